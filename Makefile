@@ -1,0 +1,69 @@
+# Everything here needs make and Python 3.11 or later, nothing else: each target that runs Python makes its own virtual
+# environment under .venv/ and makes it anew when pyproject.toml changes.
+
+PYTHON ?= python3
+
+.PHONY: help demo test check format docs bench clean
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo    the example on real flights data (examples/flights_etl.py)'
+	@echo 'make test    all tests, with the doctests of the package and of docs/'
+	@echo 'make check   formatting, lint rules, types'
+	@echo 'make format  apply the formatting and the lint fixes that are safe'
+	@echo 'make docs    the documentation, into docs/_build/html'
+	@echo 'make bench   the benchmarks, into benchmarks/results'
+	@echo 'make clean   remove what these targets made'
+
+# --- virtual environments: .venv/NAME/ready is made from the extras of EXTRAS_NAME --------------------------------
+
+EXTRAS_demo  := examples
+EXTRAS_test  := test
+EXTRAS_check := check
+EXTRAS_docs  := docs
+
+.PRECIOUS: .venv/%/ready
+.venv/%/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo 'dask-gpuscan needs Python 3.11 or later, and "$(PYTHON)" is' \
+	    "$$($(PYTHON) --version 2>&1 | head -n 1)." >&2; \
+	  echo 'Name another one: make $(MAKECMDGOALS) PYTHON=python3.13' >&2; exit 1; }
+	@echo 'Making .venv/$* (once, and again when pyproject.toml changes) ...'
+	@rm -rf .venv/$*
+	@$(PYTHON) -m venv .venv/$*
+	@.venv/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS_$*)]'
+	@touch $@
+
+# --- what users and developers run ---------------------------------------------------------------------------------
+
+demo: .venv/demo/ready
+	.venv/demo/bin/python examples/flights_etl.py $(DEMO)
+
+test: .venv/test/ready
+	.venv/test/bin/python -m pytest $(PYTEST)
+
+# mypy knows packages by their folders, so it reads a tree of links in which kernels/ stands where it is installed.
+check: .venv/check/ready
+	.venv/check/bin/ruff format --check .
+	.venv/check/bin/ruff check .
+	@rm -rf .venv/check/tree && mkdir -p .venv/check/tree/dask_gpuscan
+	@ln -s "$(CURDIR)"/dask_gpuscan/* "$(CURDIR)/kernels" .venv/check/tree/dask_gpuscan/
+	cd .venv/check/tree && ../bin/mypy --config-file "$(CURDIR)/pyproject.toml" --cache-dir ../mypy \
+	  --package dask_gpuscan
+
+format: .venv/check/ready
+	.venv/check/bin/ruff check --fix .
+	.venv/check/bin/ruff format .
+
+docs: .venv/docs/ready
+	.venv/docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo 'Open docs/_build/html/index.html'
+
+bench: .venv/test/ready
+	.venv/test/bin/python benchmarks/kernels_cpu.py
+	.venv/test/bin/python benchmarks/dask_cpu.py
+
+clean:
+	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated examples/output
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
