@@ -1,0 +1,180 @@
+"""What runs inside one partition: scans and reductions of arrays by any operator, on any backend.
+
+The functions here are the whole interface. Data stays where it lives: the type of the arrays chooses the
+backend. This package knows arrays, null masks and operators; it must never know frames, columns or graphs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import cpu
+from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
+from .operators import BUILT_IN, Operator, check_associative, operator, segmented
+
+__all__ = [
+    "BUILT_IN",
+    "NAT",
+    "InBand",
+    "Mask",
+    "Nulls",
+    "Operator",
+    "bitmap",
+    "byte_mask",
+    "check_associative",
+    "fold",
+    "operator",
+    "reduce",
+    "scan",
+    "segmented",
+]
+
+_BACKENDS: dict[type, Any] = {np.ndarray: cpu}
+"""The backend of each array type: a module with ``run`` and ``fold``."""
+
+
+def _backend(arrays: tuple[Any, ...]) -> Any:
+    kinds = {type(a) for a in arrays}
+    for kind, backend in _BACKENDS.items():
+        if all(issubclass(k, kind) for k in kinds):
+            return backend
+    names = ", ".join(sorted(k.__name__ for k in kinds))
+    raise TypeError(f"values must be arrays of one supported type (numpy.ndarray), found {names}")
+
+
+def _inputs(op: Operator, values: Any, axis: int) -> tuple[tuple[Any, ...], int]:
+    if not isinstance(op, Operator):
+        raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
+    arrays = values if isinstance(values, tuple) else (values,)
+    _backend(arrays)
+    if len(arrays) != op.inputs:
+        raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
+    shapes = {a.shape for a in arrays}
+    if len(shapes) > 1:
+        raise ValueError(f"values must have one shape, found {sorted(shapes)}")
+    ndim = arrays[0].ndim
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}")
+    return arrays, axis % ndim
+
+
+def scan(
+    op: Operator,
+    values: Any,
+    *,
+    nulls: Nulls = None,
+    axis: int = -1,
+    exclusive: bool = False,
+    reverse: bool = False,
+    carry_in: Any = None,
+    dtype: Any = None,
+    mark_nulls: bool = False,
+) -> tuple[Any, Any]:
+    """Scan arrays in one pass, from a carry-in to a carry-out.
+
+    Parameters
+    ----------
+    op : Operator
+    values : array or tuple of arrays
+        As many as the operator has inputs, of one shape (..., n, ...).
+    nulls : InBand, Mask or None
+        Which elements are missing; they leave the state as it is. A mask counts positions in C order.
+    axis : int, default -1
+        The axis that is scanned.
+    exclusive : bool, default False
+        Write the state before each element rather than after it.
+    reverse : bool, default False
+        Walk from the last element to the first.
+    carry_in : state, optional
+        State before the first element (of each line along the axis); default the identity.
+    dtype : dtype, optional
+        Of the answer, and of the state where the element itself is the state. Default: as Numba infers
+        it from the operator, which is NumPy's rule for sums.
+    mark_nulls : bool, default False
+        Write a null (NaN, NaT) at missing elements rather than the state.
+
+    Returns
+    -------
+    out : array or tuple of arrays
+        Of the shape of the values.
+    carry_out : state
+        State after the last element: for 1-d values NumPy scalars, else arrays with one item a line.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For operators that cannot be compiled for these dtypes, and arguments that do not fit.
+
+    Notes
+    -----
+    The association depends on the length alone: the same input gives the same bits on every run and
+    with any number of threads. Algorithm: Merrill and Garland, NVR-2016-002, section 4.
+
+    Examples
+    --------
+    >>> scan(BUILT_IN["add"], np.array([1, 2, 3]))
+    (array([1, 3, 6]), np.int64(6))
+    >>> scan(BUILT_IN["add"], np.array([1, 2, 3]), exclusive=True, carry_in=10)
+    (array([10, 11, 13]), np.int64(16))
+    """
+    arrays, axis = _inputs(op, values, axis)
+    out, carry = _backend(arrays).run(
+        op,
+        arrays,
+        write=True,
+        nulls=nulls,
+        axis=axis,
+        exclusive=exclusive,
+        reverse=reverse,
+        carry_in=carry_in,
+        dtype=None if dtype is None else np.dtype(dtype),
+        mark_nulls=mark_nulls,
+    )
+    return out, carry
+
+
+def reduce(
+    op: Operator,
+    values: Any,
+    *,
+    nulls: Nulls = None,
+    axis: int = -1,
+    reverse: bool = False,
+    carry_in: Any = None,
+    dtype: Any = None,
+) -> Any:
+    """Reduce arrays along an axis to a state; equals the carry-out of `scan` with the same arguments.
+
+    Examples
+    --------
+    >>> reduce(BUILT_IN["maximum"], np.array([[1, 5], [7, 3]]), axis=0)
+    array([7, 5])
+    """
+    arrays, axis = _inputs(op, values, axis)
+    _, carry = _backend(arrays).run(
+        op,
+        arrays,
+        write=False,
+        nulls=nulls,
+        axis=axis,
+        exclusive=False,
+        reverse=reverse,
+        carry_in=carry_in,
+        dtype=None if dtype is None else np.dtype(dtype),
+        mark_nulls=False,
+    )
+    return carry
+
+
+def fold(op: Operator, states: Sequence[Any]) -> Any:
+    """Combine states in order into one.
+
+    States are small host values wherever the data lives, so this always runs on the CPU.
+
+    Examples
+    --------
+    >>> fold(BUILT_IN["add"], [np.int64(1), np.int64(2), np.int64(3)])
+    np.int64(6)
+    """
+    return cpu.fold(op, states)

@@ -1,0 +1,207 @@
+"""What the engine calls, resolved by Numba from the types: an operator's functions, elements, states, nulls.
+
+Each stub below is a Python name that has a meaning only inside compiled code. An operator travels into
+the engine as an argument of a type that carries its content token, so that compiled kernels can be kept
+on disk and found again. This module must never know the order in which elements are visited.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.np.numpy_support import as_dtype
+from numba.extending import (
+    NativeValue,
+    models,
+    overload,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from ..functions import rebuild
+from ..nulls import NAT
+from ..operators import Operator
+
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+_SOURCES = hashlib.sha256()
+for _path in sorted(Path(__file__).parent.glob("*.py")):
+    _SOURCES.update(_path.read_bytes())
+
+_known: dict[str, Operator] = {}
+
+
+class OperatorType(types.Type):  # type: ignore[misc]
+    """The Numba type of one operator: its name holds the content of the operator and of the engine."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+        super().__init__(name=f"Operator({token}, {_SOURCES.hexdigest()[:16]})")
+
+
+def operator_type(op: Operator) -> OperatorType:
+    """Return the Numba type of `op` and remember its functions for the compiler."""
+    _known.setdefault(op.token, op)
+    return OperatorType(op.token)
+
+
+@register_model(OperatorType)
+class _OperatorModel(models.OpaqueModel):  # type: ignore[misc]
+    pass
+
+
+@typeof_impl.register(Operator)
+def _typeof_operator(op: Operator, context: Any) -> OperatorType:
+    return operator_type(op)
+
+
+@unbox(OperatorType)
+def _unbox_operator(typ: Any, obj: Any, context: Any) -> Any:
+    return NativeValue(context.context.get_dummy_value())
+
+
+def _compiled(function: Any) -> Any:
+    return rebuild(function, numba.njit(**OPTIONS))
+
+
+# --- the operator's functions ---------------------------------------------------------------------
+
+
+def combine(op, a, b):  # type: ignore[no-untyped-def]
+    """State of `a` followed by `b`."""
+
+
+def lift(op, element):  # type: ignore[no-untyped-def]
+    """State of one element."""
+
+
+def lower(op, state):  # type: ignore[no-untyped-def]
+    """Element that a scan writes for a state."""
+
+
+@overload(combine)
+def _combine(op, a, b):  # type: ignore[no-untyped-def]
+    function = _compiled(_known[op.token].combine)
+    return lambda op, a, b: function(a, b)
+
+
+@overload(lift)
+def _lift(op, element):  # type: ignore[no-untyped-def]
+    if _known[op.token].lift is None:
+        return lambda op, element: element
+    function = _compiled(_known[op.token].lift)
+    if isinstance(element, types.BaseTuple):
+        return lambda op, element: function(*element)
+    return lambda op, element: function(element)
+
+
+@overload(lower)
+def _lower(op, state):  # type: ignore[no-untyped-def]
+    if _known[op.token].lower is None:
+        return lambda op, state: state
+    function = _compiled(_known[op.token].lower)
+    return lambda op, state: function(state)
+
+
+# --- elements and states: a scalar of one array, or a tuple of one scalar an array -----------------
+
+
+def load(arrays, i):  # type: ignore[no-untyped-def]
+    """Element `i` of an array, or the tuple of elements `i` of a tuple of arrays."""
+
+
+def store(arrays, i, value):  # type: ignore[no-untyped-def]
+    """Write element `i` of an array or of a tuple of arrays; of None, nothing."""
+
+
+def cast(like, value):  # type: ignore[no-untyped-def]
+    """Convert a scalar or tuple to the types of `like`."""
+
+
+@overload(load)
+def _load(arrays, i):  # type: ignore[no-untyped-def]
+    if isinstance(arrays, types.Array):
+        return lambda arrays, i: arrays[np.uintp(i)]
+    if len(arrays) == 1:
+        return lambda arrays, i: (arrays[0][np.uintp(i)],)
+    return lambda arrays, i: (arrays[0][np.uintp(i)], *load(arrays[1:], i))
+
+
+@overload(store)
+def _store(arrays, i, value):  # type: ignore[no-untyped-def]
+    if isinstance(arrays, types.NoneType):
+        return lambda arrays, i, value: None
+    if isinstance(arrays, types.Array):
+
+        def one(arrays, i, value):  # type: ignore[no-untyped-def]
+            arrays[np.uintp(i)] = value
+
+        return one
+    if len(arrays) == 1:
+
+        def final(arrays, i, value):  # type: ignore[no-untyped-def]
+            arrays[0][np.uintp(i)] = value[0]
+
+        return final
+
+    def several(arrays, i, value):  # type: ignore[no-untyped-def]
+        arrays[0][np.uintp(i)] = value[0]
+        store(arrays[1:], i, value[1:])
+
+    return several
+
+
+@overload(cast)
+def _cast(like, value):  # type: ignore[no-untyped-def]
+    if isinstance(like, types.BaseTuple):
+        if len(like) == 1:
+            return lambda like, value: (cast(like[0], value[0]),)
+        return lambda like, value: (cast(like[0], value[0]), *cast(like[1:], value[1:]))
+    if like == value:
+        return lambda like, value: value
+    convert = as_dtype(like).type
+    return lambda like, value: convert(value)
+
+
+# --- nulls ----------------------------------------------------------------------------------------
+
+
+def is_null(nulls, element, i):  # type: ignore[no-untyped-def]
+    """Tell whether element `i` is missing: never (None), in band (bool) or by a mask (tuple)."""
+
+
+def in_band(element):  # type: ignore[no-untyped-def]
+    """Tell whether an element, or any part of a tuple, is NaN or NaT."""
+
+
+@overload(is_null)
+def _is_null(nulls, element, i):  # type: ignore[no-untyped-def]
+    if isinstance(nulls, types.NoneType):
+        return lambda nulls, element, i: False
+    if isinstance(nulls, types.Boolean):
+        return lambda nulls, element, i: in_band(element)
+
+    def masked(nulls, element, i):  # type: ignore[no-untyped-def]
+        buffer, offset, shift, null = nulls
+        at = offset + i
+        low = (1 << shift) - 1
+        return ((buffer[np.uintp(at >> shift)] >> (at & low)) & 1) == null
+
+    return masked
+
+
+@overload(in_band)
+def _in_band(element):  # type: ignore[no-untyped-def]
+    if isinstance(element, types.BaseTuple):
+        if len(element) == 1:
+            return lambda element: in_band(element[0])
+        return lambda element: in_band(element[0]) | in_band(element[1:])
+    if element == types.int64:
+        return lambda element: element == NAT
+    if isinstance(element, (types.Float, types.Complex)):
+        return lambda element: element != element
+    return lambda element: False

@@ -1,0 +1,254 @@
+"""From NumPy arrays to the engine: shapes to lines, dtypes to compiled kernels, tiles to threads.
+
+This is the only module of the CPU backend that its callers use. It must never loop over elements.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+
+from ..nulls import NAT, InBand, Mask, Nulls
+from ..operators import Operator
+from .calls import operator_type
+from .engine import STATUS, TILE, fold_states, walk_lines, walk_tiles
+from .types import Form, Signature, as_state, signature
+
+PARALLEL = 1 << 18
+"""Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds."""
+
+
+def run(
+    op: Operator,
+    arrays: tuple[np.ndarray, ...],
+    *,
+    write: bool,
+    nulls: Nulls,
+    axis: int,
+    exclusive: bool,
+    reverse: bool,
+    carry_in: Any,
+    dtype: np.dtype | None,
+    mark_nulls: bool,
+) -> tuple[Any, Any]:
+    """Scan (or, without `write`, reduce) NumPy arrays; see `kernels.scan` for the parameters."""
+    types_ = signature(op, tuple(a.dtype for a in arrays), dtype)
+    flipped = arrays[0].ndim > 1 and all(a.flags.f_contiguous for a in arrays)
+    if flipped:
+        arrays, axis = tuple(a.T for a in arrays), arrays[0].ndim - 1 - axis
+    shape = arrays[0].shape
+    groups, length, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+    flat = arrays if len(shape) == 1 else tuple(np.ascontiguousarray(a).reshape(-1) for a in arrays)
+
+    lines_shape = shape[:axis] + shape[axis + 1 :]
+    if flipped:
+        lines_shape = lines_shape[::-1]
+    carry = types_.identity
+    if carry_in is not None:
+        carry = as_state(carry_in, types_.state, types_.scalar_state, "carry_in")
+    carries = _line_states(carry, types_, lines_shape, flipped)
+
+    outs = [np.empty(prod(shape), d) for d in types_.outputs] if write else None
+    _walk(
+        op, types_, flat, nulls, outs, mark_nulls, exclusive, carries,
+        groups, length, inner, reverse,
+    )  # fmt: skip
+
+    def lines_view(field: np.ndarray) -> Any:
+        if flipped:
+            return field.reshape(lines_shape[::-1]).T
+        return field.reshape(lines_shape)[()]
+
+    out = None
+    if outs is not None:
+        views = [o.reshape(shape).T if flipped else o.reshape(shape) for o in outs]
+        out = views[0] if types_.scalar_output else tuple(views)
+    fields = [lines_view(f) for f in carries]
+    return out, (fields[0] if types_.scalar_state else tuple(fields))
+
+
+def fold(op: Operator, states: Sequence[Any]) -> Any:
+    """Combine states in order; each is a scalar, an array of one scalar a line, or a tuple of such."""
+    scalar = not isinstance(states[0], tuple)
+    fields = [states] if scalar else list(zip(*states, strict=True))
+    stacked = [np.stack([np.asarray(part) for part in f]) for f in fields]
+    shape = stacked[0].shape
+    form = tuple(f.dtype for f in stacked)
+    kernel = _fold_kernel(op, form, scalar)
+    flat = tuple(f.reshape(-1) for f in stacked)
+    like = tuple(f.type(0).item() for f in form)
+    count, lines = shape[0], prod(shape[1:])
+    kernel(op, like[0] if scalar else like, flat[0] if scalar else flat, count, lines)
+    folded = [f[:lines].reshape(shape[1:])[()] for f in flat]
+    return folded[0] if scalar else tuple(folded)
+
+
+def _line_states(
+    state: Any, types_: Signature, shape: tuple[int, ...], flipped: bool
+) -> tuple[np.ndarray, ...]:
+    """One contiguous array a field, with one item a line, in the order in which lines are walked."""
+    parts = (state,) if types_.scalar_state else state
+    fields = []
+    for part, dtype in zip(parts, types_.state, strict=True):
+        full = np.broadcast_to(part, shape)
+        fields.append(np.array(full.T if flipped else full, dtype=dtype, order="C").reshape(-1))
+    return tuple(fields)
+
+
+def _walk(
+    op: Operator,
+    types_: Signature,
+    arrays: tuple[np.ndarray, ...],
+    nulls: Nulls,
+    outs: list[np.ndarray] | None,
+    mark: bool,
+    exclusive: bool,
+    carries: tuple[np.ndarray, ...],
+    groups: int,
+    length: int,
+    inner: int,
+    reverse: bool,
+) -> None:
+    """Choose between long lines cut into tiles and many lines side by side, and run the kernel."""
+    null_values = tuple(_null_value(d, mark) for d in types_.outputs)
+    identity = types_.identity
+    common = (
+        op,
+        arrays if op.inputs > 1 else arrays[0],
+        _null_arguments(nulls),
+        None if outs is None else outs[0] if types_.scalar_output else tuple(outs),
+        None if outs is None else null_values[0] if types_.scalar_output else null_values,
+        mark,
+        exclusive,
+        identity.item() if types_.scalar_state else tuple(f.item() for f in identity),
+        carries[0] if types_.scalar_state else carries,
+    )
+    kind = type(nulls)
+    stride = -inner if reverse else inner
+    first = (length - 1) * inner if reverse else 0
+    lines = groups * inner
+    if lines == 1 or (lines < 8 and length >= 2 * TILE):
+        kernel = _kernel(walk_tiles, op, types_, kind, outs is not None)
+        tiles = -(-length // TILE)
+        aggregates = tuple(np.empty(max(tiles, 1), d) for d in types_.state)
+        shared = aggregates[0] if types_.scalar_state else aggregates
+        for line in range(lines):
+            start = line // inner * length * inner + line % inner + first
+            control = np.zeros(STATUS + max(tiles, 1), np.int64)
+            last = (line, start, stride, length, TILE, shared, control)
+            _team(length, control, lambda leader, last=last: kernel(*common, *last, leader))  # type: ignore[misc]
+        return
+    kernel = _kernel(walk_lines, op, types_, kind, outs is not None)
+    control = np.zeros(STATUS, np.int64)
+    if inner == 1:
+        geometry = (1, 0, groups, length, first, stride, length, control)
+    else:
+        geometry = (groups, length * inner, inner, 1, first, stride, length, control)
+    _team(lines * length, control, lambda leader: kernel(*common, *geometry))
+
+
+def _team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
+    """Run `work` on this thread, and on the other cores where the elements are worth it.
+
+    Dask's worker threads scan one partition each, so only the main thread takes other cores.
+    """
+    helpers = 0
+    if elements >= PARALLEL and threading.current_thread() is threading.main_thread():
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        helpers = min((cores or 1) - 1, elements // PARALLEL)
+    failures: list[BaseException] = []
+
+    def attempt(leader: bool) -> None:
+        try:
+            work(leader)
+        except BaseException as failure:
+            control[1] = 1  # whoever waits for this thread's tile gives up
+            failures.append(failure)
+
+    threads = [threading.Thread(target=attempt, args=(False,)) for _ in range(helpers)]
+    for thread in threads:
+        thread.start()
+    attempt(True)
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _null_arguments(nulls: Nulls) -> Any:
+    if isinstance(nulls, Mask):
+        return (nulls.buffer, nulls.offset, nulls.shift, nulls.null)
+    return True if isinstance(nulls, InBand) else None
+
+
+def _null_value(dtype: np.dtype, mark: bool) -> Any:
+    if not mark:
+        return dtype.type(0).item()
+    if dtype.kind in "fc":
+        return dtype.type(np.nan).item()
+    if dtype == np.int64:
+        return NAT
+    raise TypeError(f"mark_nulls: an output of {dtype} cannot hold a null")
+
+
+# --- compiled kernels: one for each operator, types and kind of nulls ------------------------------
+
+
+def _array(dtype: np.dtype, readonly: bool = False) -> Any:
+    """Any stride, so that one kernel serves sliced, reversed and read-only arrays alike."""
+    return types.Array(numba.from_dtype(dtype), 1, "A", readonly=readonly)
+
+
+def _form(kinds: list[Any], scalar: bool) -> Any:
+    return kinds[0] if scalar else types.Tuple(kinds)
+
+
+@lru_cache(maxsize=4096)
+def _kernel(walker: Any, op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+    """Compile `walker`, or load it from Numba's cache on disk."""
+    word, flag = types.int64, types.boolean
+    mask = types.Tuple([_array(np.dtype(np.uint8), True), word, word, word])
+    states = _form([_array(d) for d in types_.state], types_.scalar_state)
+    arguments = [
+        operator_type(op),
+        _form([_array(d, True) for d in types_.inputs], op.inputs == 1),
+        mask if nulls is Mask else flag if nulls is InBand else types.none,
+        types.none,
+        types.none,
+        flag,
+        flag,
+        _form([numba.from_dtype(d) for d in types_.state], types_.scalar_state),
+        states,
+    ]
+    if write:
+        outputs = types_.outputs, types_.scalar_output
+        arguments[3] = _form([_array(d) for d in outputs[0]], outputs[1])
+        arguments[4] = _form([numba.from_dtype(d) for d in outputs[0]], outputs[1])
+    control = _array(np.dtype(np.int64))
+    if walker is walk_tiles:
+        arguments += [word] * 5 + [states, control, flag]
+    else:
+        arguments += [word] * 7 + [control]
+    return _entry(walker, tuple(arguments))
+
+
+@lru_cache(maxsize=4096)
+def _fold_kernel(op: Operator, form: Form, scalar: bool) -> Any:
+    state = _form([numba.from_dtype(d) for d in form], scalar)
+    states = _form([_array(d) for d in form], scalar)
+    return _entry(fold_states, (operator_type(op), state, states, types.int64, types.int64))
+
+
+_compiling = threading.Lock()
+
+
+def _entry(function: Any, arguments: tuple[Any, ...]) -> Any:
+    with _compiling:
+        function.compile(arguments)
+        return function.get_overload(arguments)

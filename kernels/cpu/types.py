@@ -1,0 +1,161 @@
+"""Which types an operator's states and answers have for given inputs, found by asking Numba.
+
+A state must have one type whatever was combined, so the type is the smallest that holds a lifted element
+and the combination of two states. This module must never see data, only dtypes.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.errors import NumbaError
+from numba.np.numpy_support import as_dtype
+
+from ..operators import Operator
+from .calls import operator_type
+from .engine import probe_combine, probe_lift, probe_lower
+
+Form = tuple[np.dtype, ...]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The dtypes of a scan: inputs, state fields, outputs, and whether state and output are scalars."""
+
+    inputs: Form
+    state: Form
+    scalar_state: bool
+    outputs: Form
+    scalar_output: bool
+    identity: Any
+
+
+@lru_cache(maxsize=4096)
+def signature(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
+    """Return the types of `op` over inputs of these dtypes.
+
+    Parameters
+    ----------
+    op : Operator
+    inputs : tuple of dtype
+    dtype : dtype or None
+        The type to answer in; where the element itself is the state, also the one to accumulate in.
+
+    Raises
+    ------
+    TypeError
+        If Numba cannot compile a function of the operator for these inputs, its states have no common
+        type, or its identity does not fit the state.
+    """
+    if len(inputs) != op.inputs:
+        raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(inputs)}")
+    element = _numba_type(inputs) if op.inputs > 1 else _from_dtype(inputs[0])
+    if op.lift is None and dtype is not None and op.inputs == 1:
+        state = _from_dtype(dtype)
+    else:
+        state = _common(op, _ask(op, "lift", probe_lift, element))
+    scalar_state = not isinstance(state, types.BaseTuple)
+    lowered = _ask(op, "lower", probe_lower, state)
+    scalar_output = not isinstance(lowered, types.BaseTuple)
+    outputs = _dtypes(op, "lower", lowered)
+    if dtype is not None:
+        if not scalar_output:
+            raise TypeError(f"dtype: {op.name} answers with a tuple, which takes no dtype")
+        outputs = (dtype,)
+    fields = _dtypes(op, "combine", state)
+    identity = as_state(op.identity_for(*inputs), fields, scalar_state, f"identity of {op.name}")
+    return Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
+
+
+def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
+    """Return `value` as a state with these fields: a NumPy scalar or array, or a tuple of them.
+
+    Raises
+    ------
+    TypeError
+        If the value has another form, or a field cannot hold its part.
+    """
+    wanted = fields[0].name if scalar else f"a tuple ({', '.join(f.name for f in fields)})"
+    if isinstance(value, tuple) == scalar or not (scalar or len(value) == len(fields)):
+        raise TypeError(f"{name} must be {wanted}, found {value!r}")
+    parts = (value,) if scalar else value
+    converted = []
+    for part, field in zip(parts, fields, strict=True):
+        array = np.asarray(part)
+        if array.dtype.kind not in "biufc":
+            raise TypeError(f"{name} must be {wanted}, found {value!r}")
+        with np.errstate(all="ignore"):
+            cast = array.astype(field)
+            exact = field.kind in "fc" and array.dtype.kind in "biufc"[: 4 + (field.kind == "c")]
+            if not exact and not np.array_equal(cast, array):
+                raise TypeError(f"{name} must be {wanted}, found {value!r}")
+        converted.append(cast[()])
+    return converted[0] if scalar else tuple(converted)
+
+
+def _common(op: Operator, state: Any) -> Any:
+    """The smallest type that holds `state` and the combination of any two such states."""
+    for _ in range(4):
+        combined = _ask(op, "combine", probe_combine, state, state)
+        wider = _unify(state, combined)
+        if wider is None:
+            raise TypeError(f"{op.name}: combine of two states {state} is {combined}: another form")
+        if wider == state:
+            return state
+        state = wider
+    raise TypeError(f"{op.name}: the type of the state grows with every combine, last {state}")
+
+
+def _unify(a: Any, b: Any) -> Any:
+    if isinstance(a, types.BaseTuple) and isinstance(b, types.BaseTuple) and len(a) == len(b):
+        fields = [_unify(x, y) for x, y in zip(a, b, strict=True)]
+        return None if None in fields else types.Tuple(fields)
+    if isinstance(a, types.BaseTuple) or isinstance(b, types.BaseTuple):
+        return None
+    x, y = (as_dtype(t) for t in (a, b))
+    return _from_dtype(np.result_type(x, y))
+
+
+def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
+    """Return the type of `role` of `op` for arguments of these types."""
+    wanted = (operator_type(op), *arguments)
+    try:
+        probe.compile(wanted)
+    except NumbaError as error:
+        called = f"{role}({', '.join(map(str, arguments))})"
+        raise TypeError(f"{op.name}: Numba cannot compile {called}: {_reason(error)}") from error
+    answer = probe.overloads[wanted].signature.return_type
+    _dtypes(op, role, answer)
+    return types.unliteral(answer)
+
+
+def _reason(error: Exception) -> str:
+    """The one line of Numba's long message that tells what it could not do."""
+    lines = [line.strip(" >") for line in str(error).splitlines()]
+    for start in ("Unknown attribute", "Untyped global", "No implementation", "Cannot unify", "Invalid"):
+        for at, line in enumerate(lines):
+            if line.startswith(start) and "<function " not in line:  # not one of our own stubs
+                return " ".join(part for part in lines[at : at + 3] if part)
+    return next((line for line in lines[1:] if line), lines[0])
+
+
+def _dtypes(op: Operator, role: str, answer: Any) -> Form:
+    fields = tuple(answer) if isinstance(answer, types.BaseTuple) else (answer,)
+    for f in fields:
+        if not isinstance(f, (types.Number, types.Boolean)):
+            raise TypeError(f"{op.name}: {role} must return numbers or a flat tuple, found {answer}")
+    return tuple(as_dtype(f) for f in fields)
+
+
+def _from_dtype(dtype: np.dtype) -> Any:
+    try:
+        return numba.from_dtype(dtype)
+    except NumbaError:
+        raise TypeError(f"the CPU kernels do not take arrays of dtype {dtype}") from None
+
+
+def _numba_type(fields: Form) -> Any:
+    return types.Tuple([_from_dtype(f) for f in fields])

@@ -1,0 +1,125 @@
+"""Python functions as content: a fingerprint that follows their code, and a rebuild that compiles what they call.
+
+Two functions with the same code, constants, defaults, closure and helpers have the same fingerprint
+wherever and whenever they were defined, which is what graph names and kernel caches need. This module
+must never know what the functions compute, nor which compiler they are rebuilt for.
+"""
+
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Function = Callable[..., Any]
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a hexadecimal digest of functions, constants and containers of them.
+
+    Parameters
+    ----------
+    *parts
+        Functions written in Python, scalars, strings, NumPy scalars and dtypes, tuples of these, None.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits, equal in every process for equal content.
+
+    Examples
+    --------
+    >>> fingerprint(lambda a, b: a + b) == fingerprint(lambda a, b: a + b)
+    True
+    >>> fingerprint(lambda a, b: a + b) == fingerprint(lambda a, b: a - b)
+    False
+    """
+    digest = hashlib.sha256()
+    for piece in _content(parts, ()):
+        digest.update(piece.encode() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
+    """Return ``compile_(function)`` with the plain Python functions that it calls compiled as well.
+
+    Helpers are found in the closure and among the globals that the code names, at any depth; a
+    compiler such as ``numba.njit`` needs them compiled before it can call them.
+    """
+    return _rebuild(function, compile_, {})
+
+
+def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict[Any, Any]) -> Any:
+    if function in done:
+        return done[function]
+    done[function] = function  # a function that calls itself keeps its own name
+    cells = tuple(
+        types.CellType(_rebuild(c.cell_contents, compile_, done)) if _is_plain(c.cell_contents) else c
+        for c in function.__closure__ or ()
+    )
+    namespace = dict(function.__globals__)
+    for name, helper in _named_globals(function):
+        if _is_plain(helper):
+            namespace[name] = _rebuild(helper, compile_, done)
+    copy = types.FunctionType(
+        function.__code__, namespace, function.__name__, function.__defaults__, cells
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    done[function] = compile_(copy)
+    return done[function]
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, types.FunctionType)
+
+
+def _named_globals(function: Function) -> Iterator[tuple[str, Any]]:
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        for name in code.co_names:
+            if name in function.__globals__:
+                yield name, function.__globals__[name]
+        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
+    """Yield strings that tell ``value`` from any other content; ``within`` breaks recursion."""
+    if hasattr(value, "py_func"):  # a function that its user has compiled already
+        value = value.py_func
+    if _is_plain(value):
+        if value in within:
+            yield f"recursive {within.index(value)}"
+            return
+        yield "function"
+        yield from _code(value.__code__)
+        inner = (*within, value)
+        kwdefaults = tuple(sorted((value.__kwdefaults__ or {}).items()))
+        yield from _content((value.__defaults__, kwdefaults), inner)
+        for cell in value.__closure__ or ():
+            yield from _content(cell.cell_contents, inner)
+        for name, referred in _named_globals(value):
+            yield name
+            yield from _content(referred, inner)
+    elif isinstance(value, (tuple, list, frozenset)):
+        items = sorted(value, key=repr) if isinstance(value, frozenset) else value
+        yield f"{type(value).__name__} {len(value)}"
+        for item in items:
+            yield from _content(item, within)
+    elif isinstance(getattr(value, "token", None), str):  # an operator
+        yield value.token
+    elif isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
+        yield f"{getattr(value, '__module__', '')} {getattr(value, '__qualname__', value.__name__)}"
+    elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
+        yield f"array {value.dtype} {value.shape} {value.tobytes().hex()}"
+    else:
+        yield f"{type(value).__qualname__} {value!r}"
+
+
+def _code(code: types.CodeType) -> Iterator[str]:
+    yield f"code {code.co_argcount} {code.co_flags} {code.co_code.hex()}"
+    yield repr((code.co_names, code.co_varnames, code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _code(constant)
+        else:
+            yield f"{type(constant).__qualname__} {constant!r}"

@@ -1,0 +1,59 @@
+"""Where the missing elements of an array are: nowhere, in band (NaN, NaT), or in a mask beside the data.
+
+Only positions are described here, in terms that a kernel reads element by element. What a missing
+element does to a scan is the caller's business.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+NAT = np.iinfo(np.int64).min
+"""The integer that NumPy and pandas store for a missing time."""
+
+
+@dataclass(frozen=True)
+class InBand:
+    """Missing elements are NaN in floating-point data and NaT in 64-bit integer data."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Missing elements are told by a mask: bits, as in Arrow, or bytes, as in pandas.
+
+    Parameters
+    ----------
+    buffer : array of uint8
+        The mask's bytes.
+    offset : int
+        Position of element 0, in bits for a bitmap and in bytes for a byte mask.
+    shift : {0, 3}
+        Elements a byte, as a power of two: 3 for a bitmap, 0 for a byte mask.
+    null : {0, 1}
+        The bit that says "missing".
+    """
+
+    buffer: Any
+    offset: int
+    shift: int
+    null: int
+
+
+Nulls = InBand | Mask | None
+
+
+def bitmap(buffer: Any, offset: int = 0) -> Mask:
+    """Describe an Arrow validity bitmap (bit 1 is valid, least significant bit first).
+
+    Examples
+    --------
+    >>> bitmap(np.array([0b101], np.uint8)).shift
+    3
+    """
+    return Mask(buffer, offset, 3, 0)
+
+
+def byte_mask(mask: Any) -> Mask:
+    """Describe a pandas mask, an array of bool in which True is missing."""
+    return Mask(mask.view(np.uint8), 0, 0, 1)

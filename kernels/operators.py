@@ -1,0 +1,435 @@
+"""The operator, an associative combination with identity over a small state, and the table of built-ins.
+
+An operator is plain Python functions and constants: every backend compiles the same ones. This module
+must never know how arrays are laid out or which backend runs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from .functions import fingerprint
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """An associative operator with identity over a fixed-size state (a monoid).
+
+    Parameters
+    ----------
+    combine : callable
+        ``combine(earlier, later) -> state``. Associative; need not commute. A state is a scalar or a
+        flat tuple of scalars.
+    identity : scalar, tuple or callable
+        The state with ``combine(identity, s) == s == combine(s, identity)``; or a function that
+        returns it for the dtypes of the inputs.
+    lift : callable, optional
+        ``lift(element, ...) -> state``, one parameter an input array. By default the element itself
+        is the state.
+    lower : callable, optional
+        ``lower(state) -> element``, what a scan writes. By default the state itself.
+    name : str, optional
+        For messages and graph names.
+    inputs : int, optional
+        Number of input arrays; by default the number of parameters of `lift`, else the size of
+        the identity.
+    null_identity : bool, default False
+        Whether "nothing yet" is better told by a null than by the identity, as for a minimum.
+
+    Notes
+    -----
+    Functions are compiled by Numba: they may use arithmetic, comparisons, conditionals, ``math`` and
+    helper functions of the same kind. The token depends on their content alone, so that equal
+    operators get equal graph names and one compiled kernel.
+
+    Examples
+    --------
+    >>> op = Operator(lambda a, b: a + b, 0, name="plus")
+    >>> op
+    Operator('plus')
+    """
+
+    combine: Callable[..., Any]
+    identity: Any
+    lift: Callable[..., Any] | None = None
+    lower: Callable[..., Any] | None = None
+    name: str = "operator"
+    inputs: int = 0
+    null_identity: bool = False
+    token: str = field(init=False, repr=False, default="")
+
+    def __post_init__(self) -> None:
+        if not self.inputs:
+            inputs = 1
+            if self.lift is not None:
+                inputs = len(inspect.signature(self.lift).parameters)
+            elif isinstance(self.identity, tuple):
+                inputs = len(self.identity)
+            object.__setattr__(self, "inputs", inputs)
+        parts = (self.combine, self.identity, self.lift, self.lower, self.inputs)
+        object.__setattr__(self, "token", fingerprint(*parts))
+
+    def identity_for(self, *dtypes: np.dtype) -> Any:
+        """Return the identity for inputs of these dtypes: a scalar or a tuple."""
+        return self.identity(*dtypes) if callable(self.identity) else self.identity
+
+    def __repr__(self) -> str:
+        return f"Operator({self.name!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Operator) and self.token == other.token
+
+    def __hash__(self) -> int:
+        return hash(self.token)
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return ("dask_gpuscan.Operator", self.token)
+
+    def __reduce__(self) -> Any:
+        parts = (self.combine, self.identity, self.lift, self.lower, self.name, self.inputs)
+        return _load, (cloudpickle.dumps((*parts, self.null_identity)),)
+
+
+def _load(pickled: bytes) -> Operator:
+    return Operator(*cloudpickle.loads(pickled))
+
+
+def operator(
+    combine: Callable[..., Any],
+    *,
+    identity: Any,
+    lift: Callable[..., Any] | None = None,
+    lower: Callable[..., Any] | None = None,
+    name: str | None = None,
+) -> Operator:
+    """Make an operator from plain Python functions.
+
+    Parameters
+    ----------
+    combine : callable
+        ``combine(earlier, later) -> state``, associative.
+    identity : scalar or tuple
+        The state that changes nothing; its form (scalar or tuple) is the state's.
+    lift : callable, optional
+        ``lift(element) -> state``; with several parameters, it takes one element of each input.
+    lower : callable, optional
+        ``lower(state) -> element``.
+    name : str, optional
+        Default: the name of `combine`.
+
+    Returns
+    -------
+    Operator
+
+    Raises
+    ------
+    TypeError
+        If a function is not callable, or the identity is neither a number nor a flat tuple of numbers.
+
+    Examples
+    --------
+    The running position of the largest value so far:
+
+    >>> import dask_gpuscan, numpy as np
+    >>> argmax = dask_gpuscan.operator(
+    ...     lambda a, b: b if b[0] > a[0] else a,
+    ...     identity=(-np.inf, -1),
+    ...     lift=lambda x, i: (x, i),
+    ...     lower=lambda s: s[1],
+    ... )
+    >>> x = np.array([3.0, 5.0, 4.0, 7.0])
+    >>> dask_gpuscan.scan((x, np.arange(4)), argmax)
+    array([0, 1, 1, 3])
+    """
+    for argument, function in (("combine", combine), ("lift", lift), ("lower", lower)):
+        if not callable(function) and not (function is None and argument != "combine"):
+            raise TypeError(f"{argument} must be a function, found {function!r}")
+    if not callable(identity):
+        for state in identity if isinstance(identity, tuple) else (identity,):
+            if not isinstance(state, (bool, int, float, complex, np.number, np.bool_)):
+                raise TypeError(
+                    f"identity must be a number or a flat tuple of numbers, found {identity!r}"
+                )
+    return Operator(combine, identity, lift, lower, name or getattr(combine, "__name__", "operator"))
+
+
+# --- built-in operators: combine, identity, lift, lower ------------------------------------------
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    if dtype.kind == "b":
+        return False
+    return -np.inf if dtype.kind in "fc" else np.iinfo(dtype).min
+
+
+def _highest(dtype: np.dtype) -> Any:
+    if dtype.kind == "b":
+        return True
+    return np.inf if dtype.kind in "fc" else np.iinfo(dtype).max
+
+
+def _ones(dtype: np.dtype) -> Any:
+    return True if dtype.kind == "b" else dtype.type(0) if dtype.kind not in "iu" else ~dtype.type(0)
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _multiply(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def _minimum(a: Any, b: Any) -> Any:  # NaN wins, as in np.minimum
+    return a if (a < b) | (a != a) else b
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    return a if (a > b) | (a != a) else b
+
+
+def _bitwise_and(a: Any, b: Any) -> Any:
+    return a & b
+
+
+def _bitwise_or(a: Any, b: Any) -> Any:
+    return a | b
+
+
+def _bitwise_xor(a: Any, b: Any) -> Any:
+    return a ^ b
+
+
+def _truth(x: Any) -> Any:
+    return x != 0
+
+
+def _first(a: Any, b: Any) -> Any:
+    return a if a[1] else b
+
+
+def _last(a: Any, b: Any) -> Any:
+    return b if b[1] else a
+
+
+def _seen(x: Any) -> Any:
+    return (x, True)
+
+
+def _value(s: Any) -> Any:
+    return s[0]
+
+
+def _affine(a: Any, b: Any) -> Any:
+    return (a[0] * b[0], b[0] * a[1] + b[1])
+
+
+def _offset(s: Any) -> Any:
+    return s[1]
+
+
+def _welford(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    weight = b[0] / n if n > 0.0 else 0.0
+    delta = b[1] - a[1]
+    return (n, a[1] + delta * weight, a[2] + b[2] + delta * delta * a[0] * weight)
+
+
+def _observed(x: Any) -> Any:
+    return (1.0, x * 1.0, 0.0)
+
+
+def _sample_variance(s: Any) -> Any:
+    return s[2] / (s[0] - 1.0)
+
+
+def _unseen(dtype: np.dtype) -> Any:
+    return (dtype.type(0), False)
+
+
+add = Operator(_add, 0, name="add")
+multiply = Operator(_multiply, 1, name="multiply")
+minimum = Operator(_minimum, _highest, name="minimum", inputs=1, null_identity=True)
+maximum = Operator(_maximum, _lowest, name="maximum", inputs=1, null_identity=True)
+bitwise_and = Operator(_bitwise_and, _ones, name="bitwise_and", inputs=1)
+bitwise_or = Operator(_bitwise_or, 0, name="bitwise_or")
+bitwise_xor = Operator(_bitwise_xor, 0, name="bitwise_xor")
+logical_any = Operator(_bitwise_or, False, lift=_truth, name="logical_any")
+logical_all = Operator(_bitwise_and, True, lift=_truth, name="logical_all")
+first = Operator(_first, _unseen, _seen, _value, name="first", null_identity=True)
+last = Operator(_last, _unseen, _seen, _value, name="last", null_identity=True)
+affine = Operator(_affine, (1, 0), lower=_offset, name="affine")
+welford = Operator(
+    _welford, (0.0, 0.0, 0.0), _observed, _sample_variance, name="welford", null_identity=True
+)
+
+BUILT_IN: dict[str, Operator] = {
+    op.name: op
+    for op in (
+        add,
+        multiply,
+        minimum,
+        maximum,
+        bitwise_and,
+        bitwise_or,
+        bitwise_xor,
+        logical_any,
+        logical_all,
+        first,
+        last,
+        affine,
+        welford,
+    )
+}
+"""The built-in operators by name."""
+
+
+def segmented(op: Operator) -> Operator:
+    """Return the operator that restarts `op` wherever a head flag is true.
+
+    Parameters
+    ----------
+    op : Operator
+        Any operator. The new one takes one more input, first: the head flags.
+
+    Returns
+    -------
+    Operator
+        Its state is ``(head, *state of op)``.
+
+    Notes
+    -----
+    The construction is that of Blelloch, *Prefix sums and their applications* (CMU-CS-90-190, 1.5):
+    a scan within segments is a scan with a flag in its state.
+
+    Examples
+    --------
+    >>> import dask_gpuscan, numpy as np
+    >>> head = np.array([True, False, True, False])
+    >>> dask_gpuscan.scan((head, np.array([1, 2, 3, 4])), segmented(dask_gpuscan.add))
+    array([1, 3, 3, 7])
+    """
+    base_combine, base_lift, base_lower = op.combine, op.lift, op.lower
+
+    def identity(*dtypes: np.dtype) -> Any:
+        inner = op.identity_for(*dtypes[1:])
+        return (False, *inner) if isinstance(inner, tuple) else (False, inner)
+
+    def combine_scalar(a: Any, b: Any) -> Any:
+        return b if b[0] else (a[0], base_combine(a[1], b[1]))
+
+    def combine_tuple(a: Any, b: Any) -> Any:
+        return b if b[0] else (a[0], *base_combine(a[1:], b[1:]))
+
+    # The form of the state follows from the form of the identity, whatever the dtype.
+    is_tuple = isinstance(op.identity_for(*[np.dtype("f8")] * op.inputs), tuple)
+    return Operator(
+        combine_tuple if is_tuple else combine_scalar,
+        identity,
+        _segmented_lift(base_lift, op.inputs, is_tuple),
+        _segmented_lower(base_lower, is_tuple),
+        name=f"segmented({op.name})",
+        inputs=op.inputs + 1,
+        null_identity=op.null_identity,
+    )
+
+
+def _segmented_lift(base: Any, inputs: int, is_tuple: bool) -> Callable[..., Any]:
+    def scalar(head: Any, x: Any) -> Any:
+        return (head != 0, x)
+
+    def lifted_scalar(head: Any, *xs: Any) -> Any:
+        return (head != 0, base(*xs))
+
+    def elements(head: Any, *xs: Any) -> Any:
+        return (head != 0, *xs)
+
+    def lifted_tuple(head: Any, *xs: Any) -> Any:
+        return (head != 0, *base(*xs))
+
+    if is_tuple:
+        return elements if base is None else lifted_tuple
+    return scalar if base is None else lifted_scalar
+
+
+def _segmented_lower(base: Any, is_tuple: bool) -> Callable[..., Any]:
+    def scalar(s: Any) -> Any:
+        return s[1]
+
+    def lowered_scalar(s: Any) -> Any:
+        return base(s[1])
+
+    def state(s: Any) -> Any:
+        return s[1:]
+
+    def lowered_state(s: Any) -> Any:
+        return base(s[1:])
+
+    if is_tuple:
+        return state if base is None else lowered_state
+    return scalar if base is None else lowered_scalar
+
+
+def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-9) -> None:
+    """Look for a counter-example to the laws that a scan relies on.
+
+    Parameters
+    ----------
+    op : Operator
+        The operator to check.
+    samples : sequence
+        Elements; for an operator of several inputs, tuples of elements. All triples are tried.
+    rtol : float, default 1e-9
+        Relative tolerance for floating-point states.
+
+    Raises
+    ------
+    ValueError
+        With the counter-example, if ``combine`` is not associative on the samples or the identity
+        is none.
+
+    Examples
+    --------
+    >>> check_associative(add, [1, 2, 3])
+    >>> check_associative(Operator(lambda a, b: a - b, 0, name="minus"), [1, 2, 3])
+    Traceback (most recent call last):
+        ...
+    ValueError: minus is not associative: combine(combine(1, 1), 1) is -1, combine(1, combine(1, 1)) is 1
+    """
+    elements = [e if isinstance(e, tuple) else (e,) for e in samples]
+    if not elements:
+        raise ValueError("samples must hold at least one element")
+    dtypes = [np.asarray(x).dtype for x in elements[0]]
+    identity = op.identity_for(*dtypes)
+
+    def lift(element: tuple[Any, ...]) -> Any:
+        if op.lift is not None:
+            return op.lift(*element)
+        return element if op.inputs > 1 else element[0]
+
+    def same(x: Any, y: Any) -> bool:
+        return bool(np.all(np.isclose(x, y, rtol=rtol, atol=0, equal_nan=True)))
+
+    states = [lift(e) for e in elements]
+    for s in states:
+        for left, right in ((identity, s), (s, identity)):
+            if not same(op.combine(left, right), s):
+                raise ValueError(
+                    f"{op.name} has no identity {identity!r}: combine({left!r}, {right!r}) is "
+                    f"{op.combine(left, right)!r}, not {s!r}"
+                )
+    for a, b, c in product(states, repeat=3):
+        one = op.combine(op.combine(a, b), c)
+        other = op.combine(a, op.combine(b, c))
+        if not same(one, other):
+            raise ValueError(
+                f"{op.name} is not associative: combine(combine({a!r}, {b!r}), {c!r}) is {one!r}, "
+                f"combine({a!r}, combine({b!r}, {c!r})) is {other!r}"
+            )
