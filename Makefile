@@ -60,8 +60,7 @@ docs: .venv/docs/ready
 	@echo 'Open docs/_build/html/index.html'
 
 bench: .venv/test/ready
-	.venv/test/bin/python benchmarks/kernels_cpu.py
-	.venv/test/bin/python benchmarks/dask_cpu.py
+	.venv/test/bin/python benchmarks/cpu.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated examples/output
