@@ -1,0 +1,46 @@
+"""Sphinx configuration: `make docs` builds with warnings as errors."""
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import draw_lookback  # noqa: E402
+
+draw_lookback.main(HERE / "_drawn")
+
+project = "dask-gpuscan"
+copyright = "2026, the dask-gpuscan developers"
+release = version("dask-gpuscan")
+version = ".".join(release.split(".")[:2])
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "myst_parser",
+    "numpydoc",
+]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it better
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "dask-gpuscan"
+html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_sidebars = {"index": [], "idea": [], "semantics": []}
+html_theme_options = {
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

@@ -1,0 +1,236 @@
+"""Draw the two look-back levels, tiles within a partition and partitions across the graph, as SVG.
+
+Both pictures tell of the same numbers, so that they can be compared: eight pieces of three values, a running sum, and
+the moment at which piece 6 asks for its carry. ``python docs/draw_lookback.py [FOLDER]`` writes a light and a dark
+version of each; the Sphinx build does it by itself.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+PIECES = [(3, 1, 2), (4, 0, 1), (2, 2, 3), (1, 5, 0), (3, 3, 2), (0, 1, 4), (2, 6, 1), (1, 2, 2)]
+SUMS = [sum(piece) for piece in PIECES]
+ASKING = 6  # the piece whose look-back is shown
+KNOWN = 2  # the last tile whose prefix is known
+WINDOW = 4  # partitions a window
+
+WIDTH, STEP = 0.92, 1.12
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours that read well on one background."""
+
+    name: str
+    text: str
+    faint: str
+    piece: str
+    aggregate: str
+    prefix: str
+    answer: str
+    on_colour: str
+
+
+LIGHT = Theme("light", "#222832", "#b3bac4", "#eef1f5", "#e08214", "#2166ac", "#1b7837", "#ffffff")
+DARK = Theme("dark", "#dfe5ec", "#545d69", "#262c36", "#f5a742", "#6db0ee", "#6cc486", "#14181e")
+
+
+def box(
+    ax: Axes,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    face: str,
+    edge: str,
+    colour: str,
+    width: float = WIDTH,
+) -> None:
+    """Draw a rounded box centred on ``(x, y)`` with text in it."""
+    height = 0.5
+    ax.add_patch(
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            facecolor=face,
+            edgecolor=edge,
+            linewidth=1.3,
+            zorder=3,
+        )
+    )
+    ax.text(x, y, text, ha="center", va="center", color=colour, fontsize=10, zorder=4)
+
+
+def arrow(
+    ax: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    colour: str,
+    *,
+    bend: float = 0.0,
+    strong: bool = True,
+) -> None:
+    """Draw an arrow, strong where it belongs to the story and faint where it is there as well."""
+    ax.add_patch(
+        FancyArrowPatch(
+            start,
+            end,
+            connectionstyle=f"arc3,rad={bend}",
+            arrowstyle="-|>",
+            mutation_scale=11 if strong else 8,
+            color=colour,
+            linewidth=1.8 if strong else 0.9,
+            zorder=2 if strong else 1,
+            shrinkA=0,
+            shrinkB=1,
+        )
+    )
+
+
+def label(ax: Axes, y: float, title: str, note: str, theme: Theme) -> None:
+    """Name a row at its left."""
+    ax.text(-0.85, y + 0.09, title, ha="right", va="center", color=theme.text, fontsize=10.5)
+    ax.text(-0.85, y - 0.16, note, ha="right", va="center", color=theme.text, fontsize=8.5, alpha=0.7)
+
+
+def spaced(values: tuple[int, ...]) -> str:
+    """Return the values of a piece as they stand in its box."""
+    return "  ".join(str(v) for v in values)
+
+
+def running(piece: tuple[int, ...], carry: int) -> tuple[int, ...]:
+    """Return the running sum of a piece from a carry."""
+    return tuple(carry + sum(piece[: i + 1]) for i in range(len(piece)))
+
+
+def plain(ax: Axes, x: float, y: float, text: str, theme: Theme) -> None:
+    """Draw a box of data."""
+    box(ax, x, y, text, face=theme.piece, edge=theme.faint, colour=theme.text)
+
+
+def filled(
+    ax: Axes, x: float, y: float, text: str, colour: str, theme: Theme, width: float = WIDTH
+) -> None:
+    """Draw a box of something that was computed."""
+    box(ax, x, y, text, face=colour, edge=colour, colour=theme.on_colour, width=width)
+
+
+def canvas(height: float) -> Axes:
+    """Return empty axes on a transparent background; one unit is 0.9 inches."""
+    left, right = -3.1, 7 * STEP + 0.75
+    figure = plt.figure(figsize=((right - left) * 0.9, height * 0.9))
+    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    ax.set_xlim(left, right)
+    ax.set_ylim(0, height)
+    ax.axis("off")
+    return ax
+
+
+def draw_tiles(theme: Theme) -> Axes:
+    """Tiles within a partition: tile 6 folds the aggregates A back to the nearest known prefix P."""
+    ax = canvas(4.1)
+    data, state, carry, out = 3.7, 2.8, 1.25, 0.4
+    label(ax, data, "tiles of a partition", "each read from memory once", theme)
+    label(ax, state, "published so far", "A  aggregate     P  prefix", theme)
+    label(ax, carry, "look back", "fold what lies before, in order", theme)
+    label(ax, out, "answer of tile 6", "each written once", theme)
+    for i, piece in enumerate(PIECES):
+        x = i * STEP
+        plain(ax, x, data, spaced(piece), theme)
+        arrow(ax, (x, data - 0.25), (x, state + 0.25), theme.faint, strong=False)
+        if i <= KNOWN:
+            filled(ax, x, state, f"P  {sum(SUMS[: i + 1])}", theme.prefix, theme)
+        elif i <= ASKING:
+            filled(ax, x, state, f"A  {SUMS[i]}", theme.aggregate, theme)
+        else:
+            plain(ax, x, state, "…", theme)
+
+    asking = ASKING * STEP
+    for i in range(KNOWN, ASKING):
+        colour = theme.prefix if i == KNOWN else theme.aggregate
+        arrow(
+            ax,
+            (asking - 0.3 + 0.17 * (ASKING - 1 - i), state - 0.25),
+            (i * STEP + 0.05, state - 0.27),
+            colour,
+            bend=-0.34 + 0.02 * (ASKING - i),
+        )
+    terms = [sum(SUMS[: KNOWN + 1]), *SUMS[KNOWN + 1 : ASKING]]
+    total = sum(terms)
+    middle = (KNOWN + ASKING) / 2 * STEP
+    ax.text(
+        middle,
+        carry,
+        f"{' + '.join(str(t) for t in terms)}  =  {total}",
+        ha="center",
+        va="center",
+        color=theme.text,
+        fontsize=11.5,
+    )
+    arrow(ax, (middle + 1.3, carry), (asking, out + 0.26), theme.answer, bend=-0.25)
+    filled(ax, asking, out, spaced(running(PIECES[ASKING], total)), theme.answer, theme)
+    return ax
+
+
+def draw_partitions(theme: Theme) -> Axes:
+    """Partitions across the graph: out[6] takes a window's prefix and the aggregates after it."""
+    ax = canvas(4.5)
+    data, state, window, out = 4.1, 3.15, 1.85, 0.4
+    label(ax, data, "partitions", "each loaded once", theme)
+    label(ax, state, "aggregate[i]", "one small value", theme)
+    label(ax, window, "prefix[g]", f"one task for {WINDOW} partitions", theme)
+    label(ax, out, "out[i]", "the partition, scanned", theme)
+    first = WINDOW * (ASKING // WINDOW)
+    gap = (first - 0.5) * STEP
+    base = sum(SUMS[:first])
+    carry = sum(SUMS[:ASKING])
+    for i, piece in enumerate(PIECES):
+        x = i * STEP
+        used = first <= i < ASKING
+        plain(ax, x, data, spaced(piece), theme)
+        filled(ax, x, state, str(SUMS[i]), theme.aggregate, theme, width=0.5)
+        arrow(ax, (x, data - 0.25), (x, state + 0.25), theme.faint, strong=False)
+        if i < first:
+            arrow(ax, (x, state - 0.25), (gap - 0.5 + 0.3 * i, window + 0.26), theme.aggregate)
+        if i == ASKING:
+            filled(ax, x, out, spaced(running(piece, carry)), theme.answer, theme)
+        else:
+            plain(ax, x, out, spaced(running(piece, sum(SUMS[:i]))), theme)
+        if used:
+            end = ASKING * STEP - 0.18 + 0.1 * (i - first)
+            arrow(ax, (x, state - 0.25), (end, out + 0.26), theme.aggregate)
+        if i >= first and i != ASKING:
+            arrow(ax, (gap + 0.2 + 0.07 * i, window - 0.25), (x, out + 0.25), theme.faint, strong=False)
+
+    filled(ax, gap, window, f"prefix[1]   {base}", theme.prefix, theme, width=1.45)
+    arrow(ax, (gap + 0.62, window - 0.25), (ASKING * STEP - 0.36, out + 0.26), theme.prefix)
+    asking = ASKING * STEP
+    arrow(ax, (asking + 0.37, data - 0.25), (asking + 0.37, out + 0.26), theme.answer)
+    return ax
+
+
+def main(folder: Path) -> None:
+    """Write every picture in every theme."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plt.rcParams["svg.hashsalt"] = "dask-gpuscan"  # the same picture gives the same bytes
+    for name, draw in (("tiles", draw_tiles), ("partitions", draw_partitions)):
+        for theme in (LIGHT, DARK):
+            figure = draw(theme).figure
+            figure.savefig(
+                folder / f"{name}-{theme.name}.svg", transparent=True, metadata={"Date": None}
+            )
+            plt.close(figure)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "_drawn")
