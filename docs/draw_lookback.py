@@ -1,8 +1,8 @@
 """Draw the two look-back levels, tiles within a partition and partitions across the graph, as SVG.
 
-Both pictures tell of the same numbers, so that they can be compared: eight pieces of three values, a running sum, and
-the moment at which piece 6 asks for its carry. ``python docs/draw_lookback.py [FOLDER]`` writes a light and a dark
-version of each; the Sphinx build does it by itself.
+Both pictures tell of the same numbers, so that they can be compared: eight pieces of three values, a
+running sum, and the moment at which piece 6 asks for its carry. ``python docs/draw_lookback.py [FOLDER]``
+writes a light and a dark version of each; the Sphinx build does it by itself.
 """
 
 import sys
@@ -100,7 +100,9 @@ def arrow(
 def label(ax: Axes, y: float, title: str, note: str, theme: Theme) -> None:
     """Name a row at its left."""
     ax.text(-0.85, y + 0.09, title, ha="right", va="center", color=theme.text, fontsize=10.5)
-    ax.text(-0.85, y - 0.16, note, ha="right", va="center", color=theme.text, fontsize=8.5, alpha=0.7)
+    ax.text(
+        -0.85, y - 0.16, note, ha="right", va="center", color=theme.text, fontsize=8.5, alpha=0.7
+    )
 
 
 def spaced(values: tuple[int, ...]) -> str:
@@ -210,7 +212,13 @@ def draw_partitions(theme: Theme) -> Axes:
             end = ASKING * STEP - 0.18 + 0.1 * (i - first)
             arrow(ax, (x, state - 0.25), (end, out + 0.26), theme.aggregate)
         if i >= first and i != ASKING:
-            arrow(ax, (gap + 0.2 + 0.07 * i, window - 0.25), (x, out + 0.25), theme.faint, strong=False)
+            arrow(
+                ax,
+                (gap + 0.2 + 0.07 * i, window - 0.25),
+                (x, out + 0.25),
+                theme.faint,
+                strong=False,
+            )
 
     filled(ax, gap, window, f"prefix[1]   {base}", theme.prefix, theme, width=1.45)
     arrow(ax, (gap + 0.62, window - 0.25), (ASKING * STEP - 0.36, out + 0.26), theme.prefix)
