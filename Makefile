@@ -63,6 +63,6 @@ bench: .venv/test/ready
 	.venv/test/bin/python benchmarks/cpu.py $(BENCH)
 
 clean:
-	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated examples/output
+	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated flights_out
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
