@@ -28,6 +28,8 @@ __all__ = [
     "reduce",
     "scan",
     "segmented",
+    "signature",
+    "state",
 ]
 
 _BACKENDS: dict[type, Any] = {np.ndarray: cpu}
@@ -57,6 +59,8 @@ def _inputs(op: Operator, values: Any, axis: int) -> tuple[tuple[Any, ...], int]
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}")
     return arrays, axis % ndim
+
+
 
 
 def scan(
@@ -178,3 +182,40 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     np.int64(6)
     """
     return cpu.fold(op, states)
+
+
+def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> cpu.Signature:
+    """Return the types of states and answers of an operator for inputs of these dtypes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the operator's functions do not compile, raise, or do not fit together.
+
+    Examples
+    --------
+    >>> signature(BUILT_IN["add"], [np.int32]).outputs
+    (dtype('int64'),)
+    """
+    wanted = None if dtype is None else np.dtype(dtype)
+    return cpu.signature(op, tuple(np.dtype(d) for d in dtypes), wanted)
+
+
+def state(op: Operator, value: Any, dtypes: Sequence[Any], dtype: Any, name: str) -> Any:
+    """Return a user's `value` as a state of the operator; an element of a tuple-state one is lifted.
+
+    Raises
+    ------
+    TypeError
+        Naming the argument `name`, if the value does not fit.
+
+    Examples
+    --------
+    >>> state(BUILT_IN["last"], 3, [np.int64], None, "initial")
+    (np.int64(3), np.True_)
+    """
+    types_ = signature(op, dtypes, dtype)
+    lifts = not types_.scalar_state and not isinstance(value, tuple) and op.inputs == 1
+    if lifts and op.lift is not None and np.isscalar(value):
+        value = op.lift(value)
+    return cpu.as_state(value, types_.state, types_.scalar_state, name)

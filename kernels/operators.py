@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -92,11 +93,21 @@ class Operator:
     def __dask_tokenize__(self) -> tuple[str, str]:
         return ("dask_gpuscan.Operator", self.token)
 
-    def __reduce__(self) -> Any:
+    @cached_property
+    def _pickled(self) -> bytes:
         parts = (self.combine, self.identity, self.lift, self.lower, self.name, self.inputs)
-        return _load, (cloudpickle.dumps((*parts, self.null_identity)),)
+        pickled: bytes = cloudpickle.dumps((*parts, self.null_identity))
+        return pickled
+
+    def __reduce__(self) -> Any:
+        return (_built_in, (self.name,)) if BUILT_IN.get(self.name) is self else (_load, (self._pickled,))
 
 
+def _built_in(name: str) -> Operator:
+    return BUILT_IN[name]
+
+
+@lru_cache(maxsize=256)
 def _load(pickled: bytes) -> Operator:
     return Operator(*cloudpickle.loads(pickled))
 

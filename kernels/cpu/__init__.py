@@ -4,5 +4,6 @@ It must never import Dask, pandas or a GPU library.
 """
 
 from .launch import fold, run
+from .types import Signature, as_state, signature
 
-__all__ = ["fold", "run"]
+__all__ = ["Signature", "as_state", "fold", "run", "signature"]

@@ -66,8 +66,12 @@ def signature(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
             raise TypeError(f"dtype: {op.name} answers with a tuple, which takes no dtype")
         outputs = (dtype,)
     fields = _dtypes(op, "combine", state)
-    identity = as_state(op.identity_for(*inputs), fields, scalar_state, f"identity of {op.name}")
-    return Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
+    accumulates = op.lift is None and op.inputs == 1  # the identity must suit the state, not the input
+    neutral = op.identity_for(*(fields if accumulates else inputs))
+    identity = as_state(neutral, fields, scalar_state, f"identity of {op.name}")
+    found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
+    _try(op, found)
+    return found
 
 
 def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
@@ -94,6 +98,37 @@ def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
                 raise TypeError(f"{name} must be {wanted}, found {value!r}")
         converted.append(cast[()])
     return converted[0] if scalar else tuple(converted)
+
+
+def _try(op: Operator, types_: Signature) -> None:
+    """Run the operator's functions once, on the element 1 and the identity, before there is data.
+
+    Raises
+    ------
+    ValueError
+        If one of them raises, or the identity changes the state that it is combined with.
+    """
+    ones = tuple(d.type(1) for d in types_.inputs)
+    try:
+        lifted = probe_lift(op, ones if op.inputs > 1 else ones[0])
+        if types_.scalar_state:
+            state = np.asarray(lifted).astype(types_.state[0])[()]
+        else:
+            fields = zip(lifted, types_.state, strict=True)
+            state = tuple(np.asarray(part).astype(d)[()] for part, d in fields)
+        combined = (
+            probe_combine(op, types_.identity, state),
+            probe_combine(op, state, types_.identity),
+        )
+        probe_lower(op, state)
+    except Exception as error:
+        raise ValueError(f"{op.name} raised {type(error).__name__}: {error}") from error
+    for result in combined:
+        if not np.allclose(result, state, equal_nan=True):
+            raise ValueError(
+                f"identity of {op.name}: combined with the state {state!r}, "
+                f"{types_.identity!r} gives {result!r}"
+            )
 
 
 def _common(op: Operator, state: Any) -> Any:

@@ -1,0 +1,62 @@
+"""Ordered dataframe work in one pass: ``.gpuscan`` for pandas and Dask, and scans of arrays.
+
+Importing this package registers the accessor. It never imports a GPU library.
+
+Examples
+--------
+>>> import pandas as pd, dask_gpuscan
+>>> pd.Series([1, 2, 3]).gpuscan.cumsum().tolist()
+[1, 3, 6]
+"""
+
+from .accessor import Gpuscan, register
+from .arrays import cummax, cummin, cumprod, cumsum, scan
+from .kernels.operators import (
+    Operator,
+    add,
+    affine,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    check_associative,
+    first,
+    last,
+    logical_all,
+    logical_any,
+    maximum,
+    minimum,
+    multiply,
+    operator,
+    segmented,
+    welford,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Gpuscan",
+    "Operator",
+    "add",
+    "affine",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "check_associative",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "first",
+    "last",
+    "logical_all",
+    "logical_any",
+    "maximum",
+    "minimum",
+    "multiply",
+    "operator",
+    "scan",
+    "segmented",
+    "welford",
+]
+
+register()

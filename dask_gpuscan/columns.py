@@ -1,0 +1,225 @@
+"""Columns as arrays: a table of layouts, each of which shows a pandas column to the kernels and dresses results.
+
+A layout gives the column's numbers and where its nulls are, without a copy where memory allows, and makes a
+column of the same family (NumPy, nullable, Arrow) out of the numbers that come back. This module must
+never know what is computed in between, nor that there are partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .kernels import NAT, InBand, Nulls, bitmap, byte_mask
+
+
+@dataclass(frozen=True)
+class View:
+    """A column's numbers, where its nulls are for a kernel, and the nulls as an array of bool."""
+
+    values: np.ndarray
+    nulls: Nulls
+    missing: Callable[[], np.ndarray]
+
+
+class Layout(Protocol):
+    """One way in which pandas keeps a column."""
+
+    nulls: str
+    """Where a result keeps nulls: "in band" (only some dtypes can) or "mask"."""
+
+    def matches(self, dtype: Any) -> bool:
+        """Tell whether a pandas dtype is kept in this way."""
+
+    def storage(self, dtype: Any) -> np.dtype:
+        """Dtype of the numbers that a column of this dtype shows."""
+
+    def view(self, array: Any) -> View:
+        """Show the column's array."""
+
+    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+        """Make an array of pandas dtype `dtype`, null where `missing`."""
+
+    def result(self, storage: np.dtype, dtype: Any) -> Any:
+        """Pandas dtype of this family for numbers of dtype `storage`, from a column of `dtype`."""
+
+
+def _none(array: Any) -> np.ndarray:
+    return np.zeros(len(array), np.bool_)
+
+
+class NumPyLayout:
+    """Numbers and bool as NumPy arrays; NaN is the null of floating-point and complex columns."""
+
+    nulls = "in band"
+
+    def matches(self, dtype: Any) -> bool:
+        return isinstance(dtype, np.dtype) and dtype.kind in "biufc" and dtype.itemsize <= 16
+
+    def storage(self, dtype: Any) -> np.dtype:
+        return dtype  # type: ignore[no-any-return]
+
+    def view(self, array: Any) -> View:
+        values = np.asarray(array)
+        if values.dtype.kind in "fc":
+            return View(values, InBand(), lambda: np.isnan(values))
+        return View(values, None, lambda: _none(values))
+
+    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+        if missing is not None:
+            values[missing] = np.nan
+        return values
+
+    def result(self, storage: np.dtype, dtype: Any) -> Any:
+        return storage
+
+
+class TimeLayout:
+    """Datetimes, timedeltas and periods as 64-bit integers with NaT in band."""
+
+    nulls = "in band"
+
+    def matches(self, dtype: Any) -> bool:
+        if isinstance(dtype, np.dtype):
+            return dtype.kind in "mM"
+        return isinstance(dtype, (pd.DatetimeTZDtype, pd.PeriodDtype))
+
+    def storage(self, dtype: Any) -> np.dtype:
+        return np.dtype(np.int64)
+
+    def view(self, array: Any) -> View:
+        values = array.asi8 if hasattr(array, "asi8") else np.asarray(array).view(np.int64)
+        return View(values, InBand(), lambda: values == NAT)
+
+    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+        if missing is not None:
+            values[missing] = NAT
+        if isinstance(dtype, pd.PeriodDtype):
+            return pd.arrays.PeriodArray(values, dtype=dtype)
+        if isinstance(dtype, pd.DatetimeTZDtype):
+            utc = pd.DatetimeIndex(values.view(f"M8[{dtype.unit}]"), copy=False).tz_localize("UTC")
+            return utc.tz_convert(dtype.tz).array
+        return values.view(dtype)
+
+    def result(self, storage: np.dtype, dtype: Any) -> Any:
+        return dtype if storage == np.int64 else storage
+
+
+class MaskedLayout:
+    """Nullable columns (``Int64``, ``Float64``, ``boolean``): numbers and a mask of bytes."""
+
+    nulls = "mask"
+
+    def matches(self, dtype: Any) -> bool:
+        is_extension = isinstance(dtype, pd.api.extensions.ExtensionDtype)
+        return is_extension and dtype.name in _NULLABLE.values()
+
+    def storage(self, dtype: Any) -> np.dtype:
+        return dtype.numpy_dtype  # type: ignore[no-any-return]
+
+    def view(self, array: Any) -> View:
+        mask = array._mask
+        return View(array._data, byte_mask(mask), mask.copy)
+
+    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+        mask = _none(values) if missing is None else missing
+        return dtype.construct_array_type()(values, mask)
+
+    def result(self, storage: np.dtype, dtype: Any) -> Any:
+        return pd.array([], dtype=_NULLABLE[storage.name]).dtype
+
+
+_NULLABLE = {"bool": "boolean", "float32": "Float32", "float64": "Float64"} | {
+    f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+class ArrowLayout:
+    """Arrow-backed columns of fixed width: a buffer of numbers and a bitmap, at any offset."""
+
+    nulls = "mask"
+
+    def matches(self, dtype: Any) -> bool:
+        return isinstance(dtype, pd.ArrowDtype) and _arrow_storage(dtype.pyarrow_dtype) is not None
+
+    def storage(self, dtype: Any) -> np.dtype:
+        storage = _arrow_storage(dtype.pyarrow_dtype)
+        assert storage is not None
+        return storage
+
+    def view(self, array: Any) -> View:
+        chunked = array.__arrow_array__()
+        whole = chunked
+        if isinstance(chunked, pa.ChunkedArray):
+            whole = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+        validity, data = whole.buffers()
+        storage = _arrow_storage(whole.type)
+        if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
+            values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
+        elif data is None:
+            values = np.zeros(len(whole), storage)
+        else:
+            values = np.frombuffer(data, storage)[whole.offset : whole.offset + len(whole)]
+        if validity is None or whole.null_count == 0:
+            return View(values, None, lambda: _none(values))
+        nulls = bitmap(np.frombuffer(validity, np.uint8), whole.offset)
+        return View(values, nulls, lambda: whole.is_null().to_numpy(zero_copy_only=False))
+
+    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+        wanted = dtype.pyarrow_dtype
+        array = pa.array(values, mask=missing, from_pandas=False)
+        if array.type != wanted:
+            array = array.view(wanted)
+        return pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
+
+    def result(self, storage: np.dtype, dtype: Any) -> Any:
+        if storage == self.storage(dtype):
+            return dtype
+        return pd.ArrowDtype(pa.from_numpy_dtype(storage))
+
+
+def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
+    """NumPy dtype of the buffer of a fixed-width Arrow type; None for other types."""
+    if pa.types.is_boolean(kind):
+        return np.dtype(np.bool_)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return np.dtype(kind.to_pandas_dtype())
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return np.dtype(f"i{kind.bit_width // 8}")
+    return None
+
+
+LAYOUTS: tuple[Layout, ...] = (NumPyLayout(), TimeLayout(), MaskedLayout(), ArrowLayout())
+
+
+def layout_of(dtype: Any) -> Layout | None:
+    """Return the layout of a pandas dtype; None if its columns hold no fixed-width numbers."""
+    return next((layout for layout in LAYOUTS if layout.matches(dtype)), None)
+
+
+def is_numeric(dtype: Any) -> bool:
+    """Tell whether `numeric_only` keeps a column of this dtype, as pandas decides it."""
+    return bool(pd.api.types.is_numeric_dtype(dtype))
+
+
+def each(frame: Any) -> list[Any]:
+    """Return the columns of a DataFrame as Series, in order; of a Series, itself."""
+    if frame.ndim == 1:
+        return [frame]
+    return [frame.iloc[:, i] for i in range(frame.shape[1])]
+
+
+def rebuild(frame: Any, arrays: list[Any]) -> Any:
+    """Return `frame` with the arrays as its columns: same index, same names."""
+    if frame.ndim == 1:
+        return pd.Series(arrays[0], index=frame.index, name=frame.name, copy=False)
+    columns = dict(enumerate(arrays))
+    out = pd.DataFrame(columns, index=frame.index, copy=False)
+    out.columns = frame.columns
+    return out

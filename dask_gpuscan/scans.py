@@ -1,0 +1,294 @@
+"""Scans of columns by an operator: which dtype comes out, what nulls do, and how a carry is seeded.
+
+Where pandas has the method (cumsum, cumprod, cummax, cummin), pandas is asked for the dtype, so that the
+answer is its own. This module must never loop over elements, nor know that there are partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from . import kernels
+from .columns import Layout, View, is_numeric, layout_of
+from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
+from .overflow import check_overflow
+
+PANDAS_METHODS = {
+    BUILT_IN["add"]: "cumsum",
+    BUILT_IN["multiply"]: "cumprod",
+    BUILT_IN["maximum"]: "cummax",
+    BUILT_IN["minimum"]: "cummin",
+}
+"""The method of pandas that scans by an operator."""
+
+LOGICAL = (BUILT_IN["logical_any"], BUILT_IN["logical_all"])
+"""Operators that answer at nulls too: their answers are plain bool, as those of any() and all() are."""
+
+POSITIONAL = (BUILT_IN["first"], BUILT_IN["last"])
+"""Operators that only choose among elements, and so take times too."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a scan needs to know about the dtypes of its inputs."""
+
+    layouts: tuple[Layout, ...]
+    storages: tuple[np.dtype, ...]
+    kernel_dtype: np.dtype
+    """Dtype to answer in, and to accumulate in where the element itself is the state."""
+    dtype: Any
+    """Pandas dtype of the result."""
+    layout: Layout
+    """Layout of the result."""
+    holds_null: bool
+
+
+@dataclass(frozen=True)
+class State:
+    """A column's aggregate: the operator's state, whether it saw a value, whether it met a null."""
+
+    state: Any
+    seen: bool
+    null: bool
+
+
+@dataclass(frozen=True)
+class ScanColumn:
+    """A scan of one column, or of several that are the operator's inputs."""
+
+    label: str
+    op: Operator
+    skipna: bool = True
+    exclusive: bool = False
+    reverse: bool = False
+    initial: Any = None
+    requested: Any = None
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        try:
+            plan = self._plan(columns)
+            self._initial(columns, plan)
+        except (TypeError, ValueError) as error:
+            names = ", ".join(_title(c) for c in columns)
+            raise type(error)(f"{self.label} of {names}: {error}") from error
+        return plan.dtype
+
+    def _plan(self, columns: Sequence[Any]) -> Plan:
+        return plan(self.op, tuple(c.dtype for c in columns), self.requested)
+
+    def _initial(self, columns: Sequence[Any], plan: Plan) -> Any:
+        """The user's initial value as a state of the operator, or None."""
+        value = self.initial
+        if isinstance(value, dict):
+            value = value.get(columns[0].name)
+        if value is None:
+            return None
+        if not is_numeric(plan.dtype):
+            value = _time(value, plan)
+        return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
+
+    def aggregate(self, columns: Sequence[Any]) -> State:
+        plan = self._plan(columns)
+        views = [layout.view(c.array) for layout, c in zip(plan.layouts, columns, strict=True)]
+        nulls = _joint_nulls(views)
+        state = kernels.reduce(
+            self.op,
+            _values(views),
+            nulls=nulls,
+            reverse=self.reverse,
+            dtype=plan.kernel_dtype,
+        )
+        seen, null = len(columns[0]) > 0, False
+        if nulls is not None and (not self.skipna or (self.exclusive and self.op.null_identity)):
+            missing = _missing(views)
+            seen, null = not missing.all(), bool(missing.any())
+        return State(state, seen, null)
+
+    def combine(self, aggregates: Sequence[State]) -> State:
+        return State(
+            kernels.fold(self.op, [a.state for a in aggregates]),
+            any(a.seen for a in aggregates),
+            any(a.null for a in aggregates),
+        )
+
+    def apply(self, columns: Sequence[Any], prefix: State | None) -> Any:
+        plan = self._plan(columns)
+        views = [layout.view(c.array) for layout, c in zip(plan.layouts, columns, strict=True)]
+        nulls = _joint_nulls(views)
+        initial = self._initial(columns, plan)
+        carry_in = initial
+        if prefix is not None:
+            states = [prefix.state] if initial is None else [initial, prefix.state]
+            carry_in = states[0] if len(states) == 1 else kernels.fold(self.op, states)
+        marks = self.op not in LOGICAL and plan.holds_null
+        in_band = isinstance(nulls, InBand) and plan.layout.nulls == "in band"
+        out, _ = kernels.scan(
+            self.op,
+            _values(views),
+            nulls=nulls,
+            exclusive=self.exclusive,
+            reverse=self.reverse,
+            carry_in=carry_in,
+            dtype=plan.kernel_dtype,
+            mark_nulls=marks and in_band and self.skipna,
+        )
+        missing = None
+        if marks and nulls is not None and self.skipna and not in_band:
+            missing = _missing(views)
+        if marks and not self.skipna:
+            missing = self._from_first_null(views, nulls, prefix)
+        if marks and self.exclusive and self.op.null_identity and initial is None:
+            missing = self._before_first_value(views, nulls, prefix, missing)
+        if self.op in PANDAS_METHODS and isinstance(plan.dtype, pd.ArrowDtype):
+            before = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
+            check_overflow(self, columns[0], views[0], out, before)
+        return plan.layout.wrap(out, missing, plan.dtype)
+
+    def _from_first_null(
+        self, views: list[View], nulls: kernels.Nulls, prefix: State | None
+    ) -> np.ndarray | None:
+        """Without skipna, a null makes all that follows null."""
+        count = len(views[0].values)
+        null = np.zeros(count, np.bool_)
+        if prefix is not None and prefix.null:
+            null[:] = True
+        elif nulls is not None:
+            missing = _missing(views)
+            if not missing.any():
+                return None
+            if self.reverse:
+                last = count - 1 - int(missing[::-1].argmax())
+                null[: last + (not self.exclusive)] = True
+            else:
+                null[int(missing.argmax()) + self.exclusive :] = True
+        else:
+            return None
+        return null
+
+    def _before_first_value(
+        self, views: list[View], nulls: kernels.Nulls, prefix: State | None, missing: Any
+    ) -> Any:
+        """Where nothing came before, a minimum is better told by a null than by its identity."""
+        count = len(views[0].values)
+        if (prefix is not None and prefix.seen) or not count:
+            return missing
+        valid = np.ones(count, np.bool_) if nulls is None else ~_missing(views)
+        null = np.zeros(count, np.bool_) if missing is None else missing
+        if self.reverse:
+            first = count - 1 - int(valid[::-1].argmax()) if valid.any() else 0
+            null[first:] = True
+        else:
+            first = int(valid.argmax()) if valid.any() else count - 1
+            null[: first + 1] = True
+        return null
+
+
+@lru_cache(maxsize=4096)
+def plan(op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
+    """Work out the dtypes of a scan; raises a TypeError that says what can be done."""
+    layouts = []
+    for dtype in dtypes:
+        layout = layout_of(dtype)
+        if layout is None:
+            raise TypeError(
+                f"dtype {dtype} cannot be scanned; leave it out with numeric_only=True or "
+                f"by choosing columns, or cast it with astype"
+            )
+        layouts.append(layout)
+    storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
+    own, source = layouts[-1], dtypes[-1]
+    times = [d for d in dtypes if not is_numeric(d)]
+    method = PANDAS_METHODS.get(op)
+    result: Any
+    if requested is not None:
+        if times:
+            raise TypeError(f"dtype={requested!r} cannot be asked for a column of {times[0]}")
+        result = _requested(requested, own, source)
+    elif method is not None:
+        result = _as_pandas(method, source)
+    elif times:
+        if op not in POSITIONAL:
+            raise TypeError(f"{op.name} is not defined for {times[0]}; cast it with astype('int64')")
+        result = source
+    else:
+        answer = kernels.signature(op, storages)
+        if not answer.scalar_output:
+            raise TypeError(
+                f"{op.name} has a tuple state and no lower, so it has no one value a row; "
+                f"give it lower="
+            )
+        out = answer.outputs[0]
+        nullable = any(s.kind in "fc" for s in storages)
+        if nullable and out.kind in "biu" and own.nulls == "in band" and op not in LOGICAL:
+            out = np.dtype(np.float64)  # the only NumPy type that holds the answers and their nulls
+        result = own.result(out, source)
+    layout = layout_of(result)
+    assert layout is not None
+    kernel_dtype = layout.storage(result)
+    kernels.signature(op, storages, kernel_dtype)
+    holds_null = layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times)
+    return Plan(tuple(layouts), storages, kernel_dtype, result, layout, holds_null)
+
+
+def _as_pandas(method: str, dtype: Any) -> Any:
+    """Dtype of pandas' own answer."""
+    try:
+        return getattr(pd.Series([], dtype=dtype), method)().dtype
+    except (TypeError, NotImplementedError, pa.ArrowException) as error:
+        raise TypeError(
+            f"pandas has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
+            f"by choosing columns, or cast it with astype"
+        ) from error
+
+
+def _requested(requested: Any, own: Layout, source: Any) -> Any:
+    """The dtype that a user asked for, in the family of the column unless it names its own."""
+    try:
+        wanted = pd.api.types.pandas_dtype(requested)
+    except TypeError:
+        raise TypeError(f"dtype must be a dtype, found {requested!r}") from None
+    if layout_of(wanted) is None or not is_numeric(wanted):
+        raise TypeError(f"dtype must be a numeric dtype, found {requested!r}")
+    return own.result(wanted, source) if isinstance(wanted, np.dtype) else wanted
+
+
+def _time(value: Any, plan: Plan) -> int:
+    """A Timestamp, Timedelta or Period as the integer that the column stores."""
+    try:
+        array = pd.array([value], dtype=plan.dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"initial must be {plan.dtype}, found {value!r}") from None
+    view = plan.layout.view(array)
+    if view.missing()[0] or isinstance(value, (int, float)):
+        raise TypeError(f"initial must be {plan.dtype}, found {value!r}")
+    return int(view.values[0])
+
+
+def _title(column: Any) -> str:
+    return "the series" if column.name is None else f"column {column.name!r}"
+
+
+def _values(views: list[View]) -> Any:
+    return tuple(v.values for v in views) if len(views) > 1 else views[0].values
+
+
+def _missing(views: list[View]) -> np.ndarray:
+    missing = views[0].missing()
+    for view in views[1:]:
+        missing = missing | view.missing()
+    return missing
+
+
+def _joint_nulls(views: list[View]) -> kernels.Nulls:
+    """An element of several inputs is null if any of its parts is."""
+    kinds = [v.nulls for v in views if v.nulls is not None]
+    if any(isinstance(k, Mask) for k in kinds) and len(views) > 1:
+        return byte_mask(_missing(views))
+    return kinds[0] if kinds else None
