@@ -1,0 +1,94 @@
+"""The distribution as a user gets it: built, installed into an empty environment, run from there."""
+
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import dask_gpuscan
+
+ROOT = Path(__file__).parents[2]
+
+USE = """
+import pandas as pd
+import dask.dataframe as dd
+import dask_gpuscan
+import dask_gpuscan.kernels.cpu
+
+assert "site-packages" in dask_gpuscan.__file__, dask_gpuscan.__file__
+s = pd.Series([1, 2, 3, 4, 5], name="x")
+whole = s.gpuscan.cumsum()
+split = dd.from_pandas(s, npartitions=2).gpuscan.cumsum().compute()
+pd.testing.assert_series_equal(whole, s.cumsum())
+pd.testing.assert_series_equal(split, s.cumsum())
+print("used")
+"""
+
+
+def _run(*command: object, cwd: Path) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the source distribution and the wheel built from it."""
+    out = tmp_path_factory.mktemp("dist")
+    _run(sys.executable, "-m", "build", "--outdir", out, ROOT, cwd=out)
+    return out
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_wheel_works_in_an_empty_environment(dist: Path, tmp_path: Path) -> None:
+    (wheel,) = dist.glob("*.whl")
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / "bin" / "python"
+    _run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
+    assert "used" in _run(python, "-c", USE, cwd=tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_nothing_is_left_out(dist: Path) -> None:
+    """The wheel and the sdist hold every module, device source and type marker."""
+    wanted = set()
+    for folder, package in (("dask_gpuscan", "dask_gpuscan"), ("kernels", "dask_gpuscan/kernels")):
+        for path in ROOT.joinpath(folder).rglob("*"):
+            if path.suffix in {".py", ".cuh"} or path.name == "py.typed":
+                wanted.add((path, f"{package}/{path.relative_to(ROOT / folder).as_posix()}"))
+    (wheel,) = dist.glob(f"dask_gpuscan-{dask_gpuscan.__version__}-py3-none-any.whl")
+    (sdist,) = dist.glob("*.tar.gz")
+    in_wheel = set(zipfile.ZipFile(wheel).namelist())
+    with tarfile.open(sdist) as archive:
+        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
+    assert {name for _, name in wanted} - in_wheel == set()
+    assert {path.relative_to(ROOT).as_posix() for path, _ in wanted} - in_sdist == set()
+
+
+def test_every_package_is_listed() -> None:
+    """A package that pyproject.toml does not name would be missing in every install."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    found = []
+    for folder, package in (("dask_gpuscan", "dask_gpuscan"), ("kernels", "dask_gpuscan.kernels")):
+        for init in ROOT.joinpath(folder).rglob("__init__.py"):
+            parts = init.parent.relative_to(ROOT / folder).parts
+            found.append(".".join((package, *parts)))
+    assert sorted(listed) == sorted(found)
+
+
+def test_import_needs_no_device_library() -> None:
+    """The CPU default must neither need nor load the libraries of the device."""
+    code = (
+        "import sys, dask_gpuscan; "
+        "print([m for m in ('cudf', 'cupy', 'dask_cudf', 'numba.cuda') if m in sys.modules])"
+    )
+    assert _run(sys.executable, "-c", code, cwd=Path.cwd()).strip() == "[]"
