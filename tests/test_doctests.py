@@ -1,0 +1,80 @@
+"""Every example in the docstrings and in the Markdown pages is run as it stands.
+
+A fenced block in a page under the comment ``<!-- only with dask X.Y.Z -->`` shows what that version
+of Dask answers; it is run with that version alone.
+"""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import dask
+import pytest
+
+import dask_gpuscan
+
+ROOT = Path(__file__).parents[1]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+# In an editable install, dask_gpuscan.kernels lies in another folder: a walk of the package misses it.
+PREFIXES = ("dask_gpuscan", "dask_gpuscan.kernels")
+
+
+def _modules() -> list[str]:
+    names = set(PREFIXES)
+    for prefix in PREFIXES:
+        path = importlib.import_module(prefix).__path__
+        names.update(m.name for m in pkgutil.walk_packages(path, prefix + "."))
+    # The CUDA modules import CuPy; their examples are run where the device tests are.
+    return sorted(n for n in names if not n.startswith("dask_gpuscan.kernels.cuda"))
+
+
+def _run(test: doctest.DocTest) -> None:
+    report: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False, optionflags=FLAGS)
+    runner.run(test, out=report.append)
+    assert runner.failures == 0, "".join(report)
+
+
+@pytest.mark.parametrize("name", _modules())
+def test_docstrings(name: str) -> None:
+    module = importlib.import_module(name)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, module.__name__):
+        _run(test)
+
+
+def _examples(text: str) -> str:
+    """Blank everything outside of the fenced examples, so that line numbers stay."""
+    lines = text.splitlines()
+    kept = [""] * len(lines)
+    run, fenced, version = True, False, None
+    for number, line in enumerate(lines):
+        comment = re.fullmatch(r"<!-- only with dask (\S+) -->", line.strip())
+        if comment:
+            version = comment[1]
+        elif line.lstrip().startswith("```"):
+            fenced = not fenced
+            run = fenced and version in (None, dask.__version__)
+            version = None
+        elif fenced and run:
+            kept[number] = line
+    return "\n".join(kept) + "\n"
+
+
+PAGES = sorted([ROOT / "README.md", *ROOT.joinpath("docs").glob("*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_pages(page: Path) -> None:
+    name = str(page.relative_to(ROOT))
+    text = _examples(page.read_text(encoding="utf-8"))
+    _run(doctest.DocTestParser().get_doctest(text, {}, name, str(page), 0))
+
+
+def test_every_public_name_has_an_example() -> None:
+    for name in dask_gpuscan.__all__:
+        public = getattr(dask_gpuscan, name)
+        if callable(public):
+            assert ">>>" in (public.__doc__ or ""), f"dask_gpuscan.{name} has no example"
