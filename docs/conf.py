@@ -1,7 +1,6 @@
 """Sphinx configuration: `make docs` builds with warnings as errors."""
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -9,12 +8,13 @@ sys.path.insert(0, str(HERE))
 
 import draw_lookback  # noqa: E402
 
+import dask_gpuscan  # noqa: E402
+
 draw_lookback.main(HERE / "_drawn")
 
 project = "dask-gpuscan"
 copyright = "2026, the dask-gpuscan developers"
-release = version("dask-gpuscan")
-version = ".".join(release.split(".")[:2])
+release = version = dask_gpuscan.__version__
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -23,11 +23,12 @@ extensions = [
     "numpydoc",
 ]
 exclude_patterns = ["_build"]
-myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it better
+default_role = "py:obj"  # `cumsum` in a docstring is a link to it
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -36,7 +37,7 @@ html_title = "dask-gpuscan"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
-html_sidebars = {"index": [], "idea": [], "semantics": []}
+html_sidebars = {"**": []}
 html_theme_options = {
     "show_prev_next": True,
     "show_toc_level": 2,
