@@ -276,9 +276,7 @@ class Gpuscan:
         reverse: bool,
         dtype: Any,
     ) -> Any:
-        _check_flags(
-            skipna=skipna, numeric_only=numeric_only, exclusive=exclusive, reverse=reverse
-        )
+        _check_flags(skipna=skipna, numeric_only=numeric_only, exclusive=exclusive, reverse=reverse)
         if axis in (1, "columns") and self._obj.ndim == 2:
             if exclusive or reverse or initial is not None or dtype is not None:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
@@ -409,7 +407,11 @@ class Gpuscan:
 
 def _check_flags(**flags: Any) -> None:
     for name, value in flags.items():
-        if value is not True and value is not False and type(value).__name__ not in ("bool", "bool_"):
+        if (
+            value is not True
+            and value is not False
+            and type(value).__name__ not in ("bool", "bool_")
+        ):
             raise ValueError(f"{name} must be True or False, found {value!r}")
 
 

@@ -38,7 +38,13 @@ class ArrayScan:
 
     def _options(self, block: Any) -> dict[str, Any]:
         values = tuple(block) if isinstance(block, (list, tuple)) else block
-        return {"op": self.op, "values": values, "axis": self.axis, "reverse": self.reverse, "dtype": self.dtype}
+        return {
+            "op": self.op,
+            "values": values,
+            "axis": self.axis,
+            "reverse": self.reverse,
+            "dtype": self.dtype,
+        }
 
     def meta(self, block: Any) -> Any:
         """Empty array of the answer's dtype; raises what does not fit."""

@@ -60,13 +60,14 @@ class NumPyLayout:
     nulls = "in band"
 
     def matches(self, dtype: Any) -> bool:
-        return isinstance(dtype, np.dtype) and dtype.kind in "biufc" and dtype.itemsize <= 16
+        return isinstance(dtype, np.dtype) and dtype.kind in "biufc" and dtype.char not in "gG"
 
     def storage(self, dtype: Any) -> np.dtype:
-        return dtype  # type: ignore[no-any-return]
+        return np.dtype(np.float32) if dtype == np.float16 else dtype
 
     def view(self, array: Any) -> View:
         values = np.asarray(array)
+        values = values.astype(self.storage(values.dtype), copy=False)
         if values.dtype.kind in "fc":
             return View(values, InBand(), lambda: np.isnan(values))
         return View(values, None, lambda: _none(values))
@@ -74,7 +75,7 @@ class NumPyLayout:
     def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
         if missing is not None:
             values[missing] = np.nan
-        return values
+        return values.astype(dtype, copy=False)
 
     def result(self, storage: np.dtype, dtype: Any) -> Any:
         return storage
@@ -218,8 +219,15 @@ def each(frame: Any) -> list[Any]:
 def rebuild(frame: Any, arrays: list[Any]) -> Any:
     """Return `frame` with the arrays as its columns: same index, same names."""
     if frame.ndim == 1:
-        return pd.Series(arrays[0], index=frame.index, name=frame.name, copy=False)
-    columns = dict(enumerate(arrays))
+        return _series(arrays[0], frame.index, frame.name)
+    # pandas would look for strings in bare arrays of objects
+    columns = {
+        i: _series(a, frame.index, i) if a.dtype == object else a for i, a in enumerate(arrays)
+    }
     out = pd.DataFrame(columns, index=frame.index, copy=False)
     out.columns = frame.columns
     return out
+
+
+def _series(array: Any, index: Any, name: Any) -> pd.Series[Any]:
+    return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from . import kernels
 from .columns import layout_of
@@ -73,6 +74,8 @@ class FillColumn:
         else:
             fill = column.bfill if self.reverse else column.ffill
             array = fill(limit=self.limit).array.copy()
+            if isinstance(array, pd.arrays.NumpyExtensionArray):
+                array = array.to_numpy()
         if prefix is not None and prefix.seen and head:
             reach = head if self.limit is None else min(head, max(0, self.limit - prefix.since))
             array[self._head(count, reach)] = prefix.value

@@ -215,7 +215,9 @@ def plan(op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
         result = _as_pandas(method, source)
     elif times:
         if op not in POSITIONAL:
-            raise TypeError(f"{op.name} is not defined for {times[0]}; cast it with astype('int64')")
+            raise TypeError(
+                f"{op.name} is not defined for {times[0]}; cast it with astype('int64')"
+            )
         result = source
     else:
         answer = kernels.signature(op, storages)

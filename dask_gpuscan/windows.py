@@ -164,9 +164,7 @@ def _recurrence_lower(s: Any) -> Any:
 _START = (False, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 EWM: dict[tuple[bool, bool], Operator] = {
-    (True, False): Operator(
-        _weighted, (1.0, 0.0, 0.0), _weighted_lift, _quotient, name="ewm-mean"
-    ),
+    (True, False): Operator(_weighted, (1.0, 0.0, 0.0), _weighted_lift, _quotient, name="ewm-mean"),
     (True, True): Operator(
         _weighted, (1.0, 0.0, 0.0), _weighted_lift_ignore, _quotient, name="ewm-mean-ignore"
     ),
@@ -174,7 +172,11 @@ EWM: dict[tuple[bool, bool], Operator] = {
         _recurrence, _START, _recurrence_lift, _recurrence_lower, name="ewm-recurrence"
     ),
     (False, True): Operator(
-        _recurrence, _START, _recurrence_lift_ignore, _recurrence_lower, name="ewm-recurrence-ignore"
+        _recurrence,
+        _START,
+        _recurrence_lift_ignore,
+        _recurrence_lower,
+        name="ewm-recurrence-ignore",
     ),
 }
 """Operators of ``ewm().mean()`` by (adjust, ignore_na)."""

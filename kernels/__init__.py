@@ -57,10 +57,10 @@ def _inputs(op: Operator, values: Any, axis: int) -> tuple[tuple[Any, ...], int]
         raise ValueError(f"values must have one shape, found {sorted(shapes)}")
     ndim = arrays[0].ndim
     if not -ndim <= axis < ndim:
-        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}")
+        raise ValueError(
+            f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}"
+        )
     return arrays, axis % ndim
-
-
 
 
 def scan(

@@ -53,7 +53,9 @@ def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict
         return done[function]
     done[function] = function  # a function that calls itself keeps its own name
     cells = tuple(
-        types.CellType(_rebuild(c.cell_contents, compile_, done)) if _is_plain(c.cell_contents) else c
+        types.CellType(_rebuild(c.cell_contents, compile_, done))
+        if _is_plain(c.cell_contents)
+        else c
         for c in function.__closure__ or ()
     )
     namespace = dict(function.__globals__)

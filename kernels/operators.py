@@ -100,7 +100,11 @@ class Operator:
         return pickled
 
     def __reduce__(self) -> Any:
-        return (_built_in, (self.name,)) if BUILT_IN.get(self.name) is self else (_load, (self._pickled,))
+        return (
+            (_built_in, (self.name,))
+            if BUILT_IN.get(self.name) is self
+            else (_load, (self._pickled,))
+        )
 
 
 def _built_in(name: str) -> Operator:
@@ -168,7 +172,9 @@ def operator(
                 raise TypeError(
                     f"identity must be a number or a flat tuple of numbers, found {identity!r}"
                 )
-    return Operator(combine, identity, lift, lower, name or getattr(combine, "__name__", "operator"))
+    return Operator(
+        combine, identity, lift, lower, name or getattr(combine, "__name__", "operator")
+    )
 
 
 # --- built-in operators: combine, identity, lift, lower ------------------------------------------
@@ -187,7 +193,9 @@ def _highest(dtype: np.dtype) -> Any:
 
 
 def _ones(dtype: np.dtype) -> Any:
-    return True if dtype.kind == "b" else dtype.type(0) if dtype.kind not in "iu" else ~dtype.type(0)
+    return (
+        True if dtype.kind == "b" else dtype.type(0) if dtype.kind not in "iu" else ~dtype.type(0)
+    )
 
 
 def _add(a: Any, b: Any) -> Any:

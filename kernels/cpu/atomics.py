@@ -15,7 +15,9 @@ def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Pointer to ``array[index]`` (no bounds check, no wrap-around)."""
     array_type = signature.args[0]
     array = context.make_array(array_type)(context, builder, args[0])
-    return cgutils.get_item_pointer(context, builder, array_type, array, [args[1]], wraparound=False)
+    return cgutils.get_item_pointer(
+        context, builder, array_type, array, [args[1]], wraparound=False
+    )
 
 
 def _is_word_array(array: Any) -> bool:

@@ -66,7 +66,9 @@ def signature(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
             raise TypeError(f"dtype: {op.name} answers with a tuple, which takes no dtype")
         outputs = (dtype,)
     fields = _dtypes(op, "combine", state)
-    accumulates = op.lift is None and op.inputs == 1  # the identity must suit the state, not the input
+    accumulates = (
+        op.lift is None and op.inputs == 1
+    )  # the identity must suit the state, not the input
     neutral = op.identity_for(*(fields if accumulates else inputs))
     identity = as_state(neutral, fields, scalar_state, f"identity of {op.name}")
     found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
@@ -170,7 +172,13 @@ def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
 def _reason(error: Exception) -> str:
     """The one line of Numba's long message that tells what it could not do."""
     lines = [line.strip(" >") for line in str(error).splitlines()]
-    for start in ("Unknown attribute", "Untyped global", "No implementation", "Cannot unify", "Invalid"):
+    for start in (
+        "Unknown attribute",
+        "Untyped global",
+        "No implementation",
+        "Cannot unify",
+        "Invalid",
+    ):
         for at, line in enumerate(lines):
             if line.startswith(start) and "<function " not in line:  # not one of our own stubs
                 return " ".join(part for part in lines[at : at + 3] if part)
@@ -181,15 +189,21 @@ def _dtypes(op: Operator, role: str, answer: Any) -> Form:
     fields = tuple(answer) if isinstance(answer, types.BaseTuple) else (answer,)
     for f in fields:
         if not isinstance(f, (types.Number, types.Boolean)):
-            raise TypeError(f"{op.name}: {role} must return numbers or a flat tuple, found {answer}")
+            raise TypeError(
+                f"{op.name}: {role} must return numbers or a flat tuple, found {answer}"
+            )
     return tuple(as_dtype(f) for f in fields)
 
 
 def _from_dtype(dtype: np.dtype) -> Any:
-    try:
-        return numba.from_dtype(dtype)
-    except NumbaError:
-        raise TypeError(f"the CPU kernels do not take arrays of dtype {dtype}") from None
+    if dtype.name not in _SUPPORTED:
+        raise TypeError(f"the kernels do not take arrays of dtype {dtype}; cast them with astype")
+    return numba.from_dtype(dtype)
+
+
+_SUPPORTED = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
+)
 
 
 def _numba_type(fields: Form) -> Any:

@@ -1,0 +1,196 @@
+"""The array functions on NumPy, Dask and Arrow data."""
+
+import dask.array as da
+import dask_gpuscan
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from dask_gpuscan import affine, maximum, operator, segmented
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+FUNCTIONS = {
+    "cumsum": np.add,
+    "cumprod": np.multiply,
+    "cummax": np.maximum,
+    "cummin": np.minimum,
+}
+arrays = hnp.arrays(
+    st.sampled_from([np.int64, np.int8, np.uint16, np.float64, np.bool_]),
+    hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=7),
+    elements=st.integers(0, 1),
+)
+
+
+@given(
+    x=arrays,
+    name=st.sampled_from(list(FUNCTIONS)),
+    axis=st.integers(-3, 2),
+    chunks=st.integers(1, 4),
+    data=st.data(),
+)
+def test_as_numpy_on_any_axis(x, name, axis, chunks, data):
+    ufunc, function = FUNCTIONS[name], getattr(dask_gpuscan, name)
+    axis = axis % x.ndim
+    expected = ufunc.accumulate(x, axis=axis)
+    if name == "cumprod" and x.dtype == bool:
+        expected = np.cumprod(x, axis=axis)  # np.multiply.accumulate keeps bool
+    if name == "cumsum" and x.dtype == bool:
+        expected = np.cumsum(x, axis=axis)
+    for options in ({}, {"reverse": True}):
+        order = -1 if options else 1
+        there = np.flip(x, axis) if options else x
+        answer = ufunc.accumulate(there, axis=axis)
+        if x.dtype == bool and name in ("cumsum", "cumprod"):
+            answer = getattr(np, name)(there, axis=axis)
+        answer = np.flip(answer, axis) if order < 0 else answer
+        out = function(x, axis=axis, **options)
+        assert out.dtype == expected.dtype
+        np.testing.assert_array_equal(out, answer)
+        lazy = function(da.from_array(x, chunks=chunks), axis=axis, **options)
+        assert lazy.dtype == expected.dtype
+        assert lazy.shape == x.shape
+        np.testing.assert_array_equal(lazy.compute(scheduler="sync"), answer)
+
+
+@given(x=arrays)
+def test_axis_none_flattens(x):
+    np.testing.assert_array_equal(dask_gpuscan.cumsum(x), np.cumsum(x))
+    if not x.size:
+        return  # Dask cannot ravel it
+    lazy = dask_gpuscan.cumsum(da.from_array(x, chunks=2))
+    np.testing.assert_array_equal(lazy.compute(scheduler="sync"), np.cumsum(x))
+
+
+def test_initial_and_exclusive_over_blocks():
+    x = np.arange(24).reshape(4, 6)
+    for axis in (0, 1):
+        expected = np.cumsum(x, axis) - x + 7
+        for y in (x, da.from_array(x, chunks=(2, 4))):
+            out = dask_gpuscan.cumsum(y, axis=axis, exclusive=True, initial=7)
+            np.testing.assert_array_equal(np.asarray(out), expected)
+
+
+def test_operators_of_several_arrays():
+    a, b = np.full(9, 0.5), np.arange(9.0)
+    expected = dask_gpuscan.scan((a, b), affine)
+    y, plain = 0.0, []
+    for slope, offset in zip(a, b, strict=True):
+        y = slope * y + offset
+        plain.append(y)
+    np.testing.assert_allclose(expected, plain)
+    lazy = dask_gpuscan.scan(
+        (da.from_array(a, chunks=2), da.from_array(b, chunks=3)), affine, axis=0
+    )
+    np.testing.assert_allclose(lazy.compute(), plain)
+    started = dask_gpuscan.scan(
+        (da.from_array(a, chunks=2), da.from_array(b, chunks=2)), affine, initial=(1.0, 4.0)
+    )
+    np.testing.assert_allclose(started.compute()[0], 2.0)
+
+
+def test_tuple_outputs():
+    extremes = operator(
+        lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
+        identity=(np.inf, -np.inf),
+        lift=lambda x: (x, x),
+    )
+    low, high = dask_gpuscan.scan(np.array([2.0, 1.0, 3.0]), extremes)
+    np.testing.assert_array_equal(low, [2, 1, 1])
+    np.testing.assert_array_equal(high, [2, 2, 3])
+    with pytest.raises(TypeError, match="no lower"):
+        dask_gpuscan.scan(da.ones(3), extremes)
+
+
+def test_graph_of_dask_arrays():
+    x = da.ones((40, 40), chunks=10)
+    out = dask_gpuscan.cumsum(x, axis=0)
+    assert out.chunks == x.chunks
+    assert out.name == dask_gpuscan.cumsum(x, axis=0).name
+    assert out.name != dask_gpuscan.cumsum(x, axis=1).name
+    assert len(out.__dask_graph__()) <= 16 + 2 * 16 + 4 + 2
+    np.testing.assert_array_equal(out[:, 15:17].compute(), np.cumsum(np.ones((40, 2)), 0))
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.int64(), pa.int8(), pa.float64(), pa.duration("ns"), pa.date32()]
+)
+def test_arrow_goes_in_and_comes_out(kind):
+    array = pa.array([1, None, 3, 2, None], pa.int32()).cast(pa.int64())
+    array = array.cast(pa.int32()).cast(kind) if pa.types.is_date(kind) else array.cast(kind)
+    expected = pd.Series(array, dtype=pd.ArrowDtype(kind)).cummax()
+    for data in (array, array.slice(1), pa.chunked_array([array.slice(0, 2), array.slice(2)])):
+        out = dask_gpuscan.cummax(data)
+        assert type(out) is type(data)
+        assert out.type == kind
+        assert len(out) == len(data)
+    assert dask_gpuscan.cummax(array).to_pylist() == pa.array(expected).to_pylist()
+    assert dask_gpuscan.scan(array.slice(2), maximum).to_pylist() == array.slice(
+        2, 1
+    ).to_pylist() * 2 + [None]
+
+
+def test_arrow_bitmap_at_any_offset():
+    rng = np.random.default_rng(0)
+    valid = rng.random(1000) < 0.7
+    array = pa.array(rng.integers(0, 9, 1000), mask=~valid)
+    for offset in range(20):
+        piece = array.slice(offset, 500)
+        expected = pd.Series(piece.to_pandas(types_mapper=pd.ArrowDtype)).cumsum()
+        assert dask_gpuscan.cumsum(piece).to_pylist() == [
+            None if pd.isna(v) else v for v in expected
+        ]
+
+
+class Exported:
+    """Someone else's array, known by its Arrow protocol alone."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self._array.__arrow_c_array__(requested_schema)
+
+
+def test_anything_with_an_arrow_protocol():
+    out = dask_gpuscan.cumsum(Exported(pa.array([1, 2, None])))
+    assert isinstance(out, pa.Array)
+    assert out.to_pylist() == [1, 3, None]
+    polars = pytest.importorskip("polars")
+    out = dask_gpuscan.cumsum(polars.Series([1.5, None, 2.5]))
+    assert isinstance(out, pa.ChunkedArray)
+    assert out.to_pylist() == [1.5, None, 4.0]
+
+
+def test_frames_are_passed_on():
+    frame = pd.DataFrame({"x": [1, 2, 3]})
+    pd.testing.assert_frame_equal(dask_gpuscan.cumsum(frame), frame.cumsum())
+    pd.testing.assert_series_equal(dask_gpuscan.cumprod(frame.x, axis=0), frame.x.cumprod())
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "error", "message"),
+    [
+        ([1, 2], {}, TypeError, "x must be an array"),
+        (np.ones(3), {"axis": 1}, ValueError, "axis must be from -1 to 0"),
+        (np.array(["a"]), {}, TypeError, "dtype"),
+        (pa.array(["a"]), {}, TypeError, "string"),
+        (pa.array([1]), {"axis": 1}, ValueError, "axis must be 0"),
+        (np.ones(3), {"initial": "a"}, TypeError, "initial must be float64"),
+        (da.ones(3), {"initial": (1, 2)}, TypeError, "initial must be float64"),
+        (da.ones(3), {"axis": "x"}, ValueError, "axis must be"),
+        ((np.ones(3), np.ones(3)), {}, TypeError, "takes 1 arrays"),
+    ],
+)
+def test_bad_input(x, options, error, message):
+    with pytest.raises(error, match=message):
+        dask_gpuscan.cumsum(x, **options)
+
+
+def test_segmented_rows_of_a_matrix():
+    heads = np.zeros((3, 4), bool)
+    heads[:, 2] = True
+    out = dask_gpuscan.scan((heads, np.ones((3, 4))), segmented(dask_gpuscan.add), axis=1)
+    np.testing.assert_array_equal(out, [[1, 2, 1, 2]] * 3)

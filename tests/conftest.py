@@ -1,0 +1,33 @@
+"""Fixtures and Hypothesis settings for all tests."""
+
+import os
+import sys
+from pathlib import Path
+
+import dask
+import pytest
+from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # backends.py and strategies.py, for every folder
+
+from backends import Backend
+
+settings.register_profile(
+    "default",
+    deadline=None,  # the first example of a kind compiles a kernel
+    max_examples=int(os.environ.get("EXAMPLES", "40")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("default")
+
+
+@pytest.fixture(params=[pytest.param(Backend(), id="cpu")], scope="session")
+def backend(request):
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def plain_dask():
+    # Dask would turn str columns into string[pyarrow]: tests compare with the dtypes that they made
+    with dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False}):
+        yield

@@ -1,0 +1,197 @@
+"""cumsum, cumprod, cummax, cummin against pandas on the whole, over dtypes, nulls and partitionings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from backends import same
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import FLOATS, INTEGERS, TIMES, columns, cuts, frames, partitioned
+
+METHODS = ["cumsum", "cumprod", "cummax", "cummin"]
+NUMBERS = (*INTEGERS, *FLOATS)
+
+
+def pandas_answer(series, method, skipna):
+    """What pandas says, or None where it has no such method for the dtype."""
+    try:
+        return getattr(series, method)(skipna=skipna)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+@given(
+    x=columns((*NUMBERS, *TIMES)), at=cuts(), method=st.sampled_from(METHODS), skipna=st.booleans()
+)
+def test_series_as_pandas(backend, x, at, method, skipna):
+    expected = pandas_answer(x, method, skipna)
+    for series in (backend.frame(x), partitioned(backend.frame(x), at)):
+        if expected is None:
+            with pytest.raises(TypeError, match="column 'x'"):
+                getattr(series.gpuscan, method)(skipna=skipna)
+            continue
+        answer = getattr(series.gpuscan, method)(skipna=skipna)
+        if hasattr(answer, "compute"):
+            assert answer.dtype == expected.dtype
+            answer = answer.compute()
+        same(backend.to_pandas(answer), expected)
+
+
+@given(df=frames(NUMBERS), at=cuts(), method=st.sampled_from(METHODS))
+def test_frames_as_pandas(backend, df, at, method):
+    expected = pandas_answer(df, method, True)
+    if expected is None:
+        return
+    lazy = getattr(partitioned(backend.frame(df), at).gpuscan, method)()
+    same(backend.to_pandas(lazy.compute()), expected)
+    assert lazy.columns.tolist() == df.columns.tolist()
+
+
+@given(
+    x=columns(("int64", "float64", "Int64", "double[pyarrow]")),
+    at=cuts(),
+    method=st.sampled_from(METHODS),
+    skipna=st.booleans(),
+)
+def test_reverse_is_pandas_on_reversed_rows(backend, x, at, method, skipna):
+    expected = pandas_answer(x[::-1], method, skipna)[::-1]
+    lazy = getattr(partitioned(backend.frame(x), at).gpuscan, method)(skipna=skipna, reverse=True)
+    same(backend.to_pandas(lazy.compute()), expected)
+
+
+@given(
+    x=columns(("int64", "float64", "Int64", "int64[pyarrow]", "timedelta64[ns]")),
+    at=cuts(),
+    reverse=st.booleans(),
+    initial=st.integers(-5, 5),
+)
+def test_exclusive_sum_is_the_sum_less_the_row(backend, x, at, reverse, initial):
+    start = pd.Timedelta(initial) if x.dtype.kind == "m" else initial
+    options = {"reverse": reverse, "initial": start}
+    ddf = partitioned(backend.frame(x), at)
+    inclusive = backend.to_pandas(ddf.gpuscan.cumsum(**options).compute())
+    exclusive = backend.to_pandas(ddf.gpuscan.cumsum(exclusive=True, **options).compute())
+    same(exclusive + x, inclusive)
+    same(inclusive, x[::-1].cumsum()[::-1] + start if reverse else x.cumsum() + start)
+
+
+@given(
+    x=columns(("float64", "Int64", "datetime64[ns]")),
+    at=cuts(),
+    method=st.sampled_from(METHODS[2:]),
+)
+def test_exclusive_extremes_are_shifted_and_null_at_first(backend, x, at, method):
+    x = x.dropna()
+    lazy = getattr(partitioned(backend.frame(x), at).gpuscan, method)(exclusive=True)
+    same(backend.to_pandas(lazy.compute()), getattr(x, method)().shift(1))
+
+
+@given(x=columns(("int64", "float64", "Int64")), first=cuts(), second=cuts())
+def test_answers_do_not_depend_on_partitions(backend, x, first, second):
+    one = partitioned(backend.frame(x), first).gpuscan.cumsum(exclusive=True).compute()
+    other = partitioned(backend.frame(x), second).gpuscan.cumsum(exclusive=True).compute()
+    same(backend.to_pandas(one), backend.to_pandas(other))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64"])
+def test_integers_wrap_around(backend, dtype):
+    x = pd.Series([2**63 - 1, 1, 5], dtype=dtype)
+    same(
+        backend.to_pandas(partitioned(backend.frame(x), [0.4]).gpuscan.cumsum().compute()),
+        x.cumsum(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "dtype", "method"),
+    [
+        ([100, 27, 1], "int8[pyarrow]", "cumsum"),
+        ([2**63 - 1, -5, 6], "int64[pyarrow]", "cumsum"),
+        ([2**64 - 1, 1], "uint64[pyarrow]", "cumsum"),
+        ([2**62, 2], "int64[pyarrow]", "cumprod"),
+        ([-(2**63), -1], "int64[pyarrow]", "cumprod"),
+    ],
+)
+def test_arrow_integers_raise_on_overflow_as_in_pandas(items, dtype, method):
+    x = pd.Series(items, dtype=dtype)
+    with pytest.raises(Exception, match="overflow") as theirs:
+        getattr(x, method)()
+    with pytest.raises(type(theirs.value), match="overflow"):
+        getattr(x.gpuscan, method)()
+    with pytest.raises(type(theirs.value), match="overflow"):
+        getattr(partitioned(x, [0.5]).gpuscan, method)().compute()
+
+
+def test_arrow_integers_that_fit_do_not_raise():
+    x = pd.Series([2**63 - 1, -5, None, 5, -(2**62)], dtype="int64[pyarrow]")
+    for at in (
+        [],
+        [0.2],
+        [0.2, 0.4, 0.9],
+    ):  # the second partition alone, or both, overflow in between
+        same(partitioned(x, at).gpuscan.cumsum().compute(), x.cumsum())
+        same(partitioned(x, at).gpuscan.cumsum(exclusive=True).compute() + x, x.cumsum())
+
+
+def test_columns_of_nulls_in_the_first_partitions(backend):
+    df = pd.DataFrame({"x": np.arange(20.0), "y": [np.nan] * 9 + list(range(11))})
+    lazy = partitioned(backend.frame(df), [0.2, 0.4, 0.6, 0.8]).gpuscan.cumsum()
+    same(backend.to_pandas(lazy.compute()), df.cumsum())
+
+
+def test_numeric_only_and_axis(backend):
+    df = pd.DataFrame(
+        {"a": [1, 2], "s": ["x", "y"], "b": [1.5, None], "t": pd.to_timedelta([1, 2])}
+    )
+    ddf = partitioned(backend.frame(df), [0.5])
+    expected = df[["a", "b"]].cumsum()
+    same(backend.to_pandas(ddf.gpuscan.cumsum(numeric_only=True).compute()), expected)
+    same(backend.to_pandas(backend.frame(df).gpuscan.cumsum(numeric_only=True)), expected)
+    for method in METHODS:
+        along = getattr(df[["a", "b"]], method)(axis=1)
+        same(getattr(df[["a", "b"]].gpuscan, method)(axis=1), along)
+        same(getattr(ddf[["a", "b"]].gpuscan, method)(axis=1).compute(), along)
+
+
+def test_duplicate_and_odd_column_names():
+    df = pd.DataFrame([[1, 2, 3.0], [4, 5, 6.0]], columns=["a", "a", ("b", 1)])
+    same(df.gpuscan.cumsum(), df.cumsum())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "complex128", "int8", "uint64"])
+def test_other_dtypes(dtype):
+    x = pd.Series([1, 2, 3]).astype(dtype)
+    same(partitioned(x, [0.5]).gpuscan.cumsum().compute(), x.cumsum())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "Int32", "Float32"])
+def test_requested_dtype(dtype):
+    for x in (pd.Series([1, 2, 3]), pd.Series([1, 2, 3], dtype="Int64")):
+        out = partitioned(x, [0.5]).gpuscan.cumsum(dtype=dtype)
+        assert out.dtype == out.compute().dtype
+        assert out.compute().tolist() == [1, 3, 6]
+        assert out.compute().to_numpy().dtype.itemsize == 4
+
+
+def test_initial_by_column(backend):
+    df = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
+    ddf = partitioned(backend.frame(df), [0.5])
+    out = ddf.gpuscan.cumsum(initial={"a": 10}).compute()
+    same(backend.to_pandas(out), df.cumsum() + [10, 0])
+
+
+@given(x=columns(("float64", "Int64", "boolean", "int64")), at=cuts(), reverse=st.booleans())
+def test_any_all_and_count(backend, x, at, reverse):
+    ddf = partitioned(backend.frame(x), at)
+    ordered = x[::-1] if reverse else x
+    truth = ordered.astype("Float64").fillna(0) != 0
+    known = truth | ordered.isna()
+    for method, expected in (
+        ("cumany", truth.astype(bool).cummax()),
+        ("cumall", known.astype(bool).cummin()),
+        ("cumcount", ordered.notna().cumsum()),
+    ):
+        answer = getattr(ddf.gpuscan, method)(reverse=reverse)
+        got = backend.to_pandas(answer.compute())
+        same(got.astype(expected.dtype), expected[::-1] if reverse else expected)
+    assert ddf.gpuscan.cumcount().compute().tolist()[-1:] == [x.count()] * bool(len(x))

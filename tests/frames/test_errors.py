@@ -1,0 +1,96 @@
+"""Bad input: the error names the column or argument, and comes when the expression is built."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from dask_gpuscan import maximum
+from strategies import partitioned
+
+df = pd.DataFrame({"n": [1, 2], "s": ["a", "b"], "c": pd.Categorical(["a", "b"]), "o": [{}, {}]})
+
+
+@pytest.fixture(params=["pandas", "dask"])
+def frame(request):
+    return df if request.param == "pandas" else partitioned(df, [0.5])
+
+
+@pytest.mark.parametrize("column", ["s", "c", "o"])
+@pytest.mark.parametrize("method", ["cumsum", "cumprod", "cummax", "cummin", "cumany", "cumall"])
+def test_columns_that_cannot_be_scanned(frame, column, method):
+    with pytest.raises(TypeError, match=rf"{method} of column '{column}': .*(numeric_only|astype)"):
+        getattr(frame[["n", column]].gpuscan, method)()
+
+
+def test_every_way_out_works(frame):
+    assert list(frame.gpuscan.cumsum(numeric_only=True).columns) == ["n"]
+    with pytest.raises(TypeError, match="column 's'"):
+        frame.gpuscan.scan(maximum)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"initial": "a"}, TypeError, "initial must be int64, found 'a'"),
+        ({"initial": 0.5}, TypeError, "initial must be int64, found 0.5"),
+        ({"initial": (1, 2)}, TypeError, "initial must be int64"),
+        ({"initial": {"z": 1}}, ValueError, "initial names column 'z'"),
+        ({"dtype": "banana"}, TypeError, "dtype must be a dtype, found 'banana'"),
+        ({"dtype": "str"}, TypeError, "dtype must be a numeric dtype"),
+        ({"axis": 2}, ValueError, "axis must be 0 or 'index'"),
+        ({"axis": 1, "reverse": True}, ValueError, "axis=1"),
+        ({"axis": 1, "initial": 3}, ValueError, "axis=1"),
+        ({"skipna": "yes"}, ValueError, "skipna must be True or False, found 'yes'"),
+        ({"reverse": 1}, ValueError, "reverse must be True or False, found 1"),
+        ({"exclusive": None}, ValueError, "exclusive must be True or False"),
+        ({"bananas": 1}, TypeError, "bananas"),
+    ],
+)
+def test_bad_options(frame, options, error, message):
+    with pytest.raises(error, match=message):
+        frame[["n"]].gpuscan.cumsum(**options)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "initial"),
+    [("datetime64[ns]", 3), ("timedelta64[ns]", "tomorrow"), ("datetime64[ns]", pd.NaT)],
+)
+def test_initial_for_times(dtype, initial):
+    x = pd.Series([1, 2]).astype(dtype)
+    with pytest.raises(TypeError, match="initial must be"):
+        x.gpuscan.cummax(initial=initial)
+
+
+def test_times_take_what_pandas_takes():
+    x = pd.Series(pd.to_datetime(["2026-01-02", "2026-01-01"]))
+    out = x.gpuscan.cummax(initial=pd.Timestamp("2026-01-03"))
+    assert out.tolist() == [pd.Timestamp("2026-01-03")] * 2
+    with pytest.raises(TypeError, match="cumsum"):
+        x.gpuscan.cumsum()
+    with pytest.raises(TypeError, match="dtype='int64' cannot be asked for"):
+        x.gpuscan.cummax(dtype="int64")
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            [df[["n"]], df[["n"]].astype("float64")],
+            "column 'n' is int64 in one and float64 in another",
+        ),
+        ([df[["n"]], df[["n"]].rename(columns={"n": "m"})], r"columns \(n\) and \(m\)"),
+        ([df[["n"]], df[["n", "n"]]], "partitions do not match"),
+    ],
+)
+def test_partitions_that_do_not_match(parts, message):
+    import dask.dataframe as dd
+
+    ddf = dd.from_map(lambda p: p, parts, meta=df[["n"]].iloc[:0], enforce_metadata=False)
+    with pytest.raises(ValueError, match=message):
+        ddf.gpuscan.cumsum().compute()
+
+
+def test_no_overflow_warnings_reach_the_user(recwarn):
+    x = pd.Series([np.inf, -np.inf, 1e308, 1e308])
+    partitioned(x, [0.5]).gpuscan.cumsum(initial=1e308).compute()
+    pd.Series([2**63 - 1, 1]).gpuscan.cumsum()
+    assert not [w for w in recwarn if issubclass(w.category, RuntimeWarning)]

@@ -1,0 +1,207 @@
+"""scan with any operator: users' own, tuple states, several input columns; and what operators promise."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from backends import same
+from dask.base import tokenize
+from dask_gpuscan import (
+    Operator,
+    add,
+    affine,
+    check_associative,
+    first,
+    last,
+    maximum,
+    minimum,
+    operator,
+    segmented,
+    welford,
+)
+from dask_gpuscan.kernels import BUILT_IN
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import columns, cuts, partitioned
+
+gcd_plus = operator(lambda a, b: a if a > 2 * b else b, identity=0, name="not-associative")
+argmax = operator(
+    lambda a, b: b if b[0] > a[0] else a,
+    identity=(-np.inf, -1),
+    lift=lambda x, i: (x, i),
+    lower=lambda s: s[1],
+    name="argmax",
+)
+
+
+@given(
+    x=columns(("int64", "float64", "Int64", "double[pyarrow]")), at=cuts(), reverse=st.booleans()
+)
+def test_built_ins_equal_the_methods(backend, x, at, reverse):
+    ddf = partitioned(backend.frame(x), at)
+    for op, method in ((add, "cumsum"), (maximum, "cummax"), (minimum, "cummin")):
+        one = ddf.gpuscan.scan(op, reverse=reverse).compute()
+        other = getattr(ddf.gpuscan, method)(reverse=reverse).compute()
+        same(backend.to_pandas(one), backend.to_pandas(other))
+
+
+@given(at=cuts(), x=st.lists(st.integers(-9, 9).map(float), min_size=1, max_size=20))
+def test_operator_of_two_columns(backend, at, x):
+    df = pd.DataFrame({"x": x, "i": np.arange(len(x))})
+    out = partitioned(backend.frame(df), at).gpuscan.scan(argmax).compute()
+    expected = [int(np.argmax(x[: k + 1])) for k in range(len(x))]
+    assert backend.to_pandas(out).tolist() == expected
+
+
+@given(at=cuts(), reverse=st.booleans())
+def test_affine_and_segmented_columns(backend, at, reverse):
+    rng = np.random.default_rng(1)
+    df = pd.DataFrame({"a": rng.random(15), "b": rng.random(15)})
+    ordered = df[::-1] if reverse else df
+    y, expected = 2.0, []
+    for a, b in ordered.itertuples(index=False):
+        y = a * y + b
+        expected.append(y)
+    ddf = partitioned(backend.frame(df), at)
+    out = ddf.gpuscan.scan(affine, initial=(1.0, 2.0), reverse=reverse).compute()
+    np.testing.assert_allclose(backend.to_pandas(out)[:: -1 if reverse else 1], expected)
+
+    heads = pd.DataFrame({"head": rng.random(15) < 0.3, "x": np.arange(15)})
+    out = partitioned(backend.frame(heads), at).gpuscan.scan(segmented(add)).compute()
+    same(backend.to_pandas(out), heads.x.groupby(heads["head"].cumsum()).cumsum().rename(None))
+
+
+@given(x=columns(("float64", "Int64")), at=cuts(), skipna=st.booleans())
+def test_users_operator_follows_null_rules(backend, x, at, skipna):
+    plus = operator(lambda a, b: a + b, identity=0)
+    ddf = partitioned(backend.frame(x), at)
+    same(
+        backend.to_pandas(ddf.gpuscan.scan(plus, skipna=skipna).compute()), x.cumsum(skipna=skipna)
+    )
+
+
+def test_null_in_any_input_makes_a_null_row(backend):
+    df = pd.DataFrame({"head": [True, False, False], "x": [1.0, None, 3.0]})
+    out = partitioned(backend.frame(df), [0.5]).gpuscan.scan(segmented(add)).compute()
+    assert backend.to_pandas(out).fillna(-1).tolist() == [1.0, -1.0, 4.0]
+    mixed = df.astype({"x": "Float64"})
+    assert mixed.gpuscan.scan(segmented(add)).tolist() == [1.0, pd.NA, 4.0]
+
+
+def test_first_last_welford_columns(backend):
+    x = pd.Series([None, 2.0, None, 5.0])
+    ddf = partitioned(backend.frame(x), [0.5])
+    assert ddf.gpuscan.scan(first).compute().fillna(-1).tolist() == [-1, 2, -1, 2]
+    assert ddf.gpuscan.scan(last, exclusive=True).compute().fillna(-1).tolist() == [-1, -1, -1, 2]
+    assert ddf.gpuscan.scan(welford).compute().fillna(-1).tolist() == [-1, -1, -1, 4.5]
+    assert ddf.gpuscan.scan(last, initial=7.0).compute().fillna(-1).tolist() == [-1, 2, -1, 5]
+
+
+def test_integer_answers_with_nulls_become_float(backend):
+    rounds = operator(lambda a, b: a + b, identity=0, lift=lambda x: int(x))
+    x = pd.Series([1.9, None, 2.2])
+    out = partitioned(backend.frame(x), [0.5]).gpuscan.scan(rounds)
+    assert out.dtype == "float64"
+    assert out.compute().fillna(-1).tolist() == [1.0, -1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "op", [o for o in BUILT_IN.values() if o.inputs == 1], ids=lambda o: o.name
+)
+def test_built_ins_keep_the_laws(op):
+    check_associative(op, [0, 1, 2, 3])
+    check_associative(segmented(op), [(True, 1), (False, 2), (False, 3)])
+
+
+def test_affine_keeps_the_laws():
+    check_associative(affine, [(0.5, 1.0), (2.0, -1.0), (0.0, 3.0)])
+
+
+def test_counter_examples_are_shown():
+    with pytest.raises(ValueError, match=r"not-associative is not associative: combine\(combine\("):
+        check_associative(gcd_plus, [1, 2, 3])
+    with pytest.raises(ValueError, match="has no identity 1"):
+        check_associative(operator(lambda a, b: a + b, identity=1), [1, 2])
+    with pytest.raises(ValueError, match="at least one"):
+        check_associative(add, [])
+
+
+def test_tokens_follow_content():
+    def make(k):
+        return operator(lambda a, b: a + b + k, identity=-k)
+
+    assert make(1) == make(1)
+    assert tokenize(make(1)) == tokenize(make(1))
+    assert make(1) != make(2)
+    assert hash(make(1)) == hash(make(1))
+    assert segmented(add) == segmented(add) != segmented(maximum)
+    names = {partitioned(pd.Series([1]), []).gpuscan.scan(make(k))._name for k in (1, 1, 2)}
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize(
+    "op", [add, segmented(add), argmax, operator(lambda a, b: a + b, identity=0)]
+)
+def test_pickling(op):
+    again = pickle.loads(pickle.dumps(op))
+    assert isinstance(again, Operator)
+    assert again == op
+    assert again.name == op.name
+    assert pickle.loads(pickle.dumps(add)) is add
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: operator(3, identity=0), TypeError, "combine must be a function, found 3"),
+        (lambda: operator(max, identity="a"), TypeError, "identity must be a number"),
+        (lambda: operator(max, identity=0, lift=1), TypeError, "lift must be a function"),
+    ],
+)
+def test_bad_operators(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("op", "error", "message"),
+    [
+        (
+            operator(lambda a, b: a.strip(b), identity=0),
+            TypeError,
+            "Numba cannot compile combine.*strip",
+        ),
+        (operator(lambda a, b: a + b, identity=1), ValueError, "identity of"),
+        (operator(lambda a, b: a + b, identity=0.5), TypeError, "identity of .* must be int64"),
+        (operator(lambda a, b: (a, b), identity=0), TypeError, "another form"),
+        (
+            operator(lambda a, b: (a[0], b[1]), identity=(0, 0), lift=lambda x: (x, x)),
+            ValueError,
+            "identity of",
+        ),
+        (
+            operator(lambda a, b: b if b[0] > a[0] else a, identity=(-9, 0), lift=lambda x: (x, 1)),
+            TypeError,
+            "no lower",
+        ),
+        (np.add, TypeError, "op must be an Operator"),
+        (affine, TypeError, "takes 2 input columns, found 1"),
+    ],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_errors_when_the_expression_is_built(op, error, message, lazy):
+    x = pd.Series([1, 2, 3], name="x")
+    series = partitioned(x, [0.5]) if lazy else x
+    with pytest.raises(error, match=message):
+        series.gpuscan.scan(op)
+
+
+def test_operator_that_raises_is_found_when_built():
+    def refuses(a, b):
+        if a == b or a != b:
+            raise RuntimeError("never")
+        return a
+
+    with pytest.raises(ValueError, match="refuses raised RuntimeError: never"):
+        partitioned(pd.Series([1]), []).gpuscan.scan(operator(refuses, identity=0))

@@ -1,0 +1,187 @@
+"""The outer look-back: what the graph looks like, whatever the carry computes."""
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from backends import same
+from dask.task_spec import TaskRef
+from dask_gpuscan.lookback import CHAIN, WINDOW, tasks
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cuts, partitioned
+
+
+class Words:
+    """A carry that knows no numbers and does not commute: each partition is a word."""
+
+    label = "words"
+    columnwise = keeps_index = True
+
+    def __init__(self, reverse=False):
+        self.reverse = reverse
+
+    def aggregate(self, partition):
+        return partition
+
+    def combine(self, aggregates):
+        return "".join(aggregates)
+
+    def apply(self, partition, prefix):
+        return (prefix or "") + partition
+
+
+def build(count, reverse=False):
+    words = [chr(ord("a") + i % 26) for i in range(count)]
+    inputs = {("in", i): word for i, word in enumerate(words)}
+    outputs = [("out", i) for i in range(count)]
+    graph = tasks("t", [TaskRef(k) for k in inputs], outputs, Words(reverse))
+    return words, inputs, outputs, graph
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        1,
+        2,
+        WINDOW,
+        WINDOW + 1,
+        WINDOW + 2,
+        5 * WINDOW,
+        WINDOW * CHAIN + 1,
+        WINDOW * (CHAIN + 3) + 5,
+    ],
+)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_partition_gets_what_came_before_in_order(count, reverse):
+    words, inputs, outputs, graph = build(count, reverse)
+    answers = dask.get({**inputs, **graph}, outputs)
+    for i in {0, 1, count // 2, count - 2, count - 1} & set(range(count)):
+        before = "".join(words[i + 1 :][::-1]) if reverse else "".join(words[:i])
+        assert answers[i] == before + words[i]
+
+
+@given(count=st.integers(1, 3 * WINDOW * CHAIN))
+def test_two_tasks_a_partition_and_one_a_window(count):
+    _, _, outputs, graph = build(count)
+    assert set(outputs) <= set(graph)
+    windows = -(-count // WINDOW)
+    nested = 0 if windows <= CHAIN else -(-windows // WINDOW)
+    assert len(graph) <= 2 * count + windows + nested
+    assert len(graph) >= 2 * count - 1
+    longest = max(len(task.dependencies) for task in graph.values())
+    assert longest <= 2 * WINDOW + 3
+
+
+def test_outputs_depend_on_earlier_partitions_only():
+    count = WINDOW * CHAIN + 40
+    _, inputs, outputs, graph = build(count)
+    position = {key: key[1] for key in inputs}
+    reach: dict = dict(position)
+
+    def latest(key):
+        if key not in reach:
+            reach[key] = max(latest(k) for k in graph[key].dependencies)
+        return reach[key]
+
+    assert [latest(key) for key in outputs] == list(range(count))
+
+
+def test_ten_thousand_partitions():
+    ddf = dd.from_map(
+        lambda i: pd.DataFrame({"x": [i]}), range(10_000), meta=pd.DataFrame({"x": [0]})
+    )
+    scanned = ddf.gpuscan.cumsum()
+    graph = scanned.optimize().__dask_graph__()
+    assert len(graph) - 10_000 <= 2.2 * 10_000
+
+
+reads: list[int] = []
+
+
+def read(i):
+    reads.append(i)
+    return pd.DataFrame({"x": [i, i], "y": [1.0, np.nan], "z": ["a", "b"]})
+
+
+def collection(count=10):
+    return dd.from_map(read, range(count), meta=read(0).iloc[:0], label="read")
+
+
+def test_a_partition_is_read_once():
+    ddf = collection()
+    scanned = ddf.gpuscan.cumsum(numeric_only=True)
+    filled = ddf.gpuscan.ffill()
+    reads.clear()
+    dask.compute(scanned, filled, scanned.x.gpuscan.cummax())
+    assert sorted(reads) == list(range(10))
+
+
+def test_one_partition_needs_no_later_one():
+    scanned = collection().gpuscan.cumsum(numeric_only=True)
+    reads.clear()
+    assert scanned.partitions[2].compute().x.tolist() == [4, 6]
+    assert sorted(set(reads)) == [0, 1, 2]
+    reads.clear()
+    assert scanned.head(1).x.tolist() == [0]
+    assert reads == [0]
+
+
+def test_projections_go_through(tmp_path):
+    frame = pd.DataFrame({"a": range(10), "b": range(10), "s": list("abcdefghij")})
+    dd.from_pandas(frame, npartitions=3).to_parquet(tmp_path)
+    lazy = dd.read_parquet(tmp_path).gpuscan.cumsum(numeric_only=True)["a"]
+    assert "columns=['a']" in str(lazy.optimize(fuse=False).expr.tree_repr())
+    same(lazy.compute(), frame.a.cumsum())
+    both = dd.read_parquet(tmp_path)[["a", "b"]].gpuscan.cumsum()[["b"]]
+    same(both.compute(), frame[["b"]].cumsum())
+    numbers = dd.read_parquet(tmp_path).gpuscan.row_number()
+    assert numbers.compute().tolist() == list(range(10))
+
+
+def test_names_follow_content():
+    frame = pd.DataFrame({"x": [1, 2, 3]})
+    one, other = (dd.from_pandas(frame, npartitions=2) for _ in range(2))
+    assert one.gpuscan.cumsum()._name == other.gpuscan.cumsum()._name
+    assert one.gpuscan.cumsum()._name != one.gpuscan.cummax()._name
+    assert one.gpuscan.cumsum()._name != one.gpuscan.cumsum(exclusive=True)._name
+    assert one.gpuscan.cumsum()._name.startswith("cumsum-")
+
+
+def test_a_collection_like_any_other():
+    frame = pd.DataFrame({"x": np.arange(10), "y": 1.0}, index=pd.RangeIndex(0, 100, 10, name="i"))
+    ddf = dd.from_pandas(frame, npartitions=4)
+    scanned = ddf.gpuscan.cumsum()
+    assert scanned.divisions == ddf.divisions
+    assert scanned.index.name == "i"
+    same(scanned.optimize().compute(), frame.cumsum())
+    same(scanned.persist().compute(), frame.cumsum())
+    same(scanned.loc[30:50].compute(), frame.cumsum().loc[30:50])
+    same((scanned + ddf).sum().compute(), (frame.cumsum() + frame).sum())
+    same(scanned[scanned.x > 10].compute(), frame.cumsum().query("x > 10"))
+    ddf["total"] = ddf.gpuscan.cumsum()["x"]
+    same(ddf.compute(), frame.assign(total=frame.x.cumsum()))
+    assert "cumsum" in repr(scanned)
+
+
+def test_visualize(tmp_path):
+    from dask.dot import to_graphviz
+
+    scanned = dd.from_pandas(pd.DataFrame({"x": [1, 2, 3]}), npartitions=3).gpuscan.cumsum()
+    drawn = to_graphviz(dict(scanned.optimize().__dask_graph__())).source
+    assert "aggregate" in drawn
+    try:
+        scanned.visualize(filename=str(tmp_path / "graph.svg"))
+    except RuntimeError as error:  # the Python package is here, the program `dot` is not
+        pytest.skip(str(error))
+    assert (tmp_path / "graph.svg").stat().st_size > 0
+
+
+@given(at=cuts())
+def test_schedulers_agree(at):
+    frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=50)})
+    lazy = partitioned(frame, at).gpuscan.cumsum()
+    one = lazy.compute(scheduler="synchronous")
+    other = lazy.compute(scheduler="threads")
+    assert one.x.to_numpy().tobytes() == other.x.to_numpy().tobytes()

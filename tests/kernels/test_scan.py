@@ -1,0 +1,274 @@
+"""scan and reduce of arrays against a plain fold, and the algebra between them."""
+
+import numpy as np
+import pytest
+from dask_gpuscan.kernels import BUILT_IN, InBand, bitmap, byte_mask, fold, reduce, scan, segmented
+from dask_gpuscan.kernels.cpu.engine import TILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+LENGTHS = [0, 1, 2, 3, 4, 5, 7, 100, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
+DTYPES = ["int8", "int64", "uint16", "float32", "float64", "bool"]
+
+
+def numbers(n, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    if dtype == "bool":
+        return rng.random(n) < 0.5
+    low = 0 if dtype.startswith("u") else -50
+    return rng.integers(low, 50, n).astype(dtype)
+
+
+def plain_scan(combine, identity, values, valid, exclusive, reverse, initial=None):
+    """Reference: fold element by element."""
+    state = identity if initial is None else initial
+    order = range(len(values))[::-1] if reverse else range(len(values))
+    out = np.empty(len(values), dtype=np.result_type(values.dtype, np.float64))
+    for i in order:
+        after = combine(state, values[i]) if valid[i] else state
+        out[i] = state if exclusive else after
+        state = after
+    return out, state
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sum_at_every_length(backend, n, dtype):
+    x = numbers(n, dtype)
+    out, carry = scan(BUILT_IN["add"], backend.array(x))
+    expected = np.cumsum(x)
+    assert out.dtype == expected.dtype
+    np.testing.assert_array_equal(backend.to_numpy(out), expected)
+    assert carry == x.sum(dtype=expected.dtype)
+    assert carry == reduce(BUILT_IN["add"], backend.array(x))
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("kind", ["none", "in band", "bytes", "bits"])
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_options_with_nulls(backend, n, kind, exclusive, reverse):
+    x = numbers(n, "float64", seed=n)
+    valid = np.ones(n, bool) if kind == "none" else np.random.default_rng(n).random(n) < 0.7
+    nulls = None
+    if kind == "in band":
+        x[~valid] = np.nan
+        nulls = InBand()
+    elif kind == "bytes":
+        nulls = byte_mask(backend.array(~valid))
+    elif kind == "bits":
+        offset = 3
+        bits = np.packbits(np.concatenate([np.zeros(offset, bool), valid]), bitorder="little")
+        nulls = bitmap(backend.array(bits), offset)
+    options = {"nulls": nulls, "exclusive": exclusive, "reverse": reverse, "carry_in": 5.0}
+    out, carry = scan(BUILT_IN["add"], backend.array(x), **options)
+    expected, last = plain_scan(lambda a, b: a + b, 0.0, x, valid, exclusive, reverse, 5.0)
+    np.testing.assert_array_equal(backend.to_numpy(out), expected)
+    assert carry == last
+    again = reduce(BUILT_IN["add"], backend.array(x), nulls=nulls, reverse=reverse, carry_in=5.0)
+    assert again == last
+
+
+@pytest.mark.parametrize(
+    "name", ["minimum", "maximum", "multiply", "bitwise_xor", "logical_any", "last"]
+)
+def test_built_ins_over_tiles(backend, name):
+    reference = {
+        "minimum": np.minimum.accumulate,
+        "maximum": np.maximum.accumulate,
+        "multiply": np.multiply.accumulate,
+        "bitwise_xor": np.bitwise_xor.accumulate,
+        "logical_any": lambda x: np.logical_or.accumulate(x != 0),
+        "last": lambda x: x,
+    }[name]
+    x = numbers(3 * TILE + 17, "int64", seed=3)
+    out, _ = scan(BUILT_IN[name], backend.array(x))
+    np.testing.assert_array_equal(backend.to_numpy(out), reference(x))
+
+
+def test_nan_is_contagious_without_nulls(backend):
+    x = np.array([1.0, np.nan, 0.0, 5.0])
+    for name, ufunc in (("maximum", np.maximum), ("minimum", np.minimum), ("add", np.add)):
+        out, _ = scan(BUILT_IN[name], backend.array(x))
+        np.testing.assert_array_equal(backend.to_numpy(out), ufunc.accumulate(x))
+
+
+def test_null_markers(backend):
+    x = np.array([1.0, np.nan, 3.0])
+    out, _ = scan(BUILT_IN["add"], backend.array(x), nulls=InBand(), mark_nulls=True)
+    np.testing.assert_array_equal(backend.to_numpy(out), [1.0, np.nan, 4.0])
+    with pytest.raises(TypeError, match="mark_nulls"):
+        scan(BUILT_IN["logical_any"], backend.array(x), nulls=InBand(), mark_nulls=True)
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, 5), (40, 70), (2, 3 * TILE), (3 * TILE, 3), (4, 5, 6), (0, 4), (4, 0), (600, 33)]
+)
+@pytest.mark.parametrize("layout", ["C", "F", "sliced"])
+def test_any_axis(backend, shape, layout):
+    x = numbers(int(np.prod(shape)), "int64").reshape(shape)
+    y = {"C": x, "F": np.asfortranarray(x), "sliced": x[::-1, ::2]}[layout]
+    for axis in range(-1, y.ndim):
+        out, carry = scan(BUILT_IN["add"], backend.array(y), axis=axis)
+        np.testing.assert_array_equal(backend.to_numpy(out), np.cumsum(y, axis=axis))
+        np.testing.assert_array_equal(backend.to_numpy(carry), y.sum(axis=axis))
+        back, _ = scan(BUILT_IN["add"], backend.array(y), axis=axis, reverse=True, carry_in=carry)
+        flipped = np.flip(np.cumsum(np.flip(y, axis), axis), axis) + np.expand_dims(
+            y.sum(axis), axis
+        )
+        np.testing.assert_array_equal(backend.to_numpy(back), flipped)
+        total = reduce(BUILT_IN["add"], backend.array(y), axis=axis)
+        np.testing.assert_array_equal(backend.to_numpy(total), y.sum(axis=axis))
+
+
+def test_strided_and_read_only_inputs_are_not_copied_or_written(backend):
+    x = numbers(1000, "int64")
+    x.flags.writeable = False
+    out, _ = scan(BUILT_IN["add"], backend.array(x)[::3])
+    np.testing.assert_array_equal(backend.to_numpy(out), np.cumsum(x[::3]))
+
+
+def test_affine_is_a_linear_recurrence(backend):
+    rng = np.random.default_rng(0)
+    a, b = rng.random(2 * TILE + 5), rng.random(2 * TILE + 5)
+    out, _ = scan(BUILT_IN["affine"], (backend.array(a), backend.array(b)))
+    y, expected = 0.0, []
+    for slope, offset in zip(a, b, strict=True):
+        y = slope * y + offset
+        expected.append(y)
+    np.testing.assert_allclose(backend.to_numpy(out), expected)
+
+
+def test_welford_against_numpy(backend):
+    x = np.random.default_rng(0).normal(1e6, 1.0, 3 * TILE)
+    out, (n, mean, m2) = scan(BUILT_IN["welford"], backend.array(x))
+    assert n == len(x)
+    assert mean == pytest.approx(x.mean())
+    assert m2 / n == pytest.approx(x.var())
+    np.testing.assert_allclose(
+        backend.to_numpy(out)[[1, 99, -1]], [x[:k].var(ddof=1) for k in (2, 100, len(x))]
+    )
+
+
+@given(
+    data=st.lists(st.tuples(st.booleans(), st.integers(-9, 9)), max_size=40),
+    name=st.sampled_from(["add", "maximum", "last"]),
+)
+def test_segmented_restarts(backend, data, name):
+    heads = np.array([h for h, _ in data], bool)
+    x = np.array([v for _, v in data], np.int64)
+    combine = {"add": lambda a, b: a + b, "maximum": max, "last": lambda a, b: b}[name]
+    expected: list[int] = []
+    for i, (head, value) in enumerate(data):
+        expected.append(value if head or i == 0 else combine(expected[-1], value))
+    out, _ = scan(segmented(BUILT_IN[name]), (backend.array(heads), backend.array(x)))
+    np.testing.assert_array_equal(backend.to_numpy(out), np.array(expected, np.int64))
+
+
+@given(
+    x=st.lists(st.integers(-9, 9), max_size=50),
+    cuts=st.lists(st.integers(0, 50), max_size=4),
+    name=st.sampled_from(["add", "maximum", "bitwise_xor"]),
+    exclusive=st.booleans(),
+)
+def test_pieces_with_carries_equal_the_whole(backend, x, cuts, name, exclusive):
+    op, x = BUILT_IN[name], np.array(x, np.int64)
+    whole, carry = scan(op, backend.array(x), exclusive=exclusive)
+    state, pieces, states = None, [], [reduce(op, backend.array(x[:0]))]
+    for piece in np.split(x, sorted(c for c in cuts if c <= len(x))):
+        out, state = scan(op, backend.array(piece), exclusive=exclusive, carry_in=state)
+        pieces.append(backend.to_numpy(out))
+        states.append(reduce(op, backend.array(piece)))
+    np.testing.assert_array_equal(np.concatenate(pieces), backend.to_numpy(whole))
+    assert state == carry == fold(op, states)
+
+
+def test_same_bits_on_every_run_and_any_number_of_threads(backend):
+    """The main thread takes helpers, other threads do not: both must give the same bits."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = np.random.default_rng(0).normal(size=40 * TILE + 11)
+    runs = [backend.to_numpy(scan(BUILT_IN["add"], backend.array(x))[0]) for _ in range(5)]
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(scan, BUILT_IN["add"], backend.array(x)) for _ in range(8)]
+        runs += [backend.to_numpy(job.result()[0]) for job in jobs]
+    assert all(run.tobytes() == runs[0].tobytes() for run in runs)
+
+
+def test_output_is_written_everywhere(backend, monkeypatch):
+    """Outputs are poisoned before the scan; no poison may be left."""
+    empty = np.empty
+
+    def poisoned(shape, dtype=float, **options):
+        out = empty(shape, dtype, **options)
+        out.view(np.uint8)[...] = 0xCC
+        return out
+
+    monkeypatch.setattr(np, "empty", poisoned)
+    for n in LENGTHS:
+        x = numbers(n, "int64")
+        out, _ = scan(BUILT_IN["add"], backend.array(x))
+        np.testing.assert_array_equal(backend.to_numpy(out), np.cumsum(x))
+
+
+def test_state_is_wider_than_the_element_where_it_must_be(backend):
+    x = np.full(1000, 100, np.int8)
+    out, carry = scan(BUILT_IN["add"], backend.array(x))
+    assert out.dtype == np.int64
+    assert carry == 100_000
+    narrow, _ = scan(BUILT_IN["add"], backend.array(x), dtype=np.int8)
+    np.testing.assert_array_equal(backend.to_numpy(narrow), np.cumsum(x, dtype=np.int8))
+
+
+def test_fold_of_line_states():
+    states = [np.array([1, 2]), np.array([3, 4]), np.array([5, 6])]
+    np.testing.assert_array_equal(fold(BUILT_IN["add"], states), [9, 12])
+    tuples = [(np.float64(0.5), np.float64(1.0)), (np.float64(0.5), np.float64(2.0))]
+    assert fold(BUILT_IN["affine"], tuples) == (0.25, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("add", np.array(["a"])), TypeError, "dtype"),
+        (("add", [1, 2]), TypeError, "supported type"),
+        (("add", (np.arange(2), np.arange(2))), TypeError, "takes 1 input"),
+        (("affine", (np.arange(2), np.arange(3))), ValueError, "one shape"),
+        (("affine", np.arange(2)), TypeError, "takes 2 input"),
+    ],
+)
+def test_bad_input(arguments, error, message):
+    name, values = arguments
+    with pytest.raises(error, match=message):
+        scan(BUILT_IN[name], values)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="axis must be from -1 to 0"):
+        scan(BUILT_IN["add"], np.arange(3), axis=1)
+    with pytest.raises(TypeError, match="carry_in must be int64, found 0.5"):
+        scan(BUILT_IN["add"], np.arange(3), carry_in=0.5)
+    with pytest.raises(TypeError, match="op must be"):
+        scan(np.add, np.arange(3))
+
+
+def test_an_operator_that_raises_in_a_helper_thread_stops_the_scan():
+    from dask_gpuscan import operator
+
+    def bounded(a, b):
+        if a > 1000:
+            raise ValueError("too large")
+        return a + b
+
+    with pytest.raises(ValueError, match="too large"):
+        scan(operator(bounded, identity=0), np.ones(100 * TILE, np.int64))
+
+
+def test_helper_functions_are_compiled_along():
+    from dask_gpuscan import operator
+
+    def twice(x):
+        return 2 * x
+
+    op = operator(lambda a, b: a + b, identity=0, lift=lambda x: twice(x))
+    np.testing.assert_array_equal(scan(op, np.arange(4))[0], np.cumsum(2 * np.arange(4)))

@@ -1,0 +1,92 @@
+"""Hypothesis strategies: columns of every dtype with nulls, and cuts of their rows into partitions."""
+
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+INTEGERS = ("int64", "int32", "uint8", "bool", "Int64", "UInt8", "boolean", "int64[pyarrow]")
+FLOATS = ("float64", "float32", "Float64", "double[pyarrow]")
+TIMES = (
+    "datetime64[ns]",
+    "datetime64[us, Europe/Berlin]",
+    "timedelta64[ns]",
+    "period[D]",
+    "timestamp[us][pyarrow]",
+    "duration[ns][pyarrow]",
+    "date32[day][pyarrow]",
+)
+OTHERS = ("str", "object", "category", "string[pyarrow]")
+
+_REALS = st.integers(-8, 8).map(lambda i: i / 4)  # sums of these are exact, in any order
+
+
+def values(dtype: str) -> st.SearchStrategy[Any]:
+    """Strategy of single values that a column of this dtype can hold."""
+    lower = dtype.lower()
+    if lower.startswith("bool"):
+        return st.booleans()
+    if lower.startswith("u"):
+        return st.integers(0, 9)
+    if "int" in lower:
+        return st.integers(-9, 9)
+    if "float" in lower or "double" in lower:
+        return _REALS
+    if "timedelta" in lower or "duration" in lower:
+        return st.integers(-5, 5).map(lambda h: pd.Timedelta(hours=h))
+    if dtype == "period[D]":
+        return st.integers(0, 9).map(lambda d: pd.Period("2026-01-01", "D") + d)
+    if "date" in lower or "timestamp" in lower:
+        zone = "Europe/Berlin" if "Berlin" in dtype else None
+        return st.integers(0, 9).map(
+            lambda d: pd.Timestamp("2026-01-01", tz=zone) + pd.Timedelta(days=d)
+        )
+    return st.sampled_from(["a", "b", "c"])
+
+
+def can_be_null(dtype: str) -> bool:
+    return dtype not in ("int64", "int32", "uint8", "bool")
+
+
+@st.composite
+def columns(draw: Any, dtypes: tuple[str, ...], max_size: int = 24) -> pd.Series:
+    """A series of one of the dtypes, with nulls in random places, or everywhere, or nowhere."""
+    dtype = draw(st.sampled_from(dtypes))
+    one = values(dtype)
+    if can_be_null(dtype):
+        one = draw(st.sampled_from([one, one | st.none(), one | st.none() | st.none() | st.none()]))
+    items = draw(st.lists(one, max_size=max_size))
+    if dtype == "category":
+        return pd.Series(pd.Categorical(items, categories=["a", "b", "c"]), name="x")
+    if dtype == "date32[day][pyarrow]":
+        items = [None if i is None else i.date() for i in items]
+    return pd.Series(items, dtype=dtype, name="x")
+
+
+@st.composite
+def frames(draw: Any, dtypes: tuple[str, ...], max_columns: int = 3) -> pd.DataFrame:
+    """A frame of one to three columns of equal length, with an index that is not the default."""
+    picked = draw(st.lists(columns(dtypes), min_size=1, max_size=max_columns))
+    count = min(len(c) for c in picked)
+    frame = pd.DataFrame({f"c{i}": c.iloc[:count] for i, c in enumerate(picked)})
+    frame.index = pd.Index(np.arange(count) * 2 + 10, name="row")
+    return frame
+
+
+@st.composite
+def cuts(draw: Any) -> list[float]:
+    """Fractions at which rows are cut: equal ones give empty partitions."""
+    return sorted(draw(st.lists(st.floats(0, 1), max_size=6)))
+
+
+def partitioned(frame: Any, at: list[float]) -> Any:
+    """Return the frame as a Dask collection cut at these fractions of its rows."""
+    bounds = [0, *(int(f * len(frame)) for f in at), len(frame)]
+    parts = [frame.iloc[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    return dd.from_map(_itself, parts, meta=frame.iloc[:0])
+
+
+def _itself(part: Any) -> Any:
+    return part
