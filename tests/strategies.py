@@ -1,5 +1,6 @@
 """Hypothesis strategies: columns of every dtype with nulls, and cuts of their rows into partitions."""
 
+from itertools import pairwise
 from typing import Any
 
 import dask.dataframe as dd
@@ -84,7 +85,7 @@ def cuts(draw: Any) -> list[float]:
 def partitioned(frame: Any, at: list[float]) -> Any:
     """Return the frame as a Dask collection cut at these fractions of its rows."""
     bounds = [0, *(int(f * len(frame)) for f in at), len(frame)]
-    parts = [frame.iloc[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [frame.iloc[a:b] for a, b in pairwise(bounds)]
     return dd.from_map(_itself, parts, meta=frame.iloc[:0])
 
 

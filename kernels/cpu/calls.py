@@ -12,7 +12,6 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import types
-from numba.np.numpy_support import as_dtype
 from numba.extending import (
     NativeValue,
     models,
@@ -21,6 +20,7 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
+from numba.np.numpy_support import as_dtype
 
 from ..functions import rebuild
 from ..nulls import NAT

@@ -1,15 +1,16 @@
 """The array functions on NumPy, Dask and Arrow data."""
 
 import dask.array as da
-import dask_gpuscan
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from dask_gpuscan import affine, maximum, operator, segmented
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+import dask_gpuscan
+from dask_gpuscan import affine, maximum, operator, segmented
 
 FUNCTIONS = {
     "cumsum": np.add,

@@ -2,9 +2,10 @@
 
 import pandas as pd
 import pytest
-from backends import same
 from hypothesis import given
 from hypothesis import strategies as st
+
+from backends import same
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 
 EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)

@@ -5,8 +5,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from backends import same
 from dask.base import tokenize
+from dask_gpuscan.kernels import BUILT_IN
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends import same
 from dask_gpuscan import (
     Operator,
     add,
@@ -20,9 +24,6 @@ from dask_gpuscan import (
     segmented,
     welford,
 )
-from dask_gpuscan.kernels import BUILT_IN
-from hypothesis import given
-from hypothesis import strategies as st
 from strategies import columns, cuts, partitioned
 
 gcd_plus = operator(lambda a, b: a if a > 2 * b else b, identity=0, name="not-associative")

@@ -1,9 +1,10 @@
 """row_number and reset_index over all partitions."""
 
 import pandas as pd
-from backends import same
 from hypothesis import given
 from hypothesis import strategies as st
+
+from backends import same
 from strategies import FLOATS, OTHERS, columns, cuts, frames, partitioned
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from backends import same
 from hypothesis import given
 from hypothesis import strategies as st
+
+from backends import same
 from strategies import FLOATS, INTEGERS, columns, cuts, frames, partitioned
 
 NUMBERS = (*INTEGERS, *FLOATS)

@@ -8,6 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+
 from backends import same
 from dask_gpuscan import operator
 

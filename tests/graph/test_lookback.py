@@ -5,11 +5,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from backends import same
 from dask.task_spec import TaskRef
-from dask_gpuscan.lookback import CHAIN, WINDOW, tasks
 from hypothesis import given
 from hypothesis import strategies as st
+
+from backends import same
+from dask_gpuscan.lookback import CHAIN, WINDOW, tasks
 from strategies import cuts, partitioned
 
 

@@ -246,7 +246,7 @@ def test_bad_input(arguments, error, message):
 def test_bad_options():
     with pytest.raises(ValueError, match="axis must be from -1 to 0"):
         scan(BUILT_IN["add"], np.arange(3), axis=1)
-    with pytest.raises(TypeError, match="carry_in must be int64, found 0.5"):
+    with pytest.raises(TypeError, match=r"carry_in must be int64, found 0\.5"):
         scan(BUILT_IN["add"], np.arange(3), carry_in=0.5)
     with pytest.raises(TypeError, match="op must be"):
         scan(np.add, np.arange(3))
