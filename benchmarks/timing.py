@@ -1,0 +1,216 @@
+"""Same-run comparisons: ours and its peers take turns on the same data; every answer is checked.
+
+Two shared cores change their speed from minute to minute, so an absolute time means little: what
+counts is the ratio of two medians whose rounds were interleaved.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import json
+import os
+import platform
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import pyarrow as pa
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ["dask", "distributed", "numba", "numpy", "pandas", "polars", "pyarrow"]
+
+LOWER_BOUNDS = {"floor", "one column"}  # peers that do less work: their records say how many times
+
+Record = dict[str, Any]
+Work = Callable[[], Any]
+
+
+class Bench:
+    """Collects the records of one run; knows what ``--quick`` and ``--only`` mean.
+
+    Parameters
+    ----------
+    quick
+        Sizes are the second of ``scale(full, quick)``, and there are three rounds, not seven.
+    only
+        Names of benchmarks contain this text, or they are skipped.
+    """
+
+    def __init__(self, *, quick: bool = False, only: str = "") -> None:
+        self.quick = quick
+        self.only = only
+        self.records: list[Record] = []
+
+    def scale(self, full: int, quick: int) -> int:
+        return quick if self.quick else full
+
+    def wanted(self, name: str) -> bool:
+        return self.only in name
+
+    def compare(
+        self,
+        name: str,
+        ours: Work,
+        peers: Mapping[str, Work],
+        *,
+        dtype: str,
+        n: int,
+        targets: Mapping[str, str] | None = None,
+        check: Callable[[Any, Any], None] | None = None,
+        rounds: int | None = None,
+        **extra: Any,
+    ) -> None:
+        """Time `ours` and all `peers` in turns; record one median ratio for each peer.
+
+        Parameters
+        ----------
+        targets
+            What the project has promised against a peer, in terms of the record: ``"ratio >= 4"``.
+        check
+            Called once with the answers of ours and of each peer; raises where they differ.
+        """
+        if not self.wanted(name):
+            return
+        works = {"ours": ours, **peers}
+        answer = ours()  # the warm-up: compiles, touches pages
+        for peer, work in peers.items():
+            theirs = work()
+            if check is not None:
+                try:
+                    check(answer, theirs)
+                except AssertionError as error:
+                    raise AssertionError(
+                        f"{name} ({dtype}) differs from {peer}: {error}"
+                    ) from error
+            del theirs
+        del answer
+
+        seconds: dict[str, list[float]] = {key: [] for key in works}
+        for _ in range(rounds or self.scale(7, 3)):
+            for key, work in works.items():
+                gc.collect()
+                start = time.perf_counter()
+                result = work()
+                seconds[key].append(time.perf_counter() - start)
+                del result
+        medians = {key: 1e3 * statistics.median(taken) for key, taken in seconds.items()}
+        for peer in peers:
+            target = (targets or {}).get(peer)
+            self.record(
+                name, dtype, n, medians["ours"], peer, medians[peer], target=target, **extra
+            )
+
+    def record(
+        self,
+        name: str,
+        dtype: str,
+        n: int,
+        ours_ms: float,
+        peer: str | None = None,
+        peer_ms: float | None = None,
+        *,
+        target: str | None = None,
+        **extra: Any,
+    ) -> None:
+        """Keep one record and print it; `extra` becomes further fields."""
+        entry: Record = {"name": name, "dtype": dtype, "n": n, "ours_ms": round(ours_ms, 3)}
+        entry |= {"peer": peer, "peer_ms": None, "ratio": None}
+        told = f"{name:<36} {dtype:<15} {n:>11,} {ours_ms:>9.1f} ms"
+        if peer is not None and peer_ms is not None:
+            entry |= {"peer_ms": round(peer_ms, 3), "ratio": round(peer_ms / ours_ms, 3)}
+            told += f"   {peer:<10} {peer_ms:>9.1f} ms  x {entry['ratio']:<7.2f}"
+            if peer in LOWER_BOUNDS:
+                entry[f"times_{peer.replace(' ', '_')}"] = round(ours_ms / peer_ms, 3)
+        entry |= extra
+        told += "".join(f"  {key}={value}" for key, value in extra.items())
+        if target is not None:
+            entry |= {"target": target, "met": met(target, entry)}
+            told += f"  {target}: {'met' if entry['met'] else 'MISSED'}"
+        context = {"machine": machine(), "versions": versions(), "commit": commit()}
+        self.records.append(entry | context)
+        print(told, flush=True)
+
+    def save(self, path: Path) -> None:
+        """Write the records; with ``--only``, those of other names in the file are kept."""
+        fresh = {record["name"] for record in self.records}
+        kept = json.loads(path.read_text()) if path.exists() and self.only else []
+        kept = [record for record in kept if record["name"] not in fresh]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(kept + self.records, indent=1) + "\n")
+        print(f"\n{len(self.records)} records -> {path}")
+
+
+def met(target: str, record: Record) -> bool:
+    """Whether a record keeps a promise such as ``"ratio >= 4 and ours_ms <= 3000"``."""
+    for clause in target.split(" and "):
+        field, relation, bound = clause.split()
+        value = record[field]
+        if not (value >= float(bound) if relation == ">=" else value <= float(bound)):
+            return False
+    return True
+
+
+@functools.cache
+def machine() -> str:
+    """CPU model, cores and memory."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [
+            line.split(":", 1)[1].strip()
+            for line in cpuinfo.read_text().splitlines()
+            if "model name" in line
+        ]
+        model = names[0] if names else model
+    memory = psutil.virtual_memory().total / 2**30
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, {system}"
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Everything whose version can move a figure."""
+    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+
+
+@functools.cache
+def commit() -> str:
+    """The commit that was measured, ``-dirty`` if kernels/ or dask_gpuscan/ differ from it."""
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "kernels", "dask_gpuscan")
+    return git("rev-parse", "HEAD") + ("-dirty" if changed else "")
+
+
+def same(ours: Any, theirs: Any) -> None:
+    """Raise unless two columns hold the same values, floats up to rounding of the largest."""
+    left, right = plain(ours), plain(theirs)
+    assert left.shape == right.shape, f"shape {left.shape} is not {right.shape}"
+    if left.dtype.kind != "f":
+        assert np.array_equal(left, right), "values differ"
+        return
+    # Sums are associated differently: the error that counts is relative to the largest of them.
+    tolerance = 1e-10 if min(left.itemsize, right.itemsize) == 8 else 1e-3
+    scale = max(float(np.nanmax(np.abs(right))), 1.0)
+    np.testing.assert_allclose(left, right, rtol=0, atol=tolerance * scale)
+
+
+def plain(column: Any) -> np.ndarray:
+    """Bring any column to a NumPy array; nulls become NaN."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    if isinstance(column, pd.Series) and isinstance(column.dtype, pd.api.extensions.ExtensionDtype):
+        return column.to_numpy(dtype="float64", na_value=np.nan)
+    return np.asarray(column)
