@@ -14,7 +14,8 @@ import pandas as pd
 
 from .columns import each, is_numeric, rebuild
 
-Schema = tuple[tuple[str, str], ...]
+Schema = tuple[tuple[Any, Any], ...]
+"""Names and dtypes of columns; all categoricals are one, as their categories may differ by partition."""
 
 
 class ColumnOperation(Protocol):
@@ -127,7 +128,11 @@ class JointCarry(FrameCarry):
 
 
 def _schema(inputs: list[list[Any]]) -> Schema:
-    return tuple((str(c.name), str(c.dtype)) for columns in inputs for c in columns)
+    return tuple(
+        (c.name, "category" if isinstance(c.dtype, pd.CategoricalDtype) else c.dtype)
+        for columns in inputs
+        for c in columns
+    )
 
 
 def _check_schema(earlier: Schema, later: Schema) -> None:
@@ -135,7 +140,7 @@ def _check_schema(earlier: Schema, later: Schema) -> None:
     if earlier == later:
         return
     if len(earlier) != len(later) or any(a[0] != b[0] for a, b in zip(earlier, later, strict=True)):
-        names = [", ".join(name for name, _ in s) for s in (earlier, later)]
+        names = [", ".join(str(name) for name, _ in s) for s in (earlier, later)]
         raise ValueError(f"partitions do not match: columns ({names[0]}) and ({names[1]})")
     name, dtype, other = next(
         (a[0], a[1], b[1]) for a, b in zip(earlier, later, strict=True) if a != b

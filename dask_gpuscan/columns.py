@@ -190,7 +190,8 @@ def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
     if pa.types.is_boolean(kind):
         return np.dtype(np.bool_)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return np.dtype(kind.to_pandas_dtype())
+        numbers: np.dtype = np.dtype(kind.to_pandas_dtype())
+        return numbers
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return np.dtype(f"i{kind.bit_width // 8}")
     return None
@@ -213,7 +214,7 @@ def each(frame: Any) -> list[Any]:
     """Return the columns of a DataFrame as Series, in order; of a Series, itself."""
     if frame.ndim == 1:
         return [frame]
-    return [frame.iloc[:, i] for i in range(frame.shape[1])]
+    return [column for _, column in frame.items()]
 
 
 def rebuild(frame: Any, arrays: list[Any]) -> Any:

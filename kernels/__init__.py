@@ -45,11 +45,11 @@ def _backend(arrays: tuple[Any, ...]) -> Any:
     raise TypeError(f"values must be arrays of one supported type (numpy.ndarray), found {names}")
 
 
-def _inputs(op: Operator, values: Any, axis: int) -> tuple[tuple[Any, ...], int]:
+def _inputs(op: Operator, values: Any, axis: int) -> tuple[Any, tuple[Any, ...], int]:
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
     arrays = values if isinstance(values, tuple) else (values,)
-    _backend(arrays)
+    backend = _backend(arrays)
     if len(arrays) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
     shapes = {a.shape for a in arrays}
@@ -60,7 +60,7 @@ def _inputs(op: Operator, values: Any, axis: int) -> tuple[tuple[Any, ...], int]
         raise ValueError(
             f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}"
         )
-    return arrays, axis % ndim
+    return backend, arrays, axis % ndim
 
 
 def scan(
@@ -122,8 +122,8 @@ def scan(
     >>> scan(BUILT_IN["add"], np.array([1, 2, 3]), exclusive=True, carry_in=10)
     (array([10, 11, 13]), np.int64(16))
     """
-    arrays, axis = _inputs(op, values, axis)
-    out, carry = _backend(arrays).run(
+    backend, arrays, axis = _inputs(op, values, axis)
+    out, carry = backend.run(
         op,
         arrays,
         write=True,
@@ -155,8 +155,8 @@ def reduce(
     >>> reduce(BUILT_IN["maximum"], np.array([[1, 5], [7, 3]]), axis=0)
     array([7, 5])
     """
-    arrays, axis = _inputs(op, values, axis)
-    _, carry = _backend(arrays).run(
+    backend, arrays, axis = _inputs(op, values, axis)
+    _, carry = backend.run(
         op,
         arrays,
         write=False,

@@ -173,7 +173,7 @@ def operator(
                     f"identity must be a number or a flat tuple of numbers, found {identity!r}"
                 )
     return Operator(
-        combine, identity, lift, lower, name or getattr(combine, "__name__", "operator")
+        combine, identity, lift, lower, str(name or getattr(combine, "__name__", "operator"))
     )
 
 

@@ -22,6 +22,11 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PREFIXES = ("dask_gpuscan", "dask_gpuscan.kernels")
 
 
+@pytest.fixture(autouse=True)
+def plain_dask() -> None:
+    """Take the place of the fixture for all tests: examples run with Dask as users find it."""
+
+
 def _modules() -> list[str]:
     names = set(PREFIXES)
     for prefix in PREFIXES:

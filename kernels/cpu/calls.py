@@ -35,7 +35,7 @@ for _path in sorted(Path(__file__).parent.glob("*.py")):
 _known: dict[str, Operator] = {}
 
 
-class OperatorType(types.Type):  # type: ignore[misc]
+class OperatorType(types.Type):
     """The Numba type of one operator: its name holds the content of the operator and of the engine."""
 
     def __init__(self, token: str) -> None:
@@ -50,7 +50,7 @@ def operator_type(op: Operator) -> OperatorType:
 
 
 @register_model(OperatorType)
-class _OperatorModel(models.OpaqueModel):  # type: ignore[misc]
+class _OperatorModel(models.OpaqueModel):
     pass
 
 

@@ -94,6 +94,9 @@ def _line_states(
 ) -> tuple[np.ndarray, ...]:
     """One contiguous array a field, with one item a line, in the order in which lines are walked."""
     parts = (state,) if types_.scalar_state else state
+    if shape == ():
+        pairs = zip(parts, types_.state, strict=True)
+        return tuple(np.array([part], dtype) for part, dtype in pairs)
     fields = []
     for part, dtype in zip(parts, types_.state, strict=True):
         full = np.broadcast_to(part, shape)
@@ -129,7 +132,7 @@ def _walk(
         identity.item() if types_.scalar_state else tuple(f.item() for f in identity),
         carries[0] if types_.scalar_state else carries,
     )
-    kind = type(nulls)
+    kind: Any = type(nulls)
     stride = -inner if reverse else inner
     first = (length - 1) * inner if reverse else 0
     lines = groups * inner

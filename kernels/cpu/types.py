@@ -84,6 +84,8 @@ def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
     TypeError
         If the value has another form, or a field cannot hold its part.
     """
+    if scalar and isinstance(value, np.generic) and value.dtype == fields[0]:
+        return value
     wanted = fields[0].name if scalar else f"a tuple ({', '.join(f.name for f in fields)})"
     if isinstance(value, tuple) == scalar or not (scalar or len(value) == len(fields)):
         raise TypeError(f"{name} must be {wanted}, found {value!r}")
@@ -112,6 +114,7 @@ def _try(op: Operator, types_: Signature) -> None:
     """
     ones = tuple(d.type(1) for d in types_.inputs)
     try:
+        state: Any
         lifted = probe_lift(op, ones if op.inputs > 1 else ones[0])
         if types_.scalar_state:
             state = np.asarray(lifted).astype(types_.state[0])[()]
