@@ -78,6 +78,8 @@ class FillColumn:
                 array = array.to_numpy()
         if prefix is not None and prefix.seen and head:
             reach = head if self.limit is None else min(head, max(0, self.limit - prefix.since))
+            if isinstance(array, pd.Categorical) and prefix.value not in array.categories:
+                array = array.add_categories([prefix.value])
             array[self._head(count, reach)] = prefix.value
         return array
 

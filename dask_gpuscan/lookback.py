@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from dask.array.core import Array, unify_chunks
 from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
 from dask.dataframe.dask_expr._expr import Expr, Projection, plain_column_projection
 from dask.highlevelgraph import HighLevelGraph
 from dask.task_spec import List, Task, TaskRef
@@ -178,10 +179,22 @@ class LookBack(Expr):  # type: ignore[misc]
         return tasks(self._name, inputs, outputs, self.carry)
 
 
+class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
+    """A carry whose output has the rows and the index of its input.
+
+    Dask knows of its own cumulative expressions that they are aligned with their input, so that both can be
+    columns of one frame though divisions are unknown. Being one of them says the same of this.
+    """
+
+    def _lower(self) -> None:
+        return None
+
+
 def run(obj: Any, carry: Carry) -> Any:
     """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
     if hasattr(obj, "expr"):
-        return new_collection(LookBack(obj.expr, carry))
+        expression = AlignedLookBack if carry.keeps_index else LookBack
+        return new_collection(expression(obj.expr, carry))
     carry.meta(obj.iloc[:0])
     return carry.apply(obj, None)
 

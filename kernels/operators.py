@@ -437,13 +437,6 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
         return bool(np.all(np.isclose(x, y, rtol=rtol, atol=0, equal_nan=True)))
 
     states = [lift(e) for e in elements]
-    for s in states:
-        for left, right in ((identity, s), (s, identity)):
-            if not same(op.combine(left, right), s):
-                raise ValueError(
-                    f"{op.name} has no identity {identity!r}: combine({left!r}, {right!r}) is "
-                    f"{op.combine(left, right)!r}, not {s!r}"
-                )
     for a, b, c in product(states, repeat=3):
         one = op.combine(op.combine(a, b), c)
         other = op.combine(a, op.combine(b, c))
@@ -452,3 +445,10 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
                 f"{op.name} is not associative: combine(combine({a!r}, {b!r}), {c!r}) is {one!r}, "
                 f"combine({a!r}, combine({b!r}, {c!r})) is {other!r}"
             )
+    for s in states:
+        for left, right in ((identity, s), (s, identity)):
+            if not same(op.combine(left, right), s):
+                raise ValueError(
+                    f"{op.name} has no identity {identity!r}: combine({left!r}, {right!r}) is "
+                    f"{op.combine(left, right)!r}, not {s!r}"
+                )

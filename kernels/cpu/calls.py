@@ -12,6 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import types
+from numba.core.errors import NumbaError
 from numba.extending import (
     NativeValue,
     models,
@@ -62,6 +63,25 @@ def _typeof_operator(op: Operator, context: Any) -> OperatorType:
 @unbox(OperatorType)
 def _unbox_operator(typ: Any, obj: Any, context: Any) -> Any:
     return NativeValue(context.context.get_dummy_value())
+
+
+def cached_njit(function: Any) -> Any:
+    """Compile lazily and keep the machine code on disk; where no folder can be written, in memory."""
+    try:
+        return numba.njit(cache=True, **OPTIONS)(function)
+    except RuntimeError:  # "no locator available": a read-only installation without a home
+        return numba.njit(**OPTIONS)(function)
+
+
+def load_kernel(function: Any, arguments: tuple[Any, ...]) -> None:
+    """Make `function` ready for arguments of these types; a cache that cannot be read is made anew."""
+    try:
+        function.compile(arguments)
+    except (NumbaError, AssertionError):
+        raise
+    except Exception:
+        function._cache.flush()
+        function.compile(arguments)
 
 
 def _compiled(function: Any) -> Any:

@@ -19,7 +19,7 @@ This module must never know what is combined, nor why an element is null.
 import numba
 
 from .atomics import load_acquire, store_release, take_ticket
-from .calls import OPTIONS, cast, combine, is_null, lift, load, lower, store
+from .calls import OPTIONS, cached_njit, cast, combine, is_null, lift, load, lower, store
 
 TILE = 16384
 """Elements a tile. Input and output of a tile must stay in a core's L2 cache between its two walks: 256 KiB
@@ -85,7 +85,7 @@ def scan_lanes(
     return a, b, c, d
 
 
-@numba.njit(cache=True, **OPTIONS)
+@cached_njit
 def walk_tiles(
     op, xs, nulls, outs, null_value, mark, exclusive, identity,
     carries, line, start, stride, length, tile, aggregates, control, leader,
@@ -146,7 +146,7 @@ def look_back(op, identity, aggregates, control, prefix, folded, until):
     return prefix, folded
 
 
-@numba.njit(cache=True, **OPTIONS)
+@cached_njit
 def walk_lines(
     op, xs, nulls, outs, null_value, mark, exclusive, identity,
     carries, groups, group_stride, lines, line_stride, start, stride, length, control,
@@ -198,7 +198,7 @@ def walk_lines(
                 line += 1
 
 
-@numba.njit(cache=True, **OPTIONS)
+@cached_njit
 def fold_states(op, identity, states, count, lines):
     """Fold `count` states for each of `lines` lines, in order, into the first."""
     for line in range(lines):
@@ -211,19 +211,19 @@ def fold_states(op, identity, states, count, lines):
 # What the launcher asks Numba about an operator: the types of these functions' answers.
 
 
-@numba.njit(cache=True, **OPTIONS)
+@cached_njit
 def probe_lift(op, element):
     """Have the type of a lifted element."""
     return lift(op, element)
 
 
-@numba.njit(cache=True, **OPTIONS)
+@cached_njit
 def probe_combine(op, a, b):
     """Have the type of a combined state."""
     return combine(op, a, b)
 
 
-@numba.njit(cache=True, **OPTIONS)
+@cached_njit
 def probe_lower(op, state):
     """Have the type of a lowered state."""
     return lower(op, state)

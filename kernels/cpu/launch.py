@@ -16,7 +16,7 @@ from numba.core import types
 
 from ..nulls import NAT, InBand, Mask, Nulls
 from ..operators import Operator
-from .calls import operator_type
+from .calls import load_kernel, operator_type
 from .engine import STATUS, TILE, fold_states, walk_lines, walk_tiles
 from .types import Form, Signature, as_state, signature
 
@@ -253,5 +253,5 @@ _compiling = threading.Lock()
 
 def _entry(function: Any, arguments: tuple[Any, ...]) -> Any:
     with _compiling:
-        function.compile(arguments)
+        load_kernel(function, arguments)
         return function.get_overload(arguments)

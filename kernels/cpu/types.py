@@ -15,7 +15,7 @@ from numba.core.errors import NumbaError
 from numba.np.numpy_support import as_dtype
 
 from ..operators import Operator
-from .calls import operator_type
+from .calls import load_kernel, operator_type
 from .engine import probe_combine, probe_lift, probe_lower
 
 Form = tuple[np.dtype, ...]
@@ -163,7 +163,7 @@ def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
     """Return the type of `role` of `op` for arguments of these types."""
     wanted = (operator_type(op), *arguments)
     try:
-        probe.compile(wanted)
+        load_kernel(probe, wanted)
     except NumbaError as error:
         called = f"{role}({', '.join(map(str, arguments))})"
         raise TypeError(f"{op.name}: Numba cannot compile {called}: {_reason(error)}") from error

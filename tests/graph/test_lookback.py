@@ -166,6 +166,34 @@ def test_a_collection_like_any_other():
     assert "cumsum" in repr(scanned)
 
 
+def test_answers_are_aligned_with_what_they_were_made_of(tmp_path):
+    """Without known divisions, Dask would shuffle rows by the index to bring two frames together."""
+    frame = pd.DataFrame({"x": np.arange(12), "y": 1.0}, index=[5, 3, 1, 7] * 3)
+    dd.from_pandas(frame, npartitions=3, sort=False).to_parquet(tmp_path)
+    ddf = dd.read_parquet(tmp_path)
+    assert not ddf.known_divisions
+    ddf["total"] = ddf.gpuscan.cumsum()["x"]
+    ddf = ddf.assign(row=ddf.gpuscan.row_number(), filled=ddf.y.gpuscan.ffill())
+    ddf["twice"] = ddf.total + ddf.x.gpuscan.cumsum()
+    total = frame.x.cumsum()
+    expected = frame.assign(total=total, row=np.arange(12), filled=1.0, twice=2 * total)
+    same(ddf.compute(), expected)
+    counted = ddf.gpuscan.reset_index(drop=True)
+    counted["again"] = counted.x.gpuscan.cumsum()
+    same(counted.compute(), expected.reset_index(drop=True).assign(again=total.to_numpy()))
+
+
+def test_filters_stay_behind_the_scan(tmp_path):
+    frame = pd.DataFrame({"x": np.arange(12), "y": np.arange(12) % 2})
+    dd.from_pandas(frame, npartitions=3).to_parquet(tmp_path)
+    ddf = dd.read_parquet(tmp_path)
+    scanned = ddf.gpuscan.cumsum()
+    expected = frame.cumsum()
+    same(scanned[scanned.x > 10].compute(), expected[expected.x > 10])
+    wide = ddf.assign(total=ddf.gpuscan.cumsum()["x"])
+    same(wide[wide.y > 0].compute(), frame.assign(total=frame.x.cumsum()).query("y > 0"))
+
+
 def test_visualize(tmp_path):
     from dask.dot import to_graphviz
 

@@ -1,0 +1,44 @@
+"""Compiled kernels on disk: found again, made anew where they cannot be read, done without where they cannot be kept."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+USE = """
+import time, numpy as np, dask_gpuscan
+print(dask_gpuscan.cumsum(np.arange(5)).tolist())
+from dask_gpuscan.kernels.cpu.engine import walk_tiles
+print(sum(walk_tiles.stats.cache_hits.values()), sum(walk_tiles.stats.cache_misses.values()))
+"""
+
+
+def use(folder: Path) -> list[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
+def test_kernels_are_found_again_and_made_anew(tmp_path):
+    assert use(tmp_path) == ["[0, 1, 3, 6, 10]", "0 1"]
+    assert use(tmp_path) == ["[0, 1, 3, 6, 10]", "1 0"]
+    for damage in (b"", b"no pickle", b"\x80\x04\x95"):
+        for file in [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]:
+            file.write_bytes(damage)
+        assert use(tmp_path)[0] == "[0, 1, 3, 6, 10]"
+
+
+def test_nothing_can_be_written(monkeypatch):
+    from numba.core import caching
+
+    from dask_gpuscan.kernels.cpu.calls import cached_njit
+
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    with pytest.raises(RuntimeError, match="locator"):
+        __import__("numba").njit(cache=True)(lambda x: x)
+    assert cached_njit(lambda x: x + 1)(1) == 2
