@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: found again, made anew where they cannot be read, done without where they cannot be kept."""
+"""Compiled kernels on disk: found again, made anew where unreadable, done without where nothing can be kept."""
 
 import os
 import subprocess
@@ -34,11 +34,11 @@ def test_kernels_are_found_again_and_made_anew(tmp_path):
 
 
 def test_nothing_can_be_written(monkeypatch):
-    from numba.core import caching
-
+    import numba
     from dask_gpuscan.kernels.cpu.calls import cached_njit
+    from numba.core import caching
 
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     with pytest.raises(RuntimeError, match="locator"):
-        __import__("numba").njit(cache=True)(lambda x: x)
+        numba.njit(cache=True)(lambda x: x)
     assert cached_njit(lambda x: x + 1)(1) == 2
