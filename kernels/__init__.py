@@ -12,6 +12,7 @@ import numpy as np
 from . import cpu
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import BUILT_IN, Operator, check_associative, operator, segmented
+from .product import carrier, seed
 
 __all__ = [
     "BUILT_IN",
@@ -22,11 +23,13 @@ __all__ = [
     "Operator",
     "bitmap",
     "byte_mask",
+    "carrier",
     "check_associative",
     "fold",
     "operator",
     "reduce",
     "scan",
+    "seed",
     "segmented",
     "signature",
     "state",

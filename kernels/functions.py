@@ -5,6 +5,7 @@ wherever and whenever they were defined, which is what graph names and kernel ca
 must never know what the functions compute, nor which compiler they are rebuilt for.
 """
 
+import builtins
 import hashlib
 import types
 from collections.abc import Callable, Iterator
@@ -39,6 +40,22 @@ def fingerprint(*parts: Any) -> str:
     return digest.hexdigest()[:32]
 
 
+def freeze(function: Function) -> Function:
+    """Return a copy of a function that keeps what its globals and closure hold now, at any depth.
+
+    What a module holds is out of reach; that it has changed shows in the fingerprint.
+
+    Examples
+    --------
+    >>> k = 2
+    >>> twice = freeze(lambda x: k * x)
+    >>> k = 3
+    >>> twice(10)
+    20
+    """
+    return rebuild(function, lambda f: f)  # type: ignore[no-any-return]
+
+
 def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
     """Return ``compile_(function)`` with the plain Python functions that it calls compiled as well.
 
@@ -58,10 +75,9 @@ def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict
         else c
         for c in function.__closure__ or ()
     )
-    namespace = dict(function.__globals__)
-    for name, helper in _named_globals(function):
-        if _is_plain(helper):
-            namespace[name] = _rebuild(helper, compile_, done)
+    namespace: dict[str, Any] = {"__builtins__": builtins}
+    for name, value in _named_globals(function):
+        namespace[name] = _rebuild(value, compile_, done) if _is_plain(value) else value
     copy = types.FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, cells
     )
@@ -101,7 +117,10 @@ def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
             yield from _content(cell.cell_contents, inner)
         for name, referred in _named_globals(value):
             yield name
-            yield from _content(referred, inner)
+            if isinstance(referred, types.ModuleType):
+                yield from _attributes(referred, value.__code__.co_names, inner)
+            else:
+                yield from _content(referred, inner)
     elif isinstance(value, (tuple, list, frozenset)):
         items = sorted(value, key=repr) if isinstance(value, frozenset) else value
         yield f"{type(value).__name__} {len(value)}"
@@ -115,6 +134,24 @@ def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
         yield f"array {value.dtype} {value.shape} {value.tobytes().hex()}"
     else:
         yield f"{type(value).__qualname__} {value!r}"
+
+
+_LIBRARIES = ("math", "cmath", "numpy", "numba", "scipy", "operator", "builtins")
+"""Modules whose functions the compilers know by name."""
+
+
+def _attributes(module: Any, names: tuple[str, ...], within: tuple[Any, ...]) -> Iterator[str]:
+    """The content of what a function may take from a module: constants and helpers, at any depth."""
+    yield module.__name__
+    if module.__name__.split(".")[0] in _LIBRARIES:
+        return
+    for name in names:
+        value = getattr(module, name, None)
+        if isinstance(value, types.ModuleType):
+            yield from _attributes(value, names, within)
+        elif value is not None:
+            yield name
+            yield from _content(value, within)
 
 
 def _code(code: types.CodeType) -> Iterator[str]:

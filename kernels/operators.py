@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import product
+from types import FunctionType
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
-from .functions import fingerprint
+from .functions import fingerprint, freeze
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,9 @@ class Operator:
         the identity.
     null_identity : bool, default False
         Whether "nothing yet" is better told by a null than by the identity, as for a minimum.
+    in_order : bool, default False
+        Whether floating-point states must be combined element by element, because states of many
+        elements overflow where such a walk does not, as products do.
 
     Notes
     -----
@@ -64,18 +68,28 @@ class Operator:
     name: str = "operator"
     inputs: int = 0
     null_identity: bool = False
+    in_order: bool = False
     token: str = field(init=False, repr=False, default="")
 
     def __post_init__(self) -> None:
+        for role, parameters in (("combine", 2), ("lift", None), ("lower", 1)):
+            given = getattr(self, role)
+            if given is not None:
+                plain = freeze(_plain(given, role, parameters))
+                object.__setattr__(self, role, plain)
         if not self.inputs:
             inputs = 1
             if self.lift is not None:
-                inputs = len(inspect.signature(self.lift).parameters)
+                inputs = len(_required(self.lift))
             elif isinstance(self.identity, tuple):
                 inputs = len(self.identity)
             object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "token", self.fingerprint())
+
+    def fingerprint(self) -> str:
+        """Return the token of the operator's content as it is now."""
         parts = (self.combine, self.identity, self.lift, self.lower, self.inputs)
-        object.__setattr__(self, "token", fingerprint(*parts))
+        return fingerprint(*parts, self.null_identity, self.in_order)
 
     def identity_for(self, *dtypes: np.dtype) -> Any:
         """Return the identity for inputs of these dtypes: a scalar or a tuple."""
@@ -96,7 +110,7 @@ class Operator:
     @cached_property
     def _pickled(self) -> bytes:
         parts = (self.combine, self.identity, self.lift, self.lower, self.name, self.inputs)
-        pickled: bytes = cloudpickle.dumps((*parts, self.null_identity))
+        pickled: bytes = cloudpickle.dumps((*parts, self.null_identity, self.in_order))
         return pickled
 
     def __reduce__(self) -> Any:
@@ -105,6 +119,28 @@ class Operator:
             if BUILT_IN.get(self.name) is self
             else (_load, (self._pickled,))
         )
+
+
+def _plain(function: Any, role: str, parameters: int | None) -> Any:
+    """Return a function written in Python, also from under ``numba.njit``; refuse anything else."""
+    function = getattr(function, "py_func", function)
+    if not isinstance(function, FunctionType):
+        raise TypeError(
+            f"{role} must be a function written in Python (def or lambda), found {function!r}; "
+            f"wrap it in a lambda"
+        )
+    if parameters is not None and len(_required(function)) != parameters:
+        raise TypeError(
+            f"{role} must take {parameters} parameter{'s' * (parameters > 1)}, found "
+            f"{function.__name__}{inspect.signature(function)}"
+        )
+    return function
+
+
+def _required(function: Any) -> list[Any]:
+    """Parameters that a call must give."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
 
 
 def _built_in(name: str) -> Operator:
@@ -163,9 +199,6 @@ def operator(
     >>> dask_gpuscan.scan((x, np.arange(4)), argmax)
     array([0, 1, 1, 3])
     """
-    for argument, function in (("combine", combine), ("lift", lift), ("lower", lower)):
-        if not callable(function) and not (function is None and argument != "combine"):
-            raise TypeError(f"{argument} must be a function, found {function!r}")
     if not callable(identity):
         for state in identity if isinstance(identity, tuple) else (identity,):
             if not isinstance(state, (bool, int, float, complex, np.number, np.bool_)):
@@ -247,7 +280,8 @@ def _value(s: Any) -> Any:
 
 
 def _affine(a: Any, b: Any) -> Any:
-    return (a[0] * b[0], b[0] * a[1] + b[1])
+    # a slope of many elements may be infinite: what it multiplies stays zero where it is zero
+    return (a[0] * b[0], (b[0] * a[1] if a[1] != 0 else a[1]) + b[1])
 
 
 def _offset(s: Any) -> Any:
@@ -274,7 +308,7 @@ def _unseen(dtype: np.dtype) -> Any:
 
 
 add = Operator(_add, 0, name="add")
-multiply = Operator(_multiply, 1, name="multiply")
+multiply = Operator(_multiply, 1, name="multiply", in_order=True)
 minimum = Operator(_minimum, _highest, name="minimum", inputs=1, null_identity=True)
 maximum = Operator(_maximum, _lowest, name="maximum", inputs=1, null_identity=True)
 bitwise_and = Operator(_bitwise_and, _ones, name="bitwise_and", inputs=1)
@@ -335,6 +369,8 @@ def segmented(op: Operator) -> Operator:
     >>> dask_gpuscan.scan((head, np.array([1, 2, 3, 4])), segmented(dask_gpuscan.add))
     array([1, 3, 3, 7])
     """
+    if not isinstance(op, Operator):
+        raise TypeError(f"op must be an Operator, found {op!r}")
     base_combine, base_lift, base_lower = op.combine, op.lift, op.lower
 
     def identity(*dtypes: np.dtype) -> Any:
@@ -357,6 +393,7 @@ def segmented(op: Operator) -> Operator:
         name=f"segmented({op.name})",
         inputs=op.inputs + 1,
         null_identity=op.null_identity,
+        in_order=op.in_order,
     )
 
 
@@ -422,7 +459,11 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
         ...
     ValueError: minus is not associative: combine(combine(1, 1), 1) is -1, combine(1, combine(1, 1)) is 1
     """
+    if not isinstance(op, Operator):
+        raise TypeError(f"op must be an Operator, found {op!r}")
     elements = [e if isinstance(e, tuple) else (e,) for e in samples]
+    if any(len(e) != op.inputs for e in elements):
+        raise ValueError(f"samples must be elements of {op.inputs} numbers for {op.name}")
     if not elements:
         raise ValueError("samples must hold at least one element")
     dtypes = [np.asarray(x).dtype for x in elements[0]]

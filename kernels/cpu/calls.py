@@ -6,6 +6,7 @@ on disk and found again. This module must never know the order in which elements
 """
 
 import hashlib
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,13 @@ class OperatorType(types.Type):
 
 def operator_type(op: Operator) -> OperatorType:
     """Return the Numba type of `op` and remember its functions for the compiler."""
-    _known.setdefault(op.token, op)
+    if op.token not in _known:
+        if op.fingerprint() != op.token:
+            raise ValueError(
+                f"{op.name}: a module that its functions use has changed since the operator was made; "
+                f"make it anew"
+            )
+        _known[op.token] = op
     return OperatorType(op.token)
 
 
@@ -77,11 +84,15 @@ def load_kernel(function: Any, arguments: tuple[Any, ...]) -> None:
     """Make `function` ready for arguments of these types; a cache that cannot be read is made anew."""
     try:
         function.compile(arguments)
+        if arguments in function.overloads:
+            return  # two processes that compile at once may have mixed up their files
     except (NumbaError, AssertionError):
         raise
-    except Exception:
-        function._cache.flush()
-        function.compile(arguments)
+    except Exception as error:
+        reason = f"cannot read kernels: {type(error).__name__}"
+        logging.getLogger(__name__).info("%s; compiling them anew", reason)
+    function._cache.flush()
+    function.compile(arguments)
 
 
 def _compiled(function: Any) -> Any:
@@ -195,7 +206,11 @@ def is_null(nulls, element, i):  # type: ignore[no-untyped-def]
 
 
 def in_band(element):  # type: ignore[no-untyped-def]
-    """Tell whether an element, or any part of a tuple, is NaN or NaT."""
+    """Tell whether an element is NaN or NaT, or any part of a tuple is NaN."""
+
+
+def is_nan(element):  # type: ignore[no-untyped-def]
+    """Tell whether a scalar is NaN; integers never are."""
 
 
 @overload(is_null)
@@ -218,10 +233,15 @@ def _is_null(nulls, element, i):  # type: ignore[no-untyped-def]
 def _in_band(element):  # type: ignore[no-untyped-def]
     if isinstance(element, types.BaseTuple):
         if len(element) == 1:
-            return lambda element: in_band(element[0])
-        return lambda element: in_band(element[0]) | in_band(element[1:])
+            return lambda element: is_nan(element[0])
+        return lambda element: is_nan(element[0]) | in_band(element[1:])
     if element == types.int64:
         return lambda element: element == NAT
+    return lambda element: is_nan(element)
+
+
+@overload(is_nan)
+def _is_nan(element):  # type: ignore[no-untyped-def]
     if isinstance(element, (types.Float, types.Complex)):
         return lambda element: element != element
     return lambda element: False

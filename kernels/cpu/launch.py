@@ -136,7 +136,8 @@ def _walk(
     stride = -inner if reverse else inner
     first = (length - 1) * inner if reverse else 0
     lines = groups * inner
-    if lines == 1 or (lines < 8 and length >= 2 * TILE):
+    in_order = op.in_order and any(d.kind in "fc" for d in types_.state)
+    if not in_order and (lines == 1 or (lines < 8 and length >= 2 * TILE)):
         kernel = _kernel(walk_tiles, op, types_, kind, outs is not None)
         tiles = -(-length // TILE)
         aggregates = tuple(np.empty(max(tiles, 1), d) for d in types_.state)

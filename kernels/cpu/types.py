@@ -105,17 +105,23 @@ def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
 
 
 def _try(op: Operator, types_: Signature) -> None:
-    """Run the operator's functions once, on the element 1 and the identity, before there is data.
+    """Run the operator's functions on the elements 1 and -1 and the identity, before there is data.
 
     Raises
     ------
     ValueError
         If one of them raises, or the identity changes the state that it is combined with.
     """
-    ones = tuple(d.type(1) for d in types_.inputs)
+    for sample in (1, -1):
+        elements = tuple(d.type(sample) for d in types_.inputs if d.kind not in "ub" or sample > 0)
+        if len(elements) == len(types_.inputs):
+            _try_element(op, types_, elements, sample)
+
+
+def _try_element(op: Operator, types_: Signature, elements: tuple[Any, ...], sample: int) -> None:
     try:
         state: Any
-        lifted = probe_lift(op, ones if op.inputs > 1 else ones[0])
+        lifted = probe_lift(op, elements if op.inputs > 1 else elements[0])
         if types_.scalar_state:
             state = np.asarray(lifted).astype(types_.state[0])[()]
         else:
@@ -126,7 +132,11 @@ def _try(op: Operator, types_: Signature) -> None:
             probe_combine(op, state, types_.identity),
         )
         probe_lower(op, state)
+    except NumbaError as error:
+        raise TypeError(f"{op.name}: Numba cannot compile it: {_reason(error)}") from error
     except Exception as error:
+        if sample != 1:
+            return  # the operator is made for other numbers
         raise ValueError(f"{op.name} raised {type(error).__name__}: {error}") from error
     for result in combined:
         if not np.allclose(result, state, equal_nan=True):
@@ -199,7 +209,7 @@ def _dtypes(op: Operator, role: str, answer: Any) -> Form:
 
 
 def _from_dtype(dtype: np.dtype) -> Any:
-    if dtype.name not in _SUPPORTED:
+    if dtype.name not in _SUPPORTED or not dtype.isnative:
         raise TypeError(f"the kernels do not take arrays of dtype {dtype}; cast them with astype")
     return numba.from_dtype(dtype)
 
