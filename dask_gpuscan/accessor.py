@@ -11,8 +11,10 @@ from typing import Any
 
 import dask.dataframe as dd
 import pandas as pd
+from dask.base import is_dask_collection
 from dask.dataframe import extensions
 
+from .arguments import check_dtype, check_flags, check_limit
 from .carries import ColumnCarry, JointCarry
 from .fills import FillColumn
 from .grown import Ewm, Expanding
@@ -253,8 +255,9 @@ class Gpuscan:
                 f"op must be an Operator made by dask_gpuscan.operator, or one of the built-in "
                 f"dask_gpuscan.{{{names}}}; found {op!r}"
             )
+        check_flags(exclusive=exclusive, reverse=reverse, skipna=skipna)
+        initial, dtype = self._check_initial(initial), check_dtype(dtype)
         column = ScanColumn(f"scan-{op.name}", op, skipna, exclusive, reverse, initial, dtype)
-        _check_flags(exclusive=exclusive, reverse=reverse, skipna=skipna)
         if op.inputs == 1:
             return run(self._obj, ColumnCarry(column))
         columns = 1 if self._obj.ndim == 1 else len(self._obj.columns)
@@ -276,24 +279,29 @@ class Gpuscan:
         reverse: bool,
         dtype: Any,
     ) -> Any:
-        _check_flags(skipna=skipna, numeric_only=numeric_only, exclusive=exclusive, reverse=reverse)
-        if axis in (1, "columns") and self._obj.ndim == 2:
+        check_flags(skipna=skipna, numeric_only=numeric_only, exclusive=exclusive, reverse=reverse)
+        if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
             if exclusive or reverse or initial is not None or dtype is not None:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
-            return getattr(self._obj, label)(axis=1, skipna=skipna)
-        if axis not in (0, "index", "rows"):
+            if not is_dask_collection(self._obj):
+                return _along_rows(self._obj, label, skipna, numeric_only)
+            meta = _along_rows(self._obj._meta, label, skipna, numeric_only)
+            return self._obj.map_partitions(_along_rows, label, skipna, numeric_only, meta=meta)
+        if not isinstance(axis, (int, str)) or axis not in (0, "index", "rows"):
             raise ValueError(f"axis must be 0 or 'index' (for a DataFrame also 1), found {axis!r}")
-        if isinstance(initial, Mapping):
-            self._check_columns("initial", initial)
-            initial = dict(initial)
+        initial, dtype = self._check_initial(initial), check_dtype(dtype)
         column = ScanColumn(label, BUILT_IN[op], skipna, exclusive, reverse, initial, dtype)
         return run(self._obj, ColumnCarry(column, numeric_only))
 
-    def _check_columns(self, argument: str, mapping: Mapping[Any, Any]) -> None:
+    def _check_initial(self, initial: Any) -> Any:
+        """Return a plain dict for a mapping of columns, each of which must be there."""
+        if not isinstance(initial, Mapping):
+            return initial
         names = [self._obj.name] if self._obj.ndim == 1 else list(self._obj.columns)
-        for name in mapping:
+        for name in initial:
             if name not in names:
-                raise ValueError(f"{argument} names column {name!r}, found {names}")
+                raise ValueError(f"initial names column {name!r}, found {names}")
+        return dict(initial)
 
     # --- fills ------------------------------------------------------------------------------------
 
@@ -321,7 +329,7 @@ class Gpuscan:
         >>> pd.Series([1.0, None, None, 4.0]).gpuscan.ffill(limit=1).tolist()
         [1.0, 1.0, nan, 4.0]
         """
-        return run(self._obj, ColumnCarry(FillColumn(False, _check_limit(limit))))
+        return run(self._obj, ColumnCarry(FillColumn(False, check_limit(limit))))
 
     def bfill(self, limit: int | None = None) -> Any:
         """Fill nulls with the next value after them; parameters as for `ffill`.
@@ -332,7 +340,7 @@ class Gpuscan:
         >>> pd.Series([None, "a", None]).gpuscan.bfill().tolist()
         ['a', 'a', nan]
         """
-        return run(self._obj, ColumnCarry(FillColumn(True, _check_limit(limit))))
+        return run(self._obj, ColumnCarry(FillColumn(True, check_limit(limit))))
 
     # --- windows that grow ------------------------------------------------------------------------
 
@@ -379,7 +387,9 @@ class Gpuscan:
         >>> ddf.gpuscan.row_number().compute().tolist()
         [0, 1, 2]
         """
-        return run(self._obj, RowNumber())
+        # rows are counted by their index: no column need be read
+        counted = self._obj if self._obj.ndim == 1 else self._obj[[]]
+        return run(counted, RowNumber())
 
     def reset_index(self, drop: bool = False) -> Any:
         """Return the collection with a default index that runs on over the partitions.
@@ -401,26 +411,13 @@ class Gpuscan:
         >>> ddf.gpuscan.reset_index(drop=True).compute().index.tolist()
         [0, 1]
         """
-        _check_flags(drop=drop)
+        check_flags(drop=drop)
         return run(self._obj, ResetIndex(drop))
 
 
-def _check_flags(**flags: Any) -> None:
-    for name, value in flags.items():
-        if (
-            value is not True
-            and value is not False
-            and type(value).__name__ not in ("bool", "bool_")
-        ):
-            raise ValueError(f"{name} must be True or False, found {value!r}")
-
-
-def _check_limit(limit: Any) -> int | None:
-    if limit is None:
-        return None
-    if isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1:
-        raise ValueError(f"limit must be a positive integer or None, found {limit!r}")
-    return int(limit)
+def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
+    """Scan each row of a partition: no row looks at another, so pandas does it."""
+    return getattr(frame, label)(axis=1, skipna=skipna, numeric_only=numeric_only)
 
 
 def register() -> None:

@@ -6,7 +6,7 @@ The type of the input chooses the answer's. This module must never loop over ele
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dask.array as da
@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from . import kernels
+from .arguments import check_dtype, check_flags
 from .carries import ColumnCarry
 from .kernels import BUILT_IN, Operator
 from .lookback import over_blocks, run
@@ -37,7 +38,7 @@ class ArrayScan:
     keeps_index = True
 
     def _options(self, block: Any) -> dict[str, Any]:
-        values = tuple(block) if isinstance(block, (list, tuple)) else block
+        values = tuple(block) if isinstance(block, list) else block
         return {
             "op": self.op,
             "values": values,
@@ -48,39 +49,52 @@ class ArrayScan:
 
     def meta(self, block: Any) -> Any:
         """Empty array of the answer's dtype; raises what does not fit."""
-        blocks = block if isinstance(block, tuple) else (block,)
+        blocks = _blocks(block)
         dtypes = [b.dtype for b in blocks]
         types = kernels.signature(self.op, dtypes, self.dtype)
         if self.initial is not None:
+            parts = self.initial if isinstance(self.initial, tuple) else (self.initial,)
+            if not all(np.isscalar(part) for part in parts):
+                raise TypeError(f"initial must be a scalar or a state, found {self.initial!r}")
             kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
         empty = [np.empty((0,) * blocks[0].ndim, d) for d in types.outputs]
         return empty[0] if types.scalar_output else tuple(empty)
 
     def aggregate(self, block: Any) -> Any:
-        return kernels.reduce(**self._options(block))
+        options = self._options(block)
+        carrier = self._carrier(block)
+        if carrier is not self.op:
+            values = options["values"].astype(self._answer(block), copy=False)
+            options |= {"op": carrier, "values": values, "dtype": None}
+        return kernels.reduce(**options)
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
-        return kernels.fold(self.op, aggregates)
+        carrier = self.op
+        if isinstance(aggregates[0], tuple) and self.op.inputs == 1:
+            carrier = kernels.carrier(self.op, np.dtype(np.float64))
+        return kernels.fold(carrier, aggregates)
 
     def apply(self, block: Any, prefix: Any) -> Any:
         options = self._options(block)
-        carry = prefix
+        carry = None
         if self.initial is not None:
-            blocks = options["values"] if self.op.inputs > 1 else (options["values"],)
-            start = kernels.state(
-                self.op, self.initial, [b.dtype for b in blocks], self.dtype, "initial"
-            )
-            carry = start if prefix is None else self.combine(_broadcast(start, prefix))
+            dtypes = [b.dtype for b in _blocks(block)]
+            carry = kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
+        if prefix is not None:
+            carry = kernels.seed(self.op, prefix, self._answer(block), carry)
         out, _ = kernels.scan(**options, exclusive=self.exclusive, carry_in=carry)
         return out
 
+    def _answer(self, block: Any) -> np.dtype:
+        """Dtype of the answer; of the first, if it is a tuple."""
+        return kernels.signature(self.op, [b.dtype for b in _blocks(block)], self.dtype).outputs[0]
 
-def _broadcast(start: Any, prefix: Any) -> list[Any]:
-    """One state for all lines, repeated to the lines of `prefix`."""
-    if isinstance(prefix, tuple):
-        parts = zip(start, prefix, strict=True)
-        return [tuple(np.broadcast_to(s, np.shape(p)) for s, p in parts), prefix]
-    return [np.broadcast_to(start, np.shape(prefix)), prefix]
+    def _carrier(self, block: Any) -> Operator:
+        return kernels.carrier(self.op, self._answer(block))
+
+
+def _blocks(block: Any) -> tuple[Any, ...]:
+    return tuple(block) if isinstance(block, (list, tuple)) else (block,)
 
 
 def scan(
@@ -92,7 +106,6 @@ def scan(
     initial: Any = None,
     reverse: bool = False,
     dtype: Any = None,
-    label: str | None = None,
 ) -> Any:
     """Scan an array by any operator.
 
@@ -134,41 +147,79 @@ def scan(
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
-    label = label or f"scan-{op.name}"
-    if hasattr(x, "gpuscan"):
-        if axis not in (None, 0):
-            raise ValueError(f"axis must be 0 for a {type(x).__name__}, found {axis!r}")
-        column = ScanColumn(label, op, True, exclusive, reverse, initial, dtype)
-        return run(x, ColumnCarry(column))
+    options = {"exclusive": exclusive, "initial": initial, "reverse": reverse, "dtype": dtype}
+    if _is_frame(x):
+        _check_axis(axis, 1)
+        return x.gpuscan.scan(op, **options)
+    return _scan(f"scan-{op.name}", x, op, axis, **options)
+
+
+def _is_frame(x: Any) -> bool:
+    return isinstance(x, (pd.DataFrame, pd.Series)) or hasattr(type(x), "gpuscan")
+
+
+def _check_axis(axis: Any, ndim: int) -> int:
+    """Return the axis, counted from the first; None is the only one."""
+    if axis is None and ndim == 1:
+        return 0
+    is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
+    if not is_integer or not -ndim <= axis < ndim:
+        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {axis!r}")
+    return int(axis) % ndim
+
+
+def _scan(
+    label: str,
+    x: Any,
+    op: Operator,
+    axis: int | None,
+    *,
+    exclusive: bool = False,
+    initial: Any = None,
+    reverse: bool = False,
+    dtype: Any = None,
+) -> Any:
+    check_flags(exclusive=exclusive, reverse=reverse)
     if not isinstance(x, (tuple, np.ndarray, da.Array)):
-        if axis not in (None, 0, -1):
-            raise ValueError(f"axis must be 0 for Arrow data, found {axis!r}")
-        column = ScanColumn(label, op, True, exclusive, reverse, initial, dtype)
-        return _scan_arrow(x, column)
+        _check_axis(axis, 1)
+        requested = check_dtype(dtype)
+        return _scan_arrow(x, ScanColumn(label, op, True, exclusive, reverse, initial, requested))
+    arrays = _check_arrays(op, x)
+    wanted = None if dtype is None else np.dtype(dtype)
+    carry = ArrayScan(label, op, 0, exclusive, reverse, initial, wanted)
+    meta = carry.meta(arrays)
+    if axis is None and arrays[0].ndim != 1:
+        arrays = tuple(a.ravel() for a in arrays)
+        meta = carry.meta(arrays)
+    carry = replace(carry, axis=_check_axis(axis, arrays[0].ndim))
+    if isinstance(arrays[0], da.Array):
+        if isinstance(meta, tuple):
+            raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+        return over_blocks(arrays, carry, carry.axis, meta)
+    return carry.apply(arrays if op.inputs > 1 else arrays[0], None)
+
+
+def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
+    """Return the input arrays of an operator; all of one kind and shape."""
     arrays = x if isinstance(x, tuple) else (x,)
     kinds = {da.Array if isinstance(a, da.Array) else type(a) for a in arrays}
     if not all(issubclass(kind, (np.ndarray, da.Array)) for kind in kinds) or len(kinds) != 1:
         names = ", ".join(type(a).__name__ for a in arrays)
         raise TypeError(f"x must be NumPy or Dask arrays, all of one kind, found {names}")
-    if len({a.ndim for a in arrays}) > 1 or len(arrays) != op.inputs:
-        raise TypeError(f"{op.name} takes {op.inputs} arrays of one shape, found {len(arrays)}")
-    if axis is None:
-        if arrays[0].ndim != 1:
-            arrays = tuple(a.ravel() for a in arrays)
-        axis = 0
-    ndim = arrays[0].ndim
-    if not isinstance(axis, (int, np.integer)) or not -ndim <= axis < ndim:
-        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {axis!r}")
-    wanted = None if dtype is None else np.dtype(dtype)
-    carry = ArrayScan(label, op, int(axis) % ndim, exclusive, reverse, initial, wanted)
-    inputs = arrays if op.inputs > 1 else arrays[0]
-    if kinds == {da.Array}:
-        meta = carry.meta(arrays)
-        if isinstance(meta, tuple):
-            raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
-        return over_blocks(arrays, carry, carry.axis, meta)
-    carry.meta(arrays)
-    return carry.apply(inputs, None)
+    if any(isinstance(getattr(a, "_meta", a), np.ma.MaskedArray) for a in arrays):
+        raise TypeError(
+            "x must not be a masked array: scan a nullable column (Int64, Float64) or an Arrow array, "
+            "or fill it"
+        )
+    if len(arrays) != op.inputs:
+        raise TypeError(f"{op.name} takes {op.inputs} arrays, found {len(arrays)}")
+    shapes = [a.shape for a in arrays]
+    known = [s for s in shapes if not any(np.isnan(length) for length in s)]
+    if len({a.ndim for a in arrays}) > 1 or len(set(known)) > 1:
+        raise ValueError(f"x must be arrays of one shape, found {shapes}")
+    if arrays[0].ndim == 0:
+        raise ValueError("x must have at least one dimension, found a 0-d array")
+    return arrays
 
 
 def _scan_arrow(x: Any, column: ScanColumn) -> Any:
@@ -187,7 +238,14 @@ def _scan_arrow(x: Any, column: ScanColumn) -> Any:
     chunked = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
     series = pd.Series(pd.arrays.ArrowExtensionArray(chunked), copy=False)
     out = run(series, ColumnCarry(column)).array.__arrow_array__()
-    return out if isinstance(data, pa.ChunkedArray) else out.combine_chunks()
+    return out if isinstance(data, pa.ChunkedArray) else out.chunk(0)
+
+
+def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
+    """Scan by a built-in operator under the name that pandas and NumPy give it."""
+    if _is_frame(x):
+        return getattr(x.gpuscan, name)(axis=0 if axis is None else axis, **options)
+    return _scan(name, x, op, axis, **options)
 
 
 def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
@@ -199,7 +257,7 @@ def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cumsum(np.array([1, 2, 3]), exclusive=True)
     array([0, 1, 3])
     """
-    return scan(x, BUILT_IN["add"], axis, label="cumsum", **options)
+    return _named("cumsum", x, BUILT_IN["add"], axis, options)
 
 
 def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
@@ -211,7 +269,7 @@ def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cumprod(np.array([1.0, 2.0, 3.0]))
     array([1., 2., 6.])
     """
-    return scan(x, BUILT_IN["multiply"], axis, label="cumprod", **options)
+    return _named("cumprod", x, BUILT_IN["multiply"], axis, options)
 
 
 def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
@@ -223,7 +281,7 @@ def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cummax(pa.array([1, None, 3])).to_pylist()
     [1, None, 3]
     """
-    return scan(x, BUILT_IN["maximum"], axis, label="cummax", **options)
+    return _named("cummax", x, BUILT_IN["maximum"], axis, options)
 
 
 def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
@@ -235,4 +293,4 @@ def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cummin(np.array([3, 1, 2]))
     array([3, 1, 1])
     """
-    return scan(x, BUILT_IN["minimum"], axis, label="cummin", **options)
+    return _named("cummin", x, BUILT_IN["minimum"], axis, options)

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
 from .columns import each, is_numeric, rebuild
 
 Schema = tuple[tuple[Any, Any], ...]
-"""Names and dtypes of columns; all categoricals are one, as their categories may differ by partition."""
+"""Names and dtypes of columns; extension dtypes by name, as categories may differ by partition."""
 
 
 class ColumnOperation(Protocol):
@@ -129,7 +130,7 @@ class JointCarry(FrameCarry):
 
 def _schema(inputs: list[list[Any]]) -> Schema:
     return tuple(
-        (c.name, "category" if isinstance(c.dtype, pd.CategoricalDtype) else c.dtype)
+        (c.name, c.dtype if isinstance(c.dtype, np.dtype) else str(c.dtype))
         for columns in inputs
         for c in columns
     )

@@ -63,7 +63,8 @@ class NumPyLayout:
         return isinstance(dtype, np.dtype) and dtype.kind in "biufc" and dtype.char not in "gG"
 
     def storage(self, dtype: Any) -> np.dtype:
-        return np.dtype(np.float32) if dtype == np.float16 else dtype
+        native: np.dtype = dtype.newbyteorder("=")
+        return np.dtype(np.float32) if native == np.float16 else native
 
     def view(self, array: Any) -> View:
         values = np.asarray(array)
@@ -133,6 +134,8 @@ class MaskedLayout:
         return dtype.construct_array_type()(values, mask)
 
     def result(self, storage: np.dtype, dtype: Any) -> Any:
+        if storage.name not in _NULLABLE:
+            raise TypeError(f"nullable columns cannot hold {storage}")
         return pd.array([], dtype=_NULLABLE[storage.name]).dtype
 
 
@@ -160,13 +163,14 @@ class ArrowLayout:
         if isinstance(chunked, pa.ChunkedArray):
             whole = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
         validity, data = whole.buffers()
-        storage = _arrow_storage(whole.type)
+        storage = self.storage(pd.ArrowDtype(whole.type))
         if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
             values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
         elif data is None:
             values = np.zeros(len(whole), storage)
         else:
-            values = np.frombuffer(data, storage)[whole.offset : whole.offset + len(whole)]
+            start = whole.offset * storage.itemsize
+            values = np.frombuffer(data, storage, count=len(whole), offset=start)
         if validity is None or whole.null_count == 0:
             return View(values, None, lambda: _none(values))
         nulls = bitmap(np.frombuffer(validity, np.uint8), whole.offset)
@@ -182,6 +186,8 @@ class ArrowLayout:
     def result(self, storage: np.dtype, dtype: Any) -> Any:
         if storage == self.storage(dtype):
             return dtype
+        if storage.kind not in "biuf":
+            raise TypeError(f"Arrow-backed columns cannot hold {storage}")
         return pd.ArrowDtype(pa.from_numpy_dtype(storage))
 
 
@@ -189,7 +195,7 @@ def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
     """NumPy dtype of the buffer of a fixed-width Arrow type; None for other types."""
     if pa.types.is_boolean(kind):
         return np.dtype(np.bool_)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()):
         numbers: np.dtype = np.dtype(kind.to_pandas_dtype())
         return numbers
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
@@ -210,6 +216,11 @@ def is_numeric(dtype: Any) -> bool:
     return bool(pd.api.types.is_numeric_dtype(dtype))
 
 
+def is_number(dtype: Any) -> bool:
+    """Tell whether columns of this dtype hold numbers or bool that can be scanned, and not times."""
+    return layout_of(dtype) is not None and dtype.kind in "biufc"
+
+
 def each(frame: Any) -> list[Any]:
     """Return the columns of a DataFrame as Series, in order; of a Series, itself."""
     if frame.ndim == 1:
@@ -220,14 +231,14 @@ def each(frame: Any) -> list[Any]:
 def rebuild(frame: Any, arrays: list[Any]) -> Any:
     """Return `frame` with the arrays as its columns: same index, same names."""
     if frame.ndim == 1:
-        return _series(arrays[0], frame.index, frame.name)
+        return _series(arrays[0], frame.index, frame.name).__finalize__(frame)
     # pandas would look for strings in bare arrays of objects
     columns = {
         i: _series(a, frame.index, i) if a.dtype == object else a for i, a in enumerate(arrays)
     }
     out = pd.DataFrame(columns, index=frame.index, copy=False)
     out.columns = frame.columns
-    return out
+    return out.__finalize__(frame)
 
 
 def _series(array: Any, index: Any, name: Any) -> pd.Series[Any]:

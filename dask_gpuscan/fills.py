@@ -21,7 +21,10 @@ from .kernels import BUILT_IN
 
 @dataclass(frozen=True)
 class Carried:
-    """The last valid value of some rows, and how many rows have come since; all rows if none was valid."""
+    """The last valid value of some rows, and how many rows have come since; all rows if none was valid.
+
+    The value is an array of one row, which any dtype can give and take.
+    """
 
     seen: bool
     value: Any
@@ -47,7 +50,8 @@ class FillColumn:
         at = _first_valid(column, from_end=not self.reverse)
         if at is None:
             return Carried(False, None, len(column))
-        return Carried(True, column.iloc[at], at if self.reverse else len(column) - 1 - at)
+        since = at if self.reverse else len(column) - 1 - at
+        return Carried(True, column.iloc[[at]].array, since)
 
     def combine(self, aggregates: Sequence[Carried]) -> Carried:
         since = 0
@@ -63,25 +67,30 @@ class FillColumn:
         valid = _first_valid(column, from_end=self.reverse)
         head = count if valid is None else count - 1 - valid if self.reverse else valid
         layout = layout_of(column.dtype)
+        seen = prefix is not None and prefix.seen
         if layout is not None and self.limit is None:
-            view = layout.view(column.array)
-            filled = self._scan(view)
+            values = self._scan(layout.view(column.array))
             missing = None
-            if head:
+            if head and seen:
+                values[self._head(count, head)] = layout.view(prefix.value).values[0]  # type: ignore[union-attr]
+            elif head:
                 missing = np.zeros(count, np.bool_)
                 missing[self._head(count, head)] = True
-            array = layout.wrap(filled, missing, column.dtype)
-        else:
-            fill = column.bfill if self.reverse else column.ffill
-            array = fill(limit=self.limit).array.copy()
-            if isinstance(array, pd.arrays.NumpyExtensionArray):
-                array = array.to_numpy()
-        if prefix is not None and prefix.seen and head:
-            reach = head if self.limit is None else min(head, max(0, self.limit - prefix.since))
-            if isinstance(array, pd.Categorical) and prefix.value not in array.categories:
-                array = array.add_categories([prefix.value])
-            array[self._head(count, reach)] = prefix.value
-        return array
+            return layout.wrap(values, missing, column.dtype)
+        fill = column.bfill if self.reverse else column.ffill
+        filled = fill(limit=self.limit)
+        if seen and head:
+            assert prefix is not None
+            reach = head
+            if self.limit is not None:
+                reach = min(head, max(0, self.limit - prefix.since))
+            near = prefix.value.take(np.zeros(reach, np.intp))
+            return _joined(
+                [filled.array[: -reach or None], near]
+                if self.reverse
+                else [near, filled.array[reach:]]
+            )
+        return _bare(filled.array.copy())
 
     def _head(self, count: int, rows: int) -> slice:
         """The first rows in scan order."""
@@ -98,6 +107,19 @@ class FillColumn:
             dtype=view.values.dtype,
         )
         return filled  # type: ignore[no-any-return]
+
+
+def _joined(arrays: list[Any]) -> Any:
+    """One array of the same dtype; categoricals get the categories of both."""
+    if isinstance(arrays[0], pd.Categorical):
+        return pd.api.types.union_categoricals(arrays)
+    parts = [pd.Series(_bare(a), dtype=_bare(a).dtype) for a in arrays]
+    return _bare(pd.concat(parts, ignore_index=True).array)
+
+
+def _bare(array: Any) -> Any:
+    """What pandas wraps around a NumPy array taken off."""
+    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
 
 
 def _first_valid(column: Any, from_end: bool) -> int | None:

@@ -6,10 +6,12 @@ Arguments are checked here as pandas checks them; the arithmetic is in `windows`
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import pandas as pd
 
+from .arguments import check_ddof
 from .carries import ColumnCarry
 from .kernels import Operator
 from .lookback import run
@@ -38,11 +40,11 @@ class Expanding:
 
     def var(self, ddof: int = 1) -> Any:
         """Return the running variance, divided by the number of values less `ddof`."""
-        return self._run("var", variance(_check_ddof(ddof), root=False))
+        return self._run("var", variance(check_ddof(ddof), root=False))
 
     def std(self, ddof: int = 1) -> Any:
         """Return the running standard deviation."""
-        return self._run("std", variance(_check_ddof(ddof), root=True))
+        return self._run("std", variance(check_ddof(ddof), root=True))
 
     def min(self) -> Any:
         """Return the running minimum."""
@@ -71,7 +73,7 @@ class Ewm:
         adjust: bool,
         ignore_na: bool,
     ) -> None:
-        if halflife is not None and not isinstance(halflife, (int, float)):
+        if halflife is not None and not isinstance(halflife, Real):
             raise ValueError(f"halflife must be a number of rows, found {halflife!r}")
         given = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
         rest = {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
@@ -99,9 +101,3 @@ class Ewm:
         """
         column = WindowColumn("ewm-mean", self._op, self._min_periods, self._decay)
         return run(self._obj, ColumnCarry(column))
-
-
-def _check_ddof(ddof: Any) -> int:
-    if isinstance(ddof, bool) or not hasattr(ddof, "__index__"):
-        raise ValueError(f"ddof must be an integer, found {ddof!r}")
-    return int(ddof)

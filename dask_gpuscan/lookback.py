@@ -17,6 +17,7 @@ from itertools import product
 from typing import Any, Protocol
 
 from dask.array.core import Array, unify_chunks
+from dask.base import is_dask_collection
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
 from dask.dataframe.dask_expr._expr import Expr, Projection, plain_column_projection
@@ -192,7 +193,7 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
 
 def run(obj: Any, carry: Carry) -> Any:
     """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
-    if hasattr(obj, "expr"):
+    if is_dask_collection(obj):
         expression = AlignedLookBack if carry.keeps_index else LookBack
         return new_collection(expression(obj.expr, carry))
     carry.meta(obj.iloc[:0])

@@ -1,8 +1,8 @@
-"""Arrow's rule for integers: a cumulative sum or product that does not fit its type is an error.
+"""Where pandas raises for a sum or product that does not fit, rather than wrapping around: Arrow integers, timedeltas.
 
-NumPy and the nullable types wrap around, and so do our kernels; pandas' Arrow-backed columns raise. The
-kernels' wrapped answer is checked here against the elements, which finds every overflow exactly, because
-the answer before the first overflow is right. This module must never know how the answer was made.
+The kernels wrap around, as NumPy and the nullable types do. Their answer is checked here against the
+elements, which finds every overflow exactly, because the answer before the first overflow is right. This
+module must never know how the answer was made.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from .columns import View
 
 
-def check_overflow(scan: Any, column: Any, view: View, out: np.ndarray, before: Any) -> None:
-    """Raise ``pyarrow.ArrowInvalid`` if an integer sum or product left its type.
+def check_overflow(
+    scan: Any, column: Any, view: View, out: np.ndarray, before: Any, null: np.ndarray | None
+) -> None:
+    """Raise what pandas raises if an integer sum or product left its type.
 
     Parameters
     ----------
@@ -29,22 +32,28 @@ def check_overflow(scan: Any, column: Any, view: View, out: np.ndarray, before: 
         The scan's answer, wrapped around.
     before : scalar
         The state before the first element in scan order.
+    null : array of bool, optional
+        Answers that are null anyway.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, pandas.errors.OutOfBoundsTimedelta
     """
-    if out.dtype.kind not in "iu" or scan.op.name not in ("add", "multiply") or not len(out):
+    adds = scan.op.name == "add"
+    if not len(out) or (adds and _cannot_overflow(view.values, before, out.dtype)):
         return
-    present = ~view.missing()
+    present = ~(view.missing() if null is None else view.missing() | null)
     elements = view.values[present].astype(out.dtype, copy=False)
     answers = out[present]
     if scan.reverse:
         elements, answers = elements[::-1], answers[::-1]
-    first = np.asarray([before], out.dtype)
+    prior = answers
+    if not scan.exclusive:
+        prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
     with np.errstate(over="ignore"):
-        if scan.op.name == "add":
-            prior = answers if scan.exclusive else np.concatenate([first, answers[:-1]])
-            after = prior + elements
-            wrong = (after < prior) != (elements < 0)
+        if adds:
+            wrong = (prior + elements < prior) != (elements < 0)
         else:
-            prior = answers if scan.exclusive else np.concatenate([first, answers[:-1]])
             after = prior * elements
             divisor = np.where(elements == 0, 1, elements)
             lowest = np.iinfo(out.dtype).min
@@ -52,8 +61,15 @@ def check_overflow(scan: Any, column: Any, view: View, out: np.ndarray, before: 
             wrong = ((elements != 0) & (after // divisor != prior)) | negated
     if scan.exclusive:  # the answer after the last element is never written
         wrong = wrong[:-1]
-    if wrong.any():
-        raise pa.ArrowInvalid(
-            f"overflow: {scan.label} of column {column.name!r} does not fit {out.dtype}; "
-            f"ask for a wider dtype="
-        )
+    if not wrong.any():
+        return
+    reason = f"overflow: {scan.label} of column {column.name!r} does not fit {column.dtype}"
+    if isinstance(column.dtype, pd.ArrowDtype):
+        raise pa.ArrowInvalid(f"{reason}; ask for a wider dtype=")
+    raise pd.errors.OutOfBoundsTimedelta(f"{reason}; use a coarser unit")
+
+
+def _cannot_overflow(values: np.ndarray, before: Any, dtype: np.dtype) -> bool:
+    """Tell cheaply that no sum of so many elements of this size leaves the type."""
+    size = max(abs(int(values.min())), abs(int(values.max())))
+    return bool(abs(int(before)) + len(values) * size <= np.iinfo(dtype).max)

@@ -49,8 +49,11 @@ class ResetIndex(_Rows):
 
     drop: bool = False
     label = "reset-index"
-    columnwise = False
     keeps_index = False
+
+    @property
+    def columnwise(self) -> bool:
+        return self.drop  # else one column is the index
 
     def meta(self, frame: Any) -> Any:
         return self.apply(frame.iloc[:0], None)

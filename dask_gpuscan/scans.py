@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from . import kernels
-from .columns import Layout, View, is_numeric, layout_of
+from .columns import Layout, View, is_number, layout_of
 from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
 from .overflow import check_overflow
 
@@ -28,8 +28,29 @@ PANDAS_METHODS = {
 }
 """The method of pandas that scans by an operator."""
 
+IGNORING_NAN = {
+    BUILT_IN["maximum"]: Operator(
+        lambda a, b: a if (a > b) | (b != b) else b,
+        BUILT_IN["maximum"].identity,
+        name="maximum-but-nan",
+        inputs=1,
+        null_identity=True,
+    ),
+    BUILT_IN["minimum"]: Operator(
+        lambda a, b: a if (a < b) | (b != b) else b,
+        BUILT_IN["minimum"].identity,
+        name="minimum-but-nan",
+        inputs=1,
+        null_identity=True,
+    ),
+}
+"""Extremes as Arrow takes them."""
+
 LOGICAL = (BUILT_IN["logical_any"], BUILT_IN["logical_all"])
 """Operators that answer at nulls too: their answers are plain bool, as those of any() and all() are."""
+
+CHECKED = (BUILT_IN["add"], BUILT_IN["multiply"])
+"""Operators that can overflow."""
 
 POSITIONAL = (BUILT_IN["first"], BUILT_IN["last"])
 """Operators that only choose among elements, and so take times too."""
@@ -48,12 +69,22 @@ class Plan:
     layout: Layout
     """Layout of the result."""
     holds_null: bool
+    op: Operator
+    """Operator that writes the answers."""
+
+    @property
+    def checks_overflow(self) -> bool:
+        """Whether pandas raises, rather than wrapping around, for this dtype."""
+        wraps = isinstance(self.dtype, np.dtype) and self.dtype.kind in "iu"
+        is_checked = isinstance(self.dtype, pd.ArrowDtype) or self.dtype.kind == "m"
+        return is_checked and not wraps and self.kernel_dtype.kind in "iu" and self.op in CHECKED
 
 
 @dataclass(frozen=True)
 class State:
-    """A column's aggregate: the operator's state, whether it saw a value, whether it met a null."""
+    """A column's aggregate: a state and its operator, whether it saw a value, whether it met a null."""
 
+    carrier: Operator
     state: Any
     seen: bool
     null: bool
@@ -90,30 +121,34 @@ class ScanColumn:
             value = value.get(columns[0].name)
         if value is None:
             return None
-        if not is_numeric(plan.dtype):
+        if not is_number(plan.dtype):
             value = _time(value, plan)
+        for part in value if isinstance(value, tuple) else (value,):
+            if not np.isscalar(part):
+                raise TypeError(f"initial must be a scalar or a state, found {value!r}")
         return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
 
     def aggregate(self, columns: Sequence[Any]) -> State:
         plan = self._plan(columns)
         views = [layout.view(c.array) for layout, c in zip(plan.layouts, columns, strict=True)]
         nulls = _joint_nulls(views)
-        state = kernels.reduce(
-            self.op,
-            _values(views),
-            nulls=nulls,
-            reverse=self.reverse,
-            dtype=plan.kernel_dtype,
-        )
+        carrier, values = plan.op, _values(views)
+        dtype: np.dtype | None = plan.kernel_dtype
+        if kernels.carrier(plan.op, plan.kernel_dtype) is not plan.op:
+            carrier = kernels.carrier(plan.op, plan.kernel_dtype)
+            values, dtype = values.astype(plan.kernel_dtype, copy=False), None
+        state = kernels.reduce(carrier, values, nulls=nulls, reverse=self.reverse, dtype=dtype)
         seen, null = len(columns[0]) > 0, False
         if nulls is not None and (not self.skipna or (self.exclusive and self.op.null_identity)):
             missing = _missing(views)
             seen, null = not missing.all(), bool(missing.any())
-        return State(state, seen, null)
+        return State(carrier, state, seen, null)
 
     def combine(self, aggregates: Sequence[State]) -> State:
+        carrier = aggregates[0].carrier
         return State(
-            kernels.fold(self.op, [a.state for a in aggregates]),
+            carrier,
+            kernels.fold(carrier, [a.state for a in aggregates]),
             any(a.seen for a in aggregates),
             any(a.null for a in aggregates),
         )
@@ -125,12 +160,11 @@ class ScanColumn:
         initial = self._initial(columns, plan)
         carry_in = initial
         if prefix is not None:
-            states = [prefix.state] if initial is None else [initial, prefix.state]
-            carry_in = states[0] if len(states) == 1 else kernels.fold(self.op, states)
+            carry_in = kernels.seed(self.op, prefix.state, plan.kernel_dtype, initial)
         marks = self.op not in LOGICAL and plan.holds_null
         in_band = isinstance(nulls, InBand) and plan.layout.nulls == "in band"
         out, _ = kernels.scan(
-            self.op,
+            plan.op,
             _values(views),
             nulls=nulls,
             exclusive=self.exclusive,
@@ -146,9 +180,9 @@ class ScanColumn:
             missing = self._from_first_null(views, nulls, prefix)
         if marks and self.exclusive and self.op.null_identity and initial is None:
             missing = self._before_first_value(views, nulls, prefix, missing)
-        if self.op in PANDAS_METHODS and isinstance(plan.dtype, pd.ArrowDtype):
+        if plan.checks_overflow:
             before = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
-            check_overflow(self, columns[0], views[0], out, before)
+            check_overflow(self, columns[0], views[0], out, before, missing)
         return plan.layout.wrap(out, missing, plan.dtype)
 
     def _from_first_null(
@@ -203,14 +237,23 @@ def plan(op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
             )
         layouts.append(layout)
     storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
-    own, source = layouts[-1], dtypes[-1]
-    times = [d for d in dtypes if not is_numeric(d)]
+    families = zip(layouts, dtypes, strict=True)
+    masked = [(x, d) for x, d in families if x.nulls == "mask"]
+    own, source = (
+        (layouts[-1], dtypes[-1]) if not masked else masked[-1]
+    )  # the one that holds nulls
+    times = [d for d in dtypes if not is_number(d)]
     method = PANDAS_METHODS.get(op)
     result: Any
     if requested is not None:
         if times:
-            raise TypeError(f"dtype={requested!r} cannot be asked for a column of {times[0]}")
+            raise TypeError(f"dtype={requested} cannot be asked for a column of {times[0]}")
         result = _requested(requested, own, source)
+        if storages[-1].kind == "f" and isinstance(result, np.dtype) and result.kind in "biu":
+            raise TypeError(
+                f"dtype={result} cannot hold the nulls of a column of {source}; ask for a nullable dtype "
+                f"such as 'Int64', or cast the column"
+            )
     elif method is not None:
         result = _as_pandas(method, source)
     elif times:
@@ -236,7 +279,10 @@ def plan(op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
     kernel_dtype = layout.storage(result)
     kernels.signature(op, storages, kernel_dtype)
     holds_null = layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times)
-    return Plan(tuple(layouts), storages, kernel_dtype, result, layout, holds_null)
+    answers = op
+    if isinstance(source, pd.ArrowDtype):  # Arrow passes over NaN, which is not its null
+        answers = IGNORING_NAN.get(op, op)
+    return Plan(tuple(layouts), storages, kernel_dtype, result, layout, holds_null, answers)
 
 
 def _as_pandas(method: str, dtype: Any) -> Any:
@@ -252,13 +298,9 @@ def _as_pandas(method: str, dtype: Any) -> Any:
 
 def _requested(requested: Any, own: Layout, source: Any) -> Any:
     """The dtype that a user asked for, in the family of the column unless it names its own."""
-    try:
-        wanted = pd.api.types.pandas_dtype(requested)
-    except TypeError:
-        raise TypeError(f"dtype must be a dtype, found {requested!r}") from None
-    if layout_of(wanted) is None or not is_numeric(wanted):
-        raise TypeError(f"dtype must be a numeric dtype, found {requested!r}")
-    return own.result(wanted, source) if isinstance(wanted, np.dtype) else wanted
+    if not is_number(requested):
+        raise TypeError(f"dtype must be a numeric dtype, found {requested}")
+    return own.result(requested, source) if isinstance(requested, np.dtype) else requested
 
 
 def _time(value: Any, plan: Plan) -> int:
@@ -268,7 +310,7 @@ def _time(value: Any, plan: Plan) -> int:
     except (TypeError, ValueError):
         raise TypeError(f"initial must be {plan.dtype}, found {value!r}") from None
     view = plan.layout.view(array)
-    if view.missing()[0] or isinstance(value, (int, float)):
+    if view.missing()[0] or isinstance(value, (int, float, np.number)):
         raise TypeError(f"initial must be {plan.dtype}, found {value!r}")
     return int(view.values[0])
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import is_numeric
+from .columns import is_number
 from .kernels import Operator
 
 _EMPTY = float("inf")
@@ -24,24 +24,27 @@ def _finite(x: Any) -> Any:
     return x - x == 0.0
 
 
+# Sums carry what rounding lost (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2), as pandas' do:
+# state (count, sum, error).
+
+
 def _sum_lift(x: Any) -> Any:
-    return (1.0, x) if _finite(x) else (0.0, 0.0)
+    return (1.0, x, 0.0) if _finite(x) else (0.0, 0.0, 0.0)
 
 
 def _sum(a: Any, b: Any) -> Any:
-    return (a[0] + b[0], a[1] + b[1])
+    total = a[1] + b[1]
+    part = total - a[1]
+    lost = (a[1] - (total - part)) + (b[1] - part)
+    return (a[0] + b[0], total, a[2] + b[2] + lost)
 
 
-def _field_0(s: Any) -> Any:
-    return s[0]
-
-
-def _field_1(s: Any) -> Any:
-    return s[1]
+def _corrected(s: Any) -> Any:
+    return s[1] + s[2]
 
 
 def _mean(s: Any) -> Any:
-    return s[1] / s[0]
+    return (s[1] + s[2]) / s[0]
 
 
 def _min_lift(x: Any) -> Any:
@@ -71,19 +74,15 @@ def _moments_lift(x: Any) -> Any:
 _moments = kernels.BUILT_IN["welford"].combine
 
 
-def _count_lift(x: Any) -> Any:
-    return 1.0 if x == x else 0.0
-
-
 def _count(a: Any, b: Any) -> Any:
     return a + b
 
 
-SUM = Operator(_sum, (0.0, 0.0), _sum_lift, _field_1, name="expanding-sum")
-MEAN = Operator(_sum, (0.0, 0.0), _sum_lift, _mean, name="expanding-mean")
+SUM = Operator(_sum, (0.0, 0.0, 0.0), _sum_lift, _corrected, name="expanding-sum")
+MEAN = Operator(_sum, (0.0, 0.0, 0.0), _sum_lift, _mean, name="expanding-mean")
 MIN = Operator(_min, _EMPTY, _min_lift, _some, name="expanding-min")
 MAX = Operator(_max, -_EMPTY, _max_lift, _some, name="expanding-max")
-COUNT = Operator(_count, 0.0, _count_lift, name="expanding-count")
+COUNT = Operator(_count, 0.0, name="expanding-count")
 
 
 @lru_cache(maxsize=64)
@@ -104,23 +103,33 @@ def variance(ddof: int, root: bool) -> Operator:
 # Exponentially weighted means take the decay, 1 - alpha, as a second input that has the same value in
 # every row, so that one compiled kernel serves every alpha.
 #
-# With adjust, the mean is a quotient of two linear recurrences: state (decay of these rows, sum, weight).
+# With adjust, it is a mean of means, weighted: state (seen, decay of these rows, mean, weight).
 
 
 def _weighted(a: Any, b: Any) -> Any:
-    return (a[0] * b[0], b[0] * a[1] + b[1], b[0] * a[2] + b[2])
+    decay = a[1] * b[1]
+    if not b[0]:
+        return (a[0], decay, a[2], a[3] * b[1])
+    if not a[0]:
+        return (True, decay, b[2], b[3])
+    weight = a[3] * b[1] + b[3]
+    share = b[3] / weight if weight > 0.0 else 1.0  # weights that vanished: the later mean counts
+    return (True, decay, a[2] + (b[2] - a[2]) * share, weight)
 
 
 def _weighted_lift(x: Any, decay: Any) -> Any:
-    return (decay, x, 1.0) if _finite(x) else (decay, 0.0, 0.0)
+    return (True, decay, x, 1.0) if _finite(x) else (False, decay, 0.0, 0.0)
 
 
 def _weighted_lift_ignore(x: Any, decay: Any) -> Any:
-    return (decay, x, 1.0) if _finite(x) else (1.0, 0.0, 0.0)
+    return (True, decay, x, 1.0) if _finite(x) else (False, 1.0, 0.0, 0.0)
 
 
-def _quotient(s: Any) -> Any:
-    return s[1] / s[2]
+def _weighted_lower(s: Any) -> Any:
+    return s[2] if s[0] else np.nan
+
+
+_NOTHING = (False, 1.0, 0.0, 0.0)
 
 
 # Without adjust, y = (w * y + alpha * x) / (w + alpha) where w = decay ** (rows since the last value): a
@@ -164,9 +173,9 @@ def _recurrence_lower(s: Any) -> Any:
 _START = (False, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 
 EWM: dict[tuple[bool, bool], Operator] = {
-    (True, False): Operator(_weighted, (1.0, 0.0, 0.0), _weighted_lift, _quotient, name="ewm-mean"),
+    (True, False): Operator(_weighted, _NOTHING, _weighted_lift, _weighted_lower, name="ewm-mean"),
     (True, True): Operator(
-        _weighted, (1.0, 0.0, 0.0), _weighted_lift_ignore, _quotient, name="ewm-mean-ignore"
+        _weighted, _NOTHING, _weighted_lift_ignore, _weighted_lower, name="ewm-mean-ignore"
     ),
     (False, False): Operator(
         _recurrence, _START, _recurrence_lift, _recurrence_lower, name="ewm-recurrence"
@@ -204,7 +213,7 @@ class WindowColumn:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         column = columns[0]
-        if not is_numeric(column.dtype) or column.dtype.kind == "c":
+        if not is_number(column.dtype) or column.dtype.kind == "c":
             title = "the series" if column.name is None else f"column {column.name!r}"
             raise TypeError(
                 f"{self.label} of {title}: dtype {column.dtype} is not a real number; choose numeric "
@@ -213,6 +222,8 @@ class WindowColumn:
         return np.dtype(np.float64)
 
     def _inputs(self, column: Any) -> Any:
+        if self.every_row:
+            return column.notna().to_numpy(dtype=np.float64)
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         if self.decay is None:
             return values

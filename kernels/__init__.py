@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _BACKENDS: dict[type, Any] = {np.ndarray: cpu}
-"""The backend of each array type: a module with ``run`` and ``fold``."""
+"""The backend of each array type: a module with ``run``, and ``start`` where a carry-out has to be waited for."""
 
 
 def _backend(arrays: tuple[Any, ...]) -> Any:
@@ -44,8 +44,23 @@ def _backend(arrays: tuple[Any, ...]) -> Any:
     for kind, backend in _BACKENDS.items():
         if all(issubclass(k, kind) for k in kinds):
             return backend
+    if kinds and all(k.__module__.partition(".")[0] == "cupy" for k in kinds):
+        return _BACKENDS.setdefault(type(arrays[0]), _cuda())
     names = ", ".join(sorted(k.__name__ for k in kinds))
-    raise TypeError(f"values must be arrays of one supported type (numpy.ndarray), found {names}")
+    raise TypeError(
+        f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
+    )
+
+
+def _cuda() -> Any:
+    """Import the CUDA backend, which the first CuPy array does and nothing else."""
+    try:
+        from . import cuda
+    except ImportError as error:
+        raise ImportError(
+            f"CuPy arrays need the extra cuda13 (pip install 'dask-gpuscan[cuda13]'): {error}"
+        ) from error
+    return cuda
 
 
 def _inputs(op: Operator, values: Any, axis: int) -> tuple[Any, tuple[Any, ...], int]:
@@ -77,6 +92,7 @@ def scan(
     carry_in: Any = None,
     dtype: Any = None,
     mark_nulls: bool = False,
+    carry_out: bool = True,
 ) -> tuple[Any, Any]:
     """Scan arrays in one pass, from a carry-in to a carry-out.
 
@@ -100,13 +116,16 @@ def scan(
         it from the operator, which is NumPy's rule for sums.
     mark_nulls : bool, default False
         Write a null (NaN, NaT) at missing elements rather than the state.
+    carry_out : bool, default True
+        Return the carry-out. On a GPU this waits for the scan; without it the call returns at once.
 
     Returns
     -------
     out : array or tuple of arrays
         Of the shape of the values.
     carry_out : state
-        State after the last element: for 1-d values NumPy scalars, else arrays with one item a line.
+        State after the last element, on the host: for 1-d values NumPy scalars, else NumPy arrays with
+        one item a line. None without `carry_out`.
 
     Raises
     ------
@@ -126,7 +145,8 @@ def scan(
     (array([10, 11, 13]), np.int64(16))
     """
     backend, arrays, axis = _inputs(op, values, axis)
-    out, carry = backend.run(
+    run = backend.run if carry_out else getattr(backend, "start", backend.run)
+    out, carry = run(
         op,
         arrays,
         write=True,
@@ -138,7 +158,7 @@ def scan(
         dtype=None if dtype is None else np.dtype(dtype),
         mark_nulls=mark_nulls,
     )
-    return out, carry
+    return out, carry if carry_out else None
 
 
 def reduce(

@@ -69,12 +69,8 @@ def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict
     if function in done:
         return done[function]
     done[function] = function  # a function that calls itself keeps its own name
-    cells = tuple(
-        types.CellType(_rebuild(c.cell_contents, compile_, done))
-        if _is_plain(c.cell_contents)
-        else c
-        for c in function.__closure__ or ()
-    )
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    cells = tuple(types.CellType(_rebuild(h, compile_, done) if _is_plain(h) else h) for h in held)
     namespace: dict[str, Any] = {"__builtins__": builtins}
     for name, value in _named_globals(function):
         namespace[name] = _rebuild(value, compile_, done) if _is_plain(value) else value

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .cpu import fold
 from .operators import BUILT_IN, Operator
 
 
@@ -48,8 +49,18 @@ def carrier(op: Operator, dtype: np.dtype) -> Operator:
     return PRODUCT if op == BUILT_IN["multiply"] and dtype.kind == "f" else op
 
 
-def seed(op: Operator, state: Any, dtype: np.dtype) -> Any:
-    """Return the state of `op` for a state of its carrier: what a walk in order would have come to.
+def seed(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
+    """Return the carry-in of a scan by `op` for a state of its carrier: what a walk in order would have come to.
+
+    Parameters
+    ----------
+    op : Operator
+    state : state of ``carrier(op, dtype)``
+        All that comes before; scalars, or arrays of one item a line.
+    dtype : dtype
+        Of the scan's answer.
+    initial : state of `op`, optional
+        What comes before `state`.
 
     Examples
     --------
@@ -58,12 +69,23 @@ def seed(op: Operator, state: Any, dtype: np.dtype) -> Any:
     >>> float(seed(BUILT_IN["multiply"], (0.5, -2, 2000, -2), np.dtype("f8")))
     inf
     """
-    if carrier(op, dtype) is op:
+    carries = carrier(op, dtype)
+    if initial is not None:
+        first = initial if carries is op else _lift(float(initial))
+        state = fold(carries, [_like(first, state), state])
+    if carries is op:
         return state
     limits = np.finfo(dtype)
     mantissa, exponent, highest, lowest = (np.asarray(field) for field in state)
     with np.errstate(all="ignore"):
-        exact = np.ldexp(mantissa, exponent)
+        exact = np.ldexp(mantissa, exponent.astype(np.intc))
         overflowed = mantissa * np.inf  # NaN where a zero came later
         answer = np.where(lowest < limits.minexp - limits.nmant, mantissa * 0.0, exact)
         return np.where(highest > limits.maxexp, overflowed, answer).astype(dtype)[()]
+
+
+def _like(state: Any, other: Any) -> Any:
+    """One state, repeated to the lines of `other`."""
+    if isinstance(other, tuple):
+        return tuple(_like(part, lines) for part, lines in zip(state, other, strict=True))
+    return np.broadcast_to(state, np.shape(other))

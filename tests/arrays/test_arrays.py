@@ -178,7 +178,14 @@ def test_frames_are_passed_on():
         (np.ones(3), {"axis": 1}, ValueError, "axis must be from -1 to 0"),
         (np.array(["a"]), {}, TypeError, "dtype"),
         (pa.array(["a"]), {}, TypeError, "string"),
-        (pa.array([1]), {"axis": 1}, ValueError, "axis must be 0"),
+        (pa.array([1]), {"axis": 1}, ValueError, "axis must be from -1 to 0"),
+        (np.ones(3), {"reverse": "no"}, ValueError, "reverse must be True or False"),
+        (np.ones(3), {"initial": np.ones(3)}, TypeError, "initial must be a scalar"),
+        (np.ones(3, ">f8"), {}, TypeError, "cast them with astype"),
+        (np.array(1.0), {}, ValueError, "at least one dimension"),
+        (np.ma.array([1, 2], mask=[0, 1]), {}, TypeError, "masked array"),
+        (da.ma.masked_array(da.ones(3), mask=[0, 1, 0]), {}, TypeError, "masked array"),
+        (da.from_array(np.array([{}], object), chunks=1), {}, TypeError, "dtype"),
         (np.ones(3), {"initial": "a"}, TypeError, "initial must be float64"),
         (da.ones(3), {"initial": (1, 2)}, TypeError, "initial must be float64"),
         (da.ones(3), {"axis": "x"}, ValueError, "axis must be"),
@@ -188,6 +195,26 @@ def test_frames_are_passed_on():
 def test_bad_input(x, options, error, message):
     with pytest.raises(error, match=message):
         dask_gpuscan.cumsum(x, **options)
+
+
+def test_arrays_of_two_shapes():
+    with pytest.raises(ValueError, match="one shape"):
+        dask_gpuscan.scan((da.ones(3), da.ones(4)), affine)
+
+
+def test_products_do_not_overflow_on_the_way():
+    x = np.r_[0.0, np.full(5000, 10.0), np.full(300, 0.1)].reshape(1, -1)
+    for y in (x, da.from_array(x, chunks=(1, 700))):
+        np.testing.assert_array_equal(np.asarray(dask_gpuscan.cumprod(y, axis=1)), 0 * x)
+    x = np.array([1e-200, 1e200, 1e200, 1e-100])
+    lazy = dask_gpuscan.cumprod(da.from_array(x, chunks=((1, 2, 1),)), initial=2.0)
+    np.testing.assert_allclose(lazy.compute(), 2 * np.cumprod(x))
+
+
+def test_slopes_do_not_overflow_on_the_way():
+    n = 50_000
+    out = dask_gpuscan.scan((np.full(n, 2.0), np.zeros(n)), affine)
+    np.testing.assert_array_equal(out, np.zeros(n))
 
 
 def test_segmented_rows_of_a_matrix():

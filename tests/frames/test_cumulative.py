@@ -1,5 +1,6 @@
 """cumsum, cumprod, cummax, cummin against pandas on the whole, over dtypes, nulls and partitionings."""
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -134,6 +135,76 @@ def test_arrow_integers_that_fit_do_not_raise():
         same(partitioned(x, at).gpuscan.cumsum(exclusive=True).compute() + x, x.cumsum())
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "Float64", "double[pyarrow]"])
+@pytest.mark.parametrize(
+    "items",
+    [
+        [0.0, *[10.0] * 3000, 1.0],
+        [1e-30, 1e20, 1e20, 1e20, 1e-30, 2.0] * 3,
+        [1e30, 1e30, 1e30, 1e-30, 0.0, 1.0] * 3,
+        [1e-30, 1e-30, -1e-30, 1e30, 5.0],
+    ],
+)
+def test_products_do_not_overflow_on_the_way(items, dtype):
+    x = pd.Series(items).astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = x.cumprod()
+    for at in ([], [0.5], [0.1, 0.4, 0.7]):
+        same(partitioned(x, at).gpuscan.cumprod().compute(), expected, rtol=1e-4)
+
+
+def test_arrow_extremes_pass_over_nan():
+    import pyarrow as pa
+
+    values = pa.array([np.nan, 1.0, np.nan, None, 3.0, 2.0])
+    x = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([values])))
+    for method in METHODS[2:]:
+        for at in ([], [0.2, 0.4], [0.5]):
+            out = getattr(partitioned(x, at).gpuscan, method)().compute()
+            expected = getattr(x, method)()
+            assert repr(pa.array(out).to_pylist()) == repr(pa.array(expected).to_pylist())
+
+
+def test_timedeltas_raise_on_overflow_as_in_pandas():
+    x = pd.Series([2**62, 2**62, 5], dtype="timedelta64[ns]")
+    with pytest.raises(pd.errors.OutOfBoundsTimedelta):
+        x.cumsum()
+    for series in (x, partitioned(x, [0.4])):
+        with pytest.raises(pd.errors.OutOfBoundsTimedelta, match="overflow"):
+            dask.compute(series.gpuscan.cumsum())
+
+
+def test_arrow_overflow_behind_a_null_is_null():
+    x = pd.Series([1, None, 2**62, 2**62, 2**62], dtype="int64[pyarrow]")
+    same(x.gpuscan.cumsum(skipna=False), x.cumsum(skipna=False))
+
+
+def test_arrow_bool_is_a_number():
+    x = pd.Series([False, None, True, False], dtype="bool[pyarrow]")
+    assert x.gpuscan.cumany().tolist() == [False, False, True, True]
+    same(x.gpuscan.expanding().sum(), x.expanding().sum())
+
+
+def test_odd_arrays_and_labels():
+    big = pd.Series(np.array([1, 2, 3], ">i8"))
+    assert big.gpuscan.cumsum().tolist() == [1, 3, 6]
+    named = pd.DataFrame({"expr": [1, 2]})
+    same(named.gpuscan.cumsum(), named.cumsum())
+    labelled = pd.Series([1, 2], index=["expr", "b"])
+    same(labelled.gpuscan.cumsum(), labelled.cumsum())
+    told = pd.DataFrame({"x": [1]})
+    told.attrs["source"] = "here"
+    assert told.gpuscan.cumsum().attrs == {"source": "here"}
+
+
+def test_an_integer_dtype_cannot_hold_nulls():
+    with pytest.raises(TypeError, match="cannot hold the nulls"):
+        pd.Series([1.0, None], name="x").gpuscan.cumsum(dtype="int64")
+    assert pd.Series([1.0, None, 2.0]).gpuscan.cumsum(dtype="Int64").tolist() == [1, pd.NA, 3]
+    with pytest.raises(TypeError, match="cannot hold complex"):
+        pd.Series([1], dtype="Int64").gpuscan.cumsum(dtype=complex)
+
+
 def test_columns_of_nulls_in_the_first_partitions(backend):
     df = pd.DataFrame({"x": np.arange(20.0), "y": [np.nan] * 9 + list(range(11))})
     lazy = partitioned(backend.frame(df), [0.2, 0.4, 0.6, 0.8]).gpuscan.cumsum()
@@ -148,6 +219,10 @@ def test_numeric_only_and_axis(backend):
     expected = df[["a", "b"]].cumsum()
     same(backend.to_pandas(ddf.gpuscan.cumsum(numeric_only=True).compute()), expected)
     same(backend.to_pandas(backend.frame(df).gpuscan.cumsum(numeric_only=True)), expected)
+    both = df[["a", "s", "b"]]
+    same(both.gpuscan.cumsum(axis=1, numeric_only=True), both.cumsum(axis=1, numeric_only=True))
+    lazy = ddf[["a", "s", "b"]].gpuscan.cumsum(axis=1, numeric_only=True)
+    same(lazy.compute(), both.cumsum(axis=1, numeric_only=True))
     for method in METHODS:
         along = getattr(df[["a", "b"]], method)(axis=1)
         same(getattr(df[["a", "b"]].gpuscan, method)(axis=1), along)

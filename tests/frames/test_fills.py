@@ -1,6 +1,8 @@
 """ffill and bfill against pandas on the whole, for every dtype that pandas fills."""
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +55,42 @@ def test_input_is_not_written(backend):
         out = backend.frame(x).gpuscan.ffill()
         out.iloc[:] = out.iloc[1]
         same(x, before)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        pd.Series([None, (1, 2), None, None, [3], None], dtype=object),
+        pd.Series(pd.to_datetime([None, "2020", None, None, "2021", None], utc=True)),
+        pd.Series(pd.to_datetime([None, "2020", None, None, "2021", None])).dt.tz_localize(
+            "Asia/Tokyo"
+        ),
+        pd.Series(pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3])).reindex([9, 0, 9, 9, 1, 9]),
+        pd.Series([None, [1], None, None, [2, 3], None], dtype=pd.ArrowDtype(pa.list_(pa.int64()))),
+        pd.Series([np.nan, 1.0, np.nan, np.nan, 2.0, np.nan], dtype="Sparse[float64]"),
+        pd.Series([None, 1.5, None, None, 2.0, None], dtype=pd.ArrowDtype(pa.float16())),
+    ],
+    ids=lambda x: str(x.dtype),
+)
+@pytest.mark.parametrize("method", ["ffill", "bfill"])
+def test_dtypes_of_every_kind_over_borders(x, method):
+    for at in ([], [0.5], [0.2, 0.4, 0.6, 0.8]):
+        same(getattr(partitioned(x, at).gpuscan, method)().compute(), getattr(x, method)())
+
+
+def test_categories_that_differ_by_partition():
+    import dask.dataframe as dd
+
+    parts = [pd.Series(pd.Categorical(["a"])), pd.Series(pd.Categorical([None, "b"]))]
+    ddf = dd.from_map(lambda p: p, parts, meta=parts[0].iloc[:0].cat.set_categories([]))
+    assert ddf.gpuscan.ffill().compute().astype(object).tolist() == ["a", "a", "b"]
+
+
+def test_nan_that_is_not_null_is_carried_on():
+    values = pa.array([1.0, np.nan, None, None])
+    x = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([values])))
+    out = partitioned(x, [0.5]).gpuscan.ffill().compute()
+    assert pa.array(out)[2:].to_pylist() == [pytest.approx(np.nan, nan_ok=True)] * 2
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, "a", True])

@@ -26,6 +26,7 @@ from dask_gpuscan import (
 )
 from strategies import columns, cuts, partitioned
 
+settings = None  # a module that a test puts here
 gcd_plus = operator(lambda a, b: a if a > 2 * b else b, identity=0, name="not-associative")
 argmax = operator(
     lambda a, b: b if b[0] > a[0] else a,
@@ -155,9 +156,23 @@ def test_pickling(op):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: operator(3, identity=0), TypeError, "combine must be a function, found 3"),
+        (
+            lambda: operator(3, identity=0),
+            TypeError,
+            "combine must be a function written in Python.*found 3",
+        ),
         (lambda: operator(max, identity="a"), TypeError, "identity must be a number"),
-        (lambda: operator(max, identity=0, lift=1), TypeError, "lift must be a function"),
+        (lambda: operator(lambda a, b: a, identity=0, lift=1), TypeError, "lift must be a function"),
+        (lambda: operator(max, identity=0), TypeError, "wrap it in a lambda"),
+        (lambda: operator(np.add, identity=0), TypeError, "wrap it in a lambda"),
+        (lambda: operator(lambda a: a, identity=0), TypeError, "combine must take 2 parameters"),
+        (
+            lambda: operator(lambda a, b: a, identity=0, lower=lambda: 0),
+            TypeError,
+            "lower must take 1",
+        ),
+        (lambda: segmented(3), TypeError, "op must be an Operator"),
+        (lambda: check_associative(affine, [1, 2]), ValueError, "elements of 2 numbers"),
     ],
 )
 def test_bad_operators(make, error, message):
@@ -196,6 +211,59 @@ def test_errors_when_the_expression_is_built(op, error, message, lazy):
     series = partitioned(x, [0.5]) if lazy else x
     with pytest.raises(error, match=message):
         series.gpuscan.scan(op)
+
+
+def test_operators_keep_what_they_were_made_with():
+    scale = 2
+
+    def make():
+        return operator(lambda a, b: a + b, identity=0, lift=lambda x: x * scale)
+
+    first_one = make()
+    scale = 3
+    assert make() != first_one
+    x = pd.Series([1, 2])
+    assert x.gpuscan.scan(first_one).tolist() == [2, 6]
+    assert x.gpuscan.scan(make()).tolist() == [3, 9]
+
+
+def test_what_a_module_holds_is_content_too(monkeypatch):
+    import types
+
+    module = types.ModuleType("settings_of_a_user")
+    module.scale = 2
+    monkeypatch.setitem(globals(), "settings", module)
+
+    def make():
+        return operator(lambda a, b: a + b, identity=0, lift=lambda x: x * settings.scale)
+
+    x = pd.Series([1, 2])
+    two, unused = make(), make()
+    assert x.gpuscan.scan(two).tolist() == [2, 6]
+    module.scale = 3
+    assert make() != two
+    assert x.gpuscan.scan(make()).tolist() == [3, 9]
+    assert x.gpuscan.scan(unused).tolist() == [2, 6]  # equal to the one that was compiled
+    module.scale = 4
+    late = make()
+    module.scale = 5
+    with pytest.raises(ValueError, match="has changed since the operator was made"):
+        x.gpuscan.scan(late)
+
+
+def test_compiled_functions_and_defaults_are_taken():
+    import numba
+
+    x = pd.Series([1, 2])
+    compiled = operator(numba.njit(lambda a, b: a + b), identity=0)
+    assert x.gpuscan.scan(compiled).tolist() == [1, 3]
+    with_default = operator(lambda a, b: a + b, identity=0.0, lift=lambda x, k=2.0: x * k)
+    assert x.gpuscan.scan(with_default).tolist() == [2, 6]
+
+
+def test_wrong_identity_is_found_on_negative_numbers():
+    with pytest.raises(ValueError, match="identity of"):
+        pd.Series([1.0]).gpuscan.scan(operator(lambda a, b: max(a, b), identity=0.0))
 
 
 def test_operator_that_raises_is_found_when_built():

@@ -60,6 +60,36 @@ def test_long_series_and_infinities(backend):
         same(backend.to_pandas(lazy.compute()), x.ewm(span=1000, adjust=adjust).mean(), rtol=1e-9)
 
 
+@pytest.mark.parametrize("alpha", [0.3, 0.9, 2 / 11, 1.0])
+@pytest.mark.parametrize("ignore_na", [False, True])
+def test_long_gaps_keep_the_mean(backend, alpha, ignore_na):
+    x = pd.Series([5.0, 7.0, *[np.nan] * 5000, 1.0, np.nan, 2.0])
+    for adjust in (True, False):
+        options = {"alpha": alpha, "adjust": adjust, "ignore_na": ignore_na}
+        lazy = partitioned(backend.frame(x), [0.3, 0.6, 0.9]).gpuscan.ewm(**options).mean()
+        same(backend.to_pandas(lazy.compute()), x.ewm(**options).mean())
+
+
+def test_constants_stay_constant(backend):
+    x = pd.Series(np.full(40_000, 0.1))
+    ddf = partitioned(backend.frame(x), [0.3, 0.6])
+    assert (ddf.gpuscan.ewm(alpha=0.3).mean().compute() == 0.1).all()
+    np.testing.assert_allclose(ddf.gpuscan.expanding().mean().compute(), 0.1, rtol=3e-16)
+
+
+def test_sums_keep_what_rounding_loses(backend):
+    x = pd.Series([1e16, 1.0, 1.0, -1e16])
+    assert partitioned(backend.frame(x), [0.5]).gpuscan.expanding().sum().compute().iloc[-1] == 2.0
+
+
+def test_count_counts_what_is_not_null():
+    import pyarrow as pa
+
+    values = pa.array([1.0, np.nan, None, 3.0])
+    x = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([values])))
+    same(x.gpuscan.expanding().count(), x.expanding().count())
+
+
 @pytest.mark.parametrize("ddof", [0, 1, 2])
 def test_ddof(backend, ddof):
     x = pd.Series([1.0, 4.0, None, 2.0, 8.0])

@@ -137,7 +137,11 @@ def test_projections_go_through(tmp_path):
     same(lazy.compute(), frame.a.cumsum())
     both = dd.read_parquet(tmp_path)[["a", "b"]].gpuscan.cumsum()[["b"]]
     same(both.compute(), frame[["b"]].cumsum())
+    dropped = dd.read_parquet(tmp_path).gpuscan.reset_index(drop=True)[["b"]]
+    assert "columns=['b']" in str(dropped.optimize(fuse=False).expr.tree_repr())
+    same(dropped.compute(), frame[["b"]])
     numbers = dd.read_parquet(tmp_path).gpuscan.row_number()
+    assert "columns=[]" in str(numbers.optimize(fuse=False).expr.tree_repr())
     assert numbers.compute().tolist() == list(range(10))
 
 

@@ -15,10 +15,14 @@ print(sum(walk_tiles.stats.cache_hits.values()), sum(walk_tiles.stats.cache_miss
 """
 
 
-def use(folder: Path) -> list[str]:
+def use(folder: Path, program: str = USE) -> list[str]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
     done = subprocess.run(
-        [sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout.splitlines()
@@ -31,6 +35,19 @@ def test_kernels_are_found_again_and_made_anew(tmp_path):
         for file in [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]:
             file.write_bytes(damage)
         assert use(tmp_path)[0] == "[0, 1, 3, 6, 10]"
+
+
+def test_files_that_were_mixed_up_are_made_anew(tmp_path):
+    """Two processes that compile at once may give one data file to two entries of the index."""
+    other = USE.replace("np.arange(5)", "np.arange(5.0)")
+    assert use(tmp_path)[0] == "[0, 1, 3, 6, 10]"
+    assert use(tmp_path, other)[0] == "[0.0, 1.0, 3.0, 6.0, 10.0]"
+    for index in tmp_path.rglob("*.nbi"):
+        stem = index.with_suffix("")
+        one, two = Path(f"{stem}.1.nbc"), Path(f"{stem}.2.nbc")
+        if two.exists():
+            one.write_bytes(two.read_bytes())
+    assert use(tmp_path)[0] == "[0, 1, 3, 6, 10]"
 
 
 def test_nothing_can_be_written(monkeypatch):

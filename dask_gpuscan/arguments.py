@@ -1,0 +1,40 @@
+"""Checks of arguments that several public functions take: each names the argument and what is accepted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise a ValueError for a flag that is neither True nor False."""
+    for name, value in flags.items():
+        if type(value).__name__ not in ("bool", "bool_"):
+            raise ValueError(f"{name} must be True or False, found {value!r}")
+
+
+def check_limit(limit: Any) -> int | None:
+    """Return a limit of rows as an int, or None."""
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1:
+        raise ValueError(f"limit must be a positive integer or None, found {limit!r}")
+    return min(int(limit), 2**62)
+
+
+def check_dtype(dtype: Any) -> Any:
+    """Return a dtype as pandas understands it, or None."""
+    if dtype is None:
+        return None
+    try:
+        return pd.api.types.pandas_dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype, found {dtype!r}") from None
+
+
+def check_ddof(ddof: Any) -> int:
+    """Return delta degrees of freedom as an int."""
+    if isinstance(ddof, bool) or not hasattr(ddof, "__index__"):
+        raise ValueError(f"ddof must be an integer, found {ddof!r}")
+    return int(ddof)
