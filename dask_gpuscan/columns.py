@@ -21,11 +21,20 @@ from .kernels import NAT, InBand, Nulls, bitmap, byte_mask
 
 @dataclass(frozen=True)
 class View:
-    """A column's numbers, where its nulls are for a kernel, and the nulls as an array of bool."""
+    """A column's numbers, where its nulls are for a kernel, and the nulls as an array of bool.
+
+    An Arrow column also shows its validity bitmap, for a result that is null in the same places.
+    """
 
     values: np.ndarray
     nulls: Nulls
     missing: Callable[[], np.ndarray]
+    validity: pa.Buffer | None = None
+    offset: int = 0
+
+
+Missing = np.ndarray | View | None
+"""Where a result is null: an array of bool, where a column is, or nowhere."""
 
 
 class Layout(Protocol):
@@ -43,11 +52,15 @@ class Layout(Protocol):
     def view(self, array: Any) -> View:
         """Show the column's array."""
 
-    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
-        """Make an array of pandas dtype `dtype`, null where `missing`."""
+    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
+        """Make an array of pandas dtype `dtype`, null where `missing`, or where a view is null."""
 
     def result(self, storage: np.dtype, dtype: Any) -> Any:
         """Pandas dtype of this family for numbers of dtype `storage`, from a column of `dtype`."""
+
+
+def _nulls(missing: Missing) -> np.ndarray | None:
+    return missing.missing() if isinstance(missing, View) else missing
 
 
 def _none(array: Any) -> np.ndarray:
@@ -73,9 +86,9 @@ class NumPyLayout:
             return View(values, InBand(), lambda: np.isnan(values))
         return View(values, None, lambda: _none(values))
 
-    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
         if missing is not None:
-            values[missing] = np.nan
+            values[_nulls(missing)] = np.nan
         return values.astype(dtype, copy=False)
 
     def result(self, storage: np.dtype, dtype: Any) -> Any:
@@ -99,9 +112,9 @@ class TimeLayout:
         values = array.asi8 if hasattr(array, "asi8") else np.asarray(array).view(np.int64)
         return View(values, InBand(), lambda: values == NAT)
 
-    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
         if missing is not None:
-            values[missing] = NAT
+            values[_nulls(missing)] = NAT
         if isinstance(dtype, pd.PeriodDtype):
             return pd.arrays.PeriodArray(values, dtype=dtype)
         if isinstance(dtype, pd.DatetimeTZDtype):
@@ -129,8 +142,9 @@ class MaskedLayout:
         mask = array._mask
         return View(array._data, byte_mask(mask), mask.copy)
 
-    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
-        mask = _none(values) if missing is None else missing
+    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
+        mask = _nulls(missing)
+        mask = _none(values) if mask is None else mask
         return dtype.construct_array_type()(values, mask)
 
     def result(self, storage: np.dtype, dtype: Any) -> Any:
@@ -174,11 +188,18 @@ class ArrowLayout:
         if validity is None or whole.null_count == 0:
             return View(values, None, lambda: _none(values))
         nulls = bitmap(np.frombuffer(validity, np.uint8), whole.offset)
-        return View(values, nulls, lambda: whole.is_null().to_numpy(zero_copy_only=False))
+        missing = lambda: whole.is_null().to_numpy(zero_copy_only=False)  # noqa: E731
+        return View(values, nulls, missing, validity, whole.offset)
 
-    def wrap(self, values: np.ndarray, missing: np.ndarray | None, dtype: Any) -> Any:
+    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
         wanted = dtype.pyarrow_dtype
-        array = pa.array(values, mask=missing, from_pandas=False)
+        if isinstance(missing, View) and missing.offset % 8 == 0 and values.dtype != np.bool_:
+            validity = (
+                None if missing.validity is None else missing.validity.slice(missing.offset // 8)
+            )
+            array = pa.Array.from_buffers(wanted, len(values), [validity, pa.py_buffer(values)])
+        else:
+            array = pa.array(values, mask=_nulls(missing), from_pandas=False)
         if array.type != wanted:
             array = array.view(wanted)
         return pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))

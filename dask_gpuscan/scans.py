@@ -173,16 +173,17 @@ class ScanColumn:
             dtype=plan.kernel_dtype,
             mark_nulls=marks and in_band and self.skipna,
         )
-        missing = None
+        missing: Any = None
         if marks and nulls is not None and self.skipna and not in_band:
-            missing = _missing(views)
+            missing = views[0] if len(views) == 1 else _missing(views)
         if marks and not self.skipna:
             missing = self._from_first_null(views, nulls, prefix)
         if marks and self.exclusive and self.op.null_identity and initial is None:
             missing = self._before_first_value(views, nulls, prefix, missing)
         if plan.checks_overflow:
             before = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
-            check_overflow(self, columns[0], views[0], out, before, missing)
+            null = missing if isinstance(missing, np.ndarray) else None
+            check_overflow(self, columns[0], views[0], out, before, null)
         return plan.layout.wrap(out, missing, plan.dtype)
 
     def _from_first_null(
@@ -214,7 +215,8 @@ class ScanColumn:
         if (prefix is not None and prefix.seen) or not count:
             return missing
         valid = np.ones(count, np.bool_) if nulls is None else ~_missing(views)
-        null = np.zeros(count, np.bool_) if missing is None else missing
+        null = missing.missing() if isinstance(missing, View) else missing
+        null = np.zeros(count, np.bool_) if null is None else null
         if self.reverse:
             first = count - 1 - int(valid[::-1].argmax()) if valid.any() else 0
             null[first:] = True
