@@ -242,6 +242,11 @@ def is_number(dtype: Any) -> bool:
     return layout_of(dtype) is not None and dtype.kind in "biufc"
 
 
+def title(column: Any) -> str:
+    """Name a column in a message."""
+    return "the series" if column.name is None else f"column {column.name!r}"
+
+
 def each(frame: Any) -> list[Any]:
     """Return the columns of a DataFrame as Series, in order; of a Series, itself."""
     if frame.ndim == 1:

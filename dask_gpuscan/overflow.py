@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from .columns import View
+from .columns import View, title
 
 
 def check_overflow(
@@ -63,7 +63,7 @@ def check_overflow(
         wrong = wrong[:-1]
     if not wrong.any():
         return
-    reason = f"overflow: {scan.label} of column {column.name!r} does not fit {column.dtype}"
+    reason = f"overflow: {scan.label} of {title(column)} does not fit {column.dtype}"
     if isinstance(column.dtype, pd.ArrowDtype):
         raise pa.ArrowInvalid(f"{reason}; ask for a wider dtype=")
     raise pd.errors.OutOfBoundsTimedelta(f"{reason}; use a coarser unit")

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from . import kernels
-from .columns import Layout, View, is_number, layout_of
+from .columns import Layout, View, is_number, layout_of, title
 from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
 from .overflow import check_overflow
 
@@ -107,7 +107,7 @@ class ScanColumn:
             plan = self._plan(columns)
             self._initial(columns, plan)
         except (TypeError, ValueError) as error:
-            names = ", ".join(_title(c) for c in columns)
+            names = ", ".join(title(c) for c in columns)
             raise type(error)(f"{self.label} of {names}: {error}") from error
         return plan.dtype
 
@@ -315,10 +315,6 @@ def _time(value: Any, plan: Plan) -> int:
     if view.missing()[0] or isinstance(value, (int, float, np.number)):
         raise TypeError(f"initial must be {plan.dtype}, found {value!r}")
     return int(view.values[0])
-
-
-def _title(column: Any) -> str:
-    return "the series" if column.name is None else f"column {column.name!r}"
 
 
 def _values(views: list[View]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import is_number
+from .columns import is_number, title
 from .kernels import Operator
 
 _EMPTY = float("inf")
@@ -214,9 +214,8 @@ class WindowColumn:
     def dtype(self, columns: Sequence[Any]) -> Any:
         column = columns[0]
         if not is_number(column.dtype) or column.dtype.kind == "c":
-            title = "the series" if column.name is None else f"column {column.name!r}"
             raise TypeError(
-                f"{self.label} of {title}: dtype {column.dtype} is not a real number; choose numeric "
+                f"{self.label} of {title(column)}: dtype {column.dtype} is not a real number; choose numeric "
                 f"columns, or cast it with astype"
             )
         return np.dtype(np.float64)

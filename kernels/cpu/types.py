@@ -142,7 +142,8 @@ def _try_element(op: Operator, types_: Signature, elements: tuple[Any, ...], sam
         if not np.allclose(result, state, equal_nan=True):
             raise ValueError(
                 f"identity of {op.name}: combined with the state {state!r}, "
-                f"{types_.identity!r} gives {result!r}"
+                f"{types_.identity!r} gives {result!r}; give another identity, or a lift that "
+                f"brings every element to a state that it leaves as it is"
             )
 
 
