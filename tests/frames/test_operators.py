@@ -162,7 +162,11 @@ def test_pickling(op):
             "combine must be a function written in Python.*found 3",
         ),
         (lambda: operator(max, identity="a"), TypeError, "identity must be a number"),
-        (lambda: operator(lambda a, b: a, identity=0, lift=1), TypeError, "lift must be a function"),
+        (
+            lambda: operator(lambda a, b: a, identity=0, lift=1),
+            TypeError,
+            "lift must be a function",
+        ),
         (lambda: operator(max, identity=0), TypeError, "wrap it in a lambda"),
         (lambda: operator(np.add, identity=0), TypeError, "wrap it in a lambda"),
         (lambda: operator(lambda a: a, identity=0), TypeError, "combine must take 2 parameters"),
