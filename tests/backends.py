@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,36 @@ class Backend:
 
     def to_pandas(self, frame: Any) -> Any:
         return frame
+
+
+@dataclass(frozen=True)
+class Cuda(Backend):
+    """CuPy arrays on a GPU; frames come with cuDF."""
+
+    name: str = "cuda"
+
+    def array(self, values: Any) -> Any:
+        import cupy
+
+        return cupy.asarray(values)
+
+    def to_numpy(self, array: Any) -> np.ndarray:
+        import cupy
+
+        return cupy.asnumpy(array)
+
+    def frame(self, frame: Any) -> Any:
+        pytest.skip("frames on the GPU need cuDF")
+
+
+def has_cuda() -> bool:
+    """Tell whether CuPy and a device are there."""
+    try:
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceCount() > 0
+    except Exception:
+        return False
 
 
 def same(left: Any, right: Any, rtol: float = 1e-9) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # backends.py and strategies.py, for every folder
 
-from backends import Backend
+from backends import Backend, Cuda, has_cuda
 
 settings.register_profile(
     "default",
@@ -21,7 +21,12 @@ settings.register_profile(
 settings.load_profile("default")
 
 
-@pytest.fixture(params=[pytest.param(Backend(), id="cpu")], scope="session")
+BACKENDS = [pytest.param(Backend(), id="cpu")]
+if has_cuda():
+    BACKENDS.append(pytest.param(Cuda(), id="cuda", marks=pytest.mark.gpu))
+
+
+@pytest.fixture(params=BACKENDS, scope="session")
 def backend(request):
     return request.param
 

@@ -1,0 +1,267 @@
+"""Scans and reductions of CuPy arrays on one GPU, against CUB and memcpy in the same run.
+
+    python benchmarks/gpu.py [--output benchmarks/results/h200.json] [--quick]
+
+Needs nvcc for CUB's side (cub_baseline.cu). Every result is checked before it is timed. Times are of the
+Python call, on the device's clock: medians of 15 batches, each of calls enough to hide the launch.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import cupy as cp
+import numpy as np
+from dask_gpuscan.kernels import BUILT_IN, bitmap, operator, reduce, scan
+from dask_gpuscan.kernels.cuda import launch
+
+HERE = Path(__file__).parent
+
+
+def median_ms(call, calls=4, repeats=15):
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    for _ in range(3):
+        call()
+    times = []
+    for _ in range(repeats):
+        start.record()
+        for _ in range(calls):
+            call()
+        stop.record()
+        stop.synchronize()
+        times.append(cp.cuda.get_elapsed_time(start, stop) / calls)
+    return float(np.median(times))
+
+
+def host_us(call, repeats=2000):
+    """Time a call takes the host, without waiting for the device."""
+    for _ in range(100):
+        call()
+    cp.cuda.Device().synchronize()
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        for _ in range(repeats // 5):
+            call()
+        times.append((time.perf_counter() - begin) / (repeats // 5) * 1e6)
+        cp.cuda.Device().synchronize()
+    return float(np.median(times))
+
+
+def cub(log2_n):
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "cub_baseline")
+        source = str(HERE / "cub_baseline.cu")
+        subprocess.run(
+            ["nvcc", "-arch=native", "-O3", "-std=c++17", source, "-o", program], check=True
+        )
+        lines = subprocess.run([program, str(log2_n)], check=True, capture_output=True, text=True)
+    return [json.loads(line) for line in lines.stdout.splitlines()]
+
+
+def numbers(n, dtype):
+    x = cp.random.default_rng(0).integers(0, 1000, n, dtype=np.int32)
+    return x.astype(dtype)
+
+
+def check(out, expected):
+    at = cp.random.default_rng(1).integers(0, len(out), 100_000)
+    wanted = expected[at].astype("f8")
+    assert bool((cp.abs(out[at].astype("f8") - wanted) <= 1e-4 * cp.abs(wanted)).all()), "wrong"
+
+
+def commit():
+    if os.environ.get("COMMIT"):
+        return os.environ["COMMIT"]
+    found = subprocess.run(
+        ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+    )
+    return found.stdout.strip()
+
+
+class Records:
+    """The table that is written: one record a measurement and peer."""
+
+    def __init__(self, peers, log2_n):
+        self.peers = {(p["name"], p["dtype"], p["n"]): p for p in peers}
+        largest = ("float64", 1 << (log2_n - 1))
+        copy, read = self.peers["memcpy", *largest], self.peers["read", *largest]
+        self.copy_rate, self.read_rate = copy["bytes"] / copy["ms"], read["bytes"] / read["ms"]
+        name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
+        self.common = {
+            "machine": f"{name}, driver {cp.cuda.runtime.driverGetVersion()}, {platform.machine()}",
+            "versions": {
+                p: version(p) for p in ("cupy-cuda13x", "numba-cuda", "cuda-core", "numpy")
+            },
+            "commit": commit(),
+        }
+        self.rows = []
+
+    def host(self, name, dtype, n, us, peer_us):
+        """Record the time that a call takes the host, against CuPy's cumsum."""
+        row = {"name": f"host_{name}", "dtype": dtype, "n": n, "ours_ms": round(us / 1e3, 5),
+               "peer": "cupy", "peer_ms": round(peer_us / 1e3, 5), "ratio": round(peer_us / us, 3),
+               "limit_ms": None, **self.common}  # fmt: skip
+        self.rows.append(row)
+        print(f"host_{name:19} {dtype:16} {n:>10} {us:9.1f} us  cupy    {peer_us:9.1f} us")
+
+    def add(self, name, dtype, n, ms, bytes_, peer=None, writes=True):
+        rate = self.copy_rate if writes else self.read_rate
+        limit = bytes_ / rate
+        found = []
+        if peer is not None and (peer, dtype, n) in self.peers:
+            found.append(("cub", self.peers[peer, dtype, n]["ms"]))
+        if writes:
+            copied = self.peers.get(("memcpy", dtype, n))
+            if copied is not None and copied["bytes"] == bytes_:
+                found.append(("memcpy", copied["ms"]))
+        found = found or [("limit", limit)]
+        for kind, other in found:
+            row = {"name": name, "dtype": dtype, "n": n, "ours_ms": round(ms, 5), "peer": kind,
+                   "peer_ms": round(other, 5), "ratio": round(other / ms, 3),
+                   "limit_ms": round(limit, 5), **self.common}  # fmt: skip
+            self.rows.append(row)
+            print(f"{name:24} {dtype:16} {n:>10} {ms:9.4f} ms  {kind:7} {other:9.4f} ms  "
+                  f"x{other / ms:5.2f}  of limit {limit / ms:5.2f}", flush=True)  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", default=str(HERE / "results" / "h200.json"))
+    parser.add_argument("--log2-n", type=int, default=28)
+    parser.add_argument("--quick", action="store_true", help="the largest sizes of sums only")
+    arguments = parser.parse_args()
+    records = Records(cub(arguments.log2_n), arguments.log2_n)
+    large = 1 << arguments.log2_n
+    add = BUILT_IN["add"]
+    for dtype, n in (
+        ("int32", large),
+        ("float32", large),
+        ("int64", large // 2),
+        ("float64", large // 2),
+    ):
+        x = numbers(n, dtype)
+        kept = np.dtype(dtype)
+        size = n * kept.itemsize
+
+        def run(op=add, x=x, kept=kept, **options):
+            return scan(op, x, dtype=kept, carry_out=False, **options)[0]
+
+        check(run(), cp.cumsum(x, dtype="f8" if dtype[0] == "f" else kept))
+        records.add("scan_sum", dtype, n, median_ms(run), 2 * size, "scan_sum")
+        if SCHEDULES:
+            for schedule in SCHEDULES:
+                launch.SCHEDULE = schedule
+                ms = median_ms(run)
+                records.add(f"scan_sum_{schedule}", dtype, n, ms, 2 * size, "scan_sum")
+            launch.SCHEDULE = ""
+        total = reduce(add, x, dtype=kept)
+        assert np.isclose(
+            float(total), float(x.sum(dtype="f8" if dtype[0] == "f" else kept)), rtol=1e-4
+        )
+
+        def total_only(x=x, kept=kept):
+            launch._launch(
+                add, (x,), write=False, nulls=None, axis=0, exclusive=False, reverse=False,
+                carry_in=None, dtype=kept, mark_nulls=False,
+            )  # fmt: skip
+
+        records.add("reduce_sum", dtype, n, median_ms(total_only), size, "reduce_sum", writes=False)
+        if arguments.quick:
+            continue
+        python = operator(lambda a, b: b if b > a else a, identity=-(2**31))
+        for name, call in (
+            ("scan_max", lambda run=run: run(BUILT_IN["maximum"])),
+            ("scan_sum_exclusive", lambda run=run: run(exclusive=True)),
+            ("scan_sum_reverse", lambda run=run: run(reverse=True)),
+            ("scan_python", lambda run=run, op=python: run(op)),
+        ):
+            records.add(name, dtype, n, median_ms(call), 2 * size, "scan_sum")
+        valid = cp.random.default_rng(2).random(n, dtype="f4") < 0.9
+        mask = bitmap(cp.packbits(valid, bitorder="little"))
+        expected = cp.cumsum(cp.where(valid, x, 0), dtype="f8" if dtype[0] == "f" else kept)
+        check(run(nulls=mask), expected)
+        ms = median_ms(lambda run=run, mask=mask: run(nulls=mask))
+        records.add("scan_sum_nulls", dtype, n, ms, 2 * size + n // 8)
+        ms = median_ms(
+            lambda run=run, x=x, mask=mask: scan(BUILT_IN["last"], x, nulls=mask, carry_out=False)
+        )
+        records.add("scan_last_nulls", dtype, n, ms, 2 * size + n // 8)
+        del valid, mask, expected
+    if not arguments.quick:
+        x = numbers(large, "int32")
+        out = scan(add, x, carry_out=False)[0]
+        check(out, cp.cumsum(x, dtype="i8"))
+        ms = median_ms(lambda: scan(add, x, carry_out=False))
+        records.add("scan_sum_widening", "int32", large, ms, 12 * large)
+        ms = median_ms(lambda: scan(add, x[1:], dtype="i4", carry_out=False))
+        records.add("scan_sum_misaligned", "int32", large - 1, ms, 8 * large)
+        del out
+        for dtype in ("int8", "int16"):
+            x = numbers(large, dtype)
+            ms = median_ms(lambda x=x, dtype=dtype: scan(add, x, dtype=dtype, carry_out=False))
+            records.add("scan_sum", dtype, large, ms, 2 * x.nbytes)
+        n = large // 2
+        a, b = numbers(n, "f8") / 1000, numbers(n, "f8")
+        ms = median_ms(lambda: scan(BUILT_IN["affine"], (a, b), carry_out=False))
+        records.add("scan_affine", "float64,float64", n, ms, 24 * n)
+        ms = median_ms(lambda: scan(BUILT_IN["welford"], b, carry_out=False))
+        records.add("scan_welford", "float64", n, ms, 16 * n)
+        x = numbers(1 << 28, "f4").reshape(16384, 16384)
+        for axis in (0, 1):
+            out = scan(add, x, axis=axis, carry_out=False)[0]
+            assert bool(cp.allclose(out[:, ::999], cp.cumsum(x, axis=axis)[:, ::999], rtol=1e-3))
+            ms = median_ms(lambda axis=axis: scan(add, x, axis=axis, carry_out=False))
+            records.add(f"scan_sum_axis{axis}", "float32", 1 << 28, ms, 8 << 28)
+        for shape in ((1 << 20, 256), (1 << 23, 32)):
+            x = x.reshape(shape)
+            ms = median_ms(lambda x=x: scan(add, x, axis=1, carry_out=False))
+            records.add(f"scan_sum_rows_of_{shape[1]}", "float32", 1 << 28, ms, 8 << 28)
+        del x, a, b, out
+        for k in (16, 18, 20, 22):
+            for dtype in ("int32", "float32", "int64", "float64"):
+                x = numbers(1 << k, dtype)
+                graph_ms = on_device_ms(lambda x=x: scan(add, x, dtype=x.dtype, carry_out=False))
+                records.add("scan_sum", dtype, 1 << k, graph_ms, 2 * x.nbytes, "scan_sum")
+        x = cp.ones(1000)
+        for name, call in (
+            ("scan", lambda: scan(add, x, carry_out=False)),
+            ("scan_with_carry", lambda: scan(add, x)),
+            ("reduce", lambda: reduce(add, x)),
+        ):
+            theirs = host_us(lambda: cp.cumsum(x))
+            records.host(name, "float64", 1000, host_us(call), theirs)
+    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+    Path(arguments.output).write_text(json.dumps(records.rows, indent=1) + "\n")
+
+
+def on_device_ms(call):
+    """Time of small calls on the device alone: the host enqueues while the device is kept busy."""
+    busy = cp.ones((8192, 8192), "f4")
+    for _ in range(3):
+        call()
+    start, stop = cp.cuda.Event(), cp.cuda.Event()
+    times = []
+    for _ in range(15):
+        for _ in range(8):
+            busy += 1
+        start.record()
+        for _ in range(8):
+            call()
+        stop.record()
+        stop.synchronize()
+        times.append(cp.cuda.get_elapsed_time(start, stop) / 8)
+    return float(np.median(times))
+
+
+SCHEDULES = ("classic",)
+
+if __name__ == "__main__":
+    sys.exit(main())

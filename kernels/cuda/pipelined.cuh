@@ -1,0 +1,261 @@
+// The pipelined schedule, for sm_90 and later: blocks that stay, and warps with one job each around a ring of stages.
+//
+// A feeder warp takes tickets and copies tiles into stages of shared memory; the aggregate squad reduces and publishes
+// each tile as soon as it lands; look-back warps take turns to find prefixes; the scan squad scans a tile and writes it
+// out. So tiles load, wait for their prefix and are written at the same time. A stage is fed again when nobody reads it
+// any more. A reduction has two aggregate squads that take turns, and no scan squad.
+// A ticket is taken ahead of its stage, but stages are freed in the order of tickets, so the lowest unfinished tile never
+// waits. This file must give the same bits as classic.cuh: tiles, segments and look-back are the same.
+#pragma once
+#include "bulk.cuh"
+
+constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
+
+// A region of a stage holds an image of a tile's bytes, which starts where its address in global memory is, modulo 16.
+template <int K>
+__device__ constexpr int region_offset() {
+  if constexpr (K == 0)
+    return 0;
+  else
+    return region_offset<K - 1>() + align_up(TILE * int(sizeof(typename In<K - 1>::type)) + 16, 128);
+}
+constexpr int MASK_REGION = region_offset<INPUTS>();
+constexpr int STAGE =
+    MASK_REGION + (NULLS == BITS ? align_up(TILE / 8 + 32, 128) : NULLS == BYTES ? align_up(TILE + 16, 128) : 0);
+
+// Where one output has the size of one input, results replace the items in the stage and leave by a bulk store.
+constexpr bool IN_PLACE = WRITE && INPUTS == 1 && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
+
+struct Source {
+  const u8* from;
+  int bytes;
+  __device__ __forceinline__ int shift() const { return int(reinterpret_cast<u64>(from) & 15); }
+  __device__ __forceinline__ int head() const { return min(bytes, (16 - shift()) & 15); }
+  __device__ __forceinline__ int body() const { return (bytes - head()) & ~15; }
+};
+template <int K>
+__device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
+  constexpr int size = sizeof(typename In<K>::type);
+  return {p.in[K] + at.first * size, at.count * size};
+}
+__device__ __forceinline__ Source mask_source(const Params& p, const Place& at) {
+  i64 from = p.mask_offset + at.first;
+  if constexpr (NULLS == BITS) return {p.mask + (from >> 3), int(((from + at.count + 7) >> 3) - (from >> 3))};
+  return {p.mask + from, at.count};
+}
+template <class F>
+__device__ __forceinline__ void each_source(const Params& p, const Place& at, u8* stage, F f) {
+  unroll<INPUTS>([&](auto k) { f(source_of<k.value>(p, at), stage + region_offset<k.value>()); });
+  if constexpr (NULLS == BITS || NULLS == BYTES) f(mask_source(p, at), stage + MASK_REGION);
+}
+
+__device__ __forceinline__ View view_of(const Params& p, const Place& at, const u8* stage) {
+  View view;
+  unroll<INPUTS>([&](auto k) {
+    view.in[k.value] = stage + region_offset<k.value>() + source_of<k.value>(p, at).shift();
+  });
+  view.mask = stage + MASK_REGION;
+  view.bit = 0;
+  if constexpr (NULLS == BITS || NULLS == BYTES) view.mask += mask_source(p, at).shift();
+  if constexpr (NULLS == BITS) view.bit = int(p.mask_offset + at.first) & 7;
+  view.null = int(p.null);
+  view.count = at.count;
+  return view;
+}
+
+struct Ring {
+  Barrier full[STAGES];     // the tile has landed
+  Barrier reduced[STAGES];  // the warps' aggregates are there
+  Barrier known[STAGES];    // the prefix is there
+  Barrier empty[STAGES];    // the stage may be fed again
+  Place place[STAGES];      // line < 0: no more tiles
+  State aggregates[STAGES][WARPS];
+  State prefix[STAGES];
+};
+
+// Warps that take turns at tiles. One look-back waits for others, so several are under way: with one warp 2^28 int32 took
+// an H200 0.64 ms, a memcpy 0.51. No more than there are stages, so that all of them learn of the end.
+constexpr int LOOKBACKS = STAGES < 3 ? STAGES : 3;
+
+struct Turn {  // which stage a tile of this block is in, and which phase its barriers have then
+  int stage = 0;
+  u32 phase = 0;
+  __device__ __forceinline__ explicit Turn(int skip = 0) { next(skip); }
+  __device__ __forceinline__ void next(int turns = 1) {
+    stage += turns;
+    if (stage >= STAGES) stage -= STAGES, phase ^= 1;
+  }
+};
+
+__device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, int lane) {
+  i64 ticket = 0, total = p.lines * p.tiles;
+  if (lane == 0) ticket = take_ticket(p, true);
+  int ended = 0;
+  for (Turn turn;; turn.next()) {
+    int s = turn.stage;
+    i64 now = __shfl_sync(ALL, ticket, 0);
+    if (lane == 0) {
+      if (now < total) ticket = take_ticket(p, false);
+      ring.empty[s].wait(turn.phase ^ 1);
+    }
+    __syncwarp();
+    if (now >= total) {
+      if (lane == 0) {
+        ring.place[s].line = -1;
+        ring.full[s].arrive();
+      }
+      if (++ended == LOOKBACKS) return;
+      continue;
+    }
+    Place at = place_of(p, now);
+    u8* stage = stages + s * STAGE;
+    u32 bulk = 0;
+    each_source(p, at, stage, [&](Source source, u8* region) {
+      int head = source.head(), body = source.body(), tail = source.bytes - head - body;
+      u8* image = region + source.shift();
+      if (lane < head) image[lane] = source.from[lane];
+      if (lane >= 16 && lane - 16 < tail) image[head + body + lane - 16] = source.from[head + body + lane - 16];
+      bulk += body;
+    });
+    before_copies();
+    __syncwarp();
+    if (lane == 0) {
+      ring.place[s] = at;
+      ring.full[s].arrive_and_expect(bulk);
+      each_source(p, at, stage, [&](Source source, u8* region) {
+        int head = source.head(), body = source.body();
+        if (body) load_bulk(region + source.shift() + head, source.from + head, body, ring.full[s]);
+      });
+    }
+  }
+}
+
+__device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8* stages, int squad, int warp,
+                                           int lane) {
+  constexpr int squads = WRITE ? 1 : 2;
+  for (Turn turn(squad);; turn.next(squads)) {
+    int s = turn.stage;
+    ring.full[s].wait(turn.phase);
+    Place at = ring.place[s];
+    if (at.line < 0) return;
+    View view = view_of(p, at, stages + s * STAGE);
+    State sum = is_fast(p, at) ? segment_reduce<true>(view, warp, lane) : segment_reduce<false>(view, warp, lane);
+    if (lane == 0) ring.aggregates[s][warp] = sum;
+    squad_sync(1 + squad, WARPS * 32);
+    if (warp == 0 && p.tiles > 1) {
+      State all = fold_warps(ring.aggregates[s], lane);
+      if (lane == 0) publish(Lookback(p, at.line).tiles + at.tile * DESCRIPTOR, all);
+    }
+    if (lane == 0) ring.reduced[s].arrive();
+  }
+}
+
+__device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
+  for (Turn turn(which);; turn.next(LOOKBACKS)) {
+    int s = turn.stage;
+    ring.full[s].wait(turn.phase);
+    Place at = ring.place[s];
+    if (at.line < 0) return;
+    bool last = at.tile == p.tiles - 1;
+    State prefix = carry_into(p, at.line), inclusive = prefix;
+    if (!WRITE || p.tiles == 1) {
+      ring.reduced[s].wait(turn.phase);
+      if (p.tiles == 1) inclusive = combine(prefix, fold_warps(ring.aggregates[s], lane));
+      __syncwarp();
+      if (!WRITE && lane == 0) ring.empty[s].arrive();
+    }
+    if (p.tiles > 1 && (WRITE || last || (at.tile & 31) == 31))
+      prefix = Lookback(p, at.line).before(at.tile, prefix, last, inclusive, lane);
+    if (lane == 0) {
+      if (last) p.carry_out[at.line] = inclusive;
+      if constexpr (WRITE) {
+        ring.prefix[s] = prefix;
+        ring.known[s].arrive();
+      }
+    }
+    __syncwarp();
+  }
+}
+
+__device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, int warp, int lane) {
+  bool leader = warp == 0 && lane == 0;
+  int leaving = -1;  // the stage that a bulk store may still read
+  for (Turn turn;; turn.next()) {
+    int s = turn.stage;
+    ring.full[s].wait(turn.phase);
+    Place at = ring.place[s];
+    if (at.line < 0) break;
+    u8* stage = stages + s * STAGE;
+    View view = view_of(p, at, stage);
+    Outputs out = outputs_of(p, at);
+    bool fast = is_fast(p, at);
+    if constexpr (IN_PLACE) fast = fast && aligned(view.in[0], 16) && aligned(out.at[0], 16);
+    auto seed = [&](State) {
+      ring.reduced[s].wait(turn.phase);
+      ring.known[s].wait(turn.phase);
+      return earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
+    };
+    if (IN_PLACE && fast) {
+      Outputs image;
+      image.at[0] = stage;
+      segment_scan<true>(view, image, warp, lane, seed);
+      before_copies();
+      squad_sync(2, WARPS * 32);
+      if (leader) {
+        store_bulk(out.at[0], stage, TILE * sizeof(typename Out<0>::type));
+        if (leaving >= 0) {
+          stores_have_read<1>();
+          ring.empty[leaving].arrive();
+        }
+        leaving = s;
+      }
+    } else {
+      auto seed_and_release = [&](State sum) {
+        State before = seed(sum);
+        squad_sync(2, WARPS * 32);
+        if (leader) {
+          if (leaving >= 0) {
+            stores_have_read<0>();
+            ring.empty[leaving].arrive();
+            leaving = -1;
+          }
+          ring.empty[s].arrive();
+        }
+        return before;
+      };
+      if (!IN_PLACE && fast)
+        segment_scan<true>(view, out, warp, lane, seed_and_release);
+      else
+        segment_scan<false>(view, out, warp, lane, seed_and_release);
+    }
+  }
+  if (leader && leaving >= 0) stores_are_done();
+}
+
+constexpr int BLOCK = (2 * WARPS + 1 + LOOKBACKS) * 32;
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_constant__ Params p) {
+  extern __shared__ __align__(128) u8 stages[];
+  __shared__ Ring ring;
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < STAGES; s++) {
+      ring.full[s].init(1);
+      ring.reduced[s].init(WARPS);
+      ring.known[s].init(1);
+      ring.empty[s].init(1);
+    }
+    barriers_are_ready();
+  }
+  __syncthreads();
+  if (warp < WARPS)
+    aggregate(p, ring, stages, 0, warp, lane);
+  else if (warp == 2 * WARPS)
+    feed(p, ring, stages, lane);
+  else if (warp > 2 * WARPS)
+    look_back(p, ring, warp - 2 * WARPS - 1, lane);
+  else if constexpr (WRITE)
+    scan(p, ring, stages, warp - WARPS, lane);
+  else
+    aggregate(p, ring, stages, 1, warp - WARPS, lane);
+}

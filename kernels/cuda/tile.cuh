@@ -1,0 +1,254 @@
+// A tile: how its items are read, lifted to states, reduced, scanned and written; the visitor of scan and reduce.
+//
+// A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. The same
+// code reads shared and global memory. It must never know how tiles are handed out, nor where a prefix comes from.
+#pragma once
+
+constexpr int ROW = 32 * VN;
+constexpr int SEGMENT = ROWS * ROW;
+constexpr int TILE = WARPS * SEGMENT;
+enum NullKind { NO_NULLS, IN_BAND, BITS, BYTES };
+
+struct Params {
+  const u8* in[INPUTS];
+  u8* out[OUTPUTS];
+  const u8* mask;         // validity bits, or bytes
+  u64* scratch;           // zeros: a ticket, then descriptors (lookback.cuh); null where every block has one tile
+  const State* carry_in;  // one state a line, or null: `seed` for every line
+  State* carry_out;       // one state a line
+  i64 mask_offset;        // of item 0, in bits or bytes
+  i64 length;             // items a line
+  i64 lines;
+  i64 tiles;  // a line
+  i64 inner;  // lines that lie side by side: the distance of neighbours in a line
+  i64 null;   // the mask's value that says "missing"
+  u64 seed[(sizeof(State) + 7) / 8];
+};
+
+__device__ __forceinline__ State carry_into(const Params& p, i64 line) {
+  if (p.carry_in) return p.carry_in[line];
+  State s;
+  memcpy(&s, p.seed, sizeof(State));
+  return s;
+}
+
+// Which items a tile has: `count` neighbours in memory from item `first` on.
+struct Place {
+  i64 line;
+  i64 tile;   // of the line
+  i64 first;  // item of the arrays
+  int count;
+};
+__device__ __forceinline__ Place place_of(const Params& p, i64 ticket) {
+  Place at;
+  at.line = p.lines == 1 ? 0 : ticket / p.tiles;
+  at.tile = ticket - at.line * p.tiles;
+  i64 before = at.tile * TILE, left = p.length - before;
+  at.count = left < TILE ? int(left) : TILE;
+  at.first = at.line * p.length + (REVERSE ? left - at.count : before);
+  return at;
+}
+
+// Where the bytes of a tile are: of its item that is first in memory, whatever the direction of the scan.
+struct View {
+  const u8* in[INPUTS];
+  const u8* mask;
+  int bit;  // of the first item in mask[0]
+  int null;
+  int count;
+};
+
+struct Outputs {
+  u8* at[OUTPUTS];
+};
+__device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) {
+  Outputs out;
+  unroll<OUTPUTS>([&](auto k) { out.at[k.value] = p.out[k.value] + at.first * sizeof(typename Out<k.value>::type); });
+  return out;
+}
+
+// Whether lanes may read and write their items of a row in one access each.
+__device__ __forceinline__ bool is_fast(const Params& p, const Place& at) {
+  bool fast = at.count == TILE;
+  unroll<INPUTS>([&](auto k) {
+    constexpr int size = sizeof(typename In<k.value>::type);
+    fast = fast && aligned(p.in[k.value] + at.first * size, VN * size);
+  });
+  if constexpr (WRITE)
+    unroll<OUTPUTS>([&](auto k) {
+      constexpr int size = sizeof(typename Out<k.value>::type);
+      fast = fast && aligned(p.out[k.value] + at.first * size, VN * size);
+    });
+  return fast;
+}
+
+__device__ __forceinline__ bool masked(const u8* mask, i64 at, int null) {
+  if constexpr (NULLS == BYTES) return mask[at] == null;
+  return ((mask[at >> 3] >> (at & 7)) & 1) == null;
+}
+
+// One item of SoA arrays.
+template <class Pointers>
+__device__ __forceinline__ Element read_element(const Pointers& in, i64 at) {
+  Element e;
+  unroll<INPUTS>([&](auto k) {
+    using T = typename In<k.value>::type;
+    In<k.value>::of(e) = reinterpret_cast<const T*>(in[k.value])[at];
+  });
+  return e;
+}
+template <class Pointers>
+__device__ __forceinline__ void write_output(const Pointers& out, i64 at, Output value) {
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename Out<k.value>::type;
+    reinterpret_cast<T*>(out[k.value])[at] = Out<k.value>::of(value);
+  });
+}
+__device__ __forceinline__ Output answer(const State& before, const State& after, bool missing) {
+  if (MARK && missing) return null_output();
+  return lower(EXCLUSIVE ? before : after);
+}
+
+// Reads the items of a lane in a row: item i of the tile and its VN - 1 successors, in the order of the scan.
+// A missing item has the identity as its state, and its bit is set in the result.
+template <bool FAST>
+__device__ __forceinline__ u32 read_items(const View& view, int i, State (&states)[VN]) {
+  u32 missing = 0;
+  if constexpr (FAST) {
+    int low = REVERSE ? TILE - VN - i : i;  // the lowest address
+    Element e[VN];
+    unroll<INPUTS>([&](auto k) {
+      using T = typename In<k.value>::type;
+      T values[VN];
+      read_vector<VN>(view.in[k.value] + low * int(sizeof(T)), values);
+#pragma unroll
+      for (int j = 0; j < VN; j++) In<k.value>::of(e[j]) = values[REVERSE ? VN - 1 - j : j];
+    });
+    u32 window = 0;
+    if constexpr (NULLS == BITS) {
+      int bit = view.bit + low, rest = bit & 7;
+      const u8* byte = view.mask + (bit >> 3);
+      window = byte[0];
+      if (VN > 1 && rest + VN > 8) window |= u32(byte[1]) << 8;
+      if (VN > 8 && rest + VN > 16) window |= u32(byte[2]) << 16;
+      window = (window >> rest) ^ (view.null ? 0 : ALL);
+    }
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      int m = REVERSE ? VN - 1 - j : j;
+      bool gone = false;
+      if constexpr (NULLS == IN_BAND) gone = is_missing(e[j]);
+      if constexpr (NULLS == BITS) gone = (window >> m) & 1;
+      if constexpr (NULLS == BYTES) gone = view.mask[view.bit + low + m] == view.null;
+      states[j] = lift(e[j]);
+      if constexpr (NULLS != NO_NULLS) states[j] = choose(gone, identity(), states[j]);
+      missing |= u32(gone) << j;
+    }
+  } else {
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      states[j] = identity();
+      if (i + j < view.count) {
+        int at = REVERSE ? view.count - 1 - (i + j) : i + j;
+        Element e = read_element(view.in, at);
+        bool gone = false;
+        if constexpr (NULLS == IN_BAND) gone = is_missing(e);
+        if constexpr (NULLS == BITS || NULLS == BYTES) gone = masked(view.mask, view.bit + at, view.null);
+        if (!gone) states[j] = lift(e);
+        missing |= u32(gone) << j;
+      }
+    }
+  }
+  return missing;
+}
+
+// All lanes get the combination of a warp's items.
+template <bool FAST>
+__device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
+  State rows[ROWS];
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    State x[VN];
+    read_items<FAST>(view, warp * SEGMENT + r * ROW + lane * VN, x);
+    rows[r] = x[0];
+#pragma unroll
+    for (int j = 1; j < VN; j++) rows[r] = combine(rows[r], x[j]);
+  }
+  return rows_reduce<ROWS>(rows, lane);
+}
+
+// The combination of some states, as a balanced tree: what rows_reduce makes of rows.
+template <int N>
+__device__ __forceinline__ State tree(const State (&x)[N]) {
+  State level[N];
+#pragma unroll
+  for (int i = 0; i < N; i++) level[i] = x[i];
+#pragma unroll
+  for (int width = 1; width < N; width *= 2)
+#pragma unroll
+    for (int i = 0; i < N; i += 2 * width) level[i] = combine(level[i], level[i + width]);
+  return level[0];
+}
+
+// Scans a warp's items. `seed(sum)` is called once, after the items are in registers and scanned among themselves: it
+// gets the segment's aggregate, the very bits of segment_reduce, and returns what comes before the warp's first item.
+// Nothing of `view` is read after it.
+template <bool FAST, class Seed>
+__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Seed seed) {
+  State x[ROWS][VN], row[ROWS], total[ROWS];  // `total` is used at once, or not at all
+  u32 missing[ROWS];
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    missing[r] = read_items<FAST>(view, warp * SEGMENT + r * ROW + lane * VN, x[r]);
+#pragma unroll
+    for (int j = 1; j < VN; j++) x[r][j] = combine(x[r][j - 1], x[r][j]);
+    row[r] = warp_scan(x[r][VN - 1], lane);
+    total[r] = from_lane(row[r], 31);
+  }
+  State run = seed(tree(total));
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    int i = warp * SEGMENT + r * ROW + lane * VN;
+    State before = from_earlier(row[r], 1);
+    State first = choose(lane == 0, run, combine(run, before)), earlier = first;
+    run = combine(run, from_lane(row[r], 31));
+    Output y[VN];
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      State after = combine(first, x[r][j]);
+      y[j] = answer(earlier, after, (missing[r] >> j) & 1);
+      earlier = after;
+    }
+    if constexpr (FAST) {
+      int low = REVERSE ? TILE - VN - i : i;
+      unroll<OUTPUTS>([&](auto k) {
+        using T = typename Out<k.value>::type;
+        T values[VN];
+#pragma unroll
+        for (int j = 0; j < VN; j++) values[REVERSE ? VN - 1 - j : j] = Out<k.value>::of(y[j]);
+        write_vector<VN>(out.at[k.value] + low * int(sizeof(T)), values);
+      });
+    } else {
+#pragma unroll
+      for (int j = 0; j < VN; j++)
+        if (i + j < view.count) write_output(out.at, REVERSE ? view.count - 1 - (i + j) : i + j, y[j]);
+    }
+  }
+}
+
+// All lanes of a warp get the combination of all warps' aggregates, in order.
+__device__ __forceinline__ State fold_warps(const State (&aggregates)[WARPS], int lane) {
+  State s = aggregates[lane % WARPS];
+#pragma unroll
+  for (int distance = 1; distance < WARPS; distance *= 2) s = pair_up(s, distance, lane);
+  return s;
+}
+
+// What comes before a warp's segment within its tile: the aggregates of the earlier warps.
+__device__ __forceinline__ State earlier_warps(State prefix, const State (&aggregates)[WARPS], int warp) {
+  State sum = aggregates[0];
+#pragma unroll
+  for (int w = 1; w < WARPS; w++)
+    if (w < warp) sum = combine(sum, aggregates[w]);
+  return warp ? combine(prefix, sum) : prefix;
+}

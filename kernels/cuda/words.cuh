@@ -1,0 +1,70 @@
+// Words: the integer types that stand for any data of their size, compile-time loops, and moves of whole values.
+//
+// The engine never does arithmetic on data. It moves bits; only an operator's own functions know what they mean.
+#pragma once
+
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using i64 = long long;
+struct c64 {  // complex numbers: the only data that are aligned to half their size
+  u32 part[2];
+};
+struct c128 {
+  u64 part[2];
+};
+
+template <int N>
+struct Int {
+  static constexpr int value = N;
+};
+
+// f(Int<0>{}), ..., f(Int<N - 1>{})
+template <int N, class F>
+__device__ __forceinline__ void unroll(F f) {
+  if constexpr (N > 0) {
+    unroll<N - 1>(f);
+    f(Int<N - 1>{});
+  }
+}
+
+template <int BYTES>
+struct Chunk;
+template <>
+struct Chunk<1> {
+  using type = u8;
+};
+template <>
+struct Chunk<2> {
+  using type = u16;
+};
+template <>
+struct Chunk<4> {
+  using type = u32;
+};
+template <>
+struct Chunk<8> {
+  using type = uint2;
+};
+template <>
+struct Chunk<16> {
+  using type = uint4;
+};
+
+// N neighbouring values, read or written in one access; the address is aligned to all of them together
+template <int N, class T>
+__device__ __forceinline__ void read_vector(const void* from, T (&values)[N]) {
+  auto chunk = *static_cast<const typename Chunk<N * sizeof(T)>::type*>(from);
+  memcpy(values, &chunk, sizeof(chunk));
+}
+template <int N, class T>
+__device__ __forceinline__ void write_vector(void* to, const T (&values)[N]) {
+  typename Chunk<N * sizeof(T)>::type chunk;
+  memcpy(&chunk, values, sizeof(chunk));
+  *static_cast<decltype(chunk)*>(to) = chunk;
+}
+
+__device__ __forceinline__ bool aligned(const void* pointer, u32 bytes) {
+  return (reinterpret_cast<u64>(pointer) & (bytes - 1)) == 0;
+}

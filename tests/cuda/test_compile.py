@@ -1,0 +1,139 @@
+"""Every kind of kernel compiles for every architecture, without a GPU and without register spills."""
+
+import re
+
+import numpy as np
+import pytest
+from dask_gpuscan.kernels import BUILT_IN, operator, segmented, signature
+from dask_gpuscan.kernels.cuda import cache
+from dask_gpuscan.kernels.cuda.build import build, cubin
+from dask_gpuscan.kernels.cuda.source import Variant, source
+from dask_gpuscan.kernels.cuda.tuning import tile_for
+
+
+def larger(a, b):
+    return b[0] > a[0]
+
+
+argmax = operator(  # with a helper function
+    lambda a, b: b if larger(a, b) else a,
+    identity=(-np.inf, -1),
+    lift=lambda x, i: (x, i),
+    lower=lambda s: s[1],
+)
+
+# operator, dtypes, nulls, options
+KERNELS = [
+    (BUILT_IN["add"], ["i4"], "none", {}),
+    (BUILT_IN["add"], ["i4"], "none", {"dtype": np.dtype("i4"), "reverse": True}),
+    (BUILT_IN["add"], ["f4"], "none", {}),
+    (BUILT_IN["add"], ["f8"], "in band", {"mark": True}),
+    (BUILT_IN["add"], ["i8"], "bits", {"exclusive": True}),
+    (BUILT_IN["maximum"], ["u1"], "bits", {"reverse": True}),
+    (BUILT_IN["maximum"], ["i2"], "bytes", {}),
+    (BUILT_IN["logical_any"], ["?"], "bits", {}),
+    (BUILT_IN["multiply"], ["c16"], "none", {}),
+    (BUILT_IN["last"], ["f8"], "bits", {"exclusive": True, "reverse": True}),
+    (BUILT_IN["affine"], ["f8", "f8"], "none", {}),
+    (BUILT_IN["welford"], ["f8"], "in band", {}),
+    (segmented(BUILT_IN["add"]), ["?", "i8"], "bytes", {}),
+    (argmax, ["f4", "i4"], "none", {}),
+]
+
+
+def variant_of(op, dtypes, nulls, options, schedule):
+    options = {
+        "dtype": None,
+        "exclusive": False,
+        "reverse": False,
+        "mark": False,
+        "write": True,
+    } | options
+    types_ = signature(op, dtypes, options["dtype"])
+    chosen = Variant(
+        op=op,
+        inputs=types_.inputs,
+        state=types_.state,
+        scalar_state=types_.scalar_state,
+        outputs=types_.outputs,
+        scalar_output=types_.scalar_output,
+        nulls=nulls,
+        schedule=schedule,
+        **options,
+    )
+    return chosen, types_.identity
+
+
+@pytest.mark.parametrize(
+    ("capability", "schedule"),
+    [
+        ((7, 5), "classic"),
+        ((8, 0), "classic"),
+        ((9, 0), "pipelined"),
+        ((10, 0), "pipelined"),
+        ((12, 0), "pipelined"),
+    ],
+)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: f"{k[0].name}-{'-'.join(k[1])}-{k[2]}")
+def test_no_spills(kernel, capability, schedule, record_property):
+    code, log = build(*variant_of(*kernel, schedule), capability)
+    assert code[:4] == b"\x7fELF"
+    used = re.findall(r"Used (\d+) registers", log)
+    spills = re.findall(r"(\d+) bytes spill", log)
+    record_property("registers", used)
+    assert used, f"no report of registers in {log!r}"
+    assert set(spills) == {"0"}, log
+
+
+@pytest.mark.parametrize("schedule", ["strided", "rows", "classic"])
+@pytest.mark.parametrize("kernel", KERNELS[2::4], ids=lambda k: f"{k[0].name}-{'-'.join(k[1])}")
+def test_lines_and_reductions(kernel, schedule):
+    for write in (True, False):
+        op, dtypes, nulls, options = kernel
+        options = options | {"write": write}
+        _, log = build(*variant_of(op, dtypes, nulls, options, schedule), (9, 0))
+        assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+
+
+def test_an_operator_is_inlined():
+    chosen, identity = variant_of(*KERNELS[-1], "classic")
+    code, _ = build(chosen, identity, (9, 0))
+    assert b".text.op_" not in code
+
+
+def test_no_text_of_a_user_in_cuda_source():
+    chosen, _ = variant_of(*KERNELS[-1], "classic")
+    text = source(chosen, tile_for(chosen.inputs, chosen.state, chosen.outputs), 2)
+    assert chosen.op.name not in text
+    assert chosen.op.token not in text
+
+
+def test_an_operator_that_cuda_cannot_have_is_named():
+    words = operator(lambda a, b: a + len(str(b)), identity=0, name="wordy")
+    add, identity = variant_of(*KERNELS[0], "classic")
+    broken = Variant(**{**vars(add), "op": words})
+    with pytest.raises(TypeError, match="wordy: Numba cannot compile combine for CUDA"):
+        build(broken, identity, (9, 0))
+
+
+def test_cubins_are_kept_and_damaged_ones_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
+    chosen = variant_of(*KERNELS[0], "classic")
+    code = cubin(*chosen, (8, 0))
+    (entry,) = tmp_path.iterdir()
+    assert cubin(*chosen, (8, 0)) == code
+    good = entry.read_bytes()
+    for damaged in (good[:100], good[:-1] + bytes([good[-1] ^ 1]), b""):
+        entry.write_bytes(damaged)
+        assert cache.read(entry.name) is None
+        assert cubin(*chosen, (8, 0))[:4] == b"\x7fELF"
+        assert cache.read(entry.name) is not None
+    cubin(*chosen, (9, 0))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path / "file" / "below"))
+    cache.write("key", b"content")
+    assert cache.read("key") is None
