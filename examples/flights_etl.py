@@ -158,7 +158,9 @@ def started(scheduler: str, workers: int) -> Iterator[Compute]:
         from distributed import Client, LocalCluster, progress
 
         quiet = logging.CRITICAL  # workers grumble when they are closed
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, silence_logs=quiet)
+        cluster = LocalCluster(
+            n_workers=workers, threads_per_worker=1, silence_logs=quiet, dashboard_address=":0"
+        )
         with cluster, Client(cluster) as client:
 
             def compute(lazy: Any) -> Any:

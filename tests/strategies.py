@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+import dask_gpuscan  # noqa: F401 (registers .gpuscan, whichever test runs first)
+
 INTEGERS = ("int64", "int32", "uint8", "bool", "Int64", "UInt8", "boolean", "int64[pyarrow]")
 FLOATS = ("float64", "float32", "Float64", "double[pyarrow]")
 TIMES = (

@@ -60,10 +60,10 @@ def test_long_series_and_infinities(backend):
         same(backend.to_pandas(lazy.compute()), x.ewm(span=1000, adjust=adjust).mean(), rtol=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.3, 0.9, 2 / 11, 1.0])
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.9, 2 / 11, 1.0])
 @pytest.mark.parametrize("ignore_na", [False, True])
 def test_long_gaps_keep_the_mean(backend, alpha, ignore_na):
-    x = pd.Series([5.0, 7.0, *[np.nan] * 5000, 1.0, np.nan, 2.0])
+    x = pd.Series([5.0, np.nan, 7.0, *[np.nan] * 5000, 1.0, np.nan, np.nan, 2.0])
     for adjust in (True, False):
         options = {"alpha": alpha, "adjust": adjust, "ignore_na": ignore_na}
         lazy = partitioned(backend.frame(x), [0.3, 0.6, 0.9]).gpuscan.ewm(**options).mean()
