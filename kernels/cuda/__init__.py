@@ -3,6 +3,11 @@
 The engine is CUDA C++ (*.cuh), an operator's functions are Python; `build` compiles and links them, `launch`
 runs them. Importing this package imports CuPy and Numba-CUDA; nothing but a CuPy array may do so. It must
 never import Dask, pandas or cuDF.
+
+Combinations are associated as a tree over lanes, warps and tiles that depends on types and lengths alone, so
+the same input gives the same bits on every run. It is not the order of the CPU backend: floating-point sums
+differ in rounding, and products of many numbers may overflow where a walk in order does not, as cuDF's do
+(`Operator.in_order` is not followed here).
 """
 
 from .launch import run, start

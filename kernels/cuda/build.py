@@ -80,7 +80,8 @@ def _key(variant: Variant, capability: tuple[int, int]) -> str:
 def _environment() -> str:
     """Everything outside a variant that its machine code depends on."""
     digest = hashlib.sha256()
-    for path in sorted([*FOLDER.glob("*.cuh"), *FOLDER.glob("*.py")]):
+    shared = FOLDER.parent / "functions.py"
+    for path in sorted([*FOLDER.glob("*.cuh"), *FOLDER.glob("*.py"), shared]):
         digest.update(path.read_bytes())
     packages = ("cuda-core", "cuda-bindings", "numba-cuda", "numba", "llvmlite")
     libraries = ("nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-nvcc", "nvidia-nvvm")

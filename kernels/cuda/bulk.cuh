@@ -19,6 +19,14 @@ struct Barrier {
                  "r"(bytes)
                  : "memory");
   }
+  __device__ __forceinline__ bool ready(u32 parity) {
+    u32 done;
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(&word)), "r"(parity)
+                 : "memory");
+    return done;
+  }
   __device__ __forceinline__ void wait(u32 parity) {
     u32 done;
     do {

@@ -9,6 +9,11 @@ from typing import Any
 
 import numba
 import numpy as np
+
+vars(np).setdefault(
+    "row_stack", np.vstack
+)  # Numba-CUDA 0.30 asks for a name that NumPy 2.5 dropped
+
 from numba import cuda
 from numba.core import types
 from numba.cuda.compiler import compile_cuda

@@ -23,7 +23,7 @@ from ..nulls import Mask, Nulls
 from ..operators import Operator
 from .build import cubin
 from .source import Variant, kind_of_nulls, state_dtype
-from .tuning import LOOKBACKS, Tile, stage_bytes, stages_for, tile_for
+from .tuning import PIPELINED_WARPS, Tile, stage_bytes, stages_for, tile_for
 
 SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
 """Force "classic" or "pipelined" for long lines; by default the device and the number of tiles choose."""
@@ -216,6 +216,7 @@ def _enqueue(
     number = cupy.cuda.runtime.getDevice()
     _ready(number)
     tile = tile_for(types_.inputs, types_.state, types_.outputs)
+    state = _host_state(types_)
     schedule = _schedule(number, tile, lines, length, inner)
     kernel = _kernel(op, types_, kind_of_nulls(nulls), *options, bool(outs), schedule, number)
     stream = cupy.cuda.get_current_stream().ptr
@@ -238,7 +239,6 @@ def _enqueue(
     given = None
     if carries is not None:
         given = cupy.asarray(carries.view(np.uint8))
-    state = _host_state(types_)
     carry_out = cupy.cuda.alloc(lines * state.itemsize)
 
     mask, offset, null = 0, 0, 0
@@ -345,7 +345,7 @@ def _load(variant: Variant, identity: Any, device: _Device) -> _Kernel:
         capability = 10 * device.capability[0] + device.capability[1]
         stages = stages_for(variant.inputs, variant.nulls, tile, capability)
         shared = stages * stage_bytes(variant.inputs, variant.nulls, tile)
-        warps = 2 * tile.warps + 1 + min(stages, LOOKBACKS)
+        warps = 2 * tile.warps + PIPELINED_WARPS
         most = device.multiprocessors
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         (status,) = driver.cuKernelSetAttribute(

@@ -88,12 +88,73 @@ struct Lookback {
     State earlier = warp_reduce(choose(lane < in_block, aggregates, identity()), lane), all = earlier;
     if (closes || last) all = warp_reduce(aggregates, lane);
     if (closes && lane == 0) publish(blocks + block * DESCRIPTOR, all);
-    State earlier_blocks = warp_reduce(of_blocks.wait(), lane);
-    State line = superblock > 0 ? from_lane(of_line.wait(), 0) : seed;
-    if (in_superblock) line = combine(line, earlier_blocks);
-    if (closes || last) inclusive = combine(line, all);
-    if (closes && in_superblock == 31 && lane == 0) publish(superblocks + superblock * DESCRIPTOR, inclusive);
-    return in_block ? combine(line, earlier) : line;
+    if (!WRITE && !last && in_superblock < 31) return seed;  // nobody asks what comes before
+    State of_earlier_blocks = of_blocks.wait();
+    State base = superblock > 0 ? from_lane(of_line.wait(), 0) : seed;
+    if (closes && in_superblock == 31) {
+      State whole = combine(base, warp_reduce(choose(lane == 31, all, of_earlier_blocks), lane));
+      if (lane == 0) publish(superblocks + superblock * DESCRIPTOR, whole);
+    }
+    if (in_superblock) base = combine(base, warp_reduce(of_earlier_blocks, lane));
+    if (last) inclusive = combine(base, all);
+    return in_block ? combine(base, earlier) : base;
+  }
+};
+
+// The same prefixes, bit by bit, for a warp that comes by a line's tiles in their order and not too rarely: it folds all
+// tiles' aggregates itself and needs nobody to publish those of blocks, which take one more hop through memory to be seen.
+struct Follower {
+  static constexpr int WINDOW = 8;  // blocks that are asked for at once
+
+  i64 line = -1;
+  i64 block;     // of the line's last tile that was asked about
+  State base;    // what comes before the superblock
+  State blocks;  // in lane l: the aggregate of the superblock's block l, up to `block`
+
+  __device__ __forceinline__ State before(const Params& p, const Place& at, const State& seed, bool last,
+                                          State& inclusive, int lane) {
+    if (at.line != line) line = at.line, block = 0, base = seed, blocks = identity();
+    const u64* tiles = Lookback(p, line).tiles;
+    i64 target = at.tile >> 5;
+    int in_block = at.tile & 31;
+    State earlier;  // of the tiles of the tile's own block
+    for (bool there = false; !there;) {
+      State window[WINDOW];
+      u32 absent = 0;
+#pragma unroll
+      for (int i = 0; i < WINDOW; i++) {
+        window[i] = identity();
+        if (block + i < target || (block + i == target && lane < in_block))
+          absent |= u32(!peek(tiles + ((block + i) * 32 + lane) * DESCRIPTOR, window[i])) << i;
+      }
+      while (__any_sync(ALL, absent)) {
+#pragma unroll
+        for (int i = 0; i < WINDOW; i++)
+          if ((absent >> i) & 1)
+            absent ^= u32(peek(tiles + ((block + i) * 32 + lane) * DESCRIPTOR, window[i])) << i;
+      }
+      State row = each_reduce<WINDOW>(window, lane);
+      // lane l takes the block whose place in the superblock is l
+      int i = (lane - int(block)) & 31;
+      State mine = from_lane(row, row_of_lane<WINDOW>(i));
+      i64 superblock_end = (block | 31) + 1, end = block + WINDOW < target ? block + WINDOW : target;
+      bool whole = i < WINDOW && block + i < end;
+      blocks = choose(whole && block + i < superblock_end, mine, blocks);
+      if (end >= superblock_end) {
+        base = combine(base, warp_reduce(blocks, lane));
+        blocks = choose(whole && block + i >= superblock_end, mine, identity());
+      }
+      there = target < block + WINDOW;
+      if (there) earlier = from_lane(row, row_of_lane<WINDOW>(int(target - block)));
+      block = end;
+    }
+    State before_block = base;
+    if (target & 31) before_block = combine(base, warp_reduce(blocks, lane));
+    if (last) {
+      Awaited all(tiles + (target * 32 + lane) * DESCRIPTOR, lane <= in_block);
+      inclusive = combine(before_block, warp_reduce(all.wait(), lane));
+    }
+    return in_block ? combine(before_block, earlier) : before_block;
   }
 };
 

@@ -1,9 +1,9 @@
 // The pipelined schedule, for sm_90 and later: blocks that stay, and warps with one job each around a ring of stages.
 //
 // A feeder warp takes tickets and copies tiles into stages of shared memory; the aggregate squad reduces and publishes
-// each tile as soon as it lands; look-back warps take turns to find prefixes; the scan squad scans a tile and writes it
-// out. So tiles load, wait for their prefix and are written at the same time. A stage is fed again when nobody reads it
-// any more. A reduction has two aggregate squads that take turns, and no scan squad.
+// each tile as soon as it lands; a look-back warp finds its prefix; the scan squad scans a tile; an unloader
+// warp writes it out and frees its stage. So tiles load, wait for their prefix and are written at the same time. A
+// reduction has two aggregate squads that take turns, and no scan squad.
 // A ticket is taken ahead of its stage, but stages are freed in the order of tickets, so the lowest unfinished tile never
 // waits. This file must give the same bits as classic.cuh: tiles, segments and look-back are the same.
 #pragma once
@@ -23,8 +23,13 @@ constexpr int MASK_REGION = region_offset<INPUTS>();
 constexpr int STAGE =
     MASK_REGION + (NULLS == BITS ? align_up(TILE / 8 + 32, 128) : NULLS == BYTES ? align_up(TILE + 16, 128) : 0);
 
-// Where one output has the size of one input, results replace the items in the stage and leave by a bulk store.
-constexpr bool IN_PLACE = WRITE && INPUTS == 1 && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
+// Where the output has the size of the first input, results replace its items in the stage and leave by a bulk store.
+constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
+__device__ __forceinline__ bool leaves_in_bulk(const Params& p, const Place& at) {
+  if constexpr (!IN_PLACE) return false;
+  i64 offset = at.first * sizeof(typename Out<0>::type);
+  return aligned(p.in[0] + offset, 16) && aligned(p.out[0] + offset, 16) && is_fast(p, at);
+}
 
 struct Source {
   const u8* from;
@@ -67,15 +72,20 @@ struct Ring {
   Barrier full[STAGES];     // the tile has landed
   Barrier reduced[STAGES];  // the warps' aggregates are there
   Barrier known[STAGES];    // the prefix is there
+  Barrier scanned[STAGES];  // the scan squad needs the stage no more
   Barrier empty[STAGES];    // the stage may be fed again
   Place place[STAGES];      // line < 0: no more tiles
   State aggregates[STAGES][WARPS];
   State prefix[STAGES];
 };
 
-// Warps that take turns at tiles. One look-back waits for others, so several are under way: with one warp 2^28 int32 took
-// an H200 0.64 ms, a memcpy 0.51. No more than there are stages, so that all of them learn of the end.
-constexpr int LOOKBACKS = STAGES < 3 ? STAGES : 3;
+// Squads or warps with the same job that take turns at tiles, at most. No more than there are stages, so that all of them
+// learn of the end.
+constexpr int TURNS = 2;
+// A follower keeps many states in registers and takes its time, so it is for small states and large tiles; otherwise two
+// warps ask for blocks' aggregates, in turns.
+constexpr bool FOLLOWS = WRITE && STATE_WORDS <= 2 && MASK_REGION >= 24 * 1024;
+constexpr int LOOKBACKS = FOLLOWS ? 1 : 2;
 
 struct Turn {  // which stage a tile of this block is in, and which phase its barriers have then
   int stage = 0;
@@ -104,7 +114,7 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
         ring.place[s].line = -1;
         ring.full[s].arrive();
       }
-      if (++ended == LOOKBACKS) return;
+      if (++ended == TURNS) return;
       continue;
     }
     Place at = place_of(p, now);
@@ -151,6 +161,7 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
 }
 
 __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
+  Follower follower;
   for (Turn turn(which);; turn.next(LOOKBACKS)) {
     int s = turn.stage;
     ring.full[s].wait(turn.phase);
@@ -164,8 +175,12 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which
       __syncwarp();
       if (!WRITE && lane == 0) ring.empty[s].arrive();
     }
-    if (p.tiles > 1 && (WRITE || last || (at.tile & 31) == 31))
-      prefix = Lookback(p, at.line).before(at.tile, prefix, last, inclusive, lane);
+    if (p.tiles > 1) {
+      if constexpr (FOLLOWS)
+        prefix = follower.before(p, at, prefix, last, inclusive, lane);
+      else if (WRITE || last || (at.tile & 31) == 31)
+        prefix = Lookback(p, at.line).before(at.tile, prefix, last, inclusive, lane);
+    }
     if (lane == 0) {
       if (last) p.carry_out[at.line] = inclusive;
       if constexpr (WRITE) {
@@ -178,61 +193,71 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which
 }
 
 __device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, int warp, int lane) {
-  bool leader = warp == 0 && lane == 0;
-  int leaving = -1;  // the stage that a bulk store may still read
   for (Turn turn;; turn.next()) {
     int s = turn.stage;
     ring.full[s].wait(turn.phase);
     Place at = ring.place[s];
-    if (at.line < 0) break;
+    if (at.line < 0) return;
     u8* stage = stages + s * STAGE;
     View view = view_of(p, at, stage);
     Outputs out = outputs_of(p, at);
-    bool fast = is_fast(p, at);
-    if constexpr (IN_PLACE) fast = fast && aligned(view.in[0], 16) && aligned(out.at[0], 16);
+    bool bulk = leaves_in_bulk(p, at);
     auto seed = [&](State) {
       ring.reduced[s].wait(turn.phase);
       ring.known[s].wait(turn.phase);
-      return earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
+      State before = earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
+      if (!bulk) {
+        __syncwarp();
+        if (lane == 0) ring.scanned[s].arrive();
+      }
+      return before;
     };
-    if (IN_PLACE && fast) {
+    if (IN_PLACE && bulk) {
       Outputs image;
       image.at[0] = stage;
       segment_scan<true>(view, image, warp, lane, seed);
       before_copies();
-      squad_sync(2, WARPS * 32);
-      if (leader) {
-        store_bulk(out.at[0], stage, TILE * sizeof(typename Out<0>::type));
-        if (leaving >= 0) {
-          stores_have_read<1>();
-          ring.empty[leaving].arrive();
-        }
-        leaving = s;
-      }
+      __syncwarp();
+      if (lane == 0) ring.scanned[s].arrive();
+    } else if (!IN_PLACE && is_fast(p, at)) {
+      segment_scan<true>(view, out, warp, lane, seed);
     } else {
-      auto seed_and_release = [&](State sum) {
-        State before = seed(sum);
-        squad_sync(2, WARPS * 32);
-        if (leader) {
-          if (leaving >= 0) {
-            stores_have_read<0>();
-            ring.empty[leaving].arrive();
-            leaving = -1;
-          }
-          ring.empty[s].arrive();
-        }
-        return before;
-      };
-      if (!IN_PLACE && fast)
-        segment_scan<true>(view, out, warp, lane, seed_and_release);
-      else
-        segment_scan<false>(view, out, warp, lane, seed_and_release);
+      segment_scan<false>(view, out, warp, lane, seed);
     }
   }
-  if (leader && leaving >= 0) stores_are_done();
 }
 
-constexpr int BLOCK = (2 * WARPS + 1 + LOOKBACKS) * 32;
+// By one thread: stores what leaves in bulk, and frees stages as soon as they have been read.
+__device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* stages) {
+  int leaving = -1;  // the stage that a store may still read
+  for (Turn turn;; turn.next()) {
+    int s = turn.stage;
+    bool at_once = ring.full[s].ready(turn.phase) && ring.scanned[s].ready(turn.phase);
+    if (leaving >= 0 && !at_once) {
+      stores_have_read<0>();
+      ring.empty[leaving].arrive();
+      leaving = -1;
+    }
+    ring.full[s].wait(turn.phase);
+    Place at = ring.place[s];
+    if (at.line < 0) break;
+    ring.scanned[s].wait(turn.phase);
+    bool bulk = leaves_in_bulk(p, at);
+    if (bulk) store_bulk(outputs_of(p, at).at[0], stages + s * STAGE, TILE * sizeof(typename Out<0>::type));
+    if (leaving >= 0) {
+      if (bulk)
+        stores_have_read<1>();
+      else
+        stores_have_read<0>();
+      ring.empty[leaving].arrive();
+    }
+    leaving = bulk ? s : -1;
+    if (!bulk) ring.empty[s].arrive();
+  }
+  stores_are_done();
+}
+
+constexpr int BLOCK = (2 * WARPS + 2 + TURNS) * 32;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) u8 stages[];
@@ -243,19 +268,24 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_c
       ring.full[s].init(1);
       ring.reduced[s].init(WARPS);
       ring.known[s].init(1);
+      ring.scanned[s].init(WARPS);
       ring.empty[s].init(1);
     }
     barriers_are_ready();
   }
   __syncthreads();
-  if (warp < WARPS)
+  if (warp < WARPS) {
     aggregate(p, ring, stages, 0, warp, lane);
-  else if (warp == 2 * WARPS)
+  } else if (warp < 2 * WARPS) {
+    if constexpr (WRITE)
+      scan(p, ring, stages, warp - WARPS, lane);
+    else
+      aggregate(p, ring, stages, 1, warp - WARPS, lane);
+  } else if (warp == 2 * WARPS) {
     feed(p, ring, stages, lane);
-  else if (warp > 2 * WARPS)
-    look_back(p, ring, warp - 2 * WARPS - 1, lane);
-  else if constexpr (WRITE)
-    scan(p, ring, stages, warp - WARPS, lane);
-  else
-    aggregate(p, ring, stages, 1, warp - WARPS, lane);
+  } else if (warp == 2 * WARPS + 1) {
+    if (WRITE && lane == 0) unload(p, ring, stages);
+  } else if (warp < 2 * WARPS + 2 + LOOKBACKS) {
+    look_back(p, ring, warp - 2 * WARPS - 2, lane);
+  }
 }

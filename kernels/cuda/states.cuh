@@ -59,16 +59,14 @@ __device__ __forceinline__ State warp_reduce(State s, int lane) {
   return s;
 }
 
-// All lanes get the combination of rows[0] of all lanes, then rows[1] of all lanes, and so on. In the first steps a lane
-// keeps half of its rows and trades the others, so that R rows cost little more than one.
+// Reduces R rows at once, each over all lanes as warp_reduce does: lane l gets row `row_of_lane<R>(l)`. In the first steps
+// a lane keeps half of its rows and trades the others, so that R rows cost little more than one.
 template <int R, int DISTANCE = 1>
-__device__ __forceinline__ State rows_reduce(State (&rows)[R], int lane) {
+__device__ __forceinline__ State each_reduce(State (&rows)[R], int lane) {
   if constexpr (R == 1) {
     State s = rows[0];
 #pragma unroll
     for (int distance = DISTANCE; distance < 32; distance *= 2) s = pair_up(s, distance, lane);
-#pragma unroll
-    for (int distance = DISTANCE / 2; distance; distance /= 2) s = pair_up(s, distance, lane);
     return s;
   } else {
     State half[R / 2];
@@ -79,8 +77,22 @@ __device__ __forceinline__ State rows_reduce(State (&rows)[R], int lane) {
       State other = from_partner(choose(later, rows[i], rows[i + R / 2]), DISTANCE);
       half[i] = combine(choose(later, other, keep), choose(later, keep, other));
     }
-    return rows_reduce<R / 2, 2 * DISTANCE>(half, lane);
+    return each_reduce<R / 2, 2 * DISTANCE>(half, lane);
   }
+}
+// A lane below R that gets a row, and the row that such a lane gets: bits in reverse.
+template <int R>
+__device__ __forceinline__ int row_of_lane(int lane) {
+  return R == 1 ? 0 : int(__brev(u32(lane)) >> (R == 2 ? 31 : R == 4 ? 30 : 29));
+}
+
+// All lanes get the combination of rows[0] of all lanes, then rows[1] of all lanes, and so on.
+template <int R>
+__device__ __forceinline__ State rows_reduce(State (&rows)[R], int lane) {
+  State s = each_reduce<R>(rows, lane);
+#pragma unroll
+  for (int distance = R / 2; distance; distance /= 2) s = pair_up(s, distance, lane);
+  return s;
 }
 
 // Lane l gets the combination of the states of lanes 0 to l.

@@ -71,13 +71,13 @@ __device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) 
 __device__ __forceinline__ bool is_fast(const Params& p, const Place& at) {
   bool fast = at.count == TILE;
   unroll<INPUTS>([&](auto k) {
-    constexpr int size = sizeof(typename In<k.value>::type);
-    fast = fast && aligned(p.in[k.value] + at.first * size, VN * size);
+    using T = typename In<k.value>::type;
+    fast = fast && aligned(p.in[k.value] + at.first * sizeof(T), PIECE<VN, T>);
   });
   if constexpr (WRITE)
     unroll<OUTPUTS>([&](auto k) {
-      constexpr int size = sizeof(typename Out<k.value>::type);
-      fast = fast && aligned(p.out[k.value] + at.first * size, VN * size);
+      using T = typename Out<k.value>::type;
+      fast = fast && aligned(p.out[k.value] + at.first * sizeof(T), PIECE<VN, T>);
     });
   return fast;
 }

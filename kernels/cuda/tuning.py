@@ -12,13 +12,13 @@ import numpy as np
 
 Form = tuple[np.dtype, ...]
 
-NARROW, WIDE, WIDEST = (8, 48), (4, 96), (4, 64)
+SMALL, LARGE = (8, 48), (4, 104)
 """Warps of a squad, and four-byte words of states that a thread keeps in registers while it scans (its items, and one
-a row): for states of up to two words, up to four, and more. The pipelined schedule's block of 20 warps has 96 registers
-a thread, that of 12 warps 168; with more words than these the compiler spills."""
+a row): for states of up to four words, and of more. The pipelined schedule's block of 20 warps has 96 registers a
+thread, that of 12 warps 168; with more words than these the compiler spills."""
 
-LOOKBACKS = 3
-"""Warps of a block that look back, at most; see pipelined.cuh."""
+PIPELINED_WARPS = 4
+"""Warps of a block of the pipelined schedule beside its two squads; see pipelined.cuh."""
 
 ROWS_AT_MOST = 8
 
@@ -45,11 +45,15 @@ class Tile:
 
 @lru_cache(maxsize=1024)
 def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
-    """Return the tile for these types: items moved 16 bytes at a time, and states that fit registers."""
+    """Return the tile for these types.
+
+    Small states: items are moved 16 bytes at a time, which meets no bank conflicts, and combined in many rows. Large
+    states, whose combinations and shuffles cost more than conflicts: a lane has more items and there are fewer rows.
+    """
     largest = max(d.itemsize for d in (*inputs, *outputs))
-    vector = max(1, 16 // largest)
     words = -(-sum(max(d.itemsize, 4) for d in state) // 4)
-    warps, most = NARROW if words <= 2 else WIDE if words <= 4 else WIDEST
+    warps, most = SMALL if words <= 4 else LARGE
+    vector = max(1, (16 if words <= 2 else 32 if words <= 4 else 128) // largest)
     while vector > 1 and (vector + 1) * words > most:
         vector //= 2
     rows = 1

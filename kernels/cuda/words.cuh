@@ -52,17 +52,25 @@ struct Chunk<16> {
   using type = uint4;
 };
 
-// N neighbouring values, read or written in one access; the address is aligned to all of them together
+// N neighbouring values, read or written in as few accesses as there are; the address is aligned to PIECE<N, T> bytes.
 template <int N, class T>
-__device__ __forceinline__ void read_vector(const void* from, T (&values)[N]) {
-  auto chunk = *static_cast<const typename Chunk<N * sizeof(T)>::type*>(from);
-  memcpy(values, &chunk, sizeof(chunk));
+constexpr int PIECE = N * sizeof(T) < 16 ? N * sizeof(T) : 16;
+
+template <int N, class T>
+__device__ __forceinline__ void read_vector(const u8* from, T (&values)[N]) {
+  constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
+  typename Chunk<PIECE<N, T>>::type chunks[pieces];
+#pragma unroll
+  for (int i = 0; i < pieces; i++) chunks[i] = reinterpret_cast<const typename Chunk<PIECE<N, T>>::type*>(from)[i];
+  memcpy(values, chunks, sizeof(chunks));
 }
 template <int N, class T>
-__device__ __forceinline__ void write_vector(void* to, const T (&values)[N]) {
-  typename Chunk<N * sizeof(T)>::type chunk;
-  memcpy(&chunk, values, sizeof(chunk));
-  *static_cast<decltype(chunk)*>(to) = chunk;
+__device__ __forceinline__ void write_vector(u8* to, const T (&values)[N]) {
+  constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
+  typename Chunk<PIECE<N, T>>::type chunks[pieces];
+  memcpy(chunks, values, sizeof(chunks));
+#pragma unroll
+  for (int i = 0; i < pieces; i++) reinterpret_cast<typename Chunk<PIECE<N, T>>::type*>(to)[i] = chunks[i];
 }
 
 __device__ __forceinline__ bool aligned(const void* pointer, u32 bytes) {
