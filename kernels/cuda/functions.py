@@ -4,15 +4,15 @@ Numba compiles them without a GPU. The text that is executed here is generated f
 user's function is only ever called by it. This module must never see CUDA source.
 """
 
+# ruff: noqa: E402
 from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 
-vars(np).setdefault(
-    "row_stack", np.vstack
-)  # Numba-CUDA 0.30 asks for a name that NumPy 2.5 dropped
+# Numba-CUDA 0.30 asks for a name that NumPy 2.5 dropped.
+vars(np).setdefault("row_stack", np.vstack)
 
 from numba import cuda
 from numba.core import types
