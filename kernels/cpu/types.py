@@ -105,20 +105,14 @@ def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
 
 
 def _try(op: Operator, types_: Signature) -> None:
-    """Run the operator's functions on the elements 1 and -1 and the identity, before there is data.
+    """Run the operator's functions on the element 1 and the identity, before there is data.
 
     Raises
     ------
     ValueError
         If one of them raises, or the identity changes the state that it is combined with.
     """
-    for sample in (1, -1):
-        elements = tuple(d.type(sample) for d in types_.inputs if d.kind not in "ub" or sample > 0)
-        if len(elements) == len(types_.inputs):
-            _try_element(op, types_, elements, sample)
-
-
-def _try_element(op: Operator, types_: Signature, elements: tuple[Any, ...], sample: int) -> None:
+    elements = tuple(d.type(1) for d in types_.inputs)
     try:
         state: Any
         lifted = probe_lift(op, elements if op.inputs > 1 else elements[0])
@@ -135,8 +129,6 @@ def _try_element(op: Operator, types_: Signature, elements: tuple[Any, ...], sam
     except NumbaError as error:
         raise TypeError(f"{op.name}: Numba cannot compile it: {_reason(error)}") from error
     except Exception as error:
-        if sample != 1:
-            return  # the operator is made for other numbers
         raise ValueError(f"{op.name} raised {type(error).__name__}: {error}") from error
     for result in combined:
         if not np.allclose(result, state, equal_nan=True):

@@ -265,11 +265,6 @@ def test_compiled_functions_and_defaults_are_taken():
     assert x.gpuscan.scan(with_default).tolist() == [2, 6]
 
 
-def test_wrong_identity_is_found_on_negative_numbers():
-    with pytest.raises(ValueError, match="identity of"):
-        pd.Series([1.0]).gpuscan.scan(operator(lambda a, b: max(a, b), identity=0.0))
-
-
 def test_operator_that_raises_is_found_when_built():
     def refuses(a, b):
         if a == b or a != b:
