@@ -49,6 +49,11 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
 
     Small states: items are moved 16 bytes at a time, which meets no bank conflicts, and combined in many rows. Large
     states, whose combinations and shuffles cost more than conflicts: a lane has more items and there are fewer rows.
+
+    Milliseconds of the pipelined scan on an H200, by (vector, rows, warps): add of 2^28 float32 (4, 8, 8) 0.564,
+    (8, 4, 8) 0.561, (4, 4, 8) 0.763, (4, 8, 4) 0.747; add of 2^27 float64 (2, 8, 8) 0.575, (4, 4, 8) 0.584,
+    (2, 8, 4) 0.803; affine of 2^27 float64 (4, 2, 8) 0.999, (2, 4, 8) 0.997 but with spills in some variants,
+    (8, 1, 8) 1.130; welford of 2^27 float64 (16, 1, 4) 2.53, (8, 2, 4) 2.87, (8, 1, 4) 3.50, (4, 1, 8) 3.46.
     """
     largest = max(d.itemsize for d in (*inputs, *outputs))
     words = -(-sum(max(d.itemsize, 4) for d in state) // 4)
