@@ -43,20 +43,23 @@ def sums(bench: Bench, n: int) -> None:
         series = pd.Series(values)
         arrow = pa.array(values)
         polar = pl.Series(values)
-        bench.compare(
-            "cumsum",
-            lambda series=series: series.gpuscan.cumsum(),
-            {
-                "pandas": lambda series=series: series.cumsum(),
-                "polars": lambda polar=polar: polar.cum_sum(),
-                "pyarrow": lambda arrow=arrow: pc.cumulative_sum(arrow),
-                "numpy": lambda values=values: np.cumsum(values, dtype=values.dtype),
-            },
-            dtype=dtype,
-            n=n,
-            check=same,
-            targets=TARGETS if dtype == "float64" else None,
-        )
+        peers = {
+            "pandas": lambda series=series: series.cumsum(),
+            "polars": lambda polar=polar: polar.cum_sum(),
+            "pyarrow": lambda arrow=arrow: pc.cumulative_sum(arrow),
+            "numpy": lambda values=values: np.cumsum(values, dtype=values.dtype),
+        }
+        # One peer at a time: four allocators that take turns leave each other's pages cold.
+        for peer, theirs in peers.items():
+            bench.compare(
+                "cumsum",
+                lambda series=series: series.gpuscan.cumsum(),
+                {peer: theirs},
+                dtype=dtype,
+                n=n,
+                check=same,
+                targets=TARGETS if dtype == "float64" else None,
+            )
         bench.compare(
             "cumsum of an Arrow array",
             lambda arrow=arrow: dask_gpuscan.cumsum(arrow),
