@@ -29,6 +29,10 @@ PACKAGES = ["dask", "distributed", "numba", "numpy", "pandas", "polars", "pyarro
 
 LOWER_BOUNDS = {"floor", "one column"}  # peers that do less work: their records say how many times
 
+# What was measured, and on what: two records that differ in nothing else are of the same benchmark.
+MEASURED = {"ours_ms", "peer_ms", "ratio", "limit_ms", "target", "met"}
+CONTEXT = {"machine", "versions", "commit"}
+
 Record = dict[str, Any]
 Work = Callable[[], Any]
 
@@ -42,11 +46,24 @@ class Bench:
         Sizes are the second of ``scale(full, quick)``, and there are three rounds, not seven.
     only
         Names of benchmarks contain this text, or they are skipped.
+    settle
+        Waits for what a call has only begun, such as the kernels of a GPU; timed with the calls.
+    context
+        Fields of every record; by default the machine, the versions and the commit.
     """
 
-    def __init__(self, *, quick: bool = False, only: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        quick: bool = False,
+        only: str = "",
+        settle: Callable[[], None] = lambda: None,
+        context: Record | None = None,
+    ) -> None:
         self.quick = quick
         self.only = only
+        self.settle = settle
+        self.context = context
         self.records: list[Record] = []
 
     def scale(self, full: int, quick: int) -> int:
@@ -66,6 +83,7 @@ class Bench:
         targets: Mapping[str, str] | None = None,
         check: Callable[[Any, Any], None] | None = None,
         rounds: int | None = None,
+        calls: int = 1,
         **extra: Any,
     ) -> None:
         """Time `ours` and all `peers` in turns; record one median ratio for each peer.
@@ -76,6 +94,8 @@ class Bench:
             What the project has promised against a peer, in terms of the record: ``"ratio >= 4"``.
         check
             Called once with the answers of ours and of each peer; raises where they differ.
+        calls
+            How many calls are timed together, for those that are too short to be timed alone.
         """
         if not self.wanted(name):
             return
@@ -97,9 +117,12 @@ class Bench:
         for _ in range(rounds or self.scale(7, 3)):
             for key, work in works.items():
                 gc.collect()
+                self.settle()
                 start = time.perf_counter()
-                result = work()
-                seconds[key].append(time.perf_counter() - start)
+                for _ in range(calls):
+                    result = work()
+                self.settle()
+                seconds[key].append((time.perf_counter() - start) / calls)
                 del result
         medians = {key: 1e3 * statistics.median(taken) for key, taken in seconds.items()}
         for peer in peers:
@@ -121,12 +144,12 @@ class Bench:
         **extra: Any,
     ) -> None:
         """Keep one record and print it; `extra` becomes further fields."""
-        entry: Record = {"name": name, "dtype": dtype, "n": n, "ours_ms": round(ours_ms, 3)}
+        entry: Record = {"name": name, "dtype": dtype, "n": n, "ours_ms": round(ours_ms, 5)}
         entry |= {"peer": peer, "peer_ms": None, "ratio": None}
-        told = f"{name:<36} {dtype:<15} {n:>11,} {ours_ms:>9.1f} ms"
+        told = f"{name:<36} {dtype:<15} {n:>11,} {ours_ms:>9.4g} ms"
         if peer is not None and peer_ms is not None:
-            entry |= {"peer_ms": round(peer_ms, 3), "ratio": round(peer_ms / ours_ms, 3)}
-            told += f"   {peer:<10} {peer_ms:>9.1f} ms  x {entry['ratio']:<7.2f}"
+            entry |= {"peer_ms": round(peer_ms, 5), "ratio": round(peer_ms / ours_ms, 3)}
+            told += f"   {peer:<10} {peer_ms:>9.4g} ms  x {entry['ratio']:<7.2f}"
             if peer in LOWER_BOUNDS:
                 entry[f"times_{peer.replace(' ', '_')}"] = round(ours_ms / peer_ms, 3)
         entry |= extra
@@ -134,7 +157,9 @@ class Bench:
         if target is not None:
             entry |= {"target": target, "met": met(target, entry)}
             told += f"  {target}: {'met' if entry['met'] else 'MISSED'}"
-        context = {"machine": machine(), "versions": versions(), "commit": commit()}
+        context = self.context
+        if context is None:
+            context = {"machine": machine(), "versions": versions(), "commit": commit()}
         self.records.append(entry | context)
         print(told, flush=True)
 
@@ -146,6 +171,25 @@ class Bench:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(kept + self.records, indent=1) + "\n")
         print(f"\n{len(self.records)} records -> {path}")
+
+
+def benchmark(record: Record) -> tuple[tuple[str, str], ...]:
+    """Name what a record is of: everything that was neither measured nor ran below it."""
+    fixed = {
+        field: value
+        for field, value in record.items()
+        if field not in MEASURED | CONTEXT and not field.startswith(("times_", "measured_"))
+    }
+    return tuple(sorted((field, str(value)) for field, value in fixed.items()))
+
+
+def merge(path: Path, records: list[Record]) -> None:
+    """Write records into a file of them: each in the place of the one of the same benchmark, or at the end."""
+    merged = {benchmark(r): r for r in (json.loads(path.read_text()) if path.exists() else [])}
+    merged |= {benchmark(r): r for r in records}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(list(merged.values()), indent=1) + "\n")
+    print(f"\n{len(records)} records -> {path}, which holds {len(merged)}")
 
 
 def met(target: str, record: Record) -> bool:
@@ -183,7 +227,12 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def commit() -> str:
-    """The commit that was measured, ``-dirty`` if kernels/ or dask_gpuscan/ differ from it."""
+    """The commit that was measured, ``-dirty`` if kernels/ or dask_gpuscan/ differ from it.
+
+    ``$COMMIT`` tells it where the sources came without their history.
+    """
+    if os.environ.get("COMMIT"):
+        return os.environ["COMMIT"]
 
     def git(*arguments: str) -> str:
         return subprocess.run(
