@@ -1,7 +1,7 @@
-"""The ``.gpuscan`` accessor of pandas and Dask Series and DataFrames.
+"""The ``.gpuscan`` accessor of pandas, cuDF and Dask Series and DataFrames.
 
-A method checks its arguments, names a carry and hands it to `run`, which applies it to a pandas object at once
-and to a Dask collection lazily. This module must never compute anything itself.
+A method checks its arguments, names a carry and hands it to `run`, which applies it to a pandas or cuDF object at
+once and to a Dask collection lazily. This module must never compute anything itself.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from dask.base import is_dask_collection
 from dask.dataframe import extensions
 
 from .arguments import check_dtype, check_flags, check_limit
-from .carries import ColumnCarry, JointCarry
+from .carries import ColumnCarry, JointCarry, numeric_columns
 from .fills import FillColumn
 from .grown import Ewm, Expanding
 from .kernels import BUILT_IN, Operator
+from .late import when_imported
 from .lookback import run
 from .rows import ResetIndex, RowNumber
 from .scans import ScanColumn
 
 
 class Gpuscan:
-    """Ordered operations on a pandas or Dask Series or DataFrame, reached as ``.gpuscan``.
+    """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 
-    On pandas objects the answer is computed at once; on Dask collections it is lazy, and the same as
-    pandas' on the whole data, whatever the partitioning. Index, divisions, names and dtypes are kept.
+    On pandas and cuDF objects the answer is computed at once; on Dask collections it is lazy, and the same
+    as pandas' (or cuDF's) on the whole data, whatever the partitioning. Index, divisions, names and dtypes are kept.
 
     Examples
     --------
@@ -416,12 +417,13 @@ class Gpuscan:
 
 
 def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
-    """Scan each row of a partition: no row looks at another, so pandas does it."""
-    return getattr(frame, label)(axis=1, skipna=skipna, numeric_only=numeric_only)
+    """Scan each row of a partition: no row looks at another, so its library does it."""
+    numbers = numeric_columns(frame) if numeric_only else frame
+    return getattr(numbers, label)(axis=1, skipna=skipna)
 
 
 def register() -> None:
-    """Put ``.gpuscan`` on pandas and Dask Series and DataFrames."""
+    """Put ``.gpuscan`` on pandas and Dask Series and DataFrames; on cuDF's once cuDF is imported."""
     for cls, decorate in (
         (pd.Series, pd.api.extensions.register_series_accessor),
         (pd.DataFrame, pd.api.extensions.register_dataframe_accessor),
@@ -430,3 +432,12 @@ def register() -> None:
     ):
         if not hasattr(cls, "gpuscan"):  # a reload must not warn
             decorate("gpuscan")(Gpuscan)
+    when_imported("cudf", _register_cudf)
+
+
+def _register_cudf() -> None:
+    import cudf
+
+    if not hasattr(cudf.Series, "gpuscan"):
+        cudf.api.extensions.register_series_accessor("gpuscan")(Gpuscan)
+        cudf.api.extensions.register_dataframe_accessor("gpuscan")(Gpuscan)

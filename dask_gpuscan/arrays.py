@@ -1,4 +1,4 @@
-"""Scans of arrays: NumPy, Dask, and anything that speaks Arrow; frames are passed on to their accessor.
+"""Scans of arrays: NumPy, CuPy, Dask, and anything that speaks Arrow; frames are passed on to their accessor.
 
 The type of the input chooses the answer's. This module must never loop over elements.
 """
@@ -57,22 +57,16 @@ class ArrayScan:
             if not all(np.isscalar(part) for part in parts):
                 raise TypeError(f"initial must be a scalar or a state, found {self.initial!r}")
             kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
-        empty = [np.empty((0,) * blocks[0].ndim, d) for d in types.outputs]
+        like = getattr(blocks[0], "_meta", blocks[0])  # a NumPy or CuPy array
+        empty = [np.empty_like(like, d, shape=(0,) * like.ndim) for d in types.outputs]
         return empty[0] if types.scalar_output else tuple(empty)
 
     def aggregate(self, block: Any) -> Any:
-        options = self._options(block)
-        carrier = self._carrier(block)
-        if carrier is not self.op:
-            values = options["values"].astype(self._answer(block), copy=False)
-            options |= {"op": carrier, "values": values, "dtype": None}
-        return kernels.reduce(**options)
+        return kernels.aggregate(**self._options(block))
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
-        carrier = self.op
-        if isinstance(aggregates[0], tuple) and self.op.inputs == 1:
-            carrier = kernels.carrier(self.op, np.dtype(np.float64))
-        return kernels.fold(carrier, aggregates)
+        carrier = aggregates[0][0]
+        return carrier, kernels.fold(carrier, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
         options = self._options(block)
@@ -81,16 +75,14 @@ class ArrayScan:
             dtypes = [b.dtype for b in _blocks(block)]
             carry = kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
         if prefix is not None:
-            carry = kernels.seed(self.op, prefix, self._answer(block), carry)
-        out, _ = kernels.scan(**options, exclusive=self.exclusive, carry_in=carry)
+            carry = kernels.seed(self.op, prefix[1], self._answer(block), carry)
+        options |= {"exclusive": self.exclusive, "carry_in": carry, "carry_out": False}
+        out, _ = kernels.scan(**options)
         return out
 
     def _answer(self, block: Any) -> np.dtype:
         """Dtype of the answer; of the first, if it is a tuple."""
         return kernels.signature(self.op, [b.dtype for b in _blocks(block)], self.dtype).outputs[0]
-
-    def _carrier(self, block: Any) -> Operator:
-        return kernels.carrier(self.op, self._answer(block))
 
 
 def _blocks(block: Any) -> tuple[Any, ...]:
@@ -112,10 +104,10 @@ def scan(
     Parameters
     ----------
     x : array, or tuple of arrays
-        NumPy and Dask arrays of any number of dimensions (one a parameter of the operator's lift);
+        NumPy, CuPy and Dask arrays of any number of dimensions (one a parameter of the operator's lift);
         pyarrow Arrays and ChunkedArrays and anything else with ``__arrow_c_array__`` or
         ``__arrow_c_stream__``, which are scanned as pandas scans Arrow-backed columns and come out as
-        pyarrow; pandas and Dask frames and series.
+        pyarrow; pandas, cuDF and Dask frames and series.
     op : Operator
     axis : int, optional
         Default: the flattened array, as in NumPy.
@@ -155,7 +147,7 @@ def scan(
 
 
 def _is_frame(x: Any) -> bool:
-    return isinstance(x, (pd.DataFrame, pd.Series)) or hasattr(type(x), "gpuscan")
+    return hasattr(type(x), "gpuscan")
 
 
 def _check_axis(axis: Any, ndim: int) -> int:
@@ -180,7 +172,7 @@ def _scan(
     dtype: Any = None,
 ) -> Any:
     check_flags(exclusive=exclusive, reverse=reverse)
-    if not isinstance(x, (tuple, np.ndarray, da.Array)):
+    if not isinstance(x, (tuple, da.Array)) and not kernels.is_array(x):
         _check_axis(axis, 1)
         requested = check_dtype(dtype)
         return _scan_arrow(x, ScanColumn(label, op, True, exclusive, reverse, initial, requested))
@@ -203,9 +195,9 @@ def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
     """Return the input arrays of an operator; all of one kind and shape."""
     arrays = x if isinstance(x, tuple) else (x,)
     kinds = {da.Array if isinstance(a, da.Array) else type(a) for a in arrays}
-    if not all(issubclass(kind, (np.ndarray, da.Array)) for kind in kinds) or len(kinds) != 1:
+    if not all(isinstance(a, da.Array) or kernels.is_array(a) for a in arrays) or len(kinds) != 1:
         names = ", ".join(type(a).__name__ for a in arrays)
-        raise TypeError(f"x must be NumPy or Dask arrays, all of one kind, found {names}")
+        raise TypeError(f"x must be NumPy, CuPy or Dask arrays, all of one kind, found {names}")
     if any(isinstance(getattr(a, "_meta", a), np.ma.MaskedArray) for a in arrays):
         raise TypeError(
             "x must not be a masked array: scan a nullable column (Int64, Float64) or an Arrow array, "
@@ -232,7 +224,7 @@ def _scan_arrow(x: Any, column: ScanColumn) -> Any:
         data = pa.chunked_array(x)
     else:
         raise TypeError(
-            f"x must be an array (NumPy, Dask, Arrow) or a frame or series (pandas, Dask), "
+            f"x must be an array (NumPy, CuPy, Dask, Arrow) or a frame or series (pandas, cuDF, Dask), "
             f"found {type(x).__name__}"
         )
     chunked = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])

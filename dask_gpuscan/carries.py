@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 
-from .columns import each, is_numeric, rebuild
+from .columns import library_of
 
 Schema = tuple[tuple[Any, Any], ...]
 """Names and dtypes of columns; extension dtypes by name, as categories may differ by partition."""
@@ -28,7 +27,7 @@ class ColumnOperation(Protocol):
     def reverse(self) -> bool: ...
 
     def dtype(self, columns: Sequence[Any]) -> Any:
-        """Pandas dtype of the result; raises what the user should see before anything is computed."""
+        """Dtype of the result; raises what the user should see before anything is computed."""
 
     def aggregate(self, columns: Sequence[Any]) -> Any: ...
 
@@ -72,11 +71,13 @@ class FrameCarry:
 
     def meta(self, frame: Any) -> Any:
         dtypes = [self.operation.dtype(columns) for columns in self.inputs(frame)]
-        return self.build(frame.iloc[:0], [pd.array([], dtype=d) for d in dtypes])
+        return self.build(frame.iloc[:0], [library_of(frame).empty(d) for d in dtypes])
 
     def aggregate(self, partition: Any) -> Aggregate:
         inputs = self.inputs(partition)
-        return Aggregate(_schema(inputs), tuple(self.operation.aggregate(c) for c in inputs))
+        with library_of(partition).reading(partition):
+            columns = tuple(self.operation.aggregate(c) for c in inputs)
+        return Aggregate(_schema(inputs), columns)
 
     def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
         schema = aggregates[0].schema
@@ -92,7 +93,9 @@ class FrameCarry:
             _check_schema(prefix.schema, _schema(inputs))
             prefixes = prefix.columns
         pairs = zip(inputs, prefixes, strict=True)
-        return self.build(partition, [self.operation.apply(c, p) for c, p in pairs])
+        with library_of(partition).reading(partition):
+            arrays = [self.operation.apply(c, p) for c, p in pairs]
+        return self.build(partition, arrays)
 
 
 @dataclass(frozen=True)
@@ -105,13 +108,13 @@ class ColumnCarry(FrameCarry):
     def _kept(self, frame: Any) -> Any:
         if not self.numeric_only or frame.ndim == 1:
             return frame
-        return frame.loc[:, [is_numeric(d) for d in frame.dtypes]]
+        return numeric_columns(frame)
 
     def inputs(self, frame: Any) -> list[list[Any]]:
-        return [[column] for column in each(self._kept(frame))]
+        return [[column] for column in library_of(frame).each(self._kept(frame))]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return rebuild(self._kept(frame), arrays)
+        return library_of(frame).rebuild(self._kept(frame), arrays)
 
 
 @dataclass(frozen=True)
@@ -122,10 +125,16 @@ class JointCarry(FrameCarry):
     columnwise = False
 
     def inputs(self, frame: Any) -> list[list[Any]]:
-        return [each(frame)]
+        return [library_of(frame).each(frame)]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return pd.Series(arrays[0], index=frame.index, copy=False)
+        return library_of(frame).series(arrays[0], frame.index)
+
+
+def numeric_columns(frame: Any) -> Any:
+    """Return the columns that `numeric_only` keeps."""
+    library = library_of(frame)
+    return library.select(frame, [library.is_numeric(d) for d in frame.dtypes])
 
 
 def _schema(inputs: list[list[Any]]) -> Schema:

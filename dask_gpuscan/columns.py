@@ -1,50 +1,55 @@
-"""Columns as arrays: a table of layouts, each of which shows a pandas column to the kernels and dresses results.
+"""Columns as arrays: what every dataframe library shows of its columns, and which library a frame belongs to.
 
-A layout gives the column's numbers and where its nulls are, without a copy where memory allows, and makes a
-column of the same family (NumPy, nullable, Arrow) out of the numbers that come back. This module must
-never know what is computed in between, nor that there are partitions.
+A layout shows a column's numbers and where its nulls are, without a copy where memory allows, and makes a
+column of the same family out of the numbers that come back. A library knows its layouts and puts columns
+together. This module must never know what is computed in between, nor that there are partitions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from .kernels import NAT, InBand, Nulls, bitmap, byte_mask
+from .kernels import Nulls
 
 
 @dataclass(frozen=True)
 class View:
-    """A column's numbers, where its nulls are for a kernel, and the nulls as an array of bool.
+    """A column's numbers, where its nulls are for a kernel, and the nulls as an array of bool."""
 
-    An Arrow column also shows its validity bitmap, for a result that is null in the same places.
-    """
-
-    values: np.ndarray
+    values: Any
     nulls: Nulls
-    missing: Callable[[], np.ndarray]
-    validity: pa.Buffer | None = None
+    missing: Callable[[], Any]
+    validity: Any = None
+    """What the layout needs to make a result that is null in the same places, if it can share the bitmap."""
     offset: int = 0
+    """Of the first element in the bitmap."""
+    doubt: Callable[[], View] | None = None
+    """Where NaN counts as null and may be among the values, unseen: how to get a view that knows."""
+
+    def settled(self) -> View:
+        """Return a view whose nulls are all known."""
+        return self if self.doubt is None else self.doubt()
 
 
-Missing = np.ndarray | View | None
-"""Where a result is null: an array of bool, where a column is, or nowhere."""
+Missing = Any
+"""Where a result is null: an array of bool, where a `View` is, or None."""
 
 
 class Layout(Protocol):
-    """One way in which pandas keeps a column."""
+    """One way in which a library keeps a column."""
 
     nulls: str
     """Where a result keeps nulls: "in band" (only some dtypes can) or "mask"."""
+    passes_over_nan: bool
+    """Whether NaN is neither a null nor a value that an extreme takes."""
 
     def matches(self, dtype: Any) -> bool:
-        """Tell whether a pandas dtype is kept in this way."""
+        """Tell whether a dtype is kept in this way."""
 
     def storage(self, dtype: Any) -> np.dtype:
         """Dtype of the numbers that a column of this dtype shows."""
@@ -52,220 +57,104 @@ class Layout(Protocol):
     def view(self, array: Any) -> View:
         """Show the column's array."""
 
-    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
-        """Make an array of pandas dtype `dtype`, null where `missing`, or where a view is null."""
+    def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
+        """Make an array of dtype `dtype`, null where `missing`, or where a view is null."""
 
     def result(self, storage: np.dtype, dtype: Any) -> Any:
-        """Pandas dtype of this family for numbers of dtype `storage`, from a column of `dtype`."""
+        """Dtype of this family for numbers of dtype `storage`, from a column of `dtype`."""
 
 
-def _nulls(missing: Missing) -> np.ndarray | None:
-    return missing.missing() if isinstance(missing, View) else missing
+class Library(Protocol):
+    """What is asked of the library that a frame belongs to: pandas or cuDF.
+
+    Arrays are what `array` gives and a layout's `wrap` makes: a library's own arrays under its series.
+    """
+
+    @property
+    def numbers(self) -> Any:
+        """The module of the arrays of numbers that its layouts show: NumPy or CuPy."""
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]: ...
+
+    def __hash__(self) -> int: ...
+
+    def is_numeric(self, dtype: Any) -> bool:
+        """Tell whether `numeric_only` keeps a column of this dtype."""
+
+    def raises_on_overflow(self, dtype: Any) -> bool:
+        """Tell whether sums of this dtype raise, rather than wrapping around."""
+
+    def answer(self, method: str, dtype: Any) -> Any:
+        """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
+
+    def each(self, frame: Any) -> list[Any]:
+        """Return the columns of a frame as series, in order; of a series, itself."""
+
+    def select(self, frame: Any, keep: list[bool]) -> Any:
+        """Return some columns of a frame."""
+
+    def array(self, column: Any) -> Any:
+        """Return the array under a series."""
+
+    def empty(self, dtype: Any) -> Any:
+        """Return an array of no rows."""
+
+    def rebuild(self, frame: Any, arrays: list[Any]) -> Any:
+        """Return `frame` with the arrays as its columns: same index, same names."""
+
+    def series(self, array: Any, index: Any, name: Any = None) -> Any:
+        """Return an array as a series."""
+
+    def range_index(self, start: int, stop: int) -> Any:
+        """Return an index of consecutive numbers."""
+
+    def valid(self, column: Any) -> Any:
+        """Return where a series is not null, as an array of bool."""
+
+    def floats(self, column: Any) -> Any:
+        """Return the numbers of a series as float64, NaN where it is null."""
+
+    def from_floats(self, values: Any) -> Any:
+        """Return numbers as an array of the library's float64, null where they are NaN."""
+
+    def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
+        """Fill nulls from the rows before, or with `reverse` after: an array of any dtype."""
+
+    def keep(self, column: Any, row: int) -> Any:
+        """Return one row as a small host value that tasks can send each other."""
+
+    def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
+        """Return a kept row as an array, `count` times."""
+
+    def concatenate(self, arrays: list[Any]) -> Any:
+        """Join arrays of one dtype; categoricals get the categories of all."""
+
+    def reading(self, frame: Any) -> AbstractContextManager[Any]:
+        """Keep a frame's memory where it is, and let results come from the library's own allocator."""
 
 
-def _none(array: Any) -> np.ndarray:
-    return np.zeros(len(array), np.bool_)
+def library_of(obj: Any) -> Library:
+    """Return the library of a frame or series that is not a Dask collection."""
+    if type(obj).__module__.partition(".")[0] == "cudf":
+        from .cudf_columns import CUDF
+
+        return CUDF
+    from .pandas_columns import PANDAS
+
+    return PANDAS
 
 
-class NumPyLayout:
-    """Numbers and bool as NumPy arrays; NaN is the null of floating-point and complex columns."""
-
-    nulls = "in band"
-
-    def matches(self, dtype: Any) -> bool:
-        return isinstance(dtype, np.dtype) and dtype.kind in "biufc" and dtype.char not in "gG"
-
-    def storage(self, dtype: Any) -> np.dtype:
-        native: np.dtype = dtype.newbyteorder("=")
-        return np.dtype(np.float32) if native == np.float16 else native
-
-    def view(self, array: Any) -> View:
-        values = np.asarray(array)
-        values = values.astype(self.storage(values.dtype), copy=False)
-        if values.dtype.kind in "fc":
-            return View(values, InBand(), lambda: np.isnan(values))
-        return View(values, None, lambda: _none(values))
-
-    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
-        if missing is not None:
-            values[_nulls(missing)] = np.nan
-        return values.astype(dtype, copy=False)
-
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
-        return storage
+def layout_of(library: Library, dtype: Any) -> Layout | None:
+    """Return the layout of a dtype; None if its columns hold no fixed-width numbers."""
+    return next((layout for layout in library.layouts if layout.matches(dtype)), None)
 
 
-class TimeLayout:
-    """Datetimes, timedeltas and periods as 64-bit integers with NaT in band."""
-
-    nulls = "in band"
-
-    def matches(self, dtype: Any) -> bool:
-        if isinstance(dtype, np.dtype):
-            return dtype.kind in "mM"
-        return isinstance(dtype, (pd.DatetimeTZDtype, pd.PeriodDtype))
-
-    def storage(self, dtype: Any) -> np.dtype:
-        return np.dtype(np.int64)
-
-    def view(self, array: Any) -> View:
-        values = array.asi8 if hasattr(array, "asi8") else np.asarray(array).view(np.int64)
-        return View(values, InBand(), lambda: values == NAT)
-
-    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
-        if missing is not None:
-            values[_nulls(missing)] = NAT
-        if isinstance(dtype, pd.PeriodDtype):
-            return pd.arrays.PeriodArray(values, dtype=dtype)
-        if isinstance(dtype, pd.DatetimeTZDtype):
-            utc = pd.DatetimeIndex(values.view(f"M8[{dtype.unit}]"), copy=False).tz_localize("UTC")
-            return utc.tz_convert(dtype.tz).array
-        return values.view(dtype)
-
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
-        return dtype if storage == np.int64 else storage
-
-
-class MaskedLayout:
-    """Nullable columns (``Int64``, ``Float64``, ``boolean``): numbers and a mask of bytes."""
-
-    nulls = "mask"
-
-    def matches(self, dtype: Any) -> bool:
-        is_extension = isinstance(dtype, pd.api.extensions.ExtensionDtype)
-        return is_extension and dtype.name in _NULLABLE.values()
-
-    def storage(self, dtype: Any) -> np.dtype:
-        return dtype.numpy_dtype  # type: ignore[no-any-return]
-
-    def view(self, array: Any) -> View:
-        mask = array._mask
-        return View(array._data, byte_mask(mask), mask.copy)
-
-    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
-        mask = _nulls(missing)
-        mask = _none(values) if mask is None else mask
-        return dtype.construct_array_type()(values, mask)
-
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
-        if storage.name not in _NULLABLE:
-            raise TypeError(f"nullable columns cannot hold {storage}")
-        return pd.array([], dtype=_NULLABLE[storage.name]).dtype
-
-
-_NULLABLE = {"bool": "boolean", "float32": "Float32", "float64": "Float64"} | {
-    f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
-
-
-class ArrowLayout:
-    """Arrow-backed columns of fixed width: a buffer of numbers and a bitmap, at any offset."""
-
-    nulls = "mask"
-
-    def matches(self, dtype: Any) -> bool:
-        return isinstance(dtype, pd.ArrowDtype) and _arrow_storage(dtype.pyarrow_dtype) is not None
-
-    def storage(self, dtype: Any) -> np.dtype:
-        storage = _arrow_storage(dtype.pyarrow_dtype)
-        assert storage is not None
-        return storage
-
-    def view(self, array: Any) -> View:
-        chunked = array.__arrow_array__()
-        whole = chunked
-        if isinstance(chunked, pa.ChunkedArray):
-            whole = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
-        validity, data = whole.buffers()
-        storage = self.storage(pd.ArrowDtype(whole.type))
-        if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
-            values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
-        elif data is None:
-            values = np.zeros(len(whole), storage)
-        else:
-            start = whole.offset * storage.itemsize
-            values = np.frombuffer(data, storage, count=len(whole), offset=start)
-        if validity is None or whole.null_count == 0:
-            return View(values, None, lambda: _none(values))
-        nulls = bitmap(np.frombuffer(validity, np.uint8), whole.offset)
-        missing = lambda: whole.is_null().to_numpy(zero_copy_only=False)  # noqa: E731
-        return View(values, nulls, missing, validity, whole.offset)
-
-    def wrap(self, values: np.ndarray, missing: Missing, dtype: Any) -> Any:
-        wanted = dtype.pyarrow_dtype
-        if isinstance(missing, View) and missing.offset % 8 == 0 and values.dtype != np.bool_:
-            validity = (
-                None if missing.validity is None else missing.validity.slice(missing.offset // 8)
-            )
-            array = pa.Array.from_buffers(wanted, len(values), [validity, pa.py_buffer(values)])
-        else:
-            array = pa.array(values, mask=_nulls(missing), from_pandas=False)
-        if array.type != wanted:
-            array = array.view(wanted)
-        return pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
-
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
-        if storage == self.storage(dtype):
-            return dtype
-        if storage.kind not in "biuf":
-            raise TypeError(f"Arrow-backed columns cannot hold {storage}")
-        return pd.ArrowDtype(pa.from_numpy_dtype(storage))
-
-
-def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
-    """NumPy dtype of the buffer of a fixed-width Arrow type; None for other types."""
-    if pa.types.is_boolean(kind):
-        return np.dtype(np.bool_)
-    if pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()):
-        numbers: np.dtype = np.dtype(kind.to_pandas_dtype())
-        return numbers
-    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-        return np.dtype(f"i{kind.bit_width // 8}")
-    return None
-
-
-LAYOUTS: tuple[Layout, ...] = (NumPyLayout(), TimeLayout(), MaskedLayout(), ArrowLayout())
-
-
-def layout_of(dtype: Any) -> Layout | None:
-    """Return the layout of a pandas dtype; None if its columns hold no fixed-width numbers."""
-    return next((layout for layout in LAYOUTS if layout.matches(dtype)), None)
-
-
-def is_numeric(dtype: Any) -> bool:
-    """Tell whether `numeric_only` keeps a column of this dtype, as pandas decides it."""
-    return bool(pd.api.types.is_numeric_dtype(dtype))
-
-
-def is_number(dtype: Any) -> bool:
+def is_number(library: Library, dtype: Any) -> bool:
     """Tell whether columns of this dtype hold numbers or bool that can be scanned, and not times."""
-    return layout_of(dtype) is not None and dtype.kind in "biufc"
+    return layout_of(library, dtype) is not None and dtype.kind in "biufc"
 
 
 def title(column: Any) -> str:
     """Name a column in a message."""
     return "the series" if column.name is None else f"column {column.name!r}"
-
-
-def each(frame: Any) -> list[Any]:
-    """Return the columns of a DataFrame as Series, in order; of a Series, itself."""
-    if frame.ndim == 1:
-        return [frame]
-    return [column for _, column in frame.items()]
-
-
-def rebuild(frame: Any, arrays: list[Any]) -> Any:
-    """Return `frame` with the arrays as its columns: same index, same names."""
-    if frame.ndim == 1:
-        return _series(arrays[0], frame.index, frame.name).__finalize__(frame)
-    # pandas would look for strings in bare arrays of objects
-    columns = {
-        i: _series(a, frame.index, i) if a.dtype == object else a for i, a in enumerate(arrays)
-    }
-    out = pd.DataFrame(columns, index=frame.index, copy=False)
-    out.columns = frame.columns
-    return out.__finalize__(frame)
-
-
-def _series(array: Any, index: Any, name: Any) -> pd.Series[Any]:
-    return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)

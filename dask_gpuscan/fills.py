@@ -1,8 +1,8 @@
-"""Forward and backward fill: the last valid value is carried on, for every dtype that pandas fills.
+"""Forward and backward fill: the last valid value is carried on, for columns of every dtype.
 
-Fixed-width columns are scanned with the operator `last`; for others, and where a limit counts rows, pandas
-fills the partition and the value carried in fills its head. This module must never know that there are
-several partitions.
+Fixed-width columns are scanned with the operator `last`; for others, and where a limit counts rows, the
+column's library fills the partition, and the value carried in fills its head. This module must never know
+that there are several partitions.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from . import kernels
-from .columns import layout_of
+from .columns import View, layout_of, library_of
 from .kernels import BUILT_IN
 
 
@@ -23,7 +22,7 @@ from .kernels import BUILT_IN
 class Carried:
     """The last valid value of some rows, and how many rows have come since; all rows if none was valid.
 
-    The value is an array of one row, which any dtype can give and take.
+    The value is a row that the column's library keeps, of any dtype.
     """
 
     seen: bool
@@ -51,7 +50,7 @@ class FillColumn:
         if at is None:
             return Carried(False, None, len(column))
         since = at if self.reverse else len(column) - 1 - at
-        return Carried(True, column.iloc[[at]].array, since)
+        return Carried(True, library_of(column).keep(column, at), since)
 
     def combine(self, aggregates: Sequence[Carried]) -> Carried:
         since = 0
@@ -63,63 +62,47 @@ class FillColumn:
 
     def apply(self, columns: Sequence[Any], prefix: Carried | None) -> Any:
         column = columns[0]
-        count = len(column)
+        count, dtype, library = len(column), column.dtype, library_of(column)
         valid = _first_valid(column, from_end=self.reverse)
         head = count if valid is None else count - 1 - valid if self.reverse else valid
-        layout = layout_of(column.dtype)
+        layout = layout_of(library, dtype)
         seen = prefix is not None and prefix.seen
         if layout is not None and self.limit is None:
-            values = self._scan(layout.view(column.array))
+            values = self._scan(layout.view(library.array(column)).settled())
             missing = None
             if head and seen:
-                values[self._head(count, head)] = layout.view(prefix.value).values[0]  # type: ignore[union-attr]
+                assert prefix is not None
+                row = layout.view(library.repeat(prefix.value, 1, dtype))
+                values[self._head(count, head)] = row.values[0]
             elif head:
-                missing = np.zeros(count, np.bool_)
+                missing = library.numbers.zeros(count, np.bool_)
                 missing[self._head(count, head)] = True
-            return layout.wrap(values, missing, column.dtype)
-        fill = column.bfill if self.reverse else column.ffill
-        filled = fill(limit=self.limit)
-        if seen and head:
-            assert prefix is not None
-            reach = head
-            if self.limit is not None:
-                reach = min(head, max(0, self.limit - prefix.since))
-            near = prefix.value.take(np.zeros(reach, np.intp))
-            return _joined(
-                [filled.array[: -reach or None], near]
-                if self.reverse
-                else [near, filled.array[reach:]]
-            )
-        return _bare(filled.array.copy())
+            return layout.wrap(values, missing, dtype)
+        filled = library.fill(column, self.reverse, self.limit)
+        if not (seen and head):
+            return filled
+        assert prefix is not None
+        reach = head if self.limit is None else min(head, max(0, self.limit - prefix.since))
+        near = library.repeat(prefix.value, reach, dtype)
+        rest = filled[: count - reach] if self.reverse else filled[reach:]
+        return library.concatenate([rest, near] if self.reverse else [near, rest])
 
     def _head(self, count: int, rows: int) -> slice:
         """The first rows in scan order."""
         return slice(count - rows, count) if self.reverse else slice(0, rows)
 
-    def _scan(self, view: Any) -> np.ndarray:
+    def _scan(self, view: View) -> Any:
         if view.nulls is None:
-            return np.array(view.values)
+            return view.values.copy()
         filled, _ = kernels.scan(
             BUILT_IN["last"],
             view.values,
             nulls=view.nulls,
             reverse=self.reverse,
             dtype=view.values.dtype,
+            carry_out=False,
         )
-        return filled  # type: ignore[no-any-return]
-
-
-def _joined(arrays: list[Any]) -> Any:
-    """One array of the same dtype; categoricals get the categories of both."""
-    if isinstance(arrays[0], pd.Categorical):
-        return pd.api.types.union_categoricals(arrays)
-    parts = [pd.Series(_bare(a), dtype=_bare(a).dtype) for a in arrays]
-    return _bare(pd.concat(parts, ignore_index=True).array)
-
-
-def _bare(array: Any) -> Any:
-    """What pandas wraps around a NumPy array taken off."""
-    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
+        return filled
 
 
 def _first_valid(column: Any, from_end: bool) -> int | None:
@@ -128,8 +111,8 @@ def _first_valid(column: Any, from_end: bool) -> int | None:
     while done < count:
         end = min(count, done + chunk)
         piece = column.iloc[count - end : count - done] if from_end else column.iloc[done:end]
-        valid = np.asarray(piece.notna())
-        if valid.any():
+        valid = library_of(piece).valid(piece)
+        if bool(valid.any()):
             if from_end:
                 return count - 1 - done - int(valid[::-1].argmax())
             return done + int(valid.argmax())

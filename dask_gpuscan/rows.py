@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
+
+from .columns import layout_of, library_of
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,13 @@ class RowNumber(_Rows):
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
         start = prefix or 0
-        numbers = np.arange(start, start + len(partition), dtype=np.int64)
-        return pd.Series(numbers, index=partition.index, name="row_number", copy=False)
+        library = library_of(partition)
+        layout = layout_of(library, np.dtype(np.int64))
+        assert layout is not None
+        with library.reading(partition):
+            numbers = library.numbers.arange(start, start + len(partition), dtype=np.int64)
+        array = layout.wrap(numbers, None, numbers.dtype)
+        return library.series(array, partition.index, "row_number")
 
 
 @dataclass(frozen=True)
@@ -61,5 +67,5 @@ class ResetIndex(_Rows):
     def apply(self, partition: Any, prefix: int | None) -> Any:
         start = prefix or 0
         out = partition.reset_index(drop=self.drop)
-        out.index = pd.RangeIndex(start, start + len(partition))
+        out.index = library_of(partition).range_index(start, start + len(partition))
         return out

@@ -1,7 +1,7 @@
 """Scans of columns by an operator: which dtype comes out, what nulls do, and how a carry is seeded.
 
-Where pandas has the method (cumsum, cumprod, cummax, cummin), pandas is asked for the dtype, so that the
-answer is its own. This module must never loop over elements, nor know that there are partitions.
+Where a column's library has the method (cumsum, cumprod, cummax, cummin), it is asked for the dtype, so that
+the answer is its own. This module must never loop over elements, nor know that there are partitions.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from . import kernels
-from .columns import Layout, View, is_number, layout_of, title
+from .columns import Layout, Library, View, is_number, layout_of, library_of, title
 from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
 from .overflow import check_overflow
+from .pandas_columns import PANDAS
 
-PANDAS_METHODS = {
+METHODS = {
     BUILT_IN["add"]: "cumsum",
     BUILT_IN["multiply"]: "cumprod",
     BUILT_IN["maximum"]: "cummax",
     BUILT_IN["minimum"]: "cummin",
 }
-"""The method of pandas that scans by an operator."""
+"""The method of a library that scans by an operator."""
 
 IGNORING_NAN = {
     BUILT_IN["maximum"]: Operator(
@@ -46,6 +46,9 @@ IGNORING_NAN = {
 }
 """Extremes as Arrow takes them."""
 
+SHOWING_NAN = tuple(METHODS)
+"""Operators whose states stay NaN once they have met one."""
+
 LOGICAL = (BUILT_IN["logical_any"], BUILT_IN["logical_all"])
 """Operators that answer at nulls too: their answers are plain bool, as those of any() and all() are."""
 
@@ -60,12 +63,13 @@ POSITIONAL = (BUILT_IN["first"], BUILT_IN["last"])
 class Plan:
     """What a scan needs to know about the dtypes of its inputs."""
 
+    library: Library
     layouts: tuple[Layout, ...]
     storages: tuple[np.dtype, ...]
     kernel_dtype: np.dtype
     """Dtype to answer in, and to accumulate in where the element itself is the state."""
     dtype: Any
-    """Pandas dtype of the result."""
+    """Dtype of the result."""
     layout: Layout
     """Layout of the result."""
     holds_null: bool
@@ -74,10 +78,14 @@ class Plan:
 
     @property
     def checks_overflow(self) -> bool:
-        """Whether pandas raises, rather than wrapping around, for this dtype."""
-        wraps = isinstance(self.dtype, np.dtype) and self.dtype.kind in "iu"
-        is_checked = isinstance(self.dtype, pd.ArrowDtype) or self.dtype.kind == "m"
-        return is_checked and not wraps and self.kernel_dtype.kind in "iu" and self.op in CHECKED
+        """Whether the library raises, rather than wrapping around, for this dtype."""
+        integers = self.kernel_dtype.kind in "iu" and self.op in CHECKED
+        return integers and self.library.raises_on_overflow(self.dtype)
+
+    def views(self, columns: Sequence[Any]) -> list[View]:
+        """Show the columns to the kernels."""
+        pairs = zip(self.layouts, columns, strict=True)
+        return [layout.view(self.library.array(c)) for layout, c in pairs]
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,8 @@ class ScanColumn:
         return plan.dtype
 
     def _plan(self, columns: Sequence[Any]) -> Plan:
-        return plan(self.op, tuple(c.dtype for c in columns), self.requested)
+        dtypes = tuple(c.dtype for c in columns)
+        return plan(library_of(columns[0]), self.op, dtypes, self.requested)
 
     def _initial(self, columns: Sequence[Any], plan: Plan) -> Any:
         """The user's initial value as a state of the operator, or None."""
@@ -121,28 +130,42 @@ class ScanColumn:
             value = value.get(columns[0].name)
         if value is None:
             return None
-        if not is_number(plan.dtype):
+        if not is_number(plan.library, plan.dtype):
             value = _time(value, plan)
         for part in value if isinstance(value, tuple) else (value,):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {value!r}")
         return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
 
+    def _views(self, columns: Sequence[Any], plan: Plan) -> list[View]:
+        """Show the columns: nulls that are not known may stay so if the answer will tell."""
+        views = plan.views(columns)
+        if self.skipna and self.op in SHOWING_NAN and plan.kernel_dtype.kind == "f":
+            return views
+        return [view.settled() for view in views]
+
     def aggregate(self, columns: Sequence[Any]) -> State:
         plan = self._plan(columns)
-        views = [layout.view(c.array) for layout, c in zip(plan.layouts, columns, strict=True)]
+        views = self._views(columns, plan)
+        carrier, state = self._reduce(plan, views)
+        if _doubtful(views, state):
+            views = [view.settled() for view in views]
+            carrier, state = self._reduce(plan, views)
         nulls = _joint_nulls(views)
-        carrier, values = plan.op, _values(views)
-        dtype: np.dtype | None = plan.kernel_dtype
-        if kernels.carrier(plan.op, plan.kernel_dtype) is not plan.op:
-            carrier = kernels.carrier(plan.op, plan.kernel_dtype)
-            values, dtype = values.astype(plan.kernel_dtype, copy=False), None
-        state = kernels.reduce(carrier, values, nulls=nulls, reverse=self.reverse, dtype=dtype)
         seen, null = len(columns[0]) > 0, False
         if nulls is not None and (not self.skipna or (self.exclusive and self.op.null_identity)):
             missing = _missing(views)
             seen, null = not missing.all(), bool(missing.any())
         return State(carrier, state, seen, null)
+
+    def _reduce(self, plan: Plan, views: list[View]) -> tuple[Operator, Any]:
+        return kernels.aggregate(
+            plan.op,
+            _values(views),
+            dtype=plan.kernel_dtype,
+            nulls=_joint_nulls(views),
+            reverse=self.reverse,
+        )
 
     def combine(self, aggregates: Sequence[State]) -> State:
         carrier = aggregates[0].carrier
@@ -155,15 +178,33 @@ class ScanColumn:
 
     def apply(self, columns: Sequence[Any], prefix: State | None) -> Any:
         plan = self._plan(columns)
-        views = [layout.view(c.array) for layout, c in zip(plan.layouts, columns, strict=True)]
-        nulls = _joint_nulls(views)
+        views = self._views(columns, plan)
         initial = self._initial(columns, plan)
         carry_in = initial
         if prefix is not None:
             carry_in = kernels.seed(self.op, prefix.state, plan.kernel_dtype, initial)
         marks = self.op not in LOGICAL and plan.holds_null
-        in_band = isinstance(nulls, InBand) and plan.layout.nulls == "in band"
-        out, _ = kernels.scan(
+        out, state = self._scan(plan, views, carry_in, marks)
+        if _doubtful(views, state):
+            views = [view.settled() for view in views]
+            out, _ = self._scan(plan, views, carry_in, marks)
+        nulls = _joint_nulls(views)
+        missing: Any = None
+        if marks and nulls is not None and self.skipna and not _in_band(plan, nulls):
+            missing = views[0] if len(views) == 1 else _missing(views)
+        if marks and not self.skipna:
+            missing = self._from_first_null(plan.library, views, nulls, prefix)
+        if marks and self.exclusive and self.op.null_identity and initial is None:
+            missing = self._before_first_value(plan.library, views, nulls, prefix, missing)
+        if plan.checks_overflow:
+            before = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
+            null = missing if isinstance(missing, np.ndarray) else None
+            check_overflow(self, columns[0], views[0], out, before, null)
+        return plan.layout.wrap(out, missing, plan.dtype)
+
+    def _scan(self, plan: Plan, views: list[View], carry_in: Any, marks: bool) -> tuple[Any, Any]:
+        nulls = _joint_nulls(views)
+        return kernels.scan(
             plan.op,
             _values(views),
             nulls=nulls,
@@ -171,27 +212,16 @@ class ScanColumn:
             reverse=self.reverse,
             carry_in=carry_in,
             dtype=plan.kernel_dtype,
-            mark_nulls=marks and in_band and self.skipna,
+            mark_nulls=marks and self.skipna and _in_band(plan, nulls),
+            carry_out=any(view.doubt for view in views),
         )
-        missing: Any = None
-        if marks and nulls is not None and self.skipna and not in_band:
-            missing = views[0] if len(views) == 1 else _missing(views)
-        if marks and not self.skipna:
-            missing = self._from_first_null(views, nulls, prefix)
-        if marks and self.exclusive and self.op.null_identity and initial is None:
-            missing = self._before_first_value(views, nulls, prefix, missing)
-        if plan.checks_overflow:
-            before = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
-            null = missing if isinstance(missing, np.ndarray) else None
-            check_overflow(self, columns[0], views[0], out, before, null)
-        return plan.layout.wrap(out, missing, plan.dtype)
 
     def _from_first_null(
-        self, views: list[View], nulls: kernels.Nulls, prefix: State | None
-    ) -> np.ndarray | None:
+        self, library: Library, views: list[View], nulls: kernels.Nulls, prefix: State | None
+    ) -> Any:
         """Without skipna, a null makes all that follows null."""
         count = len(views[0].values)
-        null = np.zeros(count, np.bool_)
+        null = library.numbers.zeros(count, np.bool_)
         if prefix is not None and prefix.null:
             null[:] = True
         elif nulls is not None:
@@ -208,15 +238,21 @@ class ScanColumn:
         return null
 
     def _before_first_value(
-        self, views: list[View], nulls: kernels.Nulls, prefix: State | None, missing: Any
+        self,
+        library: Library,
+        views: list[View],
+        nulls: kernels.Nulls,
+        prefix: State | None,
+        missing: Any,
     ) -> Any:
         """Where nothing came before, a minimum is better told by a null than by its identity."""
         count = len(views[0].values)
         if (prefix is not None and prefix.seen) or not count:
             return missing
-        valid = np.ones(count, np.bool_) if nulls is None else ~_missing(views)
+        arrays = library.numbers
+        valid = arrays.ones(count, np.bool_) if nulls is None else ~_missing(views)
         null = missing.missing() if isinstance(missing, View) else missing
-        null = np.zeros(count, np.bool_) if null is None else null
+        null = arrays.zeros(count, np.bool_) if null is None else null
         if self.reverse:
             first = count - 1 - int(valid[::-1].argmax()) if valid.any() else 0
             null[first:] = True
@@ -227,11 +263,11 @@ class ScanColumn:
 
 
 @lru_cache(maxsize=4096)
-def plan(op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
+def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
     """Work out the dtypes of a scan; raises a TypeError that says what can be done."""
     layouts = []
     for dtype in dtypes:
-        layout = layout_of(dtype)
+        layout = layout_of(library, dtype)
         if layout is None:
             raise TypeError(
                 f"dtype {dtype} cannot be scanned; leave it out with numeric_only=True or "
@@ -244,20 +280,20 @@ def plan(op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
     own, source = (
         (layouts[-1], dtypes[-1]) if not masked else masked[-1]
     )  # the one that holds nulls
-    times = [d for d in dtypes if not is_number(d)]
-    method = PANDAS_METHODS.get(op)
+    times = [d for d in dtypes if not is_number(library, d)]
+    method = METHODS.get(op)
     result: Any
     if requested is not None:
         if times:
             raise TypeError(f"dtype={requested} cannot be asked for a column of {times[0]}")
-        result = _requested(requested, own, source)
-        if storages[-1].kind == "f" and isinstance(result, np.dtype) and result.kind in "biu":
+        result = _requested(library, requested, own, source)
+        if own.nulls == "in band" and storages[-1].kind == "f" and _is_numpy_integer(result):
             raise TypeError(
                 f"dtype={result} cannot hold the nulls of a column of {source}; ask for a nullable dtype "
                 f"such as 'Int64', or cast the column"
             )
     elif method is not None:
-        result = _as_pandas(method, source)
+        result = library.answer(method, source)
     elif times:
         if op not in POSITIONAL:
             raise TypeError(
@@ -276,33 +312,28 @@ def plan(op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
         if nullable and out.kind in "biu" and own.nulls == "in band" and op not in LOGICAL:
             out = np.dtype(np.float64)  # the only NumPy type that holds the answers and their nulls
         result = own.result(out, source)
-    layout = layout_of(result)
+    layout = layout_of(library, result)
     assert layout is not None
     kernel_dtype = layout.storage(result)
     kernels.signature(op, storages, kernel_dtype)
     holds_null = layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times)
     answers = op
-    if isinstance(source, pd.ArrowDtype):  # Arrow passes over NaN, which is not its null
+    if own.passes_over_nan:
         answers = IGNORING_NAN.get(op, op)
-    return Plan(tuple(layouts), storages, kernel_dtype, result, layout, holds_null, answers)
+    return Plan(
+        library, tuple(layouts), storages, kernel_dtype, result, layout, holds_null, answers
+    )
 
 
-def _as_pandas(method: str, dtype: Any) -> Any:
-    """Dtype of pandas' own answer."""
-    try:
-        return getattr(pd.Series([], dtype=dtype), method)().dtype
-    except (TypeError, NotImplementedError, pa.ArrowException) as error:
-        raise TypeError(
-            f"pandas has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
-            f"by choosing columns, or cast it with astype"
-        ) from error
-
-
-def _requested(requested: Any, own: Layout, source: Any) -> Any:
+def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
     """The dtype that a user asked for, in the family of the column unless it names its own."""
-    if not is_number(requested):
+    if not is_number(library, requested):
         raise TypeError(f"dtype must be a numeric dtype, found {requested}")
     return own.result(requested, source) if isinstance(requested, np.dtype) else requested
+
+
+def _is_numpy_integer(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biu"
 
 
 def _time(value: Any, plan: Plan) -> int:
@@ -311,7 +342,9 @@ def _time(value: Any, plan: Plan) -> int:
         array = pd.array([value], dtype=plan.dtype)
     except (TypeError, ValueError):
         raise TypeError(f"initial must be {plan.dtype}, found {value!r}") from None
-    view = plan.layout.view(array)
+    layout = layout_of(PANDAS, plan.dtype)
+    assert layout is not None
+    view = layout.view(array)
     if view.missing()[0] or isinstance(value, (int, float, np.number)):
         raise TypeError(f"initial must be {plan.dtype}, found {value!r}")
     return int(view.values[0])
@@ -321,7 +354,7 @@ def _values(views: list[View]) -> Any:
     return tuple(v.values for v in views) if len(views) > 1 else views[0].values
 
 
-def _missing(views: list[View]) -> np.ndarray:
+def _missing(views: list[View]) -> Any:
     missing = views[0].missing()
     for view in views[1:]:
         missing = missing | view.missing()
@@ -334,3 +367,15 @@ def _joint_nulls(views: list[View]) -> kernels.Nulls:
     if any(isinstance(k, Mask) for k in kinds) and len(views) > 1:
         return byte_mask(_missing(views))
     return kinds[0] if kinds else None
+
+
+def _in_band(plan: Plan, nulls: kernels.Nulls) -> bool:
+    """Whether the kernel itself can write the nulls of the result."""
+    return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
+
+
+def _doubtful(views: list[View], state: Any) -> bool:
+    """Whether a scan may have met a NaN that should have been a null."""
+    if all(view.doubt is None for view in views):
+        return False
+    return bool(np.isnan(state[0] if isinstance(state, tuple) else state))

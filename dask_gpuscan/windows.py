@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import is_number, title
+from .columns import is_number, library_of, title
 from .kernels import Operator
 
 _EMPTY = float("inf")
@@ -214,7 +214,7 @@ class WindowColumn:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         column = columns[0]
-        if not is_number(column.dtype) or column.dtype.kind == "c":
+        if not is_number(library_of(column), column.dtype) or column.dtype.kind == "c":
             raise TypeError(
                 f"{self.label} of {title(column)}: dtype {column.dtype} is not a real number; choose numeric "
                 f"columns, or cast it with astype"
@@ -222,12 +222,13 @@ class WindowColumn:
         return np.dtype(np.float64)
 
     def _inputs(self, column: Any) -> Any:
+        library = library_of(column)
         if self.every_row:
-            return column.notna().to_numpy(dtype=np.float64)
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            return library.valid(column).astype(np.float64)
+        values = library.floats(column)
         if self.decay is None:
             return values
-        return values, np.broadcast_to(np.float64(self.decay), values.shape)
+        return values, library.numbers.broadcast_to(np.float64(self.decay), values.shape)
 
     def aggregate(self, columns: Sequence[Any]) -> WindowState:
         inputs = self._inputs(columns[0])
@@ -241,10 +242,10 @@ class WindowColumn:
     def apply(self, columns: Sequence[Any], prefix: WindowState | None) -> Any:
         inputs = self._inputs(columns[0])
         state, observed = (None, 0) if prefix is None else (prefix.state, prefix.observed)
-        out, _ = kernels.scan(self.op, inputs, carry_in=state)
+        out, _ = kernels.scan(self.op, inputs, carry_in=state, carry_out=False)
         _, short = self._observe(inputs, observed)
         out[:short] = np.nan
-        return out
+        return library_of(columns[0]).from_floats(out)
 
     def _observe(self, inputs: Any, observed: int) -> tuple[int, int]:
         """Count observations up to `min_periods`; also the rows that come before there are enough."""
@@ -252,7 +253,7 @@ class WindowColumn:
         done, chunk = 0, 64
         while observed < self.min_periods and done < len(values):
             piece = values[done : done + chunk]
-            valid = np.flatnonzero(np.isfinite(piece) | self.every_row)
+            valid = (np.isfinite(piece) | self.every_row).nonzero()[0]
             needed = self.min_periods - observed
             if len(valid) >= needed:
                 return self.min_periods, done + int(valid[needed - 1])

@@ -21,11 +21,13 @@ __all__ = [
     "Mask",
     "Nulls",
     "Operator",
+    "aggregate",
     "bitmap",
     "byte_mask",
     "carrier",
     "check_associative",
     "fold",
+    "is_array",
     "operator",
     "reduce",
     "scan",
@@ -39,12 +41,21 @@ _BACKENDS: dict[type, Any] = {np.ndarray: cpu}
 """The backend of each array type: a module with ``run``, and ``start`` where a carry-out has to be waited for."""
 
 
+def is_array(obj: Any) -> bool:
+    """Tell whether scans take an object as it is: NumPy or CuPy arrays."""
+    return isinstance(obj, np.ndarray) or _is_cupy(type(obj))
+
+
+def _is_cupy(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "cupy"
+
+
 def _backend(arrays: tuple[Any, ...]) -> Any:
     kinds = {type(a) for a in arrays}
     for kind, backend in _BACKENDS.items():
         if all(issubclass(k, kind) for k in kinds):
             return backend
-    if kinds and all(k.__module__.partition(".")[0] == "cupy" for k in kinds):
+    if kinds and all(_is_cupy(k) for k in kinds):
         return _BACKENDS.setdefault(type(arrays[0]), _cuda())
     names = ", ".join(sorted(k.__name__ for k in kinds))
     raise TypeError(
@@ -192,6 +203,42 @@ def reduce(
         mark_nulls=False,
     )
     return carry
+
+
+def aggregate(
+    op: Operator,
+    values: Any,
+    *,
+    nulls: Nulls = None,
+    axis: int = -1,
+    reverse: bool = False,
+    dtype: Any = None,
+) -> tuple[Operator, Any]:
+    """Reduce a piece of a longer scan by `op` to what later pieces need to know of it.
+
+    Parameters
+    ----------
+    op, values, nulls, axis, reverse, dtype
+        As for `reduce`.
+
+    Returns
+    -------
+    carrier : Operator
+        Which combines such states (`fold`); another than `op` where plain states would overflow.
+    state : state of the carrier
+        For `seed`, once it is combined with the earlier ones.
+
+    Examples
+    --------
+    >>> aggregate(BUILT_IN["multiply"], np.array([4.0, 2.0]))
+    (Operator('product'), (np.float64(0.5), np.int64(4), np.int64(5), np.int64(0)))
+    """
+    arrays = values if isinstance(values, tuple) else (values,)
+    answer = signature(op, [a.dtype for a in arrays], dtype).outputs[0]
+    by = carrier(op, answer)
+    if by is not op:
+        values, dtype = values.astype(answer, copy=False), None
+    return by, reduce(by, values, nulls=nulls, axis=axis, reverse=reverse, dtype=dtype)
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:

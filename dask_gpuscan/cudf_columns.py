@@ -1,0 +1,259 @@
+"""cuDF's columns as CuPy arrays, without a copy: data, validity bitmap and offset as they lie in device memory.
+
+What `pandas_columns` does for pandas this module does for cuDF; it is imported when the first cuDF object is
+met. NaN counts as null where cuDF counts it so, and comes out as null. This module must never know what is
+computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import cudf
+import cupy
+import numpy as np
+import pyarrow as pa
+import pylibcudf as plc
+from cudf.core.buffer import as_buffer
+from cudf.core.column import ColumnBase
+from cudf.utils.dtypes import dtype_to_pylibcudf_type, get_dtype_of_same_kind
+from packaging.version import Version
+from rmm.allocators.cupy import rmm_cupy_allocator
+
+from . import kernels
+from .columns import Layout, Missing, View
+from .kernels import BUILT_IN, Mask, bitmap
+
+OLDEST = "26.10"
+"""The first cuDF release whose columns are known to look as this module reads them."""
+
+if Version(cudf.__version__) < Version(OLDEST):
+    raise ImportError(
+        f"dask_gpuscan reads the columns of cuDF {OLDEST} and later, found cuDF {cudf.__version__}; install "
+        f"a newer cudf-cu13 from RAPIDS"
+    )
+
+_INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
+
+STORAGES: dict[Any, np.dtype] = {
+    getattr(plc.TypeId, name.upper()): np.dtype(name)
+    for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+} | {
+    plc.TypeId.BOOL8: np.dtype(np.bool_),
+    plc.TypeId.FLOAT32: np.dtype(np.float32),
+    plc.TypeId.FLOAT64: np.dtype(np.float64),
+    plc.TypeId.DECIMAL32: _INT32,
+    plc.TypeId.DECIMAL64: _INT64,
+}
+STORAGES |= {
+    getattr(plc.TypeId, f"{kind}_{unit}"): _INT64
+    for kind in ("TIMESTAMP", "DURATION")
+    for unit in ("SECONDS", "MILLISECONDS", "MICROSECONDS", "NANOSECONDS")
+}
+"""What the data of a fixed-width column is, by the type that libcudf gives it."""
+
+
+class CudfLayout:
+    """All fixed-width columns of cuDF: numbers and a bitmap of valid rows, at any offset."""
+
+    nulls = "mask"
+    passes_over_nan = False
+
+    def matches(self, dtype: Any) -> bool:
+        return self._storage(dtype) is not None
+
+    def storage(self, dtype: Any) -> np.dtype:
+        found = self._storage(dtype)
+        assert found is not None
+        return found
+
+    def _storage(self, dtype: Any) -> np.dtype | None:
+        if isinstance(dtype, cudf.CategoricalDtype):
+            return None
+        try:
+            return STORAGES.get(dtype_to_pylibcudf_type(dtype).id())
+        except KeyError:  # no type of libcudf's
+            return None
+
+    def view(self, array: Any) -> View:
+        if array.dtype.kind == "f" and "nan_count" not in vars(array):
+            return _view(array, lambda: _view(array.nans_to_nulls()))
+        return _view(array.nans_to_nulls())
+
+    def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
+        mask, null_count = None, 0
+        if isinstance(missing, View):
+            if missing.validity is not None:
+                mask, null_count = _bitmap_of(missing.validity), missing.validity.null_count
+        elif missing is not None:
+            flags = plc.Column.from_cuda_array_interface(~missing)
+            mask, null_count = plc.transform.bools_to_mask(flags)
+        return _column(values, mask if null_count else None, null_count, dtype)
+
+    def result(self, storage: np.dtype, dtype: Any) -> Any:
+        if storage == self.storage(dtype):
+            return dtype
+        if storage not in STORAGES.values():
+            raise TypeError(f"cuDF columns cannot hold {storage}")
+        return get_dtype_of_same_kind(dtype, storage)
+
+
+def _view(column: Any, doubt: Any = None) -> View:
+    storage, offset, count = LAYOUT.storage(column.dtype), column.offset, len(column)
+    values = _array(column.data, offset * storage.itemsize, count, storage)
+    if not column.null_count:
+        return View(values, None, lambda: cupy.zeros(count, np.bool_), doubt=doubt)
+    nulls = _nulls(column)
+    bit = nulls.offset
+
+    def missing() -> Any:
+        return cupy.unpackbits(nulls.buffer, bitorder="little")[bit : bit + count] == 0
+
+    return View(values, nulls, missing, column, offset, doubt)
+
+
+def _nulls(column: Any) -> Mask:
+    """The part of a column's bitmap that tells its own rows."""
+    first, last = column.offset // 8, (column.offset + len(column) + 7) // 8
+    return bitmap(_array(column.mask, first, last - first, np.dtype(np.uint8)), column.offset % 8)
+
+
+def _array(buffer: Any, start: int, count: int, dtype: np.dtype) -> Any:
+    """Device memory of cuDF's as a CuPy array, which keeps it alive."""
+    if buffer is None or not count:
+        return cupy.empty(0, dtype)
+    memory = cupy.cuda.UnownedMemory(buffer.ptr + start, count * dtype.itemsize, buffer)
+    return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def _bitmap_of(column: Any) -> Any:
+    if column.offset == 0:
+        return column.mask
+    return plc.null_mask.copy_bitmask(column.plc_column)
+
+
+def _column(values: Any, mask: Any, null_count: int, dtype: Any) -> Any:
+    """A column around device memory, which is not copied."""
+    data = plc.Column(
+        dtype_to_pylibcudf_type(dtype),
+        len(values),
+        as_buffer(values),
+        None if mask is None else as_buffer(mask),
+        null_count,
+        0,
+        [],
+    )
+    return ColumnBase.create(data, dtype)
+
+
+LAYOUT = CudfLayout()
+
+
+class Cudf:
+    """The library of cuDF frames and series; their arrays are cuDF's columns."""
+
+    numbers = cupy
+    layouts: tuple[Layout, ...] = (LAYOUT,)
+
+    def is_numeric(self, dtype: Any) -> bool:
+        return LAYOUT.matches(dtype) and dtype.kind not in "mM"
+
+    def raises_on_overflow(self, dtype: Any) -> bool:
+        return False
+
+    def answer(self, method: str, dtype: Any) -> Any:
+        try:
+            if isinstance(dtype, cudf.core.dtypes.DecimalDtype) and method == "cumprod":
+                raise TypeError("the scale of a decimal would change from row to row")
+            return getattr(cudf.Series._from_column(self.empty(dtype)), method)().dtype
+        except (TypeError, AttributeError, NotImplementedError) as error:
+            raise TypeError(
+                f"cuDF has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
+                f"by choosing columns, or cast it with astype"
+            ) from error
+
+    def each(self, frame: Any) -> list[Any]:
+        if frame.ndim == 1:
+            return [frame]
+        return [column for _, column in frame.items()]
+
+    def select(self, frame: Any, keep: list[bool]) -> Any:
+        return frame.iloc[:, [i for i, kept in enumerate(keep) if kept]]
+
+    def array(self, column: Any) -> Any:
+        return column._column
+
+    def empty(self, dtype: Any) -> Any:
+        return cudf.core.column.column_empty(0, dtype)
+
+    def rebuild(self, frame: Any, arrays: list[Any]) -> Any:
+        return frame._from_data_like_self(frame._data._from_columns_like_self(arrays))
+
+    def series(self, array: Any, index: Any, name: Any = None) -> Any:
+        return cudf.Series._from_column(array, name=name, index=index)
+
+    def range_index(self, start: int, stop: int) -> Any:
+        return cudf.RangeIndex(start, stop)
+
+    def valid(self, column: Any) -> Any:
+        return cupy.asarray(column.notna()._column)
+
+    def floats(self, column: Any) -> Any:
+        view = LAYOUT.view(column._column)
+        values = view.values.astype(np.float64)
+        if view.nulls is not None:
+            values[view.missing()] = np.nan
+        return values
+
+    def from_floats(self, values: Any) -> Any:
+        return LAYOUT.wrap(values, cupy.isnan(values), values.dtype)
+
+    def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
+        """Each row takes the row that it is filled from: one scan of row numbers, one gather."""
+        source = column._column.nans_to_nulls()
+        count = len(source)
+        if not source.null_count:
+            return source.copy()
+        rows = cupy.arange(count, dtype=_INT32)
+        initial = (np.int32(count), True)  # out of bounds: gathers a null
+        taken, _ = kernels.scan(
+            BUILT_IN["last"],
+            rows,
+            nulls=_nulls(source),
+            reverse=reverse,
+            carry_in=initial,
+            dtype=_INT32,
+            carry_out=False,
+        )
+        if limit is not None:
+            taken[cupy.abs(rows - taken) > limit] = count
+        table = plc.copying.gather(
+            plc.Table([source.plc_column]),
+            plc.Column.from_cuda_array_interface(taken),
+            plc.copying.OutOfBoundsPolicy.NULLIFY,
+        )
+        return ColumnBase.create(table.columns()[0], column.dtype)
+
+    def keep(self, column: Any, row: int) -> Any:
+        return column.iloc[row : row + 1].to_arrow()
+
+    def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
+        rows = kept.take(pa.array(np.zeros(count, np.int64)))
+        return cudf.core.column.as_column(rows).astype(dtype)
+
+    def concatenate(self, arrays: list[Any]) -> Any:
+        parts = [cudf.Series._from_column(a) for a in arrays]
+        return cudf.concat(parts, ignore_index=True)._column
+
+    @contextmanager
+    def reading(self, frame: Any) -> Iterator[None]:
+        with ExitStack() as stack:
+            for column in frame._columns:
+                stack.enter_context(column.access(mode="read", scope="internal"))
+            stack.enter_context(cupy.cuda.using_allocator(rmm_cupy_allocator))
+            yield
+
+
+CUDF = Cudf()
