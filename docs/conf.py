@@ -7,10 +7,12 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import draw_lookback  # noqa: E402
+import plot_benchmarks  # noqa: E402
 
 import dask_gpuscan  # noqa: E402
 
 draw_lookback.main(HERE / "_drawn")
+plot_benchmarks.main(HERE / "_drawn")
 
 project = "dask-gpuscan"
 copyright = "2026, the dask-gpuscan developers"
@@ -22,7 +24,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_drawn"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
