@@ -3,17 +3,18 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo test check format docs bench clean
+.PHONY: help demo test check format docs bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
-	@echo 'make demo    the example on real flights data (examples/flights_etl.py)'
-	@echo 'make test    all tests, with the doctests of the package and of docs/'
-	@echo 'make check   formatting, lint rules, types'
-	@echo 'make format  apply the formatting and the lint fixes that are safe'
-	@echo 'make docs    the documentation, into docs/_build/html'
-	@echo 'make bench   the benchmarks, into benchmarks/results'
-	@echo 'make clean   remove what these targets made'
+	@echo 'make demo       the example on real flights data (examples/flights_etl.py)'
+	@echo 'make test       all tests, with the doctests of the package and of docs/'
+	@echo 'make check      formatting, lint rules, types'
+	@echo 'make format     apply the formatting and the lint fixes that are safe'
+	@echo 'make docs       the documentation, into docs/_build/html'
+	@echo 'make bench      the benchmarks, into benchmarks/results'
+	@echo 'make bench-gpu  those of a GPU, on a machine with one, CUDA 13 and nvcc'
+	@echo 'make clean      remove what these targets made'
 
 # --- virtual environments: .venv/NAME/ready is made from the extras of EXTRAS_NAME --------------------------------
 
@@ -21,6 +22,8 @@ EXTRAS_demo  := examples
 EXTRAS_test  := test
 EXTRAS_check := check
 EXTRAS_docs  := docs
+EXTRAS_gpu   := cuda13
+RAPIDS_gpu   := cudf-cu13 dask-cudf-cu13 dask-cuda
 
 .PRECIOUS: .venv/%/ready
 .venv/%/ready: pyproject.toml
@@ -31,7 +34,7 @@ EXTRAS_docs  := docs
 	@echo 'Making .venv/$* (once, and again when pyproject.toml changes) ...'
 	@rm -rf .venv/$*
 	@$(PYTHON) -m venv .venv/$*
-	@.venv/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS_$*)]'
+	@.venv/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS_$*)]' $(RAPIDS_$*)
 	@touch $@
 
 # --- what users and developers run ---------------------------------------------------------------------------------
@@ -61,6 +64,10 @@ docs: .venv/docs/ready
 
 bench: .venv/test/ready
 	.venv/test/bin/python benchmarks/cpu.py $(BENCH)
+
+bench-gpu: .venv/gpu/ready
+	.venv/gpu/bin/python benchmarks/gpu.py $(BENCH)
+	.venv/gpu/bin/python benchmarks/frames_gpu.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated flights_out
