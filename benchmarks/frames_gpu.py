@@ -128,7 +128,7 @@ def column(n: int, dtype: str, nulls: float = 0.0) -> cudf.Series:
     series = cudf.Series(values(n, dtype))
     if nulls:
         series = series.where(cudf.Series(cp.random.default_rng(1).random(n) >= nulls))
-        assert 0.8 * nulls < float(series.isnull().mean()) < 1.2 * nulls
+        assert nulls / 2 < float(series.isnull().mean()) < 2 * nulls
     return series
 
 
