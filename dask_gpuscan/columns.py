@@ -88,6 +88,9 @@ class Library(Protocol):
     def answer(self, method: str, dtype: Any) -> Any:
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
+    def stored(self, value: Any, dtype: Any) -> Any:
+        """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
+
     def each(self, frame: Any) -> list[Any]:
         """Return the columns of a frame as series, in order; of a series, itself."""
 
@@ -126,6 +129,9 @@ class Library(Protocol):
 
     def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
         """Return a kept row as an array, `count` times."""
+
+    def part(self, array: Any, start: int, stop: int) -> Any:
+        """Return the rows of an array from `start` to `stop`."""
 
     def concatenate(self, arrays: list[Any]) -> Any:
         """Join arrays of one dtype; categoricals get the categories of all."""

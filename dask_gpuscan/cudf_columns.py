@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from decimal import Decimal
 from typing import Any
 
 import cudf
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pylibcudf as plc
 from cudf.core.buffer import as_buffer
 from cudf.core.column import ColumnBase
+from cudf.core.dtypes import DecimalDtype
 from cudf.utils.dtypes import dtype_to_pylibcudf_type, get_dtype_of_same_kind
 from packaging.version import Version
 from rmm.allocators.cupy import rmm_cupy_allocator
@@ -25,6 +27,7 @@ from rmm.allocators.cupy import rmm_cupy_allocator
 from . import kernels
 from .columns import Layout, Missing, View
 from .kernels import BUILT_IN, Mask, bitmap
+from .pandas_columns import PANDAS
 
 OLDEST = "26.10"
 """The first cuDF release whose columns are known to look as this module reads them."""
@@ -165,7 +168,7 @@ class Cudf:
 
     def answer(self, method: str, dtype: Any) -> Any:
         try:
-            if isinstance(dtype, cudf.core.dtypes.DecimalDtype) and method == "cumprod":
+            if isinstance(dtype, DecimalDtype) and method == "cumprod":
                 raise TypeError("the scale of a decimal would change from row to row")
             return getattr(cudf.Series._from_column(self.empty(dtype)), method)().dtype
         except (TypeError, AttributeError, NotImplementedError) as error:
@@ -173,6 +176,15 @@ class Cudf:
                 f"cuDF has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
                 f"by choosing columns, or cast it with astype"
             ) from error
+
+    def stored(self, value: Any, dtype: Any) -> Any:
+        if not isinstance(dtype, DecimalDtype):
+            return PANDAS.stored(value, dtype)
+        if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+            scaled = Decimal(value).scaleb(dtype.scale)
+            if scaled == int(scaled):
+                return int(scaled)
+        raise TypeError(f"initial must be {dtype!r}, found {value!r}")
 
     def each(self, frame: Any) -> list[Any]:
         if frame.ndim == 1:
@@ -242,6 +254,9 @@ class Cudf:
     def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
         rows = kept.take(pa.array(np.zeros(count, np.int64)))
         return cudf.core.column.as_column(rows).astype(dtype)
+
+    def part(self, array: Any, start: int, stop: int) -> Any:
+        return array.slice(start, stop)
 
     def concatenate(self, arrays: list[Any]) -> Any:
         parts = [cudf.Series._from_column(a) for a in arrays]

@@ -84,8 +84,9 @@ class FillColumn:
         assert prefix is not None
         reach = head if self.limit is None else min(head, max(0, self.limit - prefix.since))
         near = library.repeat(prefix.value, reach, dtype)
-        rest = filled[: count - reach] if self.reverse else filled[reach:]
-        return library.concatenate([rest, near] if self.reverse else [near, rest])
+        if self.reverse:
+            return library.concatenate([library.part(filled, 0, count - reach), near])
+        return library.concatenate([near, library.part(filled, reach, count)])
 
     def _head(self, count: int, rows: int) -> slice:
         """The first rows in scan order."""

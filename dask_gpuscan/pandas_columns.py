@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import Layout, Missing, View
+from .columns import Layout, Missing, View, layout_of
 from .kernels import NAT, InBand, bitmap, byte_mask
 
 
@@ -207,6 +207,18 @@ class Pandas:
                 f"by choosing columns, or cast it with astype"
             ) from error
 
+    def stored(self, value: Any, dtype: Any) -> Any:
+        try:
+            array = pd.array([value], dtype=dtype)
+        except (TypeError, ValueError):
+            raise TypeError(f"initial must be {dtype}, found {value!r}") from None
+        layout = layout_of(self, dtype)
+        assert layout is not None
+        view = layout.view(array)
+        if view.missing()[0] or isinstance(value, (int, float, np.number)):
+            raise TypeError(f"initial must be {dtype}, found {value!r}")
+        return int(view.values[0])
+
     def each(self, frame: Any) -> list[Any]:
         if frame.ndim == 1:
             return [frame]
@@ -257,6 +269,9 @@ class Pandas:
 
     def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
         return kept.take(np.zeros(count, np.intp))
+
+    def part(self, array: Any, start: int, stop: int) -> Any:
+        return array[start:stop]
 
     def concatenate(self, arrays: list[Any]) -> Any:
         if isinstance(arrays[0], pd.Categorical):

@@ -12,13 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from . import kernels
 from .columns import Layout, Library, View, is_number, layout_of, library_of, title
 from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
 from .overflow import check_overflow
-from .pandas_columns import PANDAS
 
 METHODS = {
     BUILT_IN["add"]: "cumsum",
@@ -131,7 +129,7 @@ class ScanColumn:
         if value is None:
             return None
         if not is_number(plan.library, plan.dtype):
-            value = _time(value, plan)
+            value = plan.library.stored(value, plan.dtype)
         for part in value if isinstance(value, tuple) else (value,):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {value!r}")
@@ -334,20 +332,6 @@ def _requested(library: Library, requested: Any, own: Layout, source: Any) -> An
 
 def _is_numpy_integer(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biu"
-
-
-def _time(value: Any, plan: Plan) -> int:
-    """A Timestamp, Timedelta or Period as the integer that the column stores."""
-    try:
-        array = pd.array([value], dtype=plan.dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"initial must be {plan.dtype}, found {value!r}") from None
-    layout = layout_of(PANDAS, plan.dtype)
-    assert layout is not None
-    view = layout.view(array)
-    if view.missing()[0] or isinstance(value, (int, float, np.number)):
-        raise TypeError(f"initial must be {plan.dtype}, found {value!r}")
-    return int(view.values[0])
 
 
 def _values(views: list[View]) -> Any:

@@ -6,6 +6,7 @@ values count as missing, as in pandas. This module must never know that there ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -93,7 +94,7 @@ def variance(ddof: int, root: bool) -> Operator:
         return s[2] / (s[0] - ddof) if s[0] > ddof else np.nan
 
     def lower_root(s: Any) -> Any:
-        return np.sqrt(s[2] / (s[0] - ddof)) if s[0] > ddof else np.nan
+        return math.sqrt(s[2] / (s[0] - ddof)) if s[0] > ddof else np.nan
 
     name = "expanding-std" if root else "expanding-var"
     lowered = lower_root if root else lower
@@ -228,7 +229,8 @@ class WindowColumn:
         values = library.floats(column)
         if self.decay is None:
             return values
-        return values, library.numbers.broadcast_to(np.float64(self.decay), values.shape)
+        arrays = library.numbers
+        return values, arrays.broadcast_to(arrays.asarray(self.decay, np.float64), values.shape)
 
     def aggregate(self, columns: Sequence[Any]) -> WindowState:
         inputs = self._inputs(columns[0])

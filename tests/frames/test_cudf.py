@@ -1,0 +1,159 @@
+"""What only cuDF has: its own nulls, decimals, bitmaps at an offset, spilling, and when `.gpuscan` appears."""
+
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+
+cudf = pytest.importorskip("cudf")
+pytestmark = pytest.mark.gpu
+
+RNG = np.random.default_rng()
+METHODS = ["cumsum", "cumprod", "cummax", "cummin"]
+
+
+def test_accessor_whichever_is_imported_first():
+    for lines in ("import cudf, dask_gpuscan", "import dask_gpuscan, cudf"):
+        check = f"{lines}; print(cudf.Series([1, 2]).gpuscan.cumsum().to_pandas().tolist())"
+        assert subprocess.check_output([sys.executable, "-c", check]) == b"[1, 3]\n"
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("skipna", [True, False])
+def test_nan_counts_as_null_and_comes_out_as_null(method, skipna):
+    import cupy
+
+    values = cupy.asarray(RNG.normal(size=70_000))
+    values[cupy.asarray(RNG.integers(0, 70_000, 9))] = np.nan
+    x = cudf.Series(values, nan_as_null=False)
+    x.iloc[RNG.integers(0, 70_000, 500)] = None
+    ours = getattr(x.gpuscan, method)(skipna=skipna)
+    theirs = getattr(x, method)(skipna=skipna)
+    assert ours.null_count == theirs.null_count > 0
+    cudf.testing.assert_series_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 7, 8, 31, 33, 1000])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "float64", "datetime64[ns]", "bool"])
+def test_slices_with_nulls(offset, dtype):
+    whole = cudf.Series(RNG.integers(0, 2, 80_000)).astype(dtype)
+    whole.iloc[RNG.integers(0, 80_000, 8_000)] = None
+    piece = whole.iloc[offset : 70_001 + offset]
+    for name in ("cummax",) if dtype.startswith("date") else ("cumsum", "cummax"):
+        ours, theirs = getattr(piece.gpuscan, name)(), getattr(piece, name)()
+        cudf.testing.assert_series_equal(ours, theirs)
+    cudf.testing.assert_series_equal(piece.gpuscan.ffill(), piece.ffill())
+    cudf.testing.assert_series_equal(piece.gpuscan.bfill(), piece.bfill())
+
+
+@pytest.mark.parametrize("method", ["cumsum", "cummax", "cummin"])
+@pytest.mark.parametrize(
+    "dtype",
+    [cudf.Decimal32Dtype(9, 2), cudf.Decimal64Dtype(18, 2), cudf.Decimal128Dtype(38, 2)],
+    ids=lambda d: type(d).__name__,
+)
+def test_decimals(method, dtype):
+    items = [Decimal(int(i)) / 100 for i in RNG.integers(-999, 999, 1000)]
+    x = cudf.Series(items).astype(dtype)
+    x.iloc[3] = None
+    cudf.testing.assert_series_equal(getattr(x.gpuscan, method)(), getattr(x, method)())
+    lazy = dask_cudf().from_cudf(x, npartitions=3)
+    cudf.testing.assert_series_equal(
+        getattr(lazy.gpuscan, method)().compute(), getattr(x, method)()
+    )
+    cudf.testing.assert_series_equal(lazy.gpuscan.ffill().compute(), x.ffill())
+    with pytest.raises(TypeError, match="cumprod"):
+        x.gpuscan.cumprod()
+
+
+def dask_cudf():
+    return pytest.importorskip("dask_cudf")
+
+
+def test_strings_and_categoricals_are_filled_by_gathering():
+    words = np.array(["a", "bcd", "", "efghij"])[RNG.integers(0, 4, 5000)]
+    x = cudf.Series(words)
+    x.iloc[RNG.integers(0, 5000, 2000)] = None
+    x.iloc[:3] = None
+    for column in (x, x.astype("category")):
+        for fill in ("ffill", "bfill"):
+            ours, theirs = getattr(column.gpuscan, fill)(), getattr(column, fill)()
+            cudf.testing.assert_series_equal(ours, theirs)
+            lazy = getattr(dask_cudf().from_cudf(column, npartitions=7).gpuscan, fill)()
+            cudf.testing.assert_series_equal(lazy.compute(), theirs)
+
+
+def test_input_and_its_copies_are_not_written():
+    x = cudf.Series([1.0, None, 3.0])
+    before = x.copy(deep=True)
+    out = x.gpuscan.ffill()
+    out.iloc[:] = 9.0
+    total = x.gpuscan.cumsum()
+    total.iloc[1] = 5.0  # its bitmap was shared with the input's
+    cudf.testing.assert_series_equal(x, before)
+
+
+def test_results_are_dask_cudf_collections():
+    df = cudf.DataFrame({"x": [1, 2, 3], "y": [1.5, None, 2.0]}, index=[5, 6, 7])
+    ddf = dask_cudf().from_cudf(df, npartitions=2)
+    lazy = ddf.gpuscan.cumsum()
+    assert type(lazy) is type(ddf)
+    assert isinstance(lazy.compute(), cudf.DataFrame)
+    cudf.testing.assert_frame_equal(lazy.compute(), df.cumsum())
+    ddf["total"] = ddf.gpuscan.cumsum()["x"]
+    assert ddf.compute()["total"].to_pandas().tolist() == [1, 3, 6]
+
+
+def test_numeric_only_and_rows():
+    df = cudf.DataFrame({"a": [1, 2], "s": ["x", "y"], "b": [1.5, None]})
+    kept = df.gpuscan.cumsum(numeric_only=True)
+    cudf.testing.assert_frame_equal(kept, df[["a", "b"]].cumsum())
+    pair = df[["a", "b"]].fillna(0.5)
+    cudf.testing.assert_frame_equal(pair.gpuscan.cumsum(axis=1), pair.cumsum(axis=1))
+    assert df.gpuscan.row_number().to_pandas().tolist() == [0, 1]
+    with pytest.raises(TypeError, match="cumsum of column 's'"):
+        df.gpuscan.cumsum()
+
+
+def test_times():
+    x = cudf.Series(pd.to_datetime(["2026-01-02", None, "2026-01-01", "2026-01-05"]))
+    out = x.gpuscan.cummax(initial=pd.Timestamp("2026-01-03"))
+    assert out.to_pandas().dt.day.fillna(0).tolist() == [3, 0, 3, 5]
+    zoned = x.dt.tz_localize("Asia/Tokyo")
+    cudf.testing.assert_series_equal(zoned.gpuscan.cummax(), zoned.cummax())
+    with pytest.raises(TypeError, match="cuDF has no cumsum"):
+        x.gpuscan.cumsum()
+
+
+def test_spilled_columns_come_back():
+    check = """
+import cudf, dask_gpuscan, numpy as np
+from cudf.core.buffer.spill_manager import get_global_manager
+x = cudf.Series(np.arange(1000.0))
+manager = get_global_manager()
+assert manager.spill_device_memory(nbytes=1) > 0
+out = x.gpuscan.cumsum()
+assert out.iloc[-1] == 499500.0
+x = cudf.Series([1, None, 3])
+assert x.gpuscan.cumsum().to_pandas().iloc[-1] == 4
+"""
+    subprocess.run(
+        [sys.executable, "-c", check], env={**_environ(), "CUDF_SPILL": "on"}, check=True
+    )
+
+
+def _environ():
+    import os
+
+    return dict(os.environ)
+
+
+def test_array_functions_take_series():
+    x = cudf.Series([1, 2, 3])
+    assert dask_gpuscan.cumsum(x).to_pandas().tolist() == [1, 3, 6]
+    assert isinstance(dask_gpuscan.scan(x, dask_gpuscan.maximum), cudf.Series)
