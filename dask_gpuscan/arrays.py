@@ -17,7 +17,7 @@ import pyarrow as pa
 from . import kernels
 from .arguments import check_dtype, check_flags
 from .carries import ColumnCarry
-from .kernels import BUILT_IN, Operator
+from .kernels import BUILT_IN, Operator, Signature
 from .lookback import over_blocks, run
 from .scans import ScanColumn
 
@@ -34,9 +34,6 @@ class ArrayScan:
     initial: Any
     dtype: Any
 
-    columnwise = False
-    keeps_index = True
-
     def _options(self, block: Any) -> dict[str, Any]:
         values = tuple(block) if isinstance(block, list) else block
         return {
@@ -47,9 +44,8 @@ class ArrayScan:
             "dtype": self.dtype,
         }
 
-    def meta(self, block: Any) -> Any:
-        """Empty array of the answer's dtype; raises what does not fit."""
-        blocks = _blocks(block)
+    def check(self, blocks: Sequence[Any]) -> Signature:
+        """Return the types of the answer; raises what does not fit."""
         dtypes = [b.dtype for b in blocks]
         types = kernels.signature(self.op, dtypes, self.dtype)
         if self.initial is not None:
@@ -57,9 +53,7 @@ class ArrayScan:
             if not all(np.isscalar(part) for part in parts):
                 raise TypeError(f"initial must be a scalar or a state, found {self.initial!r}")
             kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
-        like = getattr(blocks[0], "_meta", blocks[0])  # a NumPy or CuPy array
-        empty = [np.empty_like(like, d, shape=(0,) * like.ndim) for d in types.outputs]
-        return empty[0] if types.scalar_output else tuple(empty)
+        return types
 
     def aggregate(self, block: Any) -> Any:
         return kernels.aggregate(**self._options(block))
@@ -179,14 +173,15 @@ def _scan(
     arrays = _check_arrays(op, x)
     wanted = None if dtype is None else np.dtype(dtype)
     carry = ArrayScan(label, op, 0, exclusive, reverse, initial, wanted)
-    meta = carry.meta(arrays)
+    types = carry.check(arrays)
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
-        meta = carry.meta(arrays)
     carry = replace(carry, axis=_check_axis(axis, arrays[0].ndim))
     if isinstance(arrays[0], da.Array):
-        if isinstance(meta, tuple):
+        if not types.scalar_output:
             raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+        like = arrays[0]._meta  # an empty NumPy or CuPy array
+        meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
         return over_blocks(arrays, carry, carry.axis, meta)
     return carry.apply(arrays if op.inputs > 1 else arrays[0], None)
 

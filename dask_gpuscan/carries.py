@@ -69,6 +69,10 @@ class FrameCarry:
         """Make the result of the operations' arrays."""
         raise NotImplementedError
 
+    def check(self, frame: Any) -> None:
+        for columns in self.inputs(frame):
+            self.operation.dtype(columns)
+
     def meta(self, frame: Any) -> Any:
         dtypes = [self.operation.dtype(columns) for columns in self.inputs(frame)]
         return self.build(frame.iloc[:0], [library_of(frame).empty(d) for d in dtypes])

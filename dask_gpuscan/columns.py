@@ -28,12 +28,22 @@ class View:
     """What the layout needs to make a result that is null in the same places, if it can share the bitmap."""
     offset: int = 0
     """Of the first element in the bitmap."""
-    doubt: Callable[[], View] | None = None
-    """Where NaN counts as null and may be among the values, unseen: how to get a view that knows."""
+    doubt: Doubt | None = None
+    """Whether NaN, where it counts as null, may be among the values, unseen."""
 
     def settled(self) -> View:
         """Return a view whose nulls are all known."""
-        return self if self.doubt is None else self.doubt()
+        return self if self.doubt is None else self.doubt.settle()
+
+
+class Doubt(Protocol):
+    """That NaN may be among the numbers of a column."""
+
+    def settle(self) -> View:
+        """Look, and return a view in which such rows are null."""
+
+    def dispel(self) -> None:
+        """Take note that there is none."""
 
 
 Missing = Any
@@ -121,6 +131,9 @@ class Library(Protocol):
     def from_floats(self, values: Any) -> Any:
         """Return numbers as an array of the library's float64, null where they are NaN."""
 
+    def first_valid(self, column: Any, from_end: bool) -> int | None:
+        """Return the row of the first (or last) value of a series, without looking at more than it takes."""
+
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         """Fill nulls from the rows before, or with `reverse` after: an array of any dtype."""
 
@@ -140,9 +153,20 @@ class Library(Protocol):
         """Keep a frame's memory where it is, and let results come from the library's own allocator."""
 
 
+_LIBRARIES: dict[type, Library] = {}
+"""The library of each type that has been met."""
+
+
 def library_of(obj: Any) -> Library:
     """Return the library of a frame or series that is not a Dask collection."""
-    if type(obj).__module__.partition(".")[0] == "cudf":
+    kind = type(obj)
+    if kind not in _LIBRARIES:
+        _LIBRARIES[kind] = _library(kind)
+    return _LIBRARIES[kind]
+
+
+def _library(kind: type) -> Library:
+    if kind.__module__.partition(".")[0] == "cudf":
         from .cudf_columns import CUDF
 
         return CUDF

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import cudf
 import cupy
 import numpy as np
-import pyarrow as pa
 import pylibcudf as plc
-from cudf.core.buffer import as_buffer
-from cudf.core.column import ColumnBase
+from cudf.core.buffer import Buffer, as_buffer
+from cudf.core.buffer.spill_manager import get_global_manager
+from cudf.core.column import ColumnBase, as_column, column_empty
 from cudf.core.dtypes import DecimalDtype
 from cudf.utils.dtypes import dtype_to_pylibcudf_type, get_dtype_of_same_kind
 from packaging.version import Version
@@ -58,6 +60,20 @@ STORAGES |= {
 """What the data of a fixed-width column is, by the type that libcudf gives it."""
 
 
+@lru_cache(maxsize=256)
+def _type_of(dtype: Any) -> Any:
+    """Return libcudf's type for a dtype, or None."""
+    try:
+        return dtype_to_pylibcudf_type(dtype)
+    except KeyError:
+        return None
+
+
+def _storage(dtype: Any) -> np.dtype | None:
+    kind = _type_of(dtype)
+    return None if kind is None else STORAGES.get(kind.id())
+
+
 class CudfLayout:
     """All fixed-width columns of cuDF: numbers and a bitmap of valid rows, at any offset."""
 
@@ -65,25 +81,19 @@ class CudfLayout:
     passes_over_nan = False
 
     def matches(self, dtype: Any) -> bool:
-        return self._storage(dtype) is not None
+        return not isinstance(dtype, cudf.CategoricalDtype) and _storage(dtype) is not None
 
     def storage(self, dtype: Any) -> np.dtype:
-        found = self._storage(dtype)
+        found = _storage(dtype)
         assert found is not None
         return found
 
-    def _storage(self, dtype: Any) -> np.dtype | None:
-        if isinstance(dtype, cudf.CategoricalDtype):
-            return None
-        try:
-            return STORAGES.get(dtype_to_pylibcudf_type(dtype).id())
-        except KeyError:  # no type of libcudf's
-            return None
-
     def view(self, array: Any) -> View:
-        if array.dtype.kind == "f" and "nan_count" not in vars(array):
-            return _view(array, lambda: _view(array.nans_to_nulls()))
-        return _view(array.nans_to_nulls())
+        if array.dtype.kind == "f":
+            if "nan_count" not in vars(array):
+                return _view(array, _Doubt(array))
+            array = array.nans_to_nulls()
+        return _view(array)
 
     def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
         mask, null_count = None, 0
@@ -103,8 +113,21 @@ class CudfLayout:
         return get_dtype_of_same_kind(dtype, storage)
 
 
-def _view(column: Any, doubt: Any = None) -> View:
-    storage, offset, count = LAYOUT.storage(column.dtype), column.offset, len(column)
+@dataclass(frozen=True)
+class _Doubt:
+    """cuDF counts NaN once a column, in a pass of its own, and remembers the number."""
+
+    column: Any
+
+    def settle(self) -> View:
+        return _view(self.column.nans_to_nulls())
+
+    def dispel(self) -> None:
+        vars(self.column)["nan_count"] = 0
+
+
+def _view(column: Any, doubt: _Doubt | None = None) -> View:
+    storage, offset, count = LAYOUT.storage(column.dtype), column.offset, column.size
     values = _array(column.data, offset * storage.itemsize, count, storage)
     if not column.null_count:
         return View(values, None, lambda: cupy.zeros(count, np.bool_), doubt=doubt)
@@ -139,16 +162,12 @@ def _bitmap_of(column: Any) -> Any:
 
 def _column(values: Any, mask: Any, null_count: int, dtype: Any) -> Any:
     """A column around device memory, which is not copied."""
-    data = plc.Column(
-        dtype_to_pylibcudf_type(dtype),
-        len(values),
-        as_buffer(values),
-        None if mask is None else as_buffer(mask),
-        null_count,
-        0,
-        [],
-    )
-    return ColumnBase.create(data, dtype)
+    if mask is not None:
+        mask = mask.copy(deep=False) if isinstance(mask, Buffer) else as_buffer(mask)
+    data = as_buffer(values)
+    kind = _type_of(dtype)
+    column = plc.Column(kind, values.size, data, mask, null_count, 0, [], validate=False)
+    return ColumnBase.create(column, dtype, validate=False)
 
 
 LAYOUT = CudfLayout()
@@ -198,9 +217,11 @@ class Cudf:
         return column._column
 
     def empty(self, dtype: Any) -> Any:
-        return cudf.core.column.column_empty(0, dtype)
+        return column_empty(0, dtype)
 
     def rebuild(self, frame: Any, arrays: list[Any]) -> Any:
+        if frame.ndim == 1 and not frame.attrs:
+            return self.series(arrays[0], frame.index, frame.name)
         return frame._from_data_like_self(frame._data._from_columns_like_self(arrays))
 
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
@@ -221,6 +242,25 @@ class Cudf:
 
     def from_floats(self, values: Any) -> Any:
         return LAYOUT.wrap(values, cupy.isnan(values), values.dtype)
+
+    def first_valid(self, column: Any, from_end: bool) -> int | None:
+        source = column._column.nans_to_nulls()
+        count = source.size
+        if not source.null_count:
+            return (count - 1 if from_end else 0) if count else None
+        nulls = _nulls(source)
+        begin, end, chunk = nulls.offset, nulls.offset + count, 1024
+        while begin < end:  # a piece of the bitmap at a time is looked at on the host
+            first = max(begin // 8, (end + 7) // 8 - chunk) if from_end else begin // 8
+            piece = cupy.asnumpy(nulls.buffer[first : first + chunk])
+            bits = np.unpackbits(piece, bitorder="little")
+            low, high = max(begin, 8 * first), min(end, 8 * (first + len(piece)))
+            valid = np.flatnonzero(bits[low - 8 * first : high - 8 * first])
+            if len(valid):
+                return int(low + valid[-1 if from_end else 0]) - nulls.offset
+            begin, end = (begin, low) if from_end else (high, end)
+            chunk *= 16
+        return None
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         """Each row takes the row that it is filled from: one scan of row numbers, one gather."""
@@ -249,11 +289,18 @@ class Cudf:
         return ColumnBase.create(table.columns()[0], column.dtype)
 
     def keep(self, column: Any, row: int) -> Any:
-        return column.iloc[row : row + 1].to_arrow()
+        one = column.iloc[row : row + 1]
+        if isinstance(column.dtype, cudf.CategoricalDtype):
+            return one.to_pandas().array
+        return one.to_arrow()
 
     def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
-        rows = kept.take(pa.array(np.zeros(count, np.int64)))
-        return cudf.core.column.as_column(rows).astype(dtype)
+        rows = as_column(kept.take(np.zeros(count, np.int64)))
+        if not isinstance(dtype, cudf.CategoricalDtype):
+            return rows.astype(dtype)
+        # categories that are the same need not be brought together again
+        same = rows.categories.equals(dtype._categories)
+        return ColumnBase.create(rows.plc_column, dtype) if same else rows
 
     def part(self, array: Any, start: int, stop: int) -> Any:
         return array.slice(start, stop)
@@ -264,10 +311,10 @@ class Cudf:
 
     @contextmanager
     def reading(self, frame: Any) -> Iterator[None]:
-        with ExitStack() as stack:
-            for column in frame._columns:
-                stack.enter_context(column.access(mode="read", scope="internal"))
-            stack.enter_context(cupy.cuda.using_allocator(rmm_cupy_allocator))
+        with cupy.cuda.using_allocator(rmm_cupy_allocator), ExitStack() as stack:
+            if get_global_manager() is not None:  # memory may be spilled
+                for column in frame._columns:
+                    stack.enter_context(column.access(mode="read", scope="internal"))
             yield
 
 

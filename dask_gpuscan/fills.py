@@ -46,7 +46,7 @@ class FillColumn:
 
     def aggregate(self, columns: Sequence[Any]) -> Carried:
         column = columns[0]
-        at = _first_valid(column, from_end=not self.reverse)
+        at = library_of(column).first_valid(column, from_end=not self.reverse)
         if at is None:
             return Carried(False, None, len(column))
         since = at if self.reverse else len(column) - 1 - at
@@ -63,7 +63,7 @@ class FillColumn:
     def apply(self, columns: Sequence[Any], prefix: Carried | None) -> Any:
         column = columns[0]
         count, dtype, library = len(column), column.dtype, library_of(column)
-        valid = _first_valid(column, from_end=self.reverse)
+        valid = library.first_valid(column, from_end=self.reverse)
         head = count if valid is None else count - 1 - valid if self.reverse else valid
         layout = layout_of(library, dtype)
         seen = prefix is not None and prefix.seen
@@ -104,18 +104,3 @@ class FillColumn:
             carry_out=False,
         )
         return filled
-
-
-def _first_valid(column: Any, from_end: bool) -> int | None:
-    """Position of the first (or last) valid row, without looking at more rows than it takes."""
-    count, done, chunk = len(column), 0, 64
-    while done < count:
-        end = min(count, done + chunk)
-        piece = column.iloc[count - end : count - done] if from_end else column.iloc[done:end]
-        valid = library_of(piece).valid(piece)
-        if bool(valid.any()):
-            if from_end:
-                return count - 1 - done - int(valid[::-1].argmax())
-            return done + int(valid.argmax())
-        done, chunk = end, 4 * chunk
-    return None

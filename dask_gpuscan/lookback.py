@@ -45,23 +45,12 @@ class Carry(Protocol):
         For the names of tasks.
     reverse : bool
         Whether partitions look at the later ones instead.
-    columnwise : bool
-        Whether each column of the output depends on the column of that name alone.
-    keeps_index : bool
-        Whether the output has its input's index, so that divisions hold.
     """
 
     @property
     def label(self) -> str: ...
     @property
     def reverse(self) -> bool: ...
-    @property
-    def columnwise(self) -> bool: ...
-    @property
-    def keeps_index(self) -> bool: ...
-
-    def meta(self, frame: Any) -> Any:
-        """Empty output for an empty input; raises the errors that a user should see early."""
 
     def aggregate(self, partition: Any) -> Any:
         """Small host value that stands for a partition."""
@@ -71,6 +60,29 @@ class Carry(Protocol):
 
     def apply(self, partition: Any, prefix: Any) -> Any:
         """Output of a partition; `prefix` is the aggregate of all before it, None for the first."""
+
+
+class DataFrameCarry(Carry, Protocol):
+    """What a feature of dataframes tells beside.
+
+    Attributes
+    ----------
+    columnwise : bool
+        Whether each column of the output depends on the column of that name alone.
+    keeps_index : bool
+        Whether the output has its input's index, so that divisions hold.
+    """
+
+    @property
+    def columnwise(self) -> bool: ...
+    @property
+    def keeps_index(self) -> bool: ...
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+
+    def meta(self, frame: Any) -> Any:
+        """Empty output for an empty input, which has been checked."""
 
 
 def _combine(carry: Carry, *aggregates: Any) -> Any:
@@ -191,12 +203,13 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
         return None
 
 
-def run(obj: Any, carry: Carry) -> Any:
+def run(obj: Any, carry: DataFrameCarry) -> Any:
     """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
     if is_dask_collection(obj):
+        carry.check(obj._meta)
         expression = AlignedLookBack if carry.keeps_index else LookBack
         return new_collection(expression(obj.expr, carry))
-    carry.meta(obj.iloc[:0])
+    carry.check(obj)
     return carry.apply(obj, None)
 
 

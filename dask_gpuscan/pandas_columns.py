@@ -260,6 +260,19 @@ class Pandas:
     def from_floats(self, values: Any) -> Any:
         return values
 
+    def first_valid(self, column: Any, from_end: bool) -> int | None:
+        count, done, chunk = len(column), 0, 64
+        while done < count:
+            end = min(count, done + chunk)
+            piece = column.iloc[count - end : count - done] if from_end else column.iloc[done:end]
+            valid = self.valid(piece)
+            if valid.any():
+                if from_end:
+                    return count - 1 - done - int(valid[::-1].argmax())
+                return done + int(valid.argmax())
+            done, chunk = end, 4 * chunk
+        return None
+
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         filled = column.bfill(limit=limit) if reverse else column.ffill(limit=limit)
         return _bare(filled.array.copy())

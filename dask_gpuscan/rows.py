@@ -20,6 +20,9 @@ class _Rows:
 
     reverse = False
 
+    def check(self, frame: Any) -> None:
+        """Any frame has rows."""
+
     def aggregate(self, partition: Any) -> int:
         return len(partition)
 

@@ -146,7 +146,7 @@ class ScanColumn:
         plan = self._plan(columns)
         views = self._views(columns, plan)
         carrier, state = self._reduce(plan, views)
-        if _doubtful(views, state):
+        if _met_nan(views, state):
             views = [view.settled() for view in views]
             carrier, state = self._reduce(plan, views)
         nulls = _joint_nulls(views)
@@ -183,7 +183,7 @@ class ScanColumn:
             carry_in = kernels.seed(self.op, prefix.state, plan.kernel_dtype, initial)
         marks = self.op not in LOGICAL and plan.holds_null
         out, state = self._scan(plan, views, carry_in, marks)
-        if _doubtful(views, state):
+        if _met_nan(views, state):
             views = [view.settled() for view in views]
             out, _ = self._scan(plan, views, carry_in, marks)
         nulls = _joint_nulls(views)
@@ -358,8 +358,13 @@ def _in_band(plan: Plan, nulls: kernels.Nulls) -> bool:
     return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
 
 
-def _doubtful(views: list[View], state: Any) -> bool:
-    """Whether a scan may have met a NaN that should have been a null."""
-    if all(view.doubt is None for view in views):
+def _met_nan(views: list[View], state: Any) -> bool:
+    """Whether a scan may have met a NaN that should have been a null; its state shows it."""
+    doubts = [view.doubt for view in views if view.doubt is not None]
+    if not doubts:
         return False
-    return bool(np.isnan(state[0] if isinstance(state, tuple) else state))
+    if np.isnan(state[0] if isinstance(state, tuple) else state):
+        return True
+    for doubt in doubts:
+        doubt.dispel()
+    return False

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import cpu
+from .cpu import Signature
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import BUILT_IN, Operator, check_associative, operator, segmented
 from .product import carrier, seed
@@ -21,6 +22,7 @@ __all__ = [
     "Mask",
     "Nulls",
     "Operator",
+    "Signature",
     "aggregate",
     "bitmap",
     "byte_mask",
@@ -254,7 +256,7 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     return cpu.fold(op, states)
 
 
-def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> cpu.Signature:
+def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signature:
     """Return the types of states and answers of an operator for inputs of these dtypes.
 
     Raises

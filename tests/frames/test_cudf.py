@@ -61,12 +61,19 @@ def test_decimals(method, dtype):
     items = [Decimal(int(i)) / 100 for i in RNG.integers(-999, 999, 1000)]
     x = cudf.Series(items).astype(dtype)
     x.iloc[3] = None
-    cudf.testing.assert_series_equal(getattr(x.gpuscan, method)(), getattr(x, method)())
+    expected = getattr(x, method)()
     lazy = dask_cudf().from_cudf(x, npartitions=3)
-    cudf.testing.assert_series_equal(
-        getattr(lazy.gpuscan, method)().compute(), getattr(x, method)()
-    )
-    cudf.testing.assert_series_equal(lazy.gpuscan.ffill().compute(), x.ffill())
+    for ours, theirs in (
+        (getattr(x.gpuscan, method)(), expected),
+        (getattr(lazy.gpuscan, method)().compute(), expected),
+        (x.gpuscan.ffill(), x.ffill()),
+        (lazy.gpuscan.ffill().compute(), x.ffill()),
+    ):
+        assert ours.dtype == dtype
+        assert ours.to_arrow().equals(theirs.to_arrow())
+    started = getattr(x.gpuscan, method)(initial=Decimal("1.25"))
+    two = [Decimal("1.25"), items[0]]
+    assert started.iloc[0] == {"cumsum": sum, "cummax": max, "cummin": min}[method](two)
     with pytest.raises(TypeError, match="cumprod"):
         x.gpuscan.cumprod()
 

@@ -18,8 +18,9 @@ limits = st.none() | st.integers(1, 5)
 def test_series_as_pandas(backend, x, at, method, limit):
     expected = getattr(x, method)(limit=limit)
     lazy = getattr(partitioned(backend.frame(x), at).gpuscan, method)(limit=limit)
-    assert lazy.dtype == expected.dtype
-    same(backend.to_pandas(lazy.compute()), expected)
+    computed = lazy.compute()
+    assert lazy.dtype == computed.dtype
+    same(backend.to_pandas(computed), expected)
     same(backend.to_pandas(getattr(backend.frame(x).gpuscan, method)(limit)), expected)
 
 
