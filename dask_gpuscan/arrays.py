@@ -6,7 +6,7 @@ The type of the input chooses the answer's. This module must never loop over ele
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import dask.array as da
@@ -172,11 +172,11 @@ def _scan(
         return _scan_arrow(x, ScanColumn(label, op, True, exclusive, reverse, initial, requested))
     arrays = _check_arrays(op, x)
     wanted = None if dtype is None else np.dtype(dtype)
-    carry = ArrayScan(label, op, 0, exclusive, reverse, initial, wanted)
-    types = carry.check(arrays)
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
-    carry = replace(carry, axis=_check_axis(axis, arrays[0].ndim))
+    along = _check_axis(axis, arrays[0].ndim)
+    carry = ArrayScan(label, op, along, exclusive, reverse, initial, wanted)
+    types = carry.check(arrays)
     if isinstance(arrays[0], da.Array):
         if not types.scalar_output:
             raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
@@ -200,10 +200,11 @@ def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
         )
     if len(arrays) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} arrays, found {len(arrays)}")
-    shapes = [a.shape for a in arrays]
-    known = [s for s in shapes if not any(np.isnan(length) for length in s)]
-    if len({a.ndim for a in arrays}) > 1 or len(set(known)) > 1:
-        raise ValueError(f"x must be arrays of one shape, found {shapes}")
+    if len(arrays) > 1:
+        shapes = [a.shape for a in arrays]
+        known = [s for s in shapes if not any(np.isnan(length) for length in s)]
+        if len({a.ndim for a in arrays}) > 1 or len(set(known)) > 1:
+            raise ValueError(f"x must be arrays of one shape, found {shapes}")
     if arrays[0].ndim == 0:
         raise ValueError("x must have at least one dimension, found a 0-d array")
     return arrays
