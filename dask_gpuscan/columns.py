@@ -167,8 +167,13 @@ def library_of(obj: Any) -> Library:
 
 def _library(kind: type) -> Library:
     if kind.__module__.partition(".")[0] == "cudf":
-        from .cudf_columns import CUDF
-
+        try:
+            from .cudf_columns import CUDF
+        except ImportError as error:
+            raise ImportError(
+                f"frames of cuDF need cuDF 26.10 or later from RAPIDS and the extra cuda13 "
+                f"(pip install 'dask-gpuscan[cuda13]'): {error}"
+            ) from error
         return CUDF
     from .pandas_columns import PANDAS
 

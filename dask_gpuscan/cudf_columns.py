@@ -31,14 +31,10 @@ from .columns import Layout, Missing, View
 from .kernels import BUILT_IN, Mask, bitmap
 from .pandas_columns import PANDAS
 
-OLDEST = "26.10"
-"""The first cuDF release whose columns are known to look as this module reads them."""
-
-if Version(cudf.__version__) < Version(OLDEST):
-    raise ImportError(
-        f"dask_gpuscan reads the columns of cuDF {OLDEST} and later, found cuDF {cudf.__version__}; install "
-        f"a newer cudf-cu13 from RAPIDS"
-    )
+if Version(cudf.__version__) < Version(
+    "26.10"
+):  # the first whose columns are known to look as read here
+    raise ImportError(f"found cuDF {cudf.__version__}")
 
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
 
