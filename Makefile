@@ -19,7 +19,7 @@ help:
 # --- virtual environments: .venv/NAME/ready is made from the extras of EXTRAS_NAME --------------------------------
 
 EXTRAS_demo  := examples
-EXTRAS_test  := test
+EXTRAS_test  := test,cuda13
 EXTRAS_check := check
 EXTRAS_docs  := docs
 EXTRAS_gpu   := cuda13

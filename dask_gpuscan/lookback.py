@@ -17,8 +17,8 @@ from itertools import product
 from typing import Any, Protocol
 
 from dask.array.core import Array, unify_chunks
-from dask.base import is_dask_collection
 from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._collection import FrameBase
 from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
 from dask.dataframe.dask_expr._expr import Expr, Projection, plain_column_projection
 from dask.highlevelgraph import HighLevelGraph
@@ -205,7 +205,7 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
 
 def run(obj: Any, carry: DataFrameCarry) -> Any:
     """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
-    if is_dask_collection(obj):
+    if isinstance(obj, FrameBase):
         carry.check(obj._meta)
         expression = AlignedLookBack if carry.keeps_index else LookBack
         return new_collection(expression(obj.expr, carry))
