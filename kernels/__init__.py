@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from . import cpu
+from .arrays import is_array
+from .backends import backend_of
+from .by_key import reduce_by_key, scan_by_key
+from .compaction import heads, partition, run_length_decode, run_length_encode, select, unique
 from .cpu import Signature
+from .marks import Predicate
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import BUILT_IN, Operator, check_associative, operator, segmented
 from .product import carrier, seed
@@ -22,6 +27,7 @@ __all__ = [
     "Mask",
     "Nulls",
     "Operator",
+    "Predicate",
     "Signature",
     "aggregate",
     "bitmap",
@@ -29,58 +35,30 @@ __all__ = [
     "carrier",
     "check_associative",
     "fold",
+    "heads",
     "is_array",
     "operator",
+    "partition",
     "reduce",
+    "reduce_by_key",
+    "run_length_decode",
+    "run_length_encode",
     "scan",
+    "scan_by_key",
     "seed",
     "segmented",
+    "select",
     "signature",
     "state",
+    "unique",
 ]
-
-_BACKENDS: dict[type, Any] = {np.ndarray: cpu}
-"""The backend of each array type: a module with ``run``, and ``start`` where a carry-out has to be waited for."""
-
-
-def is_array(obj: Any) -> bool:
-    """Tell whether scans take an object as it is: NumPy or CuPy arrays."""
-    return isinstance(obj, np.ndarray) or _is_cupy(type(obj))
-
-
-def _is_cupy(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "cupy"
-
-
-def _backend(arrays: tuple[Any, ...]) -> Any:
-    kinds = {type(a) for a in arrays}
-    for kind, backend in _BACKENDS.items():
-        if all(issubclass(k, kind) for k in kinds):
-            return backend
-    if kinds and all(_is_cupy(k) for k in kinds):
-        return _BACKENDS.setdefault(type(arrays[0]), _cuda())
-    names = ", ".join(sorted(k.__name__ for k in kinds))
-    raise TypeError(
-        f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
-    )
-
-
-def _cuda() -> Any:
-    """Import the CUDA backend, which the first CuPy array does and nothing else."""
-    try:
-        from . import cuda
-    except ImportError as error:
-        raise ImportError(
-            f"CuPy arrays need the extra cuda13 (pip install 'dask-gpuscan[cuda13]'): {error}"
-        ) from error
-    return cuda
 
 
 def _inputs(op: Operator, values: Any, axis: int) -> tuple[Any, tuple[Any, ...], int]:
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
     arrays = values if isinstance(values, tuple) else (values,)
-    backend = _backend(arrays)
+    backend = backend_of(arrays)
     if len(arrays) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
     shapes = {a.shape for a in arrays}

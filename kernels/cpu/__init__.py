@@ -3,7 +3,20 @@
 It must never import Dask, pandas or a GPU library.
 """
 
+from .compaction import compact, heads, reduce_by_key, repeat, run_lengths, scan_by_key
 from .launch import fold, run
 from .types import Signature, as_state, signature
 
-__all__ = ["Signature", "as_state", "fold", "run", "signature"]
+__all__ = [
+    "Signature",
+    "as_state",
+    "compact",
+    "fold",
+    "heads",
+    "reduce_by_key",
+    "repeat",
+    "run",
+    "run_lengths",
+    "scan_by_key",
+    "signature",
+]

@@ -1,0 +1,47 @@
+"""What counts as an array, and checks that say what is wrong with arguments that are none.
+
+Backends and array functions alike rest on this module, which must never know either.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+FIXED_WIDTH = "biufcmM"
+"""The kinds of dtypes that compaction takes: bool, numbers, datetime64, timedelta64."""
+
+
+def is_array(obj: Any) -> bool:
+    """Tell whether scans take an object as it is: NumPy or CuPy arrays."""
+    return isinstance(obj, np.ndarray) or is_cupy(type(obj))
+
+
+def is_cupy(kind: type) -> bool:
+    """Tell whether a type is CuPy's, without importing it."""
+    return kind.__module__.partition(".")[0] == "cupy"
+
+
+def columns(name: str, arrays: Sequence[Any]) -> None:
+    """Check that the argument `name` holds 1-d arrays of fixed width and of one length."""
+    for array in arrays:
+        if not is_array(array):
+            raise TypeError(
+                f"{name} must be arrays (numpy.ndarray, cupy.ndarray), found {type(array).__name__}"
+            )
+        if array.dtype.kind not in FIXED_WIDTH or not array.dtype.isnative:
+            raise TypeError(
+                f"{name}: the kernels do not take arrays of dtype {array.dtype}; "
+                f"cast them, or take rows of them by position"
+            )
+    one_length(name, arrays)
+
+
+def one_length(name: str, arrays: Sequence[Any]) -> None:
+    """Check that arrays have one dimension and one length."""
+    for array in arrays:
+        if array.ndim != 1:
+            raise ValueError(f"{name} must be 1-d, found {array.ndim}-d")
+    lengths = {len(a) for a in arrays}
+    if len(lengths) > 1:
+        raise ValueError(f"{name} must have one length, found {sorted(lengths)}")

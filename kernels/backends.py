@@ -1,0 +1,63 @@
+"""Which backend works on which arrays: the type of the arrays chooses it, and nothing else does.
+
+Data stays where it lives. This module must never know what the backends compute.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from . import cpu
+from .arrays import is_cupy
+
+_BACKENDS: dict[type, Any] = {np.ndarray: cpu}
+"""The backend of each array type: a module with ``run``, and ``start`` where a carry-out has to be waited for."""
+
+
+def backend_of(arrays: Iterable[Any]) -> Any:
+    """Return the backend of these arrays.
+
+    Raises
+    ------
+    TypeError
+        If they are not all arrays of one supported type.
+    ImportError
+        If they live on a GPU and the extra for it is missing.
+    """
+    kinds = {type(a) for a in arrays}
+    for kind, backend in _BACKENDS.items():
+        if kinds and all(issubclass(k, kind) for k in kinds):
+            return backend
+    if kinds and all(is_cupy(k) for k in kinds):
+        return _BACKENDS.setdefault(next(iter(kinds)), _cuda())
+    names = ", ".join(sorted(k.__name__ for k in kinds))
+    raise TypeError(
+        f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
+    )
+
+
+def primitive(name: str, arrays: Iterable[Any]) -> Any:
+    """Return the function `name` of the backend of these arrays.
+
+    Raises
+    ------
+    TypeError
+        As `backend_of`; or if the backend has no such function.
+    """
+    arrays = list(arrays)
+    backend = backend_of(arrays)
+    if not hasattr(backend, name):
+        raise TypeError(f"{name} does not take {type(arrays[0]).__module__} arrays yet")
+    return getattr(backend, name)
+
+
+def _cuda() -> Any:
+    """Import the CUDA backend, which the first CuPy array does and nothing else."""
+    try:
+        from . import cuda
+    except ImportError as error:
+        raise ImportError(
+            f"CuPy arrays need the extra cuda13 (pip install 'dask-gpuscan[cuda13]'): {error}"
+        ) from error
+    return cuda

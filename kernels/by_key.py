@@ -1,0 +1,165 @@
+"""Ordered group-by: reductions and scans by an operator that restart at each run of equal keys.
+
+Heads of runs are found in the same pass and never written. The engine's state is the number of heads and the
+operator's state of the open run, which is again an operator (`counted`). This module must never know where the
+arrays live.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .arrays import is_array, one_length
+from .backends import primitive
+from .marks import runs
+from .nulls import Nulls
+from .operators import Operator
+
+
+def reduce_by_key(
+    op: Operator,
+    keys: Any,
+    values: Any,
+    *,
+    key_nulls: Sequence[Nulls] | None = None,
+    nulls: Nulls = None,
+    dtype: Any = None,
+    starts: bool = True,
+    lower: bool = False,
+) -> tuple[Any, Any]:
+    """Reduce each run of equal keys to one state.
+
+    Parameters
+    ----------
+    op : Operator
+    keys : sequence of arrays
+        As for `heads`.
+    values : array or tuple of arrays
+        1-d, as many as the operator has inputs, as long as the keys.
+    key_nulls : sequence of InBand, Mask or None, optional
+        Which elements of each key are null; a null equals a null.
+    nulls : InBand, Mask or None
+        Which values are missing; they leave the state as it is.
+    dtype : dtype, optional
+        As for `scan`.
+    starts : bool, default True
+        Return where the runs start.
+    lower : bool, default False
+        Return the operator's answers rather than its states.
+
+    Returns
+    -------
+    starts : array of int64
+        The position of the first row of each run. None without `starts`.
+    states : array or tuple of arrays
+        The state of each run, the identity where all its values are missing; with `lower`, the answer.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For operators that cannot be compiled for these dtypes, and arrays that do not fit.
+
+    Notes
+    -----
+    The association within a run depends on where its rows lie in tiles, never on the number of threads:
+    the same input gives the same bits. One pass, after Merrill and Garland, NVR-2016-002, section 5.2.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> key, x = np.array([7, 7, 8, 7]), np.array([1, 2, 3, 4])
+    >>> reduce_by_key(BUILT_IN["add"], [key], x)
+    (array([0, 2, 3]), array([3, 3, 4]))
+    >>> reduce_by_key(BUILT_IN["first"], [key], x, starts=False)
+    (None, (array([1, 3, 4]), array([ True,  True,  True])))
+    """
+    arrays = _values(op, values)
+    found = runs(keys, key_nulls)
+    every = [*found.arrays, *arrays]
+    one_length("keys and values", every)
+    run = primitive("reduce_by_key", every)
+    wanted = None if dtype is None else np.dtype(dtype)
+    first, states = run(op, found, arrays, nulls=nulls, dtype=wanted, starts=starts, lower=lower)
+    return first, states
+
+
+def scan_by_key(
+    op: Operator,
+    keys: Any,
+    values: Any,
+    *,
+    key_nulls: Sequence[Nulls] | None = None,
+    nulls: Nulls = None,
+    exclusive: bool = False,
+    reverse: bool = False,
+    carry_in: Any = None,
+    continues: bool = False,
+    dtype: Any = None,
+    mark_nulls: bool = False,
+) -> tuple[Any, Any]:
+    """Scan arrays, restarting at each run of equal keys.
+
+    Parameters
+    ----------
+    op, keys, values, key_nulls, nulls
+        As for `reduce_by_key`.
+    exclusive, reverse, dtype, mark_nulls
+        As for `scan`. In reverse, a run starts with its last row.
+    carry_in : state, optional
+        State of the run that is open before the first row; default the identity.
+    continues : bool, default False
+        Whether the first run (in reverse, the last one) goes on with that open run. If it does not,
+        `carry_in` is not used.
+
+    Returns
+    -------
+    out : array or tuple of arrays
+    carry_out : state
+        State of the run that is open after the last row (in reverse, the first one), on the host.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `reduce_by_key`.
+
+    Notes
+    -----
+    The segmented scan of Blelloch, *Prefix sums and their applications* (CMU-CS-90-190), 1.5.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> key, x = np.array([7, 7, 8, 7]), np.array([1, 2, 3, 4])
+    >>> scan_by_key(BUILT_IN["add"], [key], x)
+    (array([1, 3, 3, 4]), np.int64(4))
+    >>> scan_by_key(BUILT_IN["add"], [key], x, carry_in=10, continues=True)
+    (array([11, 13,  3,  4]), np.int64(4))
+    """
+    arrays = _values(op, values)
+    found = runs(keys, key_nulls, last=reverse, continues=continues)
+    every = [*found.arrays, *arrays]
+    one_length("keys and values", every)
+    out, carry = primitive("scan_by_key", every)(
+        op,
+        found,
+        arrays,
+        nulls=nulls,
+        exclusive=exclusive,
+        carry_in=carry_in if continues else None,
+        dtype=None if dtype is None else np.dtype(dtype),
+        mark_nulls=mark_nulls,
+    )
+    return out, carry
+
+
+def _values(op: Operator, values: Any) -> tuple[Any, ...]:
+    if not isinstance(op, Operator):
+        raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
+    arrays = values if isinstance(values, tuple) else (values,)
+    if not all(is_array(a) for a in arrays):
+        names = ", ".join(sorted({type(a).__name__ for a in arrays}))
+        raise TypeError(f"values must be arrays (numpy.ndarray, cupy.ndarray), found {names}")
+    if len(arrays) != op.inputs:
+        raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
+    return arrays

@@ -1,0 +1,246 @@
+"""Compaction: keeping some rows, splitting rows in two, one row a run, and runs as starts and lengths.
+
+Each function is one pass of the engine whose state is a count (of kept rows, of runs): what a tile writes goes
+where the counts of the tiles before it end. After Merrill and Garland, *Single-pass Parallel Prefix Scan with
+Decoupled Look-back* (NVR-2016-002), section 5.2, and in place section 4.4. This module must never know where
+the arrays live.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .arrays import columns, is_array
+from .backends import primitive
+from .marks import Predicate, check_keep, runs
+from .nulls import Nulls
+
+
+def select(
+    arrays: Sequence[Any], keep: Any, *, positions: bool = False, in_place: bool = False
+) -> list[Any]:
+    """Keep the rows of arrays where `keep` is true, in their order.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays
+        1-d, of one length and any fixed-width dtypes.
+    keep : array of bool or Predicate
+        Of the same length.
+    positions : bool, default False
+        Return the positions of the kept rows as well.
+    in_place : bool, default False
+        Write over the arrays and return views of their heads. What is behind the heads is then undefined.
+
+    Returns
+    -------
+    list of arrays
+        The kept rows of each array; with `positions`, an int64 array last.
+
+    Raises
+    ------
+    TypeError
+        For other objects than arrays, dtypes that are not of a fixed width, a `keep` that is not bool.
+    ValueError
+        If lengths differ; in place, if an array is read-only or shares a part of another's memory.
+
+    Notes
+    -----
+    One pass; a predicate is evaluated in it, once a row.
+
+    Examples
+    --------
+    >>> x = np.array([3, 1, 4, 1, 5])
+    >>> select([x], x > 2)
+    [array([3, 4, 5])]
+    >>> select([x], Predicate(lambda x: x > 2, [x]), positions=True)
+    [array([3, 4, 5]), array([0, 2, 4])]
+    """
+    every = check_keep(keep, arrays)
+    kept, _ = primitive("compact", every)(list(arrays), keep, False, positions, in_place)
+    return list(kept)
+
+
+def partition(
+    arrays: Sequence[Any], keep: Any, *, positions: bool = False, in_place: bool = False
+) -> tuple[list[Any], list[Any]]:
+    """Split the rows of arrays into those where `keep` is true and the rest, both in their order.
+
+    Parameters
+    ----------
+    arrays, keep, positions
+        As for `select`.
+    in_place : bool, default False
+        Write over the arrays: the kept rows become their heads and the rest their tails, by way of a
+        buffer as long as the rest.
+
+    Returns
+    -------
+    kept, rest : list of arrays
+        Each as `select` returns it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `select`.
+
+    Examples
+    --------
+    >>> x = np.array([3, 1, 4, 1, 5])
+    >>> partition([x], x > 2)
+    ([array([3, 4, 5])], [array([1, 1])])
+    """
+    every = check_keep(keep, arrays)
+    kept, rest = primitive("compact", every)(list(arrays), keep, True, positions, in_place)
+    return list(kept), list(rest)
+
+
+def heads(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> Any:
+    """Tell where runs of equal keys start.
+
+    Parameters
+    ----------
+    keys : sequence of arrays
+        1-d, of one length and any fixed-width dtypes. Rows are equal if all their keys are; NaN equals NaN,
+        and a null equals a null.
+    nulls : sequence of InBand, Mask or None, optional
+        Which elements of each key are null.
+
+    Returns
+    -------
+    array of bool
+        True in the first row and wherever a row differs from the one before.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For keys that are not such arrays.
+
+    Examples
+    --------
+    >>> heads([np.array([1.0, 1.0, np.nan, np.nan, 2.0])])
+    array([ True, False,  True, False,  True])
+    """
+    found = runs(keys, nulls)
+    return primitive("heads", found.arrays)(found)
+
+
+def unique(
+    keys: Any,
+    arrays: Sequence[Any] = (),
+    *,
+    nulls: Sequence[Nulls] | None = None,
+    keep: str = "first",
+    in_place: bool = False,
+) -> tuple[Any, list[Any]]:
+    """Keep one row of each run of equal keys.
+
+    Parameters
+    ----------
+    keys, nulls
+        As for `heads`.
+    arrays : sequence of arrays, optional
+        What is compacted; the keys may be among them.
+    keep : {"first", "last"}, default "first"
+        Which row of a run.
+    in_place : bool, default False
+        As for `select`.
+
+    Returns
+    -------
+    positions : array of int64
+        Of the kept rows.
+    compacted : list of arrays
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `heads` and `select`; for another `keep`.
+
+    Examples
+    --------
+    >>> key = np.array([7, 7, 8, 7])
+    >>> unique([key], [key])
+    (array([0, 2, 3]), [array([7, 8, 7])])
+    >>> unique([key], keep="last")
+    (array([1, 2, 3]), [])
+    """
+    if keep not in ("first", "last"):
+        raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
+    found = runs(keys, nulls, last=keep == "last")
+    every = check_keep(found, arrays)
+    kept, _ = primitive("compact", every)(list(arrays), found, False, True, in_place)
+    return kept[-1], list(kept[:-1])
+
+
+def run_length_encode(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> tuple[Any, Any]:
+    """Return where each run of equal keys starts and how long it is.
+
+    Parameters
+    ----------
+    keys, nulls
+        As for `heads`.
+
+    Returns
+    -------
+    starts, lengths : array of int64
+        One entry a run; ``key[starts]`` are the keys of the runs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `heads`.
+
+    Examples
+    --------
+    >>> run_length_encode([np.array([7, 7, 8, 7])])
+    (array([0, 2, 3]), array([2, 1, 1]))
+    """
+    found = runs(keys, nulls)
+    starts, lengths = primitive("run_lengths", found.arrays)(found)
+    return starts, lengths
+
+
+def run_length_decode(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
+    """Repeat each entry of arrays as often as `lengths` says: the inverse of run-length encoding.
+
+    Parameters
+    ----------
+    lengths : array of int64
+        Not negative.
+    arrays : sequence of arrays
+        1-d, as long as `lengths`, of any fixed-width dtypes.
+
+    Returns
+    -------
+    list of arrays
+
+    Raises
+    ------
+    TypeError
+        If lengths are no int64 array, or an array is not of a fixed width.
+    ValueError
+        If a length is negative, or the arrays are not of one length.
+
+    Examples
+    --------
+    >>> run_length_decode(np.array([2, 0, 3]), [np.array([7, 8, 9])])
+    [array([7, 7, 9, 9, 9])]
+    """
+    if not is_array(lengths) or lengths.dtype != np.int64:
+        found = f"an array of {lengths.dtype}" if is_array(lengths) else type(lengths).__name__
+        raise TypeError(f"lengths must be an array of int64, found {found}")
+    columns("lengths and arrays", [lengths, *arrays])
+    return list(primitive("repeat", [lengths, *arrays])(lengths, list(arrays)))
+
+
+__all__ = [
+    "Predicate",
+    "heads",
+    "partition",
+    "run_length_decode",
+    "run_length_encode",
+    "select",
+    "unique",
+]

@@ -1,0 +1,176 @@
+"""Which rows a compaction marks: those where a bool array, or a fused predicate, is true, or where runs start or end.
+
+These are descriptions; a backend marks the rows of a tile as it works on the tile, and no array of marks is
+written. This module must never know what is done with marked rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from .arrays import columns, is_array, one_length
+from .nulls import Nulls
+from .operators import Operator
+
+
+@dataclass(frozen=True, eq=False)
+class Predicate:
+    """A function of rows that says which are kept, compiled and fused into the pass that keeps them.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, ...) -> bool``, a Python function of scalars, one parameter an input. It may use
+        what an operator's functions may (see `Operator`) and is frozen as they are.
+    inputs : sequence of arrays and scalars
+        What it reads: 1-d arrays of bool or numbers, of one length. A scalar is handed to every call;
+        another one then needs no new kernel, as another constant in the function would.
+    nulls : sequence of InBand, Mask or None, optional
+        Which elements of each input are missing: a row with one is not kept.
+
+    Raises
+    ------
+    TypeError
+        If the function is no Python function of as many parameters as there are inputs, or there is no
+        array among the inputs.
+    ValueError
+        If the inputs are not of one length.
+
+    Notes
+    -----
+    `token` is equal for equal functions, whatever the inputs.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import select
+    >>> late = Predicate(lambda delay, limit: delay > limit, [np.array([5, 45, 31]), 30])
+    >>> select([np.array([10, 11, 12])], late)
+    [array([11, 12])]
+    """
+
+    function: Callable[..., Any]
+    inputs: Sequence[Any]
+    nulls: Sequence[Nulls] | None = None
+    counter: Operator = field(init=False, repr=False)
+    """The operator that counts the rows that are kept: it lifts a row to whether it is."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(getattr(self.function, "py_func", self.function), FunctionType):
+            raise TypeError(
+                f"a predicate must be a function written in Python (def or lambda), "
+                f"found {self.function!r}"
+            )
+        counter = Operator(_add, 0, self.function, name="predicate")
+        inputs = tuple(self.inputs)
+        if counter.inputs != len(inputs):
+            raise TypeError(
+                f"the predicate has {counter.inputs} parameters, found {len(inputs)} inputs"
+            )
+        nulls = (None,) * len(inputs) if self.nulls is None else tuple(self.nulls)
+        if len(nulls) != len(inputs):
+            raise ValueError(f"nulls must have one entry an input, found {len(nulls)}")
+        object.__setattr__(self, "function", counter.lift)
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "nulls", nulls)
+        object.__setattr__(self, "counter", counter)
+        if not self.arrays:
+            raise TypeError("a predicate must read at least one array")
+        one_length("inputs of a predicate", self.arrays)
+
+    def __reduce__(self) -> Any:
+        return _load, (self.counter, self.inputs, self.nulls)
+
+    @property
+    def arrays(self) -> list[Any]:
+        """The inputs that are arrays."""
+        return [x for x in self.inputs if is_array(x)]
+
+    @property
+    def token(self) -> str:
+        """What tells the function from others."""
+        return self.counter.token
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _load(counter: Operator, inputs: tuple[Any, ...], nulls: tuple[Nulls, ...]) -> Predicate:
+    assert counter.lift is not None
+    return Predicate(counter.lift, inputs, nulls)
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The first rows of runs of equal keys, or the last ones.
+
+    Parameters
+    ----------
+    keys : tuple of arrays
+    nulls : tuple of Nulls
+        One a key.
+    last : bool, default False
+        Mark the last row of each run rather than the first.
+    continues : bool, default False
+        The first row (with `last`, the last row) goes on with a run that is not in these arrays.
+    """
+
+    keys: tuple[Any, ...]
+    nulls: tuple[Nulls, ...]
+    last: bool = False
+    continues: bool = False
+
+    @property
+    def arrays(self) -> list[Any]:
+        """The arrays that tell the type and length of all."""
+        return list(self.keys)
+
+
+def runs(
+    keys: Any, nulls: Sequence[Nulls] | None, *, last: bool = False, continues: bool = False
+) -> Runs:
+    """Describe the runs of `keys`, which callers may give as one array or as a sequence.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the keys are no 1-d arrays of one length, or the nulls not one a key.
+    """
+    keys = (keys,) if is_array(keys) else tuple(keys)
+    if not keys:
+        raise ValueError("keys must be at least one array")
+    columns("keys", keys)
+    each = (None,) * len(keys) if nulls is None else tuple(nulls)
+    if len(each) != len(keys):
+        raise ValueError(f"nulls of keys must have one entry a key, found {len(each)}")
+    return Runs(keys, each, last, continues)
+
+
+Marks = Any
+"""A bool array, a Predicate or Runs."""
+
+
+def check_keep(keep: Marks, arrays: Sequence[Any]) -> list[Any]:
+    """Return all arrays of a compaction, to choose the backend by.
+
+    Raises
+    ------
+    TypeError
+        If `keep` is neither a bool array nor a Predicate, or an array is none.
+    ValueError
+        If lengths differ.
+    """
+    columns("arrays", arrays)
+    if isinstance(keep, (Predicate, Runs)):
+        deciding = keep.arrays
+    else:
+        deciding = [keep]
+        if not is_array(keep) or keep.dtype != np.bool_:
+            found = f"an array of {keep.dtype}" if is_array(keep) else type(keep).__name__
+            raise TypeError(f"keep must be an array of bool or a Predicate, found {found}")
+    every = [*deciding, *arrays]
+    one_length("arrays and what decides on them", every)
+    return every
