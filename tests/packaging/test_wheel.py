@@ -86,9 +86,10 @@ def test_every_package_is_listed() -> None:
 
 
 def test_import_needs_no_device_library() -> None:
-    """The CPU default must neither need nor load the libraries of the device."""
+    """The CPU default must neither need nor load the libraries of the device; dask.array loads CuPy itself."""
     code = (
-        "import sys, dask_gpuscan; "
-        "print([m for m in ('cudf', 'cupy', 'dask_cudf', 'numba.cuda') if m in sys.modules])"
+        "import sys, dask.array, dask.dataframe; before = set(sys.modules); import dask_gpuscan; "
+        "libraries = ('cudf', 'cupy', 'dask_cudf', 'numba.cuda'); "
+        "print([m for m in libraries if m in sys.modules and m not in before])"
     )
     assert _run(sys.executable, "-c", code, cwd=Path.cwd()).strip() == "[]"
