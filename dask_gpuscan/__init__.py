@@ -30,6 +30,7 @@ from .kernels.operators import (
     segmented,
     welford,
 )
+from .runs import rle_decode
 
 __version__ = "0.1.0"
 
@@ -54,6 +55,7 @@ __all__ = [
     "minimum",
     "multiply",
     "operator",
+    "rle_decode",
     "scan",
     "segmented",
     "welford",

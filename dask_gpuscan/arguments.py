@@ -38,3 +38,9 @@ def check_ddof(ddof: Any) -> int:
     if isinstance(ddof, bool) or not hasattr(ddof, "__index__"):
         raise ValueError(f"ddof must be an integer, found {ddof!r}")
     return int(ddof)
+
+
+def one_of(names: Any, most: int = 12) -> str:
+    """List names for a message, of many the first."""
+    listed = ", ".join(repr(name) for name in list(names)[:most])
+    return f"{listed}, ..." if len(names) > most else listed or "none"

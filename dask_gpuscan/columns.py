@@ -67,6 +67,9 @@ class Layout(Protocol):
     def view(self, array: Any) -> View:
         """Show the column's array."""
 
+    def raw(self, array: Any) -> View:
+        """Show the column's array to be moved as it is: NaN is a number like any other."""
+
     def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
         """Make an array of dtype `dtype`, null where `missing`, or where a view is null."""
 
@@ -113,17 +116,32 @@ class Library(Protocol):
     def empty(self, dtype: Any) -> Any:
         """Return an array of no rows."""
 
-    def rebuild(self, frame: Any, arrays: list[Any]) -> Any:
-        """Return `frame` with the arrays as its columns: same index, same names."""
+    def rebuild(self, frame: Any, arrays: list[Any], index: Any = None) -> Any:
+        """Return `frame` with the arrays as its columns: same names, same index unless one is given."""
+
+    def take(self, array: Any, positions: Any) -> Any:
+        """Return the rows of an array at these positions; a null at -1."""
+
+    def take_index(self, index: Any, positions: Any) -> Any:
+        """Return the rows of an index at these positions."""
 
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         """Return an array as a series."""
+
+    def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
+        """Return arrays as a frame."""
 
     def range_index(self, start: int, stop: int) -> Any:
         """Return an index of consecutive numbers."""
 
     def valid(self, column: Any) -> Any:
         """Return where a series is not null, as an array of bool."""
+
+    def codes(self, column: Any) -> Any:
+        """Return an array of integers, equal where values of a series are; nulls are one value.
+
+        Raises a TypeError for values that cannot be hashed.
+        """
 
     def floats(self, column: Any) -> Any:
         """Return the numbers of a series as float64, NaN where it is null."""

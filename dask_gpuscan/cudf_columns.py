@@ -91,6 +91,9 @@ class CudfLayout:
             array = array.nans_to_nulls()
         return _view(array)
 
+    def raw(self, array: Any) -> View:
+        return _view(array)
+
     def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
         mask, null_count = None, 0
         if isinstance(missing, View):
@@ -166,6 +169,16 @@ def _column(values: Any, mask: Any, null_count: int, dtype: Any) -> Any:
     return ColumnBase.create(column, dtype, validate=False)
 
 
+def _gather(column: Any, rows: Any) -> Any:
+    """The rows at these positions, null where one is past the end."""
+    table = plc.copying.gather(
+        plc.Table([column.plc_column]),
+        plc.Column.from_cuda_array_interface(rows),
+        plc.copying.OutOfBoundsPolicy.NULLIFY,
+    )
+    return table.columns()[0]
+
+
 LAYOUT = CudfLayout()
 
 
@@ -215,7 +228,12 @@ class Cudf:
     def empty(self, dtype: Any) -> Any:
         return column_empty(0, dtype)
 
-    def rebuild(self, frame: Any, arrays: list[Any]) -> Any:
+    def rebuild(self, frame: Any, arrays: list[Any], index: Any = None) -> Any:
+        if index is not None:
+            if frame.ndim == 1:
+                return self.series(arrays[0], index, frame.name)
+            columns = frame._data._from_columns_like_self(arrays, verify=False)
+            return cudf.DataFrame._from_data(columns, index=index)
         if frame.ndim == 1 and not frame.attrs:
             return self.series(arrays[0], frame.index, frame.name)
         return frame._from_data_like_self(frame._data._from_columns_like_self(arrays))
@@ -223,11 +241,31 @@ class Cudf:
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         return cudf.Series._from_column(array, name=name, index=index)
 
+    def take(self, array: Any, positions: Any) -> Any:
+        rows = cupy.where(
+            positions < 0, array.size, positions
+        )  # negative ones would count from the end
+        return ColumnBase.create(_gather(array, rows), array.dtype)
+
+    def take_index(self, index: Any, positions: Any) -> Any:
+        return index.take(positions)
+
+    def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
+        numbered = {i: cudf.Series._from_column(a, index=index) for i, a in enumerate(arrays)}
+        out = cudf.DataFrame(numbered, index=index)
+        out.columns = names
+        return out
+
     def range_index(self, start: int, stop: int) -> Any:
         return cudf.RangeIndex(start, stop)
 
     def valid(self, column: Any) -> Any:
         return cupy.asarray(column.notna()._column)
+
+    def codes(self, column: Any) -> Any:
+        if isinstance(column.dtype, cudf.CategoricalDtype):
+            return cupy.asarray(column.cat.codes)
+        return column.factorize()[0]
 
     def floats(self, column: Any) -> Any:
         view = LAYOUT.view(column._column)
@@ -277,12 +315,7 @@ class Cudf:
         )
         if limit is not None:
             taken[cupy.abs(rows - taken) > limit] = count
-        table = plc.copying.gather(
-            plc.Table([source.plc_column]),
-            plc.Column.from_cuda_array_interface(taken),
-            plc.copying.OutOfBoundsPolicy.NULLIFY,
-        )
-        return ColumnBase.create(table.columns()[0], column.dtype)
+        return ColumnBase.create(_gather(source, taken), column.dtype)
 
     def keep(self, column: Any, row: int) -> Any:
         one = column.iloc[row : row + 1]

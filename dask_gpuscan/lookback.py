@@ -71,6 +71,9 @@ class DataFrameCarry(Carry, Protocol):
         Whether each column of the output depends on the column of that name alone.
     keeps_index : bool
         Whether the output has its input's index, so that divisions hold.
+
+    A carry may tell, too, that divisions hold for rows that are left out (``keeps_divisions = True``), and which
+    carry applies to the partition that nothing follows (``final``), if that one has more to write.
     """
 
     @property
@@ -131,8 +134,14 @@ def tasks(
         aggregates.append(key)
     before = _prefixes(name, aggregates, carry, suffix, graph, 0)
     for partition, key, earlier in zip(inputs, outputs, before, strict=True):
-        graph[key] = Task(key, _apply, carry, partition, *map(TaskRef, earlier))
+        by = final(carry) if key == outputs[-1] else carry
+        graph[key] = Task(key, _apply, by, partition, *map(TaskRef, earlier))
     return graph
+
+
+def final(carry: Carry) -> Carry:
+    """Return the carry that applies to the partition that nothing follows."""
+    return getattr(carry, "final", carry)
 
 
 def _prefixes(
@@ -178,7 +187,8 @@ class LookBack(Expr):  # type: ignore[misc]
 
     def _divisions(self) -> tuple[Any, ...]:
         divisions = self.frame.divisions
-        return tuple(divisions) if self.carry.keeps_index else (None,) * len(divisions)
+        keeps = self.carry.keeps_index or getattr(self.carry, "keeps_divisions", False)
+        return tuple(divisions) if keeps else (None,) * len(divisions)
 
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
         if isinstance(parent, Projection) and self.carry.columnwise and self.frame.ndim == 2:
@@ -210,7 +220,7 @@ def run(obj: Any, carry: DataFrameCarry) -> Any:
         expression = AlignedLookBack if carry.keeps_index else LookBack
         return new_collection(expression(obj.expr, carry))
     carry.check(obj)
-    return carry.apply(obj, None)
+    return final(carry).apply(obj, None)
 
 
 def over_blocks(arrays: Sequence[Array], carry: Carry, axis: int, meta: Any) -> Array:

@@ -25,7 +25,17 @@ def _none(array: Any) -> np.ndarray:
     return np.zeros(len(array), np.bool_)
 
 
-class NumPyLayout:
+class _Exact:
+    """What these layouts share: nothing is changed when a column is shown."""
+
+    def view(self, array: Any) -> View:
+        raise NotImplementedError
+
+    def raw(self, array: Any) -> View:
+        return self.view(array)
+
+
+class NumPyLayout(_Exact):
     """Numbers and bool as NumPy arrays; NaN is the null of floating-point and complex columns."""
 
     nulls = "in band"
@@ -54,7 +64,7 @@ class NumPyLayout:
         return storage
 
 
-class TimeLayout:
+class TimeLayout(_Exact):
     """Datetimes, timedeltas and periods as 64-bit integers with NaT in band."""
 
     nulls = "in band"
@@ -86,7 +96,7 @@ class TimeLayout:
         return dtype if storage == np.int64 else storage
 
 
-class MaskedLayout:
+class MaskedLayout(_Exact):
     """Nullable columns (``Int64``, ``Float64``, ``boolean``): numbers and a mask of bytes."""
 
     nulls = "mask"
@@ -119,7 +129,7 @@ _NULLABLE = {"bool": "boolean", "float32": "Float32", "float64": "Float64"} | {
 }
 
 
-class ArrowLayout:
+class ArrowLayout(_Exact):
     """Arrow-backed columns of fixed width: a buffer of numbers and a bitmap, at any offset."""
 
     nulls = "mask"
@@ -233,26 +243,41 @@ class Pandas:
     def empty(self, dtype: Any) -> Any:
         return pd.array([], dtype=dtype)
 
-    def rebuild(self, frame: Any, arrays: list[Any]) -> Any:
+    def rebuild(self, frame: Any, arrays: list[Any], index: Any = None) -> Any:
+        index = frame.index if index is None else index
         if frame.ndim == 1:
-            return self.series(arrays[0], frame.index, frame.name).__finalize__(frame)
+            return self.series(arrays[0], index, frame.name).__finalize__(frame)
+        return self.frame(arrays, frame.columns, index).__finalize__(frame)
+
+    def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
         # pandas would look for strings in bare arrays of objects
         columns = {
-            i: self.series(a, frame.index, i) if a.dtype == object else a
-            for i, a in enumerate(arrays)
+            i: self.series(a, index, i) if a.dtype == object else a for i, a in enumerate(arrays)
         }
-        out = pd.DataFrame(columns, index=frame.index, copy=False)
-        out.columns = frame.columns
-        return out.__finalize__(frame)
+        out = pd.DataFrame(columns, index=index, copy=False)
+        out.columns = names
+        return out
 
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
+
+    def take(self, array: Any, positions: Any) -> Any:
+        fills = bool(len(positions)) and bool(positions.min() < 0)
+        return _bare(array.take(positions, allow_fill=fills))
+
+    def take_index(self, index: Any, positions: Any) -> Any:
+        return index.take(positions)
 
     def range_index(self, start: int, stop: int) -> Any:
         return pd.RangeIndex(start, stop)
 
     def valid(self, column: Any) -> Any:
         return np.asarray(column.notna())
+
+    def codes(self, column: Any) -> Any:
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            return column.array.codes
+        return pd.factorize(column.array)[0]
 
     def floats(self, column: Any) -> Any:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -1,0 +1,204 @@
+"""Key columns: as arrays that kernels compare, and as values that partitions tell each other.
+
+Columns of fixed width are compared as they are; others by the codes that their library gives equal values within
+one partition. Between partitions values themselves are compared, never codes or hashes. This module must never
+know what is done with runs of equal keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from . import kernels
+from .arguments import one_of
+from .columns import layout_of, library_of
+
+
+@dataclass(frozen=True)
+class By:
+    """Which columns, or levels of the index, are keys: by name; a series is its own key if there is none."""
+
+    columns: tuple[Hashable, ...]
+    levels: tuple[Hashable, ...] = ()
+    """Those among `columns` that are levels of the index."""
+
+    def series(self, frame: Any) -> list[Any]:
+        """Return the keys of a frame or series, in order."""
+        if not self.columns:
+            return [frame]
+        keys = []
+        for name in self.columns:
+            if name in self.levels:
+                keys.append(frame.index.get_level_values(name).to_series(index=frame.index))
+            else:
+                keys.append(frame[name])
+        return keys
+
+
+def check_by(meta: Any, by: Any, argument: str = "by") -> By:
+    """Return the keys that a name or a list of names stands for.
+
+    Raises
+    ------
+    TypeError
+        If `by` is neither.
+    ValueError
+        For names that are not there, or that are there twice.
+    """
+    if isinstance(by, (str, int)) or (isinstance(by, tuple) and by in _columns(meta)):
+        by = [by]
+    if not isinstance(by, (list, tuple)) or not all(isinstance(n, Hashable) for n in by):
+        raise TypeError(
+            f"{argument} must be the name of a column or a list of names, found {by!r}; "
+            f"assign other keys as columns first"
+        )
+    if not by:
+        raise ValueError(f"{argument} must name at least one column")
+    columns, levels = _columns(meta), []
+    for name in by:
+        if list(by).count(name) > 1 or columns.count(name) > 1:
+            raise ValueError(f"{argument} names {name!r}, which is there twice")
+        if name not in columns:
+            if name is None or name not in meta.index.names:
+                known = [*columns, *(n for n in meta.index.names if n is not None)]
+                raise ValueError(f"{argument} names {name!r}, found {one_of(known)}")
+            levels.append(name)
+        elif name in meta.index.names:
+            raise ValueError(
+                f"{argument} names {name!r}, which is both a column and a level of the index"
+            )
+    return By(tuple(by), tuple(levels))
+
+
+def check_subset(meta: Any, subset: Any) -> By:
+    """Return the columns that tell rows apart: all of a frame, or those that are named."""
+    if meta.ndim == 1:
+        if subset is not None:
+            raise TypeError(f"subset is for DataFrames, found {subset!r} for a Series")
+        return By(())
+    if subset is None:
+        subset = list(meta.columns)
+        if not subset:
+            raise ValueError("subset must name at least one column, found a frame without columns")
+    found = check_by(meta, subset, "subset")
+    if found.levels:
+        raise ValueError(f"subset names {found.levels[0]!r}, which is no column")
+    return found
+
+
+def _columns(meta: Any) -> list[Any]:
+    return [] if meta.ndim == 1 else list(meta.columns)
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Keys as kernels take them: one array a column, and where it is null."""
+
+    arrays: list[Any]
+    nulls: list[kernels.Nulls]
+
+
+def key_arrays(series: Sequence[Any]) -> Keys:
+    """Show key columns to the kernels; raises a TypeError for values that cannot be hashed, as pandas does."""
+    arrays: list[Any] = []
+    nulls: list[kernels.Nulls] = []
+    for column in series:
+        library = library_of(column)
+        layout = layout_of(library, column.dtype)
+        if layout is None:
+            arrays.append(library.codes(column))
+            nulls.append(None)
+        else:
+            view = layout.raw(library.array(column))
+            arrays.append(view.values)
+            nulls.append(view.nulls)
+    return Keys(arrays, nulls)
+
+
+def any_null(series: Sequence[Any]) -> Any:
+    """Return where any key is null, as an array of bool."""
+    null = None
+    for column in series:
+        missing = ~library_of(column).valid(column)
+        null = missing if null is None else null | missing
+    return null
+
+
+@dataclass(frozen=True)
+class Border:
+    """The keys of one row, as host values that partitions can compare and put into a column again."""
+
+    values: tuple[Any, ...]
+    rows: tuple[Any, ...]
+    """One row of each key, as its library keeps it."""
+
+    @property
+    def has_null(self) -> bool:
+        """Whether a key is null."""
+        return any(value is _NULL for value in self.values)
+
+
+class _Null:
+    """The one value that stands for a null, so that nulls are equal, in every process."""
+
+    def __reduce__(self) -> str:
+        return "_NULL"
+
+    def __repr__(self) -> str:
+        return "null"
+
+
+_NULL = _Null()
+
+
+def border(series: Sequence[Any], row: int) -> Border:
+    """Return the keys of a row."""
+    rows = tuple(library_of(c).keep(c, row) for c in series)
+    return Border(tuple(_value(kept) for kept in rows), rows)
+
+
+def _value(kept: Any) -> Any:
+    if _is_null(kept):
+        return _NULL
+    value = kept[0].as_py() if hasattr(kept[0], "as_py") else kept[0]
+    is_number = isinstance(value, (float, complex, np.inexact))
+    return "NaN" if is_number and value != value else value  # equal to itself, unlike NaN
+
+
+def _is_null(kept: Any) -> bool:
+    if hasattr(kept, "is_null"):
+        return bool(kept.is_null()[0].as_py())
+    return bool(pd.isna(kept)[0])
+
+
+def last_start(series: Sequence[Any]) -> int:
+    """Return the row where the last run of equal keys starts, without looking at more than it takes."""
+    count, size = len(series[0]), 64
+    while True:
+        begin = max(0, count - size)
+        keys = key_arrays([column.iloc[begin:] for column in series])
+        heads = kernels.heads(keys.arrays, nulls=keys.nulls)
+        found = heads[1:][::-1]
+        if len(found) and bool(found.any()):
+            return begin + len(heads) - 1 - int(found.argmax())
+        if not begin:
+            return 0
+        size *= 8
+
+
+def first_end(series: Sequence[Any]) -> int:
+    """Return the row after the first run of equal keys."""
+    count, size = len(series[0]), 64
+    while True:
+        keys = key_arrays([column.iloc[:size] for column in series])
+        found = kernels.heads(keys.arrays, nulls=keys.nulls)[1:]
+        if len(found) and bool(found.any()):
+            return 1 + int(found.argmax())
+        if size >= count:
+            return count
+        size *= 8

@@ -1,0 +1,116 @@
+"""Partitions of equal lengths: rows keep their order and move to the partition that their global number falls in.
+
+Lengths have to be known to tell which partitions a new one is made of, so they are counted when the expression
+is built. This module must never look at values.
+"""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._expr import Lengths, Literal, Projection, plain_column_projection
+from dask.dataframe.dask_expr._reductions import Len
+from dask.dataframe.dask_expr.io.io import IO
+from dask.dataframe.methods import concat
+from dask.task_spec import List, Task, TaskRef
+
+
+def rebalanced(collection: Any) -> Any:
+    """Return a collection with its rows spread evenly over as many partitions; counts them now.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask.dataframe as dd
+    >>> ddf = dd.from_pandas(pd.DataFrame({"x": range(8)}), npartitions=4)
+    >>> even = rebalanced(ddf[ddf.x < 4])
+    >>> even.map_partitions(len).compute().tolist(), len(even)
+    ([1, 1, 1, 1], 4)
+    """
+    lengths = tuple(int(n) for n in collection.map_partitions(len, meta=("n", int)).compute())
+    return new_collection(Rebalanced(collection.expr, lengths))
+
+
+def slices(lengths: Sequence[int], count: int) -> list[list[tuple[int, int, int]]]:
+    """Return for each of `count` even partitions the parts (partition, start, stop) that it is made of.
+
+    Examples
+    --------
+    >>> slices([1, 5, 0], 2)
+    [[(0, 0, 1), (1, 0, 2)], [(1, 2, 5)]]
+    """
+    ends = list(accumulate(lengths))
+    total = ends[-1]
+    out = []
+    for j in range(count):
+        start, stop = j * total // count, (j + 1) * total // count
+        parts = []
+        while start < stop:
+            i = bisect_right(ends, start)
+            until = min(ends[i], stop)
+            begin = ends[i] - lengths[i]
+            parts.append((i, start - begin, until - begin))
+            start = until
+        out.append(parts)
+    return out
+
+
+class Rebalanced(IO):  # type: ignore[misc]
+    """Rows spread evenly, given how many there are in each partition.
+
+    Dask asks those of its expressions that read data, and no others, for the lengths that they know.
+    """
+
+    _parameters = ("frame", "lengths")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"rebalance-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    @property
+    def even(self) -> tuple[int, ...]:
+        """Lengths of the new partitions."""
+        total, count = sum(self.lengths), len(self.lengths)
+        return tuple((j + 1) * total // count - j * total // count for j in range(count))
+
+    def _divisions(self) -> tuple[Any, ...]:
+        return (None,) * (len(self.lengths) + 1)
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if isinstance(parent, Len):
+            return Literal(sum(self.lengths))
+        if isinstance(parent, Lengths):
+            return Literal(self.even)
+        if isinstance(parent, Projection) and self.frame.ndim == 2:
+            return plain_column_projection(self, parent, dependents)
+        return None
+
+    def _layer(self) -> dict[Any, Task]:
+        graph = {}
+        lengths = self.lengths
+        for j, parts in enumerate(slices(lengths, len(lengths))):
+            key = (self._name, j)
+            refs = List(*(TaskRef((self.frame._name, i)) for i, _, _ in parts or [(j, 0, 0)]))
+            graph[key] = Task(key, _joined, refs, parts or [(j, 0, 0)], lengths)
+        return graph
+
+
+def _joined(
+    partitions: list[Any], parts: list[tuple[int, int, int]], lengths: tuple[int, ...]
+) -> Any:
+    for partition, (i, _, _) in zip(partitions, parts, strict=True):
+        if len(partition) != lengths[i]:
+            raise ValueError(
+                f"partition {i} had {lengths[i]} rows when they were counted and has {len(partition)} now: "
+                f"the data changed; persist() it before"
+            )
+    pieces = [p.iloc[a:b] for p, (_, a, b) in zip(partitions, parts, strict=True)]
+    return pieces[0] if len(pieces) == 1 else concat(pieces)

@@ -1,0 +1,294 @@
+"""Runs of equal keys over partition borders: one row a run, and runs as starts and lengths.
+
+A partition hands on the run that is open after its last row. It writes the runs that end in it; the last partition
+also writes the run that nothing follows. This module must never loop over rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from dask.base import is_dask_collection
+
+from . import kernels
+from .arguments import one_of
+from .columns import layout_of, library_of
+from .filters import compact
+from .keys import Border, By, border, check_subset, first_end, key_arrays, last_start
+from .lookback import run
+
+INT64 = np.dtype(np.int64)
+
+
+@dataclass(frozen=True)
+class UniqueConsecutive:
+    """One row of each run: the first, or in reverse the last."""
+
+    by: By
+    reverse: bool = False
+    label = "unique-consecutive"
+    columnwise = keeps_index = False
+    keeps_divisions = True
+
+    def check(self, frame: Any) -> None:
+        key_arrays(self.by.series(frame))
+
+    def meta(self, frame: Any) -> Any:
+        return frame.iloc[:0]
+
+    def aggregate(self, partition: Any) -> Border | None:
+        if not len(partition):
+            return None
+        near = partition.iloc[:1] if self.reverse else partition.iloc[-1:]
+        return border(self.by.series(near), 0)
+
+    def combine(self, aggregates: Sequence[Border | None]) -> Border | None:
+        return next((a for a in reversed(aggregates) if a is not None), None)
+
+    def apply(self, partition: Any, prefix: Border | None) -> Any:
+        if not len(partition):
+            return partition
+        series = self.by.series(partition)
+        keep = "last" if self.reverse else "first"
+        with library_of(partition).reading(partition):
+            keys = key_arrays(series)
+
+            def choose(flat: list[Any]) -> list[list[Any]]:
+                positions, parts = kernels.unique(keys.arrays, flat, nulls=keys.nulls, keep=keep)
+                return [[*parts, positions]]
+
+            out = compact(partition, choose)[0]
+        row = len(partition) - 1 if self.reverse else 0
+        if prefix is not None and prefix.values == border(series, row).values:
+            return out.iloc[:-1] if self.reverse else out.iloc[1:]
+        return out
+
+
+def run_unique(obj: Any, subset: Any, keep: str) -> Any:
+    """Return one row of each run of equal rows."""
+    if keep not in ("first", "last"):
+        raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
+    meta = obj._meta if is_dask_collection(obj) else obj
+    return run(obj, UniqueConsecutive(check_subset(meta, subset), keep == "last"))
+
+
+# --- runs that stay open over borders ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Open:
+    """Some rows, as what follows needs to know them: the run that is open after the last one."""
+
+    rows: int
+    border: Border | None
+    """Keys of the open run; None if there are no rows."""
+    start: int
+    """Where it starts; 0 if it covers all rows."""
+    states: tuple[Any, ...] = ()
+    """What is known of the open run's rows, one entry an operation."""
+
+
+@dataclass(frozen=True)
+class OpenRuns:
+    """What carries over runs have in common: the aggregate of a partition is its open run."""
+
+    by: By
+    columnwise = keeps_index = False
+    reverse = False
+
+    def check(self, frame: Any) -> None:
+        key_arrays(self.by.series(frame))
+
+    def states(self, rows: Any) -> tuple[Any, ...]:
+        """Return what is known of the rows of one run."""
+        return ()
+
+    def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Return what is known of neighbouring parts of one run."""
+        return ()
+
+    def aggregate(self, partition: Any) -> Open:
+        if not len(partition):
+            return Open(0, None, 0)
+        with library_of(partition).reading(partition):
+            series = self.by.series(partition)
+            if self.reverse:
+                end = first_end(series)
+                rows, start = partition.iloc[:end], len(partition) - end
+                near = 0
+            else:
+                start = last_start(series)
+                rows, near = partition.iloc[start:], len(partition) - 1
+            return Open(len(partition), border(series, near), start, self.states(rows))
+
+    def combine(self, aggregates: Sequence[Open]) -> Open:
+        rows = 0
+        last: Open | None = None
+        parts: list[tuple[Any, ...]] = []
+        for each in aggregates:
+            if each.border is not None:
+                if last is not None and not each.start and last.border is not None:
+                    same = each.border.values == last.border.values
+                else:
+                    same = False
+                if same:
+                    assert last is not None
+                    parts.append(each.states)
+                else:
+                    last, parts = replace(each, start=rows + each.start), [each.states]
+            rows += each.rows
+        if last is None:
+            return Open(0, None, 0)
+        states = parts[0] if len(parts) == 1 else self.join(parts)
+        return Open(rows, last.border, last.start, states)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs that end in a partition or are open after it: the one that was open before, and its own."""
+
+    series: list[Any]
+    """Key columns of the partition."""
+    own: Any
+    """Where the partition's own runs start, as an array."""
+    carried: Border | None
+    """Keys of the run that was open before."""
+    joined: bool
+    """Whether the partition's first rows belong to that run."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.own) + (self.carried is not None)
+
+    def keys(self) -> list[Any]:
+        """Return an array for each key column, one row a run."""
+        arrays = []
+        for i, column in enumerate(self.series):
+            library = library_of(column)
+            array = library.take(library.array(column), self.own)
+            if self.carried is not None:
+                row = library.repeat(self.carried.rows[i], 1, column.dtype)
+                array = library.concatenate([row, array])
+            arrays.append(array)
+        return arrays
+
+
+def runs_of(series: list[Any], starts: Any, carried: Border | None) -> Runs:
+    """Return the runs of a partition, given where equal keys start in it and what was open before."""
+    joined = False
+    if carried is not None and len(series[0]):
+        joined = carried.values == border(series, 0).values
+    return Runs(series, starts[1:] if joined else starts, carried, joined)
+
+
+@dataclass(frozen=True)
+class RunLengths(OpenRuns):
+    """Runs as their keys, the number of their first row, and how many rows they have."""
+
+    ends: bool = False
+    """Whether nothing follows, so that the open run ends too."""
+    label = "rle"
+
+    @property
+    def final(self) -> RunLengths:
+        """The carry for the partition that nothing follows."""
+        return replace(self, ends=True)
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(frame.iloc[:0], None)
+
+    def apply(self, partition: Any, prefix: Open | None) -> Any:
+        library = library_of(partition)
+        prefix = prefix or Open(0, None, 0)
+        with library.reading(partition):
+            series = self.by.series(partition)
+            keys = key_arrays(series)
+            starts, _ = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+            runs = runs_of(series, starts, prefix.border)
+            join, whole = library.numbers.concatenate, library.numbers.asarray
+            first = runs.own + prefix.rows
+            if runs.carried is not None:
+                first = join([whole([prefix.start], dtype=INT64), first])
+            ends = whole([prefix.rows + len(partition)], dtype=INT64)
+            counts = [first, join([first[1:], ends])[: runs.count] - first]
+            layout = layout_of(library, INT64)
+            assert layout is not None
+            arrays = [*runs.keys(), *(layout.wrap(x, None, INT64) for x in counts)]
+            names = self.by.columns or (partition.name or "value",)
+            columns = [*names, "run_start", "run_length"]
+            out = library.frame(arrays, columns, library.range_index(0, runs.count))
+        return out if self.ends else out.iloc[:-1]
+
+
+def run_lengths(obj: Any, subset: Any) -> Any:
+    """Return one row a run of equal rows."""
+    meta = obj._meta if is_dask_collection(obj) else obj
+    by = check_subset(meta, subset)
+    for name in ("run_start", "run_length"):
+        if name in by.columns:
+            raise ValueError(f"column {name!r} cannot be among the keys of rle; rename it first")
+    found = run(obj, RunLengths(by))
+    return found.gpuscan.reset_index(drop=True) if is_dask_collection(obj) else found
+
+
+# --- back --------------------------------------------------------------------------------------------
+
+
+def _decode(frame: Any) -> Any:
+    """Repeat the rows of one partition as often as they were found."""
+    library = library_of(frame)
+    lengths = frame["run_length"]
+    layout = layout_of(library, lengths.dtype)
+    assert layout is not None
+    with library.reading(frame):
+        counts = layout.raw(library.array(lengths)).values.astype(INT64, copy=False)
+        if bool(library.valid(lengths).all()) is False or bool((counts < 0).any()):
+            raise ValueError("column 'run_length' must hold no nulls and nothing below zero")
+        keys = frame.drop(columns=[n for n in ("run_start", "run_length") if n in frame.columns])
+        rows = library.numbers.arange(len(frame), dtype=INT64)
+        (positions,) = kernels.run_length_decode(counts, [rows])
+        arrays = [library.take(library.array(c), positions) for c in library.each(keys)]
+        return library.rebuild(keys, arrays, library.range_index(0, len(positions)))
+
+
+def rle_decode(frame: Any) -> Any:
+    """Return the rows of which `rle` made runs: the inverse of ``.gpuscan.rle()``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With a column ``run_length`` of integers; the others, but ``run_start``, are repeated.
+
+    Returns
+    -------
+    DataFrame
+        With a default index that runs on over the partitions.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such column, or it holds nulls or negative numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> runs = pd.Series(["a", "a", "b"], name="x").gpuscan.rle()
+    >>> dask_gpuscan.rle_decode(runs)["x"].tolist()
+    ['a', 'a', 'b']
+    """
+    meta = frame._meta if is_dask_collection(frame) else frame
+    if getattr(meta, "ndim", 0) != 2 or not hasattr(type(frame), "gpuscan"):
+        raise TypeError(f"frame must be a DataFrame made by rle, found {type(frame).__name__}")
+    if list(meta.columns).count("run_length") != 1:
+        raise ValueError(f"frame must have one column 'run_length', found {one_of(meta.columns)}")
+    if meta["run_length"].dtype.kind not in "iu":
+        dtype = meta["run_length"].dtype
+        raise TypeError(f"column 'run_length' must hold integers, found dtype {dtype}")
+    if is_dask_collection(frame):
+        decoded = frame.map_partitions(_decode, meta=_decode(meta), clear_divisions=True)
+        return decoded.gpuscan.reset_index(drop=True)
+    return _decode(frame)

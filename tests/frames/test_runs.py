@@ -1,0 +1,148 @@
+"""unique_consecutive and rle: runs of equal rows, on whatever partitions they lie."""
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends import same
+from dask_gpuscan import rle_decode
+from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+
+EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
+
+
+def heads(frame):
+    """Where a row differs from the one before: pandas' idiom, with nulls equal to nulls."""
+    frame = frame.to_frame("x") if frame.ndim == 1 else frame
+    codes = pd.DataFrame(
+        {i: pd.factorize(c.array)[0] for i, (_, c) in enumerate(frame.items())}, index=frame.index
+    )
+    different = (codes != codes.shift()).any(axis=1)
+    different.iloc[:1] = True
+    return different.to_numpy(bool)
+
+
+def lengths(frame):
+    starts = np.flatnonzero(heads(frame))
+    return starts, np.diff([*starts, len(frame)])
+
+
+@given(df=frames(EVERY), at=cuts(), keep=st.sampled_from(["first", "last"]), data=st.data())
+def test_unique_consecutive(backend, df, at, keep, data):
+    subset = data.draw(
+        st.none() | st.lists(st.sampled_from(list(df.columns)), min_size=1, unique=True)
+    )
+    first = heads(df if subset is None else df[subset])
+    mask = first if keep == "first" else np.append(first[1:], True)[: len(df)]
+    expected = df[mask]
+    frame = backend.frame(df)
+    same(backend.to_pandas(frame.gpuscan.unique_consecutive(subset, keep)), expected)
+    found = partitioned(frame, at).gpuscan.unique_consecutive(subset, keep=keep)
+    same(backend.to_pandas(found.compute()), expected)
+    again = found.gpuscan.unique_consecutive(subset, keep)
+    if subset is None:
+        same(backend.to_pandas(again.compute()), expected)
+
+
+@given(x=columns(EVERY), at=cuts())
+def test_series(backend, x, at):
+    starts, counts = lengths(x)
+    series = backend.frame(x)
+    same(backend.to_pandas(series.gpuscan.unique_consecutive()), x.iloc[starts])
+    expected = x.iloc[starts].reset_index(drop=True).to_frame()
+    expected = expected.assign(run_start=starts, run_length=counts)
+    same(backend.to_pandas(series.gpuscan.rle()), expected)
+    same(backend.to_pandas(partitioned(series, at).gpuscan.rle().compute()), expected)
+
+
+@given(df=frames(EVERY), at=cuts())
+def test_rle_and_back(backend, df, at):
+    starts, counts = lengths(df)
+    expected = df.iloc[starts].reset_index(drop=True)
+    expected = expected.assign(run_start=starts, run_length=counts)
+    frame = backend.frame(df)
+    runs = frame.gpuscan.rle()
+    same(backend.to_pandas(runs), expected)
+    lazy = partitioned(frame, at).gpuscan.rle()
+    same(backend.to_pandas(lazy.compute()), expected)
+    whole = df.reset_index(drop=True)
+    same(backend.to_pandas(rle_decode(runs)), whole)
+    same(backend.to_pandas(rle_decode(lazy).compute()), whole)
+    assert int(runs["run_length"].sum()) == len(df)
+
+
+@pytest.mark.parametrize("count", [1, 2, 17, 40])
+def test_a_run_may_span_any_number_of_partitions(count):
+    parts = [pd.DataFrame({"k": [7] * 3})] * count
+    ddf = dd.from_map(lambda p: p, parts, meta=parts[0].iloc[:0])
+    expected = pd.DataFrame({"k": [7], "run_start": [0], "run_length": [3 * count]})
+    same(ddf.gpuscan.rle().compute(), expected)
+    assert ddf.gpuscan.unique_consecutive().compute().k.tolist() == [7]
+    assert len(ddf.gpuscan.unique_consecutive(keep="last").compute()) == 1
+
+
+def test_long_runs_are_found_from_the_end():
+    x = pd.Series([1] * 5000 + [2] * 3000 + [3], name="x")
+    for cut in ([0.2, 0.5, 0.9], [0.0, 0.7, 0.7, 1.0]):
+        found = partitioned(x, cut).gpuscan.rle().compute()
+        assert found.run_length.tolist() == [5000, 3000, 1]
+
+
+def test_nulls_and_nan_are_equal_to_themselves():
+    x = pd.Series([np.nan, np.nan, 0.0, -0.0, 1.0], name="x")
+    assert partitioned(x, [0.3, 0.5]).gpuscan.rle().run_length.compute().tolist() == [2, 2, 1]
+    y = pd.Series([None, np.nan, "a"], dtype=object, name="y")
+    assert partitioned(y, [0.4]).gpuscan.rle().run_length.compute().tolist() == [2, 1]
+
+
+def test_categories_may_differ_by_partition():
+    parts = [pd.Series(["a", "b"], dtype="category"), pd.Series(["b", "c"], dtype="category")]
+    ddf = dd.from_map(lambda p: p, parts, meta=parts[0].iloc[:0])
+    found = ddf.gpuscan.rle().compute()
+    assert found["value"].tolist() == ["a", "b", "c"]
+    assert found.run_length.tolist() == [1, 2, 1]
+
+
+def test_divisions():
+    df = pd.DataFrame({"k": [1, 1, 2, 2, 3, 3]})
+    ddf = dd.from_pandas(df, npartitions=3)
+    unique = ddf.gpuscan.unique_consecutive()
+    assert unique.divisions == ddf.divisions
+    same(unique.loc[2:4].compute(), df.loc[[2, 4]])
+    assert not ddf.gpuscan.rle().known_divisions
+    assert unique._name.startswith("unique-consecutive-")
+    assert unique._name == ddf.gpuscan.unique_consecutive()._name
+    assert unique._name != ddf.gpuscan.unique_consecutive(keep="last")._name
+
+
+@pytest.mark.parametrize("kind", ["pandas", "dask"])
+def test_bad_input(kind):
+    df = pd.DataFrame({"n": [1, 2], "o": [{}, []]})
+    frame = df if kind == "pandas" else partitioned(df, [0.5])
+    for method in ("rle", "unique_consecutive"):
+        with pytest.raises(ValueError, match="subset names 'z', found 'n', 'o'"):
+            getattr(frame.gpuscan, method)("z")
+        with pytest.raises(TypeError, match="subset must be the name"):
+            getattr(frame.gpuscan, method)(2.5)
+        with pytest.raises(ValueError, match="subset must name at least one column"):
+            getattr(frame.gpuscan, method)([])
+        with pytest.raises(TypeError, match="subset is for DataFrames"):
+            getattr(frame.n.gpuscan, method)("n")
+        with pytest.raises(TypeError, match="unhashable"):
+            dask.compute(getattr(frame.gpuscan, method)("o"))
+    with pytest.raises(ValueError, match="keep must be 'first' or 'last', found False"):
+        frame.gpuscan.unique_consecutive(keep=False)
+    with pytest.raises(ValueError, match="'run_start' cannot be among the keys"):
+        frame.rename(columns={"n": "run_start"}).gpuscan.rle("run_start")
+    with pytest.raises(ValueError, match="one column 'run_length', found 'n', 'o'"):
+        rle_decode(frame)
+    with pytest.raises(TypeError, match="must hold integers, found dtype float64"):
+        rle_decode(frame[["n"]].rename(columns={"n": "run_length"}).astype(float))
+    with pytest.raises(ValueError, match="nothing below zero"):
+        dask.compute(rle_decode(-frame[["n"]].rename(columns={"n": "run_length"})))
+    with pytest.raises(TypeError, match="frame must be a DataFrame made by rle, found Series"):
+        rle_decode(df.n)
