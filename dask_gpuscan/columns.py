@@ -158,6 +158,9 @@ class Library(Protocol):
     def keep(self, column: Any, row: int) -> Any:
         """Return one row as a small host value that tasks can send each other."""
 
+    def number(self, kept: Any, dtype: Any) -> Any:
+        """Return the number of a kept row of a fixed-width column, as a scalar on the host."""
+
     def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
         """Return a kept row as an array, `count` times."""
 

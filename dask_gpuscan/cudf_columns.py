@@ -323,6 +323,12 @@ class Cudf:
             return one.to_pandas().array
         return one.to_arrow()
 
+    def number(self, kept: Any, dtype: Any) -> Any:
+        storage = LAYOUT.storage(dtype)
+        if storage == np.bool_:  # Arrow keeps them as bits
+            return np.bool_(kept[0].as_py())
+        return np.frombuffer(kept.buffers()[1], storage, 1, kept.offset * storage.itemsize)[0]
+
     def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
         rows = as_column(kept.take(np.zeros(count, np.int64)))
         if not isinstance(dtype, cudf.CategoricalDtype):

@@ -62,37 +62,44 @@ class FillColumn:
 
     def apply(self, columns: Sequence[Any], prefix: Carried | None) -> Any:
         column = columns[0]
-        count, dtype, library = len(column), column.dtype, library_of(column)
-        valid = library.first_valid(column, from_end=self.reverse)
-        head = count if valid is None else count - 1 - valid if self.reverse else valid
-        layout = layout_of(library, dtype)
-        seen = prefix is not None and prefix.seen
+        library = library_of(column)
+        layout = layout_of(library, column.dtype)
+        kept = prefix.value if prefix is not None and prefix.seen else None
         if layout is not None and self.limit is None:
-            values = self._scan(layout.view(library.array(column)).settled())
-            missing = None
-            if head and seen:
-                assert prefix is not None
-                row = layout.view(library.repeat(prefix.value, 1, dtype))
-                values[self._head(count, head)] = row.values[0]
-            elif head:
-                missing = library.numbers.zeros(count, np.bool_)
-                missing[self._head(count, head)] = True
-            return layout.wrap(values, missing, dtype)
+            view = layout.view(library.array(column)).settled()
+            number = None if kept is None else library.number(kept, column.dtype)
+            missing = (
+                self._before_first(column) if kept is None and view.nulls is not None else None
+            )
+            return layout.wrap(self._scan(view, number), missing, column.dtype)
         filled = library.fill(column, self.reverse, self.limit)
-        if not (seen and head):
+        head = self._head(column)
+        if kept is None or not head:
             return filled
         assert prefix is not None
         reach = head if self.limit is None else min(head, max(0, self.limit - prefix.since))
-        near = library.repeat(prefix.value, reach, dtype)
+        near, count = library.repeat(kept, reach, column.dtype), len(column)
         if self.reverse:
             return library.concatenate([library.part(filled, 0, count - reach), near])
         return library.concatenate([near, library.part(filled, reach, count)])
 
-    def _head(self, count: int, rows: int) -> slice:
-        """The first rows in scan order."""
-        return slice(count - rows, count) if self.reverse else slice(0, rows)
+    def _head(self, column: Any) -> int:
+        """How many rows come before the first valid one, in scan order."""
+        valid, count = library_of(column).first_valid(column, from_end=self.reverse), len(column)
+        if valid is None:
+            return count
+        return count - 1 - valid if self.reverse else valid
 
-    def _scan(self, view: View) -> Any:
+    def _before_first(self, column: Any) -> Any:
+        """Where those rows are, or None if there are none."""
+        head, count = self._head(column), len(column)
+        if not head:
+            return None
+        missing = library_of(column).numbers.zeros(count, np.bool_)
+        missing[slice(count - head, count) if self.reverse else slice(0, head)] = True
+        return missing
+
+    def _scan(self, view: View, number: Any) -> Any:
         if view.nulls is None:
             return view.values.copy()
         filled, _ = kernels.scan(
@@ -100,6 +107,7 @@ class FillColumn:
             view.values,
             nulls=view.nulls,
             reverse=self.reverse,
+            carry_in=None if number is None else (number, True),
             dtype=view.values.dtype,
             carry_out=False,
         )

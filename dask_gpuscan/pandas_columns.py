@@ -305,6 +305,11 @@ class Pandas:
     def keep(self, column: Any, row: int) -> Any:
         return column.iloc[[row]].array
 
+    def number(self, kept: Any, dtype: Any) -> Any:
+        layout = layout_of(self, dtype)
+        assert layout is not None
+        return layout.view(kept).values[0]
+
     def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
         return kept.take(np.zeros(count, np.intp))
 
