@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from . import cpu
+from . import cpu, int128
 from .arrays import is_array
 from .backends import backend_of
 from .by_key import reduce_by_key, scan_by_key
 from .compaction import heads, partition, run_length_decode, run_length_encode, select, unique
 from .cpu import Signature
+from .int128 import INT128
 from .marks import Predicate
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import BUILT_IN, Operator, check_associative, operator, segmented
@@ -22,6 +23,7 @@ from .product import carrier, seed
 
 __all__ = [
     "BUILT_IN",
+    "INT128",
     "NAT",
     "InBand",
     "Mask",
@@ -91,7 +93,8 @@ def scan(
     ----------
     op : Operator
     values : array or tuple of arrays
-        As many as the operator has inputs, of one shape (..., n, ...).
+        As many as the operator has inputs, of one shape (..., n, ...). CuPy arrays of INT128 are taken by
+        add, minimum, maximum, first and last.
     nulls : InBand, Mask or None
         Which elements are missing; they leave the state as it is. A mask counts positions in C order.
     axis : int, default -1
@@ -115,8 +118,8 @@ def scan(
     out : array or tuple of arrays
         Of the shape of the values.
     carry_out : state
-        State after the last element, on the host: for 1-d values NumPy scalars, else NumPy arrays with
-        one item a line. None without `carry_out`.
+        State after the last element, on the host: for 1-d values NumPy scalars (integers for INT128), else
+        NumPy arrays with one item a line. None without `carry_out`.
 
     Raises
     ------
@@ -231,7 +234,7 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     >>> fold(BUILT_IN["add"], [np.int64(1), np.int64(2), np.int64(3)])
     np.int64(6)
     """
-    return cpu.fold(op, states)
+    return int128.fold(op, states) if int128.holds(states[0]) else cpu.fold(op, states)
 
 
 def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signature:
@@ -248,7 +251,7 @@ def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signatu
     (dtype('int64'),)
     """
     wanted = None if dtype is None else np.dtype(dtype)
-    return cpu.signature(op, tuple(np.dtype(d) for d in dtypes), wanted)
+    return int128.signature(op, tuple(np.dtype(d) for d in dtypes), wanted)
 
 
 def state(op: Operator, value: Any, dtypes: Sequence[Any], dtype: Any, name: str) -> Any:
@@ -268,4 +271,4 @@ def state(op: Operator, value: Any, dtypes: Sequence[Any], dtype: Any, name: str
     lifts = not types_.scalar_state and not isinstance(value, tuple) and op.inputs == 1
     if lifts and op.lift is not None and np.isscalar(value):
         value = op.lift(value)
-    return cpu.as_state(value, types_.state, types_.scalar_state, name)
+    return int128.as_state(value, types_, name)

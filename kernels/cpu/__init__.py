@@ -3,7 +3,8 @@
 It must never import Dask, pandas or a GPU library.
 """
 
-from .compaction import compact, heads, reduce_by_key, repeat, run_lengths, scan_by_key
+from .by_key import reduce_by_key, scan_by_key
+from .compaction import compact, heads, repeat, run_lengths
 from .launch import fold, run
 from .types import Signature, as_state, signature
 

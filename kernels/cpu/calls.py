@@ -142,7 +142,7 @@ def _lower(op, state):  # type: ignore[no-untyped-def]
 
 
 def load(arrays, i):  # type: ignore[no-untyped-def]
-    """Element `i` of an array, or the tuple of elements `i` of a tuple of arrays."""
+    """Element `i` of an array, or the tuple of elements `i` of a tuple of arrays; a scalar is itself."""
 
 
 def store(arrays, i, value):  # type: ignore[no-untyped-def]
@@ -157,9 +157,11 @@ def cast(like, value):  # type: ignore[no-untyped-def]
 def _load(arrays, i):  # type: ignore[no-untyped-def]
     if isinstance(arrays, types.Array):
         return lambda arrays, i: arrays[np.uintp(i)]
+    if not isinstance(arrays, types.BaseTuple):
+        return lambda arrays, i: arrays
     if len(arrays) == 1:
-        return lambda arrays, i: (arrays[0][np.uintp(i)],)
-    return lambda arrays, i: (arrays[0][np.uintp(i)], *load(arrays[1:], i))
+        return lambda arrays, i: (load(arrays[0], i),)
+    return lambda arrays, i: (load(arrays[0], i), *load(arrays[1:], i))
 
 
 @overload(store)

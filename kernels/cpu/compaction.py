@@ -1,155 +1,163 @@
-"""From marked rows of NumPy arrays to compacted arrays (a first form, in plain NumPy)."""
+"""From marked rows of NumPy arrays to compacted arrays: outputs are made for all rows and cut to what was marked.
 
+Memory that is never written to is never taken from the system, and what was made too long is given back. This
+module must never loop over elements.
+"""
+
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numba.core import types
 
-from ..marks import Predicate, Runs
-from ..nulls import Mask
-from ..operators import segmented
-from .launch import run
-from .types import signature
+from ..counted import LATEST
+from ..marks import Runs
+from ..operators import BUILT_IN, Operator
+from . import compacting
+from .engine import TILE
+from .launch import array_type, run, walk
+from .marks import TABLE, marks_of
+from .memory import address_of
+from .visitors import work_type
 
-
-def _null_rows(nulls: Any, array: np.ndarray) -> np.ndarray:
-    n = len(array)
-    if nulls is None:
-        return np.zeros(n, bool)
-    if isinstance(nulls, Mask):
-        at = nulls.offset + np.arange(n)
-        low = (1 << nulls.shift) - 1
-        return ((nulls.buffer[at >> nulls.shift] >> (at & low)) & 1) == nulls.null
-    if array.dtype.kind in "fc":
-        return np.isnan(array)
-    if array.dtype == np.int64:
-        return array == np.iinfo(np.int64).min
-    return np.zeros(n, bool)
+WORD = np.dtype(np.int64)
 
 
-def marked(marks: Any) -> np.ndarray:
-    if isinstance(marks, Predicate):
-        n = len(marks.arrays[0])
-        null = np.zeros(n, bool)
-        for x, nulls in zip(marks.inputs, marks.nulls or (), strict=True):
-            if isinstance(x, np.ndarray):
-                null |= _null_rows(nulls, x)
-        rows = zip(
-            *(x if isinstance(x, np.ndarray) else [x] * n for x in marks.inputs), strict=True
-        )
-        found = [marks.function(*row) for row in rows]
-        for value in found[:1]:
-            if not isinstance(value, (bool, np.bool_)):
-                raise TypeError(f"predicate must return bool, found {type(value).__name__}")
-        return np.array(found, bool) & ~null
-    if isinstance(marks, Runs):
-        n = len(marks.keys[0])
-        out = np.zeros(n, bool)
-        for key, nulls in zip(marks.keys, marks.nulls, strict=True):
-            a, b = key[:-1], key[1:]
-            differs = a != b
-            if key.dtype.kind in "fcmM":
-                differs &= (a == a) | (b == b)
-            null = _null_rows(nulls, key) if isinstance(nulls, Mask) else np.zeros(n, bool)
-            differs = (null[:-1] != null[1:]) | (~null[:-1] & differs)
-            if marks.last:
-                out[:-1] |= differs
-            else:
-                out[1:] |= differs
-        if n:
-            out[-1 if marks.last else 0] = not marks.continues
-        return out
-    return marks
-
-
-def compact(arrays: Any, marks: Any, split: bool, positions: bool, in_place: bool) -> Any:
-    flags = marked(marks).copy()
-    columns = [*arrays, np.arange(len(flags))] if positions else arrays
-    kept = [a[flags] for a in columns]
-    rest = [a[~flags] for a in columns] if split else None
+def compact(
+    arrays: list[np.ndarray], marks: Any, split: bool, positions: bool, in_place: bool
+) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
+    """Return the marked rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
+    told, kind, length, alive = marks_of(marks)
     if in_place:
-        count = int(flags.sum())
-        for i, a in enumerate(arrays):
-            a[:count] = kept[i]
-            kept[i] = a[:count]
-            if rest is not None:
-                a[count:] = rest[i]
-                rest[i] = a[count:]
+        _check_in_place(arrays, marks)
+    numbers = [np.broadcast_to(np.int64(0), length)] * positions
+    kept = list(arrays) if in_place else [np.empty(length, a.dtype) for a in arrays]
+    kept += [np.empty(length, n.dtype) for n in numbers]
+    rest = [np.empty(length, a.dtype) for a in [*arrays, *numbers]] if split else None
+    table = _table(arrays, kept, rest, positions)
+    widths = [a.itemsize for a in [*arrays, *numbers]]
+    work = compacting.Compact(told, table, sum(widths), split, in_place)
+    count = int(_counted(work, _compact_type(kind), length)[0])
+    del alive
+    for i, out in enumerate(kept):
+        kept[i] = out[:count] if in_place and i < len(arrays) else cut(out, count)
+    if rest is not None:
+        for i, out in enumerate(rest):
+            rest[i] = cut(out, length - count)
+            if in_place and i < len(arrays):
+                arrays[i][count:] = rest[i]
+                rest[i] = arrays[i][count:]
     return kept, rest
 
 
-def heads(marks: Any) -> Any:
-    return marked(marks)
+def heads(marks: Runs) -> np.ndarray:
+    """Return the marks as an array of bool; see `kernels.heads`."""
+    told, kind, length, alive = marks_of(marks)
+    out = np.empty(length, np.bool_)
+    _counted(compacting.Heads(told, out.view(np.uint8)), _heads_type(kind), length)
+    del alive
+    return out
 
 
-def run_lengths(marks: Any) -> Any:
-    flags = marked(marks)
-    starts = np.flatnonzero(flags)
-    return starts, np.diff(starts, append=len(flags))
+def run_lengths(marks: Runs) -> tuple[np.ndarray, np.ndarray]:
+    """Return where runs start and how long they are; see `kernels.run_length_encode`."""
+    told, kind, length, alive = marks_of(marks)
+    starts, lengths = np.empty(length, WORD), np.empty(length, WORD)
+    carries = (np.zeros(1, WORD), np.zeros(1, WORD))
+    work = compacting.Lengths(told, starts, lengths, length)
+    walk(LATEST, (WORD, WORD), False, work, _lengths_type(kind), (0, 0), carries, length)
+    del alive
+    return cut(starts, int(carries[0][0])), cut(lengths, int(carries[0][0]))
 
 
-def repeat(lengths: Any, arrays: Any) -> Any:
-    if (lengths < 0).any():
-        raise ValueError(f"lengths must not be negative, found {lengths.min()}")
-    return [np.repeat(a, lengths) for a in arrays]
+def repeat(lengths: np.ndarray, arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """Repeat entries of arrays; see `kernels.run_length_decode`."""
+    total, lowest = (int(field) for field in run(
+        _TOTAL, (lengths,), write=False, nulls=None, axis=0, exclusive=False, reverse=False,
+        carry_in=None, dtype=None, mark_nulls=False,
+    )[1])  # fmt: skip
+    if lowest < 0:
+        raise ValueError(f"lengths must not be negative, found {lowest}")
+    outs = [np.empty(total, a.dtype) for a in arrays]
+    work = compacting.Repeat(lengths, _table(arrays, outs, None, False))
+    entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
+    _counted(work, _repeat_type(), len(lengths), tile=entries, elements=total)
+    return outs
 
 
-def scan_by_key(
-    op: Any,
-    marks: Any,
-    values: Any,
-    *,
-    nulls: Any,
-    exclusive: Any,
-    carry_in: Any,
-    dtype: Any,
-    mark_nulls: Any,
-) -> Any:
-    types_ = signature(op, tuple(v.dtype for v in values), dtype)
-    if dtype is not None and op.lift is None and op.inputs == 1:
-        values = (values[0].astype(dtype),)
-    flags = marked(marks)
-    sop = segmented(op)
-    initial = types_.identity if carry_in is None else carry_in
-    initial = (False, initial) if types_.scalar_state else (False, *initial)
-    options = dict(axis=0, reverse=marks.last, dtype=None, mark_nulls=mark_nulls)
-    if exclusive:
-        raise NotImplementedError
-    # nulls leave the flag out as well: a head that is null must restart all the same
-    out, carry = run(
-        sop, (flags, *values), write=True, nulls=nulls, exclusive=False, carry_in=initial, **options
+_TOTAL = Operator(
+    lambda a, b: (a[0] + b[0], min(a[1], b[1])), (0, 0), lambda n: (n, min(n, 0)), name="total"
+)
+
+
+def _counted(work: Any, kind: Any, length: int, **options: Any) -> np.ndarray:
+    """Let a visitor walk whose state is a count; return the last one."""
+    carries = np.zeros(1, WORD)
+    walk(BUILT_IN["add"], (WORD,), True, work, kind, 0, carries, length, **options)
+    return carries
+
+
+def cut(out: np.ndarray, count: int) -> np.ndarray:
+    """Give back what is behind `count` elements of an array that nobody else has seen."""
+    out.resize(count, refcheck=False)
+    return out
+
+
+def _table(
+    arrays: list[np.ndarray],
+    kept: list[np.ndarray],
+    rest: list[np.ndarray] | None,
+    positions: bool,
+) -> np.ndarray:
+    """One row a column: where it is and where its rows go."""
+    table = np.zeros((len(arrays) + positions, 5), np.int64)
+    for i, array in enumerate(arrays):
+        table[i, : compacting.TARGET] = address_of(array), array.strides[0], array.itemsize
+    table[:, compacting.TARGET] = [address_of(a) for a in kept]
+    if rest is not None:
+        table[:, compacting.OTHERS] = [address_of(a) for a in rest]
+    return table
+
+
+def _check_in_place(arrays: list[np.ndarray], marks: Any) -> None:
+    """Refuse to write over arrays where that would spoil what is yet to be read."""
+    for i, array in enumerate(arrays):
+        if not array.flags.writeable:
+            raise ValueError(f"in_place: array {i} is read-only")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"in_place: array {i} is not contiguous")
+    read = [*arrays, *(marks.arrays if hasattr(marks, "arrays") else [marks])]
+    for i, array in enumerate(arrays):
+        for other in read:
+            same = address_of(array) == address_of(other) and array.strides == other.strides
+            if not same and np.may_share_memory(array, other):
+                raise ValueError(f"in_place: array {i} shares a part of another array's memory")
+
+
+# --- types of the visitors ---------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _compact_type(marks: Any) -> Any:
+    word, flag = types.int64, types.boolean
+    return work_type(
+        compacting.Compact, marks=marks, columns=TABLE, bytes_a_row=word, split=flag, in_place=flag
     )
-    return out, carry[1] if types_.scalar_state else carry[1:]
 
 
-def reduce_by_key(
-    op: Any, marks: Any, values: Any, *, nulls: Any, dtype: Any, starts: bool, lower: bool
-) -> Any:
-    types_ = signature(op, tuple(v.dtype for v in values), dtype)
-    heads_ = np.flatnonzero(marked(marks))
-    ends = [*heads_[1:], len(values[0])]
-    states = []
-    for a, b in zip(heads_, ends):
-        piece = nulls
-        if isinstance(nulls, Mask):
-            piece = Mask(nulls.buffer, nulls.offset + int(a), nulls.shift, nulls.null)
-        _, state = run(
-            op,
-            tuple(v[a:b] for v in values),
-            write=False,
-            nulls=piece,
-            axis=0,
-            exclusive=False,
-            reverse=False,
-            carry_in=None,
-            dtype=dtype,
-            mark_nulls=False,
-        )
-        states.append(state)
-    fields = list(zip(*states)) if not types_.scalar_state else [states]
-    out = [np.array(f, d) for f, d in zip(fields or [[]] * len(types_.state), types_.state)]
-    if lower:
-        from .engine import probe_lower
+@lru_cache(maxsize=4096)
+def _heads_type(marks: Any) -> Any:
+    return work_type(compacting.Heads, marks=marks, out=array_type(np.dtype(np.uint8), layout="C"))
 
-        answers = [probe_lower(op, s) for s in states]
-        return (heads_ if starts else None), np.array(answers, types_.outputs[0])
-    return (heads_ if starts else None), out[0] if types_.scalar_state else tuple(out)
+
+@lru_cache(maxsize=4096)
+def _lengths_type(marks: Any) -> Any:
+    positions = array_type(WORD, layout="C")
+    return work_type(
+        compacting.Lengths, marks=marks, starts=positions, lengths=positions, length=types.int64
+    )
+
+
+@lru_cache(maxsize=1)
+def _repeat_type() -> Any:
+    return work_type(compacting.Repeat, lengths=array_type(WORD, True), columns=TABLE)

@@ -1,16 +1,15 @@
 """The engine on the CPU: one tile loop with decoupled look-back, and one loop over many short lines.
 
-Elements are visited along a *line*: positions ``start + i * stride`` of flat arrays. A tile is cut into
-four *lanes* that are walked at the same time, so that four combinations are in flight where one alone
-would wait for the last. A tile is first reduced, its aggregate published; then, while the tile is still
-in cache, the aggregates of the earlier tiles are folded in order (the look-back) and the tile is scanned
-from that prefix. Tiles are taken by ticket, and a thread waits for aggregates only, never for prefixes.
+A *visitor* says what a tile holds: `observe` comes to the tile's aggregate, which is published; then, while the
+tile is still in cache, the aggregates of the earlier tiles are folded in order (the look-back) and the visitor
+is told the prefix (`emit`). Tiles are taken by ticket, and a thread waits for aggregates only, never for
+prefixes. Scans, reductions, compactions and what is done by key are visitors of this one loop.
 
 The association depends on the length of the line and the tile size alone, never on the number of
 threads or on timing: the same input gives the same bits. After Merrill and Garland, *Single-pass Parallel
 Prefix Scan with Decoupled Look-back* (NVR-2016-002), section 4.
 
-This module must never know what is combined, nor why an element is null.
+This module must never know what is combined, nor what a visitor reads and writes.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -19,7 +18,9 @@ This module must never know what is combined, nor why an element is null.
 import numba
 
 from .atomics import load_acquire, store_release, take_ticket
-from .calls import OPTIONS, cached_njit, cast, combine, is_null, lift, load, lower, store
+from .calls import OPTIONS, cached_njit, cast, combine, lift, load, lower, store
+from .steps import scan_lanes, scan_step
+from .visitors import emit, finish, looks_back, observe, prepare
 
 TILE = 16384
 """Elements a tile. Input and output of a tile must stay in a core's L2 cache between its two walks: 256 KiB
@@ -33,105 +34,41 @@ TICKET, FAILED, STATUS = 0, 1, 2
 """Words of the control array: the next tile, whether a thread gave up, and from here one status a tile."""
 
 
-@numba.njit(**OPTIONS)
-def reduce_step(op, xs, nulls, identity, state, at):
-    """Combine the element at one position into `state`."""
-    element = load(xs, at)
-    lifted = cast(identity, lift(op, element))
-    lifted = identity if is_null(nulls, element, at) else lifted
-    return cast(identity, combine(op, state, lifted))
-
-
-@numba.njit(**OPTIONS)
-def scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, state, at):
-    """Combine the element at one position into `state` and write what the scan says there."""
-    element = load(xs, at)
-    lifted = cast(identity, lift(op, element))
-    missing = is_null(nulls, element, at)
-    lifted = identity if missing else lifted
-    after = cast(identity, combine(op, state, lifted))
-    if outs is not None:
-        value = cast(null_value, lower(op, state) if exclusive else lower(op, after))
-        # a select, not a branch: nulls come in no order that a branch predictor could learn
-        store(outs, at, null_value if missing & mark else value)
-    return after
-
-
-@numba.njit(**OPTIONS)
-def reduce_lanes(op, xs, nulls, identity, start, lane, stride, count):
-    """Reduce four lanes of `count` elements at once."""
-    a = b = c = d = identity
-    for i in range(count):
-        at = start + i * stride
-        a = reduce_step(op, xs, nulls, identity, a, at)
-        b = reduce_step(op, xs, nulls, identity, b, at + lane)
-        c = reduce_step(op, xs, nulls, identity, c, at + 2 * lane)
-        d = reduce_step(op, xs, nulls, identity, d, at + 3 * lane)
-    return a, b, c, d
-
-
-@numba.njit(**OPTIONS)
-def scan_lanes(
-    op, xs, nulls, outs, null_value, mark, exclusive, identity, seeds, start, lane, stride, count
-):
-    """Scan four lanes of `count` elements at once, from four seeds."""
-    a, b, c, d = seeds
-    for i in range(count):
-        at = start + i * stride
-        a = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, a, at)
-        b = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, b, at + lane)
-        c = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, c, at + 2 * lane)
-        d = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, d, at + 3 * lane)
-    return a, b, c, d
-
-
 @cached_njit
 def walk_tiles(
-    op, xs, nulls, outs, null_value, mark, exclusive, identity,
-    carries, line, start, stride, length, tile, aggregates, control, leader,
-):  # fmt: skip
-    """Scan one long line tile by tile, together with any other thread that runs the same call.
+    op, work, identity, carries, line, length, tile, chained, aggregates, control, leader
+):
+    """Walk one long line tile by tile, together with any other thread that runs the same call.
 
-    Without `outs` it only reduces. The leader leaves the carry-out in ``carries[line]``, where every
-    thread finds the carry-in when it starts.
+    `work` is a visitor. The leader leaves the carry-out in ``carries[line]``, where every thread finds the
+    carry-in when it starts. Tiles that are `chained` are observed from their prefix rather than from the
+    identity: this must then be the only thread.
     """
     tiles = (length + tile - 1) // tile
     prefix = load(carries, line)
     folded = 0
+    space = prepare(work, tile)
     while True:
         ticket = take_ticket(control, TICKET)
         if ticket >= tiles:
             break
-        size = min(tile, length - ticket * tile)
-        count = size // 4
-        lane = count * stride
-        first = start + ticket * tile * stride
-        a, b, c, d = reduce_lanes(op, xs, nulls, identity, first, lane, stride, count)
-        ab = cast(identity, combine(op, a, b))
-        abc = cast(identity, combine(op, ab, c))
-        aggregate = cast(identity, combine(op, abc, d))
-        for i in range(4 * count, size):
-            aggregate = reduce_step(op, xs, nulls, identity, aggregate, first + i * stride)
+        first = ticket * tile
+        size = min(tile, length - first)
+        seed = prefix if chained else identity
+        aggregate, memo = observe(work, space, seed, first, size)
+        if chained:
+            emit(work, space, prefix, memo, first, size)
+            prefix, folded = aggregate, tiles
+            continue
         store(aggregates, ticket, aggregate)
         store_release(control, STATUS + ticket, 1)
-        if outs is not None:
+        if looks_back(work):
             prefix, folded = look_back(op, identity, aggregates, control, prefix, folded, ticket)
-            seed_b = cast(identity, combine(op, prefix, a))
-            seed_c = cast(identity, combine(op, prefix, ab))
-            seed_d = cast(identity, combine(op, prefix, abc))
-            seeds = (prefix, seed_b, seed_c, seed_d)
-            state = scan_lanes(
-                op, xs, nulls, outs, null_value, mark, exclusive, identity,
-                seeds, first, lane, stride, count,
-            )[3]  # fmt: skip
-            for i in range(4 * count, size):
-                at = first + i * stride
-                state = scan_step(
-                    op, xs, nulls, outs, null_value, mark, exclusive, identity, state, at
-                )
+            emit(work, space, prefix, memo, first, size)
     if leader:
         prefix, folded = look_back(op, identity, aggregates, control, prefix, folded, tiles)
         store(carries, line, prefix)
+        finish(work, prefix)
 
 
 @numba.njit(**OPTIONS)

@@ -18,7 +18,9 @@ from ..nulls import NAT, InBand, Mask, Nulls
 from ..operators import Operator
 from .calls import load_kernel, operator_type
 from .engine import STATUS, TILE, fold_states, walk_lines, walk_tiles
+from .scanning import Scan
 from .types import Form, Signature, as_state, signature
+from .visitors import work_type
 
 PARALLEL = 1 << 18
 """Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds."""
@@ -79,10 +81,10 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     fields = [states] if scalar else list(zip(*states, strict=True))
     stacked = [np.stack([np.asarray(part) for part in f]) for f in fields]
     shape = stacked[0].shape
-    form = tuple(f.dtype for f in stacked)
-    kernel = _fold_kernel(op, form, scalar)
+    dtypes = tuple(f.dtype for f in stacked)
+    kernel = _fold_kernel(op, dtypes, scalar)
     flat = tuple(f.reshape(-1) for f in stacked)
-    like = tuple(f.type(0).item() for f in form)
+    like = tuple(f.type(0).item() for f in dtypes)
     count, lines = shape[0], prod(shape[1:])
     kernel(op, like[0] if scalar else like, flat[0] if scalar else flat, count, lines)
     folded = [f[:lines].reshape(shape[1:])[()] for f in flat]
@@ -119,12 +121,12 @@ def _walk(
     reverse: bool,
 ) -> None:
     """Choose between long lines cut into tiles and many lines side by side, and run the kernel."""
-    null_values = tuple(_null_value(d, mark) for d in types_.outputs)
+    null_values = tuple(null_value(d, mark) for d in types_.outputs)
     identity = types_.identity
     common = (
         op,
         arrays if op.inputs > 1 else arrays[0],
-        _null_arguments(nulls),
+        null_arguments(nulls),
         None if outs is None else outs[0] if types_.scalar_output else tuple(outs),
         None if outs is None else null_values[0] if types_.scalar_output else null_values,
         mark,
@@ -138,23 +140,60 @@ def _walk(
     lines = groups * inner
     in_order = op.in_order and any(d.kind in "fc" for d in types_.state)
     if not in_order and (lines == 1 or (lines < 8 and length >= 2 * TILE)):
-        kernel = _kernel(walk_tiles, op, types_, kind, outs is not None)
-        tiles = -(-length // TILE)
-        aggregates = tuple(np.empty(max(tiles, 1), d) for d in types_.state)
-        shared = aggregates[0] if types_.scalar_state else aggregates
+        write = outs is not None
         for line in range(lines):
             start = line // inner * length * inner + line % inner + first
-            control = np.zeros(STATUS + max(tiles, 1), np.int64)
-            last = (line, start, stride, length, TILE, shared, control)
-            _team(length, control, lambda leader, last=last: kernel(*common, *last, leader))  # type: ignore[misc]
+            work = Scan(*common[:8], start, stride)
+            walk(op, types_.state, types_.scalar_state, work, _scan_type(op, types_, kind, write),
+                 *common[7:], length, line=line)  # fmt: skip
         return
-    kernel = _kernel(walk_lines, op, types_, kind, outs is not None)
+    kernel = _lines_kernel(op, types_, kind, outs is not None)
     control = np.zeros(STATUS, np.int64)
     if inner == 1:
         geometry = (1, 0, groups, length, first, stride, length, control)
     else:
         geometry = (groups, length * inner, inner, 1, first, stride, length, control)
     _team(lines * length, control, lambda leader: kernel(*common, *geometry))
+
+
+def walk(
+    op: Operator,
+    fields: Form,
+    scalar: bool,
+    work: Any,
+    kind: Any,
+    identity: Any,
+    carries: Any,
+    length: int,
+    *,
+    line: int = 0,
+    tile: int = TILE,
+    chained: bool = False,
+    elements: int | None = None,
+) -> None:
+    """Let a visitor of type `kind` walk `length` elements, from ``carries[line]`` and to there.
+
+    Parameters
+    ----------
+    op, fields, scalar
+        Combines the states that are looked back at; their dtypes; whether they are scalars.
+    identity, carries
+        Its identity; an array of states, or one a field.
+    tile : int
+        Elements a tile.
+    chained : bool
+        Whether tiles go on from one another, one thread walking them all.
+    elements : int, optional
+        What the walk costs, where it is not the length.
+    """
+    kernel = _tiles_kernel(op, fields, scalar, kind)
+    tiles = max(-(-length // tile), 1)
+    aggregates = tuple(np.empty(tiles, d) for d in fields)
+    control = np.zeros(STATUS + tiles, np.int64)
+    known = (op, work, identity, carries, line, length, tile, chained)
+    shared = aggregates[0] if scalar else aggregates
+    cost = 0 if chained else length if elements is None else elements
+    _team(cost, control, lambda leader: kernel(*known, shared, control, leader))
 
 
 def _team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
@@ -185,13 +224,15 @@ def _team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> N
         raise failures[0]
 
 
-def _null_arguments(nulls: Nulls) -> Any:
+def null_arguments(nulls: Nulls) -> Any:
+    """What a kernel is told of missing elements, of `nulls_type`."""
     if isinstance(nulls, Mask):
         return (nulls.buffer, nulls.offset, nulls.shift, nulls.null)
     return True if isinstance(nulls, InBand) else None
 
 
-def _null_value(dtype: np.dtype, mark: bool) -> Any:
+def null_value(dtype: np.dtype, mark: bool) -> Any:
+    """What is written at missing elements, if they are marked."""
     if not mark:
         return dtype.type(0).item()
     if dtype.kind in "fc":
@@ -204,49 +245,74 @@ def _null_value(dtype: np.dtype, mark: bool) -> Any:
 # --- compiled kernels: one for each operator, types and kind of nulls ------------------------------
 
 
-def _array(dtype: np.dtype, readonly: bool = False) -> Any:
-    """Any stride, so that one kernel serves sliced, reversed and read-only arrays alike."""
-    return types.Array(numba.from_dtype(dtype), 1, "A", readonly=readonly)
+def array_type(dtype: np.dtype, readonly: bool = False, layout: str = "A") -> Any:
+    """By default any stride, so that one kernel serves sliced, reversed and read-only arrays alike."""
+    return types.Array(numba.from_dtype(dtype), 1, layout, readonly=readonly)
 
 
-def _form(kinds: list[Any], scalar: bool) -> Any:
+def form(kinds: list[Any], scalar: bool) -> Any:
+    """One type, or a tuple of one type a field."""
     return kinds[0] if scalar else types.Tuple(kinds)
 
 
+def state_type(fields: Form, scalar: bool) -> Any:
+    """A scalar, or a tuple of one scalar a field."""
+    return form([numba.from_dtype(d) for d in fields], scalar)
+
+
+def nulls_type(nulls: type) -> Any:
+    """What says that elements are missing: a mask as four numbers, a flag, or None."""
+    word = types.int64
+    mask = types.Tuple([array_type(np.dtype(np.uint8), True), word, word, word])
+    return mask if nulls is Mask else types.boolean if nulls is InBand else types.none
+
+
 @lru_cache(maxsize=4096)
-def _kernel(walker: Any, op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
-    """Compile `walker`, or load it from Numba's cache on disk."""
+def _scan_type(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+    """The type of the visitor that scans."""
     word, flag = types.int64, types.boolean
-    mask = types.Tuple([_array(np.dtype(np.uint8), True), word, word, word])
-    states = _form([_array(d) for d in types_.state], types_.scalar_state)
-    arguments = [
-        operator_type(op),
-        _form([_array(d, True) for d in types_.inputs], op.inputs == 1),
-        mask if nulls is Mask else flag if nulls is InBand else types.none,
-        types.none,
-        types.none,
-        flag,
-        flag,
-        _form([numba.from_dtype(d) for d in types_.state], types_.scalar_state),
-        states,
-    ]
-    if write:
-        outputs = types_.outputs, types_.scalar_output
-        arguments[3] = _form([_array(d) for d in outputs[0]], outputs[1])
-        arguments[4] = _form([numba.from_dtype(d) for d in outputs[0]], outputs[1])
-    control = _array(np.dtype(np.int64))
-    if walker is walk_tiles:
-        arguments += [word] * 5 + [states, control, flag]
-    else:
-        arguments += [word] * 7 + [control]
-    return _entry(walker, tuple(arguments))
+    outputs = types_.outputs, types_.scalar_output
+    return work_type(
+        Scan,
+        op=operator_type(op),
+        xs=form([array_type(d, True) for d in types_.inputs], op.inputs == 1),
+        nulls=nulls_type(nulls),
+        outs=form([array_type(d) for d in outputs[0]], outputs[1]) if write else types.none,
+        null_value=form([numba.from_dtype(d) for d in outputs[0]], outputs[1])
+        if write
+        else types.none,
+        mark=flag,
+        exclusive=flag,
+        identity=state_type(types_.state, types_.scalar_state),
+        start=word,
+        stride=word,
+    )
 
 
 @lru_cache(maxsize=4096)
-def _fold_kernel(op: Operator, form: Form, scalar: bool) -> Any:
-    state = _form([numba.from_dtype(d) for d in form], scalar)
-    states = _form([_array(d) for d in form], scalar)
-    return _entry(fold_states, (operator_type(op), state, states, types.int64, types.int64))
+def _tiles_kernel(op: Operator, fields: Form, scalar: bool, work: Any) -> Any:
+    """Compile the walk of a visitor over tiles, or load it from Numba's cache on disk."""
+    states = form([array_type(d) for d in fields], scalar)
+    word, flag, control = types.int64, types.boolean, array_type(np.dtype(np.int64))
+    state = state_type(fields, scalar)
+    arguments = [operator_type(op), work, state, states, word, word, word, flag, states, control]
+    return _entry(walk_tiles, (*arguments, flag))
+
+
+@lru_cache(maxsize=4096)
+def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+    """Compile the walk over many lines, or load it from Numba's cache on disk."""
+    states = form([array_type(d) for d in types_.state], types_.scalar_state)
+    control = array_type(np.dtype(np.int64))
+    scanned = tuple(_scan_type(op, types_, nulls, write))[:8]
+    return _entry(walk_lines, (*scanned, states, *[types.int64] * 7, control))
+
+
+@lru_cache(maxsize=4096)
+def _fold_kernel(op: Operator, fields: Form, scalar: bool) -> Any:
+    states = form([array_type(d) for d in fields], scalar)
+    words = types.int64, types.int64
+    return _entry(fold_states, (operator_type(op), state_type(fields, scalar), states, *words))
 
 
 _compiling = threading.Lock()

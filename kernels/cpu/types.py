@@ -52,11 +52,11 @@ def signature(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
     """
     if len(inputs) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(inputs)}")
-    element = _numba_type(inputs) if op.inputs > 1 else _from_dtype(inputs[0])
     if op.lift is None and dtype is not None and op.inputs == 1:
+        _from_dtype(inputs[0])
         state = _from_dtype(dtype)
     else:
-        state = _common(op, _ask(op, "lift", probe_lift, element))
+        state = _common(op, lifted(op, inputs))
     scalar_state = not isinstance(state, types.BaseTuple)
     lowered = _ask(op, "lower", probe_lower, state)
     scalar_output = not isinstance(lowered, types.BaseTuple)
@@ -74,6 +74,19 @@ def signature(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
     found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
     _try(op, found)
     return found
+
+
+def lifted(op: Operator, inputs: Form) -> Any:
+    """Return the Numba type of a lifted element of these dtypes.
+
+    Raises
+    ------
+    TypeError
+        If Numba cannot compile the lift for them.
+    """
+    return _ask(
+        op, "lift", probe_lift, _numba_type(inputs) if op.inputs > 1 else _from_dtype(inputs[0])
+    )
 
 
 def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:

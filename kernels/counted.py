@@ -1,0 +1,48 @@
+"""Operators whose states count as well: the states that are looked back at where rows or runs are numbered.
+
+This module must never know what is done with the counts.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+from .operators import Operator
+
+
+@lru_cache(maxsize=1024)
+def counted(op: Operator, is_tuple: bool) -> Operator:
+    """Return the operator on ``(heads, *state)``: `op` restarts at heads, which are counted.
+
+    Parameters
+    ----------
+    op : Operator
+    is_tuple : bool
+        Whether its state is a tuple.
+
+    Notes
+    -----
+    `segmented` with a count in place of the flag, for states alone: it is never asked to lift.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN, fold
+    >>> fold(counted(BUILT_IN["add"], False), [(1, 5), (0, 2), (2, 4), (0, 1)])
+    (np.int64(3), np.int64(5))
+    """
+    base = op.combine
+
+    def scalars(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], base(a[1], b[1]) if b[0] == 0 else b[1])
+
+    def tuples(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], *(base(a[1:], b[1:]) if b[0] == 0 else b[1:]))
+
+    return Operator(tuples if is_tuple else scalars, (0, 0), name=f"counted({op.name})")
+
+
+def _latest(a: Any, b: Any) -> Any:
+    return (a[0] + b[0], a[1] if b[0] == 0 else b[1])
+
+
+LATEST = Operator(_latest, (0, 0), name="latest")
+"""State: how many heads, and the position of the latest."""

@@ -1,0 +1,209 @@
+"""Visitors that reduce and scan run by run: the engine's state is (heads, state of the open run).
+
+What a tile alone decides on, which is all that lies between its heads, is done before the look-back; the
+rows before its first head wait for the state of the run that is open there. After Merrill and Garland,
+NVR-2016-002, section 5.2. This module must never know what makes two keys equal.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.extending import overload
+
+from .calls import OPTIONS, cast, combine, load, lower, store
+from .marking import list_marked, mark, space_for
+from .steps import reduce_line, reduce_step, walk_line
+from .visitors import Visitor, register
+
+LONG = 32
+"""Rows from which on a run is reduced in four lanes."""
+
+
+def counting(heads, state):
+    """Return ``(heads, *state)``."""
+
+
+def inner(like, state):
+    """Return the state of the open run, in the form of `like`, out of ``(heads, *state)``."""
+
+
+def answer(op, lowers, like, state):
+    """Return what is written for a state: itself, or what the operator lowers it to."""
+
+
+@overload(counting)
+def _counting(heads, state):
+    if isinstance(state, types.BaseTuple):
+        return lambda heads, state: (heads, *state)
+    return lambda heads, state: (heads, state)
+
+
+@overload(inner)
+def _inner(like, state):
+    if isinstance(like, types.BaseTuple):
+        return lambda like, state: cast(like, state[1:])
+    return lambda like, state: cast(like, state[1])
+
+
+@overload(answer)
+def _answer(op, lowers, like, state):
+    if isinstance(lowers, types.NoneType):
+        return lambda op, lowers, like, state: state
+    return lambda op, lowers, like, state: cast(like, lower(op, state))
+
+
+class ReduceRuns(NamedTuple):
+    """One state a run, and where each starts; `states` gives scratch memory its type."""
+
+    op: Any
+    marks: Any
+    xs: Any
+    nulls: Any
+    identity: Any
+    chained: Any
+    starts: Any
+    outs: Any
+    lowers: Any
+    like: Any
+    states: Any
+
+
+@numba.njit(**OPTIONS)
+def _prepare_reduce(work, tile):
+    return space_for(tile, 0, scratch(work.states, tile + 1))
+
+
+def scratch(arrays, count):
+    """Return arrays of `count` elements of the types of `arrays`."""
+
+
+@overload(scratch)
+def _scratch(arrays, count):
+    if isinstance(arrays, types.Array):
+        return lambda arrays, count: np.empty(count, arrays.dtype)
+    if len(arrays) == 1:
+        return lambda arrays, count: (scratch(arrays[0], count),)
+    return lambda arrays, count: (scratch(arrays[0], count), *scratch(arrays[1:], count))
+
+
+@numba.njit(**OPTIONS)
+def _reduce(work, state, start, size):
+    """Reduce the rows of one run, or of the part of it in this tile, from `state`."""
+    op, xs, nulls, identity = work.op, work.xs, work.nulls, work.identity
+    if size >= LONG and not work.chained:
+        return reduce_line(op, xs, nulls, identity, state, start, 1, size)[0]
+    for i in range(start, start + size):
+        state = reduce_step(op, xs, nulls, identity, state, i)
+    return state
+
+
+@numba.njit(**OPTIONS)
+def _observe_reduce(work, space, seed, first, size):
+    mark(work.marks, space, first, size)
+    count = list_marked(space, size)
+    state, start = inner(work.identity, seed), 0
+    for k in range(count):
+        end = np.int64(space.marked[k])
+        store(space.states, k, _reduce(work, state, first + start, end - start))
+        state, start = work.identity, end
+    state = _reduce(work, state, first + start, size - start)
+    return counting(seed[0] + count, state), count
+
+
+@numba.njit(**OPTIONS)
+def _emit_reduce(work, space, prefix, count, first, size):
+    if count == 0:
+        return
+    op, identity, runs = work.op, work.identity, prefix[0]
+    if runs > 0:
+        closed = load(space.states, 0)
+        if not work.chained:
+            closed = cast(identity, combine(op, inner(identity, prefix), closed))
+        store(work.outs, runs - 1, answer(op, work.lowers, work.like, closed))
+    for k in range(1, count):
+        closed = load(space.states, k)
+        store(work.outs, runs + k - 1, answer(op, work.lowers, work.like, closed))
+    if work.starts is not None:
+        for k in range(count):
+            store(work.starts, runs + k, first + np.int64(space.marked[k]))
+
+
+@numba.njit(**OPTIONS)
+def _finish_reduce(work, prefix):
+    if prefix[0] > 0:
+        state = inner(work.identity, prefix)
+        store(work.outs, prefix[0] - 1, answer(work.op, work.lowers, work.like, state))
+
+
+register(ReduceRuns, Visitor(_observe_reduce, _emit_reduce, _prepare_reduce, finish=_finish_reduce))
+
+
+class ScanRuns(NamedTuple):
+    """A scan that restarts at marked rows, from the first row to the last or, in reverse, from the last."""
+
+    op: Any
+    marks: Any
+    xs: Any
+    nulls: Any
+    outs: Any
+    null_value: Any
+    mark: Any
+    exclusive: Any
+    identity: Any
+    length: Any
+    reverse: Any
+
+
+@numba.njit(**OPTIONS)
+def _prepare_scan(work, tile):
+    return space_for(tile, 0, None)
+
+
+@numba.njit(**OPTIONS)
+def _scan(work, state, start, stride, size):
+    return walk_line(
+        work.op, work.xs, work.nulls, work.outs, work.null_value, work.mark, work.exclusive,
+        work.identity, state, start, stride, size,
+    )  # fmt: skip
+
+
+@numba.njit(**OPTIONS)
+def _origin(work, first):
+    """Where the walk through a tile starts, and its stride."""
+    return (work.length - 1 - first, -1) if work.reverse else (first, 1)
+
+
+@numba.njit(**OPTIONS)
+def _observe_scan(work, space, seed, first, size):
+    at, stride = _origin(work, first)
+    mark(work.marks, space, at - size + 1 if work.reverse else at, size)
+    if work.reverse:
+        flags = space.flags
+        for i in range(size // 2):
+            flags[i], flags[size - 1 - i] = flags[size - 1 - i], flags[i]
+    count = list_marked(space, size)
+    if count == 0:
+        state = inner(work.identity, seed)
+        state, _ = reduce_line(work.op, work.xs, work.nulls, work.identity, state, at, stride, size)
+        return counting(seed[0], state), size
+    waiting = np.int64(space.marked[0])
+    state = work.identity
+    for k in range(count):
+        start = np.int64(space.marked[k])
+        end = np.int64(space.marked[k + 1]) if k + 1 < count else size
+        state = _scan(work, work.identity, at + start * stride, stride, end - start)
+    return counting(seed[0] + count, state), waiting
+
+
+@numba.njit(**OPTIONS)
+def _emit_scan(work, space, prefix, waiting, first, size):
+    at, stride = _origin(work, first)
+    _scan(work, inner(work.identity, prefix), at, stride, waiting)
+
+
+register(ScanRuns, Visitor(_observe_scan, _emit_scan, _prepare_scan))

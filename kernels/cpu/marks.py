@@ -1,0 +1,120 @@
+"""From descriptions of marked rows to what kernels read of them: tables of keys, inputs of a predicate.
+
+This module must never loop over elements, nor know what is done with marked rows.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+
+from ..marks import Predicate, Runs
+from ..nulls import Mask, Nulls
+from . import marking
+from .calls import operator_type
+from .engine import TILE
+from .launch import array_type, form, null_arguments, nulls_type
+from .memory import address_of
+from .types import Form, lifted
+from .visitors import work_type
+
+TABLE = types.Array(types.int64, 2, "C")
+
+
+def marks_of(marks: Any) -> tuple[Any, Any, int, list[Any]]:
+    """Return what a kernel is told of marks, its type, how many rows there are, and arrays to keep alive."""
+    if isinstance(marks, Runs):
+        return _runs(marks)
+    if isinstance(marks, Predicate):
+        return _where(marks)
+    keep = marks.view(np.uint8)
+    layout = "C" if keep.flags.c_contiguous else "A"
+    return marking.Given(keep), _given_type(layout), len(keep), [keep]
+
+
+@lru_cache(maxsize=2)
+def _given_type(layout: str) -> Any:
+    return work_type(marking.Given, keep=types.Array(types.uint8, 1, layout, readonly=True))
+
+
+# --- predicates ---------------------------------------------------------------------------------------
+
+
+def _where(predicate: Predicate) -> tuple[Any, Any, int, list[Any]]:
+    arrays = predicate.arrays
+    layout = "C" if all(a.flags.c_contiguous for a in arrays) else "A"
+    inputs = tuple(x if isinstance(x, np.ndarray) else np.asarray(x)[()] for x in predicate.inputs)
+    dtypes = tuple(x.dtype for x in inputs)
+    nulls = predicate.nulls or ()
+    scalars = tuple(not isinstance(x, np.ndarray) for x in inputs)
+    kind = _where_type(predicate.counter, dtypes, scalars, tuple(type(n) for n in nulls), layout)
+    values = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)
+    told = marking.Where(
+        predicate.counter,
+        values if len(values) > 1 else values[0],
+        tuple(null_arguments(n) for n in nulls),
+    )
+    return told, kind, len(arrays[0]), [inputs]
+
+
+@lru_cache(maxsize=4096)
+def _where_type(
+    counter: Any, dtypes: Form, scalars: tuple[bool, ...], nulls: tuple[type, ...], layout: str
+) -> Any:
+    found = lifted(counter, dtypes)
+    if found != types.boolean:
+        raise TypeError(f"a predicate must return bool, found {found}")
+    inputs = [
+        numba.from_dtype(d) if scalar else array_type(d, True, layout)
+        for d, scalar in zip(dtypes, scalars, strict=True)
+    ]
+    return work_type(
+        marking.Where,
+        op=operator_type(counter),
+        inputs=form(inputs, len(inputs) == 1),
+        nulls=types.Tuple([nulls_type(n) for n in nulls]),
+    )
+
+
+# --- runs ---------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _runs_type() -> Any:
+    return work_type(
+        marking.Runs, keys=TABLE, length=types.int64, last=types.boolean, continues=types.boolean
+    )
+
+
+def _runs(marks: Runs) -> tuple[Any, Any, int, list[Any]]:
+    table = np.zeros((len(marks.keys), len(marking.KEY)), np.int64)
+    alive: list[Any] = []
+    for row, key, nulls in zip(table, marks.keys, marks.nulls, strict=True):
+        _describe(row, key, nulls, alive)
+    length = len(marks.keys[0])
+    told = marking.Runs(table, length, marks.last, marks.continues)
+    return told, _runs_type(), length, alive
+
+
+def _describe(row: np.ndarray, key: np.ndarray, nulls: Nulls, alive: list[Any]) -> None:
+    """Fill the row of a key in the table of keys."""
+    bits = f"u{key.itemsize}"
+    if key.dtype == np.float16:  # the processor has no comparison of these
+        key = key.astype(np.float32)
+    kind = key.dtype.str[1:] if key.dtype.kind in "fc" else bits
+    key = np.require(key, requirements=["C", "A"])
+    border = np.ascontiguousarray(key[TILE - 1 :: TILE])
+    alive += [key, border]
+    row[marking.KIND] = marking.KINDS[kind]
+    row[marking.ADDRESS], row[marking.BORDER] = address_of(key), address_of(border)
+    if isinstance(nulls, Mask):
+        buffer = np.ascontiguousarray(nulls.buffer)
+        at = nulls.offset + np.arange(TILE - 1, len(key), TILE)
+        bits_there = buffer[at >> nulls.shift] >> (at & ((1 << nulls.shift) - 1)).astype(np.uint8)
+        missing = np.ascontiguousarray((bits_there & 1) == nulls.null).view(np.uint8)
+        alive += [buffer, missing]
+        row[marking.MASK], row[marking.NULL_BORDER] = address_of(buffer), address_of(missing)
+        row[marking.SHIFTED], row[marking.SHIFT] = nulls.offset, nulls.shift
+        row[marking.NULL] = nulls.null

@@ -1,0 +1,77 @@
+"""Memory by address, for Numba functions: columns of any number and width are then data, not types.
+
+One compiled kernel moves every combination of columns; whoever calls it keeps the arrays alive. This module
+must never know what the memory holds.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+from numba.extending import overload
+from numba.np.numpy_support import as_dtype
+
+
+@intrinsic
+def _pointer(typing_context, address):
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), codegen
+
+
+@intrinsic
+def read(typing_context, address, like):
+    """Read a number of the type of `like` at an address, aligned or not."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = context.get_data_type(signature.args[1])
+        return builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=1)
+
+    return like(types.int64, like), codegen
+
+
+@intrinsic
+def write(typing_context, address, value):
+    """Write a number to an address, aligned or not."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], args[1].type.as_pointer())
+        builder.store(args[1], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, value), codegen
+
+
+@intrinsic
+def copy_bytes(typing_context, target, source, count):
+    """Copy bytes between addresses whose memory does not overlap."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        void = ir.IntType(8).as_pointer()
+        target, source = (builder.inttoptr(a, void) for a in args[:2])
+        cgutils.raw_memcpy(builder, target, source, args[2], 1)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64), codegen
+
+
+def elements(address, count, like):  # type: ignore[no-untyped-def]
+    """Return an array of `count` elements of the type of `like` at an address."""
+
+
+@overload(elements)
+def _elements(address, count, like):
+    kind = as_dtype(like).type
+    return lambda address, count, like: numba.carray(_pointer(address), (count,), kind)
+
+
+def address_of(array: np.ndarray) -> int:
+    """Return where the first element of an array lies."""
+    return int(array.__array_interface__["data"][0])
