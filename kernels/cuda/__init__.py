@@ -10,6 +10,16 @@ differ in rounding, and products of many numbers may overflow where a walk in or
 (`Operator.in_order` is not followed here).
 """
 
+from .compaction import compact, heads, reduce_by_key, repeat, run_lengths, scan_by_key
 from .launch import run, start
 
-__all__ = ["run", "start"]
+__all__ = [
+    "compact",
+    "heads",
+    "reduce_by_key",
+    "repeat",
+    "run",
+    "run_lengths",
+    "scan_by_key",
+    "start",
+]

@@ -63,6 +63,24 @@ def lto_functions(variant: Variant, identity: Any, capability: tuple[int, int]) 
     return found
 
 
+def lto_predicate(
+    counter: Operator, inputs: Form, in_band: tuple[bool, ...], capability: tuple[int, int]
+) -> bytes:
+    """Return the LTO-IR of a predicate, the lift of `counter`: false where an input is missing in band.
+
+    Raises
+    ------
+    TypeError
+        If Numba cannot compile it for CUDA.
+    """
+    call = f"f({', '.join(_read(f'v0_{i}', d) for i, d in enumerate(inputs))})"
+    for i, dtype in enumerate(inputs):
+        if in_band[i]:
+            call = f"(not {_gone(f'v0_{i}[0]', dtype)}) and ({call})"
+    result = (np.dtype(np.bool_),)
+    return _compile(counter, "keep", counter.lift, result, True, [inputs], call, capability)
+
+
 def _null(dtype: np.dtype) -> Any:
     if dtype.kind in "fc":
         return dtype.type(np.nan).item()

@@ -1,0 +1,181 @@
+// The visitor of reductions and scans by key: an operator's state that restarts at each marked item.
+//
+// The engine's state is the number of marked items and the operator's state since the last of them. A lane scans its four
+// items of a row, lanes are scanned among themselves as far as the last marked one, and rows follow one another. This
+// file must never know what the operator computes, nor what marks an item.
+#pragma once
+
+template <class T>
+struct WordsOf {
+  u32 word[(sizeof(T) + 3) / 4];
+};
+template <class T, class F>
+__device__ __forceinline__ T each_word(const T& a, const T& b, F f) {
+  WordsOf<T> x = {}, y = {};
+  memcpy(&x, &a, sizeof(T));
+  memcpy(&y, &b, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < int(sizeof(x) / 4); i++) x.word[i] = f(x.word[i], y.word[i]);
+  T both;
+  memcpy(&both, &x, sizeof(T));
+  return both;
+}
+__device__ __forceinline__ op::State pick(bool first, const op::State& a, const op::State& b) {
+  return each_word(a, b, [=](u32 x, u32 y) { return first ? x : y; });
+}
+__device__ __forceinline__ op::State lane_up(const op::State& s, int distance) {
+  return each_word(s, s, [=](u32 x, u32) { return __shfl_up_sync(ALL, x, distance); });
+}
+__device__ __forceinline__ op::State lane_xor(const op::State& s, int distance) {
+  return each_word(s, s, [=](u32 x, u32) { return __shfl_xor_sync(ALL, x, distance); });
+}
+__device__ __forceinline__ op::State lane_at(const op::State& s, int lane) {
+  return each_word(s, s, [=](u32 x, u32) { return __shfl_sync(ALL, x, lane); });
+}
+
+__device__ __forceinline__ State identity() {
+  State s;
+  s.marked = 0;
+  s.open = op::identity();
+  return s;
+}
+__device__ __forceinline__ State combine(const State& a, const State& b) {
+  State both;
+  both.marked = a.marked + b.marked;
+  both.open = pick(b.marked, b.open, op::combine(a.open, b.open));
+  return both;
+}
+
+// Reads items i to i + 3 in the order of the scan, the identity for those that are missing or not there.
+__device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&states)[VN]) {
+  op::Element e[VN];
+  unroll<VALUES>([&](auto k) {
+    typename Column<KEYS + k.value>::type values[VN];
+    read_four<KEYS + k.value>(view, i, values);
+#pragma unroll
+    for (int j = 0; j < VN; j++) op::In<k.value>::of(e[j]) = values[j];
+  });
+  u32 missing = 0;
+  if constexpr (VALUE_MASK >= 0) missing = missing_four<VALUE_MASK >= 0 ? VALUE_MASK : 0>(view, i);
+  u32 present = present_four(view, i);
+#pragma unroll
+  for (int j = 0; j < VN; j++) {
+    if constexpr (IN_BAND) missing |= u32(op::is_missing(e[j])) << j;
+    states[j] = pick(((present & ~missing) >> j) & 1, op::lift(e[j]), op::identity());
+  }
+  return missing;
+}
+
+constexpr int TOGETHER = sizeof(op::State) <= 8 ? ROWS : 1;  // rows in registers
+
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, u32& marks, int warp, int lane) {
+  marks = segment_marks(p, view, warp, lane);
+  int last = last_marked(marks, lane);  // what is before it is not open
+  State sum = identity();
+  sum.marked = warp_sum(__popc(marks));
+#pragma unroll TOGETHER
+  for (int r = 0; r < ROWS; r++) {
+    if ((r + 1) * ROW <= last) continue;
+    op::State x[VN], row = op::identity();
+    read_states(view, warp * SEGMENT + r * ROW + lane * VN, x);
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      bool open = r * ROW + lane * VN + j >= last;
+      row = j ? op::combine(row, pick(open, x[j], op::identity())) : pick(open, x[j], op::identity());
+    }
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      op::State other = lane_xor(row, distance);
+      bool later = lane & distance;
+      row = op::combine(pick(later, other, row), pick(later, row, other));
+    }
+    sum.open = op::combine(sum.open, row);
+  }
+  return sum;
+}
+
+__device__ __forceinline__ void write_result(const Params& p, i64 at, op::Output result) {
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename op::Out<k.value>::type;
+    reinterpret_cast<T*>(p.out[k.value])[at] = op::Out<k.value>::of(result);
+  });
+}
+
+// Writes what a scan answers for items i to i + 3.
+__device__ __forceinline__ void write_four(const Params& p, const View& view, int i, op::Output (&results)[VN]) {
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename op::Out<k.value>::type;
+    u8* to = p.out[k.value] + (view.first + (REVERSE ? view.count - VN - i : i)) * i64(sizeof(T));
+    if (i + VN <= view.count && aligned(to, PIECE<VN, T>)) {
+      T values[VN];
+#pragma unroll
+      for (int j = 0; j < VN; j++) values[REVERSE ? VN - 1 - j : j] = op::Out<k.value>::of(results[j]);
+      write_vector<VN>(to, values);
+    } else {
+#pragma unroll
+      for (int j = 0; j < VN; j++)
+        if (i + j < view.count)
+          reinterpret_cast<T*>(p.out[k.value])[view.first + in_memory(view, i + j)] = op::Out<k.value>::of(results[j]);
+    }
+  });
+}
+
+__device__ __forceinline__ void segment_write(const Params& p, const View& view, u32 marks, const State& before, u16*,
+                                              int warp, int lane) {
+  Ranks ranks;
+  if constexpr (REDUCES) {
+    ranks = rank(marks, lane);
+    if (ranks.total == 0) return;
+  }
+  op::State run = before.open;
+#pragma unroll TOGETHER
+  for (int r = 0; r < ROWS; r++) {
+    int i = warp * SEGMENT + r * ROW + lane * VN;
+    u32 mine = (marks >> (VN * r)) & 15;
+    op::State x[VN];
+    u32 missing = read_states(view, i, x);
+#pragma unroll
+    for (int j = 1; j < VN; j++) x[j] = pick((mine >> j) & 1, x[j], op::combine(x[j - 1], x[j]));
+    u32 lanes = __ballot_sync(ALL, mine);
+    int since = lane - (31 - __clz(lanes & (ALL >> (31 - lane))));  // lanes since the last one with a marked item
+    op::State sum = x[VN - 1];
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      op::State earlier = lane_up(sum, distance);
+      sum = pick(lane >= distance && since >= distance, op::combine(earlier, sum), sum);
+    }
+    op::State first = lane_up(sum, 1);  // what comes before the lane's items
+    bool restarted = lanes & ((1u << lane) - 1);
+    first = pick(lane == 0, run, pick(restarted, first, op::combine(run, first)));
+    op::State all = lane_at(sum, 31);
+    run = pick(lanes, all, op::combine(run, all));
+
+    op::Output results[VN];
+    op::State earlier = first;
+    int next = 0;
+    if constexpr (REDUCES) next = ranks.row[r];
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      bool marked = (mine >> j) & 1, fresh = mine & ((2u << j) - 1);
+      op::State after = pick(fresh, x[j], op::combine(first, x[j]));
+      if constexpr (REDUCES) {
+        if (marked) {  // the run before it is closed
+          i64 place = i64(before.marked) + next++;
+          if (STARTS) reinterpret_cast<i64*>(p.rest[0])[place] = view.first + i + j;
+          if (place) write_result(p, place - 1, op::lower(earlier));
+        }
+      } else {
+        results[j] = op::lower(EXCLUSIVE ? pick(marked, op::identity(), earlier) : after);
+        if (MARK_NULLS && ((missing >> j) & 1)) results[j] = op::null_output();
+      }
+      earlier = after;
+    }
+    if constexpr (!REDUCES) write_four(p, view, i, results);
+  }
+}
+
+// By one thread, once: what the last item decides.
+__device__ __forceinline__ void finish(const Params& p, const State& all) {
+  *p.carry_out = all;
+  if constexpr (REDUCES) write_result(p, i64(all.marked) - 1, op::lower(all.open));
+}

@@ -1,0 +1,163 @@
+// Columns of a tile in shared memory: where their bytes are, how they get there, and reading four neighbouring rows.
+//
+// A tile is cut into one segment a warp, a segment into rows of 128 items, four a lane. A column's image starts at the
+// 16-byte word of global memory that holds its first byte, so whole words are copied and up to 15 bytes beside a tile's
+// own are never looked at. Where runs are marked, an image has one more item before or after the tile.
+// This file must never know what the columns mean.
+#pragma once
+
+constexpr int VN = 4;
+constexpr int ROW = 32 * VN;
+constexpr int SEGMENT = ROWS * ROW;
+constexpr int TILE = WARPS * SEGMENT;
+
+struct Params {
+  const u8* in[COLUMNS];
+  const u8* payload[OUTPUTS];  // what is moved and in no column
+  u8* out[OUTPUTS];
+  u8* rest[OUTPUTS];
+  u64* scratch;      // zeros: a ticket, then descriptors (lookback.cuh)
+  State* carry_out;  // after the last item
+  i64 bit[COLUMNS];  // of item 0, where a column holds bits
+  i64 length;
+  i64 lines;  // 1
+  i64 tiles;
+  i64 continues;  // item 0 goes on with a run that is open before it
+  u64 seed[(sizeof(State) + 7) / 8];
+  Scalars scalars;
+};
+
+struct Place {
+  i64 line;   // 0: there is one
+  i64 tile;   // < 0: no more tiles
+  i64 first;  // item of the arrays that is first in memory
+  int count;
+};
+__device__ __forceinline__ Place place_of(const Params& p, i64 tile) {
+  Place at;
+  at.line = 0;
+  at.tile = tile;
+  i64 before = tile * TILE, left = p.length - before;
+  at.count = left < TILE ? int(left) : TILE;
+  at.first = REVERSE ? left - at.count : before;
+  return at;
+}
+
+constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
+template <int K>
+__device__ constexpr int region_bytes() {
+  return align_up((Column<K>::BITS ? TILE / 8 + 2 : (TILE + 1) * int(sizeof(typename Column<K>::type))) + 32, 128);
+}
+template <int K>
+__device__ constexpr int region_offset() {
+  if constexpr (K == 0)
+    return 0;
+  else
+    return region_offset<K - 1>() + region_bytes<K - 1>();
+}
+constexpr int STAGE = region_offset<COLUMNS>();
+
+// The bytes of a column's image: `from` and `bytes` are multiples of 16.
+struct Source {
+  const u8* from;
+  u32 bytes;
+  int skip;  // of a column of bits: bits, else bytes; from the image's start to item 0 of the tile
+};
+template <int K>
+__device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
+  int before = BEFORE && at.first > 0, after = AFTER && at.first + at.count < p.length;
+  Source source;
+  if constexpr (Column<K>::BITS) {
+    i64 bit = p.bit[K] + at.first - before;
+    const u8* byte = p.in[K] + (bit >> 3);
+    int shift = int(reinterpret_cast<u64>(byte) & 15);
+    int bits = (int(bit) & 7) + before + at.count + after;
+    source.from = byte - shift;
+    source.bytes = u32(align_up(shift + ((bits + 7) >> 3), 16));
+    source.skip = 8 * shift + (int(bit) & 7) + before;
+  } else {
+    constexpr int size = sizeof(typename Column<K>::type);
+    const u8* byte = p.in[K] + (at.first - before) * size;
+    int shift = int(reinterpret_cast<u64>(byte) & 15);
+    source.from = byte - shift;
+    source.bytes = u32(align_up(shift + (before + at.count + after) * size, 16));
+    source.skip = shift + before * size;
+  }
+  return source;
+}
+
+struct View {
+  const u8* at[COLUMNS];  // item 0, or the image's first byte where it holds bits
+  int bit[COLUMNS];       // of item 0
+  i64 first;
+  int count;
+  bool border;   // the tile has the first item of all in the direction in which runs are marked
+  bool vectors;  // lanes may read their items in one access
+};
+__device__ __forceinline__ View view_of(const Params& p, const Place& at, const u8* stage) {
+  View view;
+  view.first = at.first;
+  view.count = at.count;
+  view.border = AFTER ? at.first + at.count == p.length : at.first == 0;
+  view.vectors = !REVERSE || at.count == TILE;
+  unroll<COLUMNS>([&](auto k) {
+    constexpr int K = k.value;
+    Source source = source_of<K>(p, at);
+    view.bit[K] = source.skip;
+    view.at[K] = stage + region_offset<K>();
+    if constexpr (!Column<K>::BITS) {
+      using T = typename Column<K>::type;
+      view.at[K] += source.skip;
+      view.vectors = view.vectors && aligned(view.at[K], PIECE<VN, T>);
+    }
+  });
+  return view;
+}
+
+// Where item i of the tile, in the order of the scan, is in memory.
+__device__ __forceinline__ int in_memory(const View& view, int i) { return REVERSE ? view.count - 1 - i : i; }
+
+template <int K>
+__device__ __forceinline__ typename Column<K>::type read_one(const View& view, int at) {
+  return reinterpret_cast<const typename Column<K>::type*>(view.at[K])[at];
+}
+// Items i to i + 3 in the order of the scan; what is beyond the tile's last item is arbitrary.
+template <int K>
+__device__ __forceinline__ void read_four(const View& view, int i, typename Column<K>::type (&values)[VN]) {
+  using T = typename Column<K>::type;
+  if (view.vectors) {
+    T found[VN];
+    read_vector<VN>(view.at[K] + in_memory(view, REVERSE ? i + VN - 1 : i) * int(sizeof(T)), found);
+#pragma unroll
+    for (int j = 0; j < VN; j++) values[j] = found[REVERSE ? VN - 1 - j : j];
+  } else {
+#pragma unroll
+    for (int j = 0; j < VN; j++) values[j] = read_one<K>(view, REVERSE ? max(in_memory(view, i + j), 0) : i + j);
+  }
+}
+// Whether one item of a mask, by its place in memory, says "missing".
+template <int K>
+__device__ __forceinline__ bool missing_one(const View& view, int at) {
+  if constexpr (Column<K>::BITS) {
+    int bit = view.bit[K] + at;
+    return ((view.at[K][bit >> 3] >> (bit & 7)) & 1) == Column<K>::NULL_IS;
+  } else {
+    return read_one<K>(view, at) == Column<K>::NULL_IS;
+  }
+}
+template <int K>
+__device__ __forceinline__ u32 missing_four(const View& view, int i) {
+  u32 found = 0;
+#pragma unroll
+  for (int j = 0; j < VN; j++) {
+    int at = in_memory(view, i + j);
+    found |= u32(missing_one<K>(view, REVERSE ? max(at, 0) : at)) << j;
+  }
+  return found;
+}
+
+// Which of items i to i + 3 are there.
+__device__ __forceinline__ u32 present_four(const View& view, int i) {
+  int left = view.count - i;
+  return left >= VN ? 15u : left <= 0 ? 0u : (1u << left) - 1;
+}

@@ -1,0 +1,66 @@
+// The visitor of compaction: marked items, or their positions, are moved to where the count of earlier ones points, and the
+// others, if they are wanted, to where the rest goes.
+//
+// A warp first lists the places of its marked items in shared memory and then moves them from the list, neighbours to
+// neighbouring lanes, so that writes are whole words of memory however few are marked. After Merrill and Garland,
+// NVR-2016-002, 5.2. This file must never know what marks an item.
+#pragma once
+
+__device__ __forceinline__ State identity() { return State{}; }
+__device__ __forceinline__ State combine(const State& a, const State& b) {
+  return State{a.marked + b.marked};
+}
+
+template <int N>
+__device__ __forceinline__ typename Moved<N>::type moved(const Params& p, const View& view, int at) {
+  using T = typename Moved<N>::type;
+  if constexpr (Moved<N>::COLUMN >= 0)
+    return read_one<Moved<N>::COLUMN>(view, at);
+  else if constexpr (Moved<N>::POSITION)
+    return T(view.first + at);
+  else
+    return reinterpret_cast<const T*>(p.payload[N])[view.first + at];
+}
+
+constexpr int AT_ONCE = 4;
+
+__device__ __forceinline__ void move_listed(const Params& p, const View& view, u8* const (&out)[OUTPUTS], i64 base,
+                                            const u16* list, int total, int warp, int lane) {
+  for (int begin = lane; begin < total; begin += 32 * AT_ONCE) {
+    int at[AT_ONCE];
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++) at[i] = warp * SEGMENT + list[min(begin + 32 * i, total - 1)];
+    unroll<OUTPUTS>([&](auto n) {
+      using T = typename Moved<n.value>::type;
+      T values[AT_ONCE];
+#pragma unroll
+      for (int i = 0; i < AT_ONCE; i++) values[i] = moved<n.value>(p, view, at[i]);
+      T* to = reinterpret_cast<T*>(out[n.value]) + base;
+#pragma unroll
+      for (int i = 0; i < AT_ONCE; i++)
+        if (begin + 32 * i < total) to[begin + 32 * i] = values[i];
+    });
+  }
+}
+
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, u32& marks, int warp, int lane) {
+  marks = segment_marks(p, view, warp, lane);
+  return State{i64(warp_sum(__popc(marks)))};
+}
+
+__device__ __forceinline__ void segment_write(const Params& p, const View& view, u32 marks, const State& before,
+                                              u16* list, int warp, int lane) {
+  int total = list_marked(marks, list, lane);
+  move_listed(p, view, p.out, before.marked, list, total, warp, lane);
+  if constexpr (SPLIT) {
+    u32 others = 0;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      others |= (present_four(view, warp * SEGMENT + r * ROW + lane * VN) & ~(marks >> (VN * r))) << (VN * r);
+    total = list_marked(others, list, lane);
+    move_listed(p, view, p.rest, view.first + warp * SEGMENT - before.marked, list, total, warp, lane);
+  }
+}
+
+// By one thread, once: what the last item decides.
+__device__ __forceinline__ void finish(const Params& p, const State& all) { *p.carry_out = all; }

@@ -1,0 +1,300 @@
+"""Compaction and ordered group-by of CuPy arrays: from marks and arrays to plans and results.
+
+Each function is one pass of a kernel whose output has room for every row; how many rows there are is read once, at
+the end. This module must never know what a predicate or an operator computes, nor how a kernel is launched.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ..cpu.types import Signature, as_state, signature
+from ..marks import Predicate, Runs
+from ..nulls import InBand, Mask, Nulls
+from ..operators import Operator
+from .plan import Moved, Nullness, Plan, state_dtype_of
+from .source import Variant
+from .visits import fits, readable, visit
+
+MUCH = 8
+"""How many times as large as a result its memory may be before the result is copied out of it."""
+
+POSITIONS = Moved(np.dtype(np.int64), -2)
+
+
+def compact(
+    arrays: list[Any], keep: Any, split: bool, positions: bool, in_place: bool
+) -> tuple[list[Any], list[Any] | None]:
+    """Move the marked rows of arrays, and with `split` the others; see `kernels.select`, `partition`, `unique`."""
+    plan, data, masks, scalars, continues = _marking(keep)
+    n = len(data[0])
+    sources = [readable(a) for a in arrays]
+    staged: list[Any] = []
+    moved = []
+    for source in sources:
+        column = _column_of(source, data[: len(plan.keys)])
+        if column < 0 and in_place:
+            column = plan.columns + len(staged)
+            staged.append(source)
+        moved.append(Moved(source.dtype, column))
+    if positions or not moved:
+        moved.append(POSITIONS)
+    form = tuple(a.dtype for a in staged)
+    here = replace(plan, moved=tuple(moved), staged=form, split=split, in_place=in_place)
+    writes_over = in_place and fits(here)
+    if in_place and not writes_over:  # tiles of so many columns are too large: by way of a buffer
+        kept, rest = compact(sources, keep, split, positions, False)
+        count = len(kept[0])
+        return _put_back(arrays, kept, rest, count)
+
+    places = [m.dtype for m in moved]
+    outs = [cupy.empty(n, d) for d in places]
+    if writes_over:
+        outs[: len(sources)] = sources
+    rests = [cupy.empty(n, d) for d in places] if split else []
+    count = 0
+    if n:
+        found = visit(
+            here, n, data, masks, staged, moved=[*sources, None][: len(moved)], outs=outs,
+            rests=rests, scalars=scalars, continues=continues,
+        ).read()  # fmt: skip
+        count = int(found["marked"])
+    wanted = len(arrays) + positions
+    if writes_over:
+        kept = [o[:count] for o in outs]
+        rest = [r[: n - count] for r in rests] if split else None
+        kept, rest = _put_back(arrays, kept[:wanted], rest, count)
+        return kept, rest[:wanted] if rest is not None else None
+    kept = [_cut(o, count) for o in outs[:wanted]]
+    return kept, [_cut(r, n - count) for r in rests[:wanted]] if split else None
+
+
+def heads(marks: Runs) -> Any:
+    """Tell where runs start; see `kernels.heads`."""
+    plan, data, masks, _, continues = _marking(marks)
+    n = len(data[0])
+    flags = cupy.empty(n, np.bool_)
+    if plan.marks == "flags":
+        flags[:] = data[0]
+    elif n:
+        visit(replace(plan, visitor="heads"), n, data, masks, outs=[flags], continues=continues)
+    return flags
+
+
+def run_lengths(marks: Runs) -> tuple[Any, Any]:
+    """Return starts and lengths of runs; see `kernels.run_length_encode`."""
+    plan, data, masks, _, continues = _marking(marks)
+    n = len(data[0])
+    starts, lengths = cupy.empty(n, np.int64), cupy.empty(n, np.int64)
+    count = 0
+    if n:
+        here = replace(plan, visitor="run_lengths")
+        found = visit(here, n, data, masks, outs=[starts], rests=[lengths], continues=continues)
+        count = int(found.read()["marked"])
+    return _cut(starts, count), _cut(lengths, count)
+
+
+def repeat(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
+    """Repeat entries of arrays; see `kernels.run_length_decode`."""
+    if len(lengths) and int(lengths.min()) < 0:
+        raise ValueError(f"lengths must not be negative, found {int(lengths.min())}")
+    ends = cupy.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    rows = cupy.searchsorted(ends, cupy.arange(total), side="right")
+    return [a[rows] for a in arrays]
+
+
+def reduce_by_key(
+    op: Operator,
+    marks: Runs,
+    values: tuple[Any, ...],
+    *,
+    nulls: Nulls,
+    dtype: np.dtype | None,
+    starts: bool,
+    lower: bool,
+) -> tuple[Any, Any]:
+    """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
+    types_ = signature(op, tuple(v.dtype for v in values), dtype)
+    plan, data, masks, _, continues = _marking(marks)
+    n = len(data[0])
+    here = _by(plan, op if lower else _bare(op), types_, nulls, dtype, lowers=lower)
+    here = replace(here, reduces=True, starts=starts)
+    forms = types_.outputs if lower else types_.state
+    outs = [cupy.empty(n, d) for d in forms]
+    first = cupy.empty(n if starts else 0, np.int64)
+    count = 0
+    if n:
+        found = visit(
+            here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
+            rests=[first], continues=continues, seed=_seed(here, types_.identity, types_),
+        ).read()  # fmt: skip
+        count = int(found["marked"])
+    fields = [_cut(o, count) for o in outs]
+    scalar = types_.scalar_output if lower else types_.scalar_state
+    return (_cut(first, count) if starts else None), fields[0] if scalar else tuple(fields)
+
+
+def scan_by_key(
+    op: Operator,
+    marks: Runs,
+    values: tuple[Any, ...],
+    *,
+    nulls: Nulls,
+    exclusive: bool,
+    carry_in: Any,
+    dtype: np.dtype | None,
+    mark_nulls: bool,
+) -> tuple[Any, Any]:
+    """Scan arrays within runs of equal keys; see `kernels.scan_by_key`."""
+    types_ = signature(op, tuple(v.dtype for v in values), dtype)
+    for answer in types_.outputs if mark_nulls else ():
+        if answer.kind not in "fc" and answer != np.int64:
+            raise TypeError(f"mark_nulls: an output of {answer} cannot hold a null")
+    plan, data, masks, _, continues = _marking(marks)
+    n = len(data[0])
+    here = _by(plan, op, types_, nulls, dtype, exclusive=exclusive, mark=mark_nulls)
+    outs = [cupy.empty(n, d) for d in types_.outputs]
+    carry = types_.identity
+    if carry_in is not None:
+        host = tuple(map(cupy.asnumpy, carry_in)) if isinstance(carry_in, tuple) else carry_in
+        carry = as_state(host, types_.state, types_.scalar_state, "carry_in")
+    if n:
+        found = visit(
+            here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
+            continues=continues, seed=_seed(here, carry, types_),
+        ).read()["open"]  # fmt: skip
+        carry = found["f0"] if types_.scalar_state else tuple(found[f] for f in found.dtype.names)
+    return outs[0] if types_.scalar_output else tuple(outs), carry
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+def _marking(marks: Any) -> tuple[Plan, list[Any], list[Mask], list[Any], bool]:
+    """Return a plan that marks rows, the columns and masks it reads, a predicate's scalars, and whether runs go on."""
+    if isinstance(marks, Predicate):
+        return _predicate(marks)
+    if not isinstance(marks, Runs):
+        flags = readable(marks)
+        return Plan("compact", "flags", (flags.dtype,), (Nullness(),)), [flags], [], [], False
+    keys = [readable(k) for k in marks.keys]
+    nulls = tuple(_nullness(m if isinstance(m, Mask) else None) for m in marks.nulls)
+    masks = [m for m in marks.nulls if isinstance(m, Mask)]
+    plan = Plan("compact", "runs", tuple(k.dtype for k in keys), nulls, last=marks.last)
+    if len(keys) > 1 and not fits(plan):  # by way of flags
+        half = len(keys) // 2
+        some = replace(marks, keys=marks.keys[:half], nulls=marks.nulls[:half])
+        others = replace(marks, keys=marks.keys[half:], nulls=marks.nulls[half:])
+        flags = heads(some) | heads(others)
+        flat = Plan("compact", "flags", (flags.dtype,), (Nullness(),), last=marks.last)
+        return flat, [flags], [], [], marks.continues
+    return plan, keys, masks, [], marks.continues
+
+
+def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any], bool]:
+    rows: list[Any] = []
+    scalars: list[Any] = []
+    nulls, order = [], []
+    for value, told in zip(keep.inputs, keep.nulls or (), strict=True):
+        if isinstance(value, cupy.ndarray):
+            order.append(("row", len(rows)))
+            rows.append(readable(value))
+            nulls.append(told)
+        else:
+            order.append(("scalar", len(scalars)))
+            scalars.append(np.asarray(value)[()])
+    plan = Plan(
+        "compact",
+        "predicate",
+        tuple(r.dtype for r in rows),
+        tuple(map(_nullness, nulls)),
+        scalars=tuple(s.dtype for s in scalars),
+        predicate=keep.counter,
+        order=tuple(order),
+    )
+    return plan, rows, [m for m in nulls if isinstance(m, Mask)], scalars, False
+
+
+def _nullness(nulls: Nulls) -> Nullness:
+    if isinstance(nulls, Mask):
+        if not isinstance(nulls.buffer, cupy.ndarray):
+            raise TypeError(f"the mask of CuPy values must be a CuPy array, found {nulls.buffer!r}")
+        return Nullness("bits" if nulls.shift == 3 else "bytes", nulls.null)
+    return Nullness("in band") if isinstance(nulls, InBand) else Nullness()
+
+
+def _mask(nulls: Nulls) -> list[Mask]:
+    return [nulls] if isinstance(nulls, Mask) else []
+
+
+def _by(
+    plan: Plan,
+    op: Operator,
+    types_: Signature,
+    nulls: Nulls,
+    dtype: np.dtype | None,
+    *,
+    exclusive: bool = False,
+    mark: bool = False,
+    lowers: bool = True,
+) -> Plan:
+    """Add an operator to a plan that marks rows."""
+    variant = Variant(
+        op, types_.inputs, types_.state, types_.scalar_state,
+        types_.outputs if lowers else types_.state,
+        types_.scalar_output if lowers else types_.scalar_state,
+        dtype, "none", exclusive, plan.last, mark, True, "by_key",
+    )  # fmt: skip
+    return replace(
+        plan, visitor="by_key", by=variant, identity=types_.identity, value_nulls=_nullness(nulls)
+    )
+
+
+@lru_cache(maxsize=256)
+def _bare(op: Operator) -> Operator:
+    """The operator whose answers are its states."""
+    if op.lower is None:
+        return op
+    return Operator(op.combine, op.identity, op.lift, None, op.name, op.inputs)
+
+
+def _seed(plan: Plan, state: Any, types_: Signature) -> bytes:
+    parts = (state,) if types_.scalar_state else tuple(state)
+    return np.array([(0, parts)], state_dtype_of(plan)).tobytes()
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+def _column_of(array: Any, columns: Sequence[Any]) -> int:
+    """The column that holds an array already, or -1."""
+    for i, column in enumerate(columns):
+        if column.data.ptr == array.data.ptr and column.itemsize == array.itemsize:
+            return i
+    return -1
+
+
+def _cut(array: Any, count: int) -> Any:
+    """The first rows of an array, without the memory behind them if that is much."""
+    head = array[:count]
+    return head.copy() if count * MUCH < len(array) else head
+
+
+def _put_back(
+    arrays: Sequence[Any], kept: list[Any], rest: list[Any] | None, count: int
+) -> tuple[list[Any], list[Any] | None]:
+    """Make what was kept the arrays' heads, if it is not, and the rest their tails."""
+    for i, array in enumerate(arrays):
+        head = array[:count]
+        if kept[i].data.ptr != head.data.ptr or kept[i].strides != head.strides:
+            head[:] = kept[i]
+        kept[i] = head
+        if rest is not None:
+            array[count:] = rest[i]
+            rest[i] = array[count:]
+    return kept, rest

@@ -1,0 +1,16 @@
+// What a tile of columns needs beside the look-back: the first tile's seed, and its warps' aggregates folded in order.
+#pragma once
+
+__device__ __forceinline__ State seed_of(const Params& p) {
+  State s;
+  memcpy(&s, p.seed, sizeof(State));
+  return s;
+}
+
+// All lanes get the tile's aggregate; `befores` gets what comes before each warp within the tile.
+__device__ __forceinline__ State fold_columns(const State (&aggregates)[WARPS], State (&befores)[WARPS], int lane) {
+  State sum = warp_scan(lane < WARPS ? aggregates[lane % WARPS] : identity(), lane);
+  State before = from_earlier(sum, 1);
+  if (lane < WARPS) befores[lane] = choose(lane == 0, identity(), before);
+  return from_lane(sum, 31);
+}

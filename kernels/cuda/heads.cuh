@@ -1,0 +1,25 @@
+// The visitor that writes marks as they are, one byte an item: nothing is counted and no tile asks what comes before it.
+#pragma once
+
+__device__ __forceinline__ State identity() { return State{}; }
+__device__ __forceinline__ State combine(const State&, const State& b) { return b; }
+
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, u32& marks, int warp, int lane) {
+  marks = segment_marks(p, view, warp, lane);
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    int i = warp * SEGMENT + r * ROW + lane * VN;
+    u32 mine = (marks >> (VN * r)) & 15;
+    u8 *to = p.out[0] + view.first + i, flags[VN] = {u8(mine & 1), u8((mine >> 1) & 1), u8((mine >> 2) & 1), u8(mine >> 3)};
+    if (i + VN <= view.count && aligned(to, VN)) {
+      write_vector<VN>(to, flags);
+    } else {
+#pragma unroll
+      for (int j = 0; j < VN; j++)
+        if (i + j < view.count) to[j] = flags[j];
+    }
+  }
+  return State{};
+}
+__device__ __forceinline__ void segment_write(const Params&, const View&, u32, const State&, u16*, int, int) {}
+__device__ __forceinline__ void finish(const Params&, const State&) {}

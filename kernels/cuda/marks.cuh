@@ -1,0 +1,136 @@
+// Marks: which of a lane's items are kept, or start or end a run, as four bits a row.
+//
+// What marks an item is generated: `is_marked` for a row of flags or of a predicate's inputs, `differs` for two rows of
+// keys. This file must never know what is done with marked items.
+#pragma once
+
+enum MarkKind { ALONE, NEIGHBOURS };
+
+__device__ __forceinline__ Key read_key(const View& view, int at) {
+  Key key;
+  unroll<KEYS>([&](auto k) {
+    Field<k.value>::of(key) = read_one<k.value>(view, at);
+    if constexpr (Field<k.value>::MASK >= 0) Field<k.value>::null(key) = missing_one<Field<k.value>::MASK>(view, at);
+  });
+  return key;
+}
+
+// Marks of items i to i + 3 in the order of the scan; bit j is that of item i + j.
+__device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i) {
+  Key keys[VN];
+  unroll<KEYS>([&](auto k) {
+    typename Column<k.value>::type values[VN];
+    read_four<k.value>(view, i, values);
+#pragma unroll
+    for (int j = 0; j < VN; j++) Field<k.value>::of(keys[j]) = values[j];
+    if constexpr (Field<k.value>::MASK >= 0) {
+      u32 nulls = missing_four<Field<k.value>::MASK>(view, i);
+#pragma unroll
+      for (int j = 0; j < VN; j++) Field<k.value>::null(keys[j]) = (nulls >> j) & 1;
+    }
+  });
+  u32 marks = 0;
+  if constexpr (MARKS == ALONE) {
+#pragma unroll
+    for (int j = 0; j < VN; j++) marks |= u32(is_marked(p, keys[j])) << j;
+  } else if constexpr (AFTER && !REVERSE) {  // the last items of runs
+    int next = min(i + VN, view.count - int(view.border));
+    Key edge = read_key(view, next);
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      bool last = view.border && i + j == view.count - 1;
+      bool change = differs(keys[j], j + 1 < VN ? keys[j + 1 < VN ? j + 1 : 0] : edge);
+      marks |= u32(last ? !p.continues : change) << j;
+    }
+  } else {  // the first ones
+    bool first = view.border && i == 0;
+    int earlier = in_memory(view, i - 1);
+    Key edge = first ? keys[0] : read_key(view, REVERSE ? max(earlier, 0) : earlier);
+#pragma unroll
+    for (int j = 0; j < VN; j++) marks |= u32(differs(j ? keys[j ? j - 1 : 0] : edge, keys[j])) << j;
+    if (first) marks |= !p.continues;
+  }
+  return marks & present_four(view, i);
+}
+
+// Four marks a row.
+__device__ __forceinline__ u32 segment_marks(const Params& p, const View& view, int warp, int lane) {
+  u32 marks = 0;
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) marks |= marks_of(p, view, warp * SEGMENT + r * ROW + lane * VN) << (VN * r);
+  return marks;
+}
+
+// All lanes get the sum.
+__device__ __forceinline__ u32 warp_sum(u32 n) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, n);
+#else
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) n += __shfl_xor_sync(ALL, n, distance);
+  return n;
+#endif
+}
+
+// All lanes get the largest number.
+__device__ __forceinline__ int warp_max(int n) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(ALL, n);
+#else
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) n = max(n, __shfl_xor_sync(ALL, n, distance));
+  return n;
+#endif
+}
+
+// All lanes get the place of the segment's last marked item, or -1.
+__device__ __forceinline__ int last_marked(u32 marks, int lane) {
+  int bit = 31 - __clz(marks);
+  return warp_max(marks ? bit / VN * ROW + lane * VN + bit % VN : -1);
+}
+
+// How many marked items of the segment come before each row of the lane.
+struct Ranks {
+  int row[ROWS];
+  int total;
+};
+__device__ __forceinline__ Ranks rank(u32 marks, int lane) {
+  constexpr int words = (ROWS + 3) / 4;
+  Ranks ranks;
+  ranks.total = 0;
+#pragma unroll
+  for (int w = 0; w < words; w++) {  // a byte a row: a row has 128 items at most
+    u32 mine = 0;
+#pragma unroll
+    for (int r = 4 * w; r < ROWS && r < 4 * w + 4; r++) mine |= u32(__popc((marks >> (VN * r)) & 15)) << (8 * (r & 3));
+    u32 sum = mine;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      u32 earlier = __shfl_up_sync(ALL, sum, distance);
+      if (lane >= distance) sum += earlier;
+    }
+    u32 all = __shfl_sync(ALL, sum, 31);
+    sum -= mine;
+#pragma unroll
+    for (int r = 4 * w; r < ROWS && r < 4 * w + 4; r++) {
+      ranks.row[r] = ranks.total + int((sum >> (8 * (r & 3))) & 255);
+      ranks.total += int((all >> (8 * (r & 3))) & 255);
+    }
+  }
+  return ranks;
+}
+
+// Lists the places of marked items within the segment; returns how many there are.
+__device__ __forceinline__ int list_marked(u32 marks, u16* list, int lane) {
+  Ranks ranks = rank(marks, lane);
+  __syncwarp();  // the list may still be read
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    int next = ranks.row[r];
+#pragma unroll
+    for (int j = 0; j < VN; j++)
+      if ((marks >> (VN * r + j)) & 1) list[next++] = u16(r * ROW + lane * VN + j);
+  }
+  __syncwarp();
+  return ranks.total;
+}

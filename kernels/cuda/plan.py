@@ -1,0 +1,325 @@
+"""What a compaction kernel is for, how large its tiles are, and the part of its CUDA source that depends on it.
+
+A plan names the columns that a tile has in shared memory: keys (or what a predicate reads), values of an operator,
+masks of both, and arrays that are moved. As in `source`, data are bits and no text of a user's gets into CUDA source.
+This module must never see an array, compile or launch anything.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..operators import Operator
+from . import source
+from .source import Form, Variant, _function, _struct, word
+
+TILE_BYTES = 36 << 10
+"""Bytes of a tile's columns, if a tile of them is not too small."""
+
+CUTS = ((16, 8), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+"""Warps of a tile, and rows of 128 items a warp."""
+
+WIDE_STATE, WIDE_WARPS = 8, 8
+"""Bytes of an operator's state from which on a tile has fewer warps, so that a thread has more registers."""
+
+SHARED_BYTES = {90: 222 << 10, 100: 222 << 10, 103: 222 << 10, 110: 222 << 10}
+"""Shared memory of a block of the pipelined schedule, by compute capability; else 96 KiB."""
+
+STAGES_AT_MOST, LOOKBACKS = 8, 2
+"""Stages, and look-back warps, of a block of the pipelined schedule."""
+
+
+@dataclass(frozen=True)
+class Nullness:
+    """Where missing elements of a column are told: "none", "in band", "bits" or "bytes", and by which bit."""
+
+    kind: str = "none"
+    null: int = 0
+
+    @property
+    def masked(self) -> bool:
+        """Whether a mask is read."""
+        return self.kind in ("bits", "bytes")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An array that is moved: from which column, from its own memory (-1), or the rows' positions (-2)."""
+
+    dtype: np.dtype
+    column: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one compiled kernel is for.
+
+    `order` tells a predicate's parameters: ("row", its key) or ("scalar", which).
+    `marks` is "flags", "predicate" or "runs"; `visitor` is "compact", "run_lengths", "by_key" or "heads", and `by` the
+    operator of "by_key" with the identity of its states.
+    """
+
+    visitor: str
+    marks: str
+    keys: Form
+    key_nulls: tuple[Nullness, ...]
+    scalars: Form = ()
+    predicate: Operator | None = None
+    order: tuple[tuple[str, int], ...] = ()
+    last: bool = False
+    moved: tuple[Moved, ...] = ()
+    staged: Form = ()
+    split: bool = False
+    in_place: bool = False
+    by: Variant | None = None
+    identity: Any = field(default=None, compare=False)
+    value_nulls: Nullness = Nullness()
+    reduces: bool = False
+    starts: bool = False
+
+    @cached_property
+    def key(self) -> str:
+        """What tells the plan from others in the cache of cubins, beside its source."""
+        tokens = [op.token for op in (self.predicate, self.by and self.by.op) if op]
+        band = [n.kind == "in band" for n in self.key_nulls]
+        identity = None if self.by is None else repr(self.identity)
+        forms = None if self.by is None else (self.by.inputs, self.by.state, self.by.outputs)
+        return repr((tokens, self.keys, band, self.scalars, self.order, identity, forms))
+
+    @property
+    def values(self) -> Form:
+        """The dtypes of an operator's inputs."""
+        return self.by.inputs if self.by else ()
+
+    @property
+    def masks(self) -> list[Nullness]:
+        """The masks that are read: those of keys, then that of the values."""
+        return [n for n in (*self.key_nulls, self.value_nulls) if n.masked]
+
+    @property
+    def columns(self) -> int:
+        """Columns in shared memory: keys, values, masks, moved arrays."""
+        return len(self.keys) + len(self.values) + len(self.masks) + len(self.staged)
+
+    @property
+    def outputs(self) -> int:
+        """Arrays that are written, at least one."""
+        return max(1, len(self.by.outputs) if self.by else len(self.moved))
+
+    @property
+    def reverse(self) -> bool:
+        """Whether items are taken from the last to the first."""
+        return self.by is not None and self.last
+
+    @cached_property
+    def cut(self) -> tuple[int, int]:
+        """Warps of a tile, and rows a warp."""
+        sizes = [d.itemsize for d in (*self.keys, *self.values, *self.staged)]
+        width = sum(sizes) + sum(1 if n.kind == "bytes" else 1 / 8 for n in self.masks)
+        wide = self.by is not None and sum(d.itemsize for d in self.by.state) > WIDE_STATE
+        cuts = [c for c in CUTS if c[0] <= WIDE_WARPS or not wide]
+        fit = [c for c in cuts if 128 * c[0] * c[1] * width <= TILE_BYTES]
+        return fit[0] if fit else cuts[-1]
+
+    @property
+    def tile(self) -> int:
+        """Items a tile."""
+        return 128 * self.cut[0] * self.cut[1]
+
+    @cached_property
+    def stage(self) -> int:
+        """Bytes of a tile in shared memory, as columns.cuh lays it out."""
+        data = [(self.tile + 1) * d.itemsize for d in (*self.keys, *self.values, *self.staged)]
+        data += [(self.tile // 8 + 2) if n.kind == "bits" else self.tile + 1 for n in self.masks]
+        return sum(-(-(size + 32) // 128) * 128 for size in data)
+
+    @property
+    def lists(self) -> int:
+        """Bytes of the lists of marked items."""
+        return 2 * self.tile if self.visitor in ("compact", "run_lengths") else 0
+
+    def stages(self, capability: tuple[int, int]) -> int:
+        """Return how many stages the pipelined schedule has; fewer than two are too few."""
+        room = SHARED_BYTES.get(10 * capability[0] + capability[1], 96 << 10)
+        warps = self.cut[0]
+        beside = 128 * warps + 2 * warps * state_dtype_of(self).itemsize + 256
+        return min(STAGES_AT_MOST, (room - self.lists - 1024) // (self.stage + beside))
+
+
+def state_dtype_of(plan: Plan) -> np.dtype:
+    """Return the structured dtype with the memory layout of the C++ struct `State`."""
+    if plan.by is None:
+        names = ["marked", "last"] if plan.visitor == "run_lengths" else ["marked"]
+        return np.dtype([(name, np.dtype(np.int64)) for name in names], align=True)
+    count = np.int64 if plan.reduces else np.int32
+    fields = [(f"f{i}", dtype) for i, dtype in enumerate(plan.by.state)]
+    return np.dtype([("marked", count), ("open", np.dtype(fields, align=True))], align=True)
+
+
+def scalars_dtype_of(plan: Plan) -> np.dtype:
+    """Return the structured dtype of a predicate's scalars."""
+    fields = [(f"f{i}", dtype) for i, dtype in enumerate(plan.scalars)]
+    return np.dtype(fields or [("none", np.dtype(np.int64))], align=True)
+
+
+def plan_source(plan: Plan, schedule: str, capability: tuple[int, int]) -> str:
+    """Return the CUDA source of a plan: what is generated, then the engine."""
+    warps, rows = plan.cut
+    stages = plan.stages(capability)
+    neighbours = plan.marks == "runs"
+    after = plan.last and neighbours
+    value_mask = len(plan.keys) + len(plan.values) + len(plan.masks) - 1
+    constants = {
+        "COLUMNS": plan.columns,
+        "KEYS": len(plan.keys),
+        "VALUES": len(plan.values),
+        "VALUE_MASK": value_mask if plan.value_nulls.masked else -1,
+        "OUTPUTS": plan.outputs,
+        "ROWS": rows,
+        "WARPS": warps,
+        "STAGES": max(2, stages),
+        "DEPTH": max(1, stages // 2),
+        "LOOKBACKS": LOOKBACKS,
+        "RESIDENT": 1 if plan.by else 2,
+        "WINDOW": 8,
+        "BATCH": 2,
+        "MARKS": int(neighbours),
+        "BEFORE": int(neighbours and not after),
+        "AFTER": int(after),
+        "REVERSE": int(plan.reverse),
+        "SPLIT": int(plan.split),
+        "IN_PLACE": int(plan.in_place),
+        "LOOKS_BACK": int(plan.visitor != "heads"),
+        "WRITE": 1,
+        "REDUCES": int(plan.reduces),
+        "STARTS": int(plan.starts),
+        "IN_BAND": int(plan.value_nulls.kind == "in band"),
+        "EXCLUSIVE": int(plan.by is not None and plan.by.exclusive),
+        "MARK_NULLS": int(plan.by is not None and plan.by.mark),
+    }
+    lines = ['#include "words.cuh"']
+    lines += [f"constexpr int {name} = {value};" for name, value in constants.items()]
+    lines += _columns(plan) + _keys(plan) + _states(plan)
+    for i, moved in enumerate(plan.moved):
+        if i == 0:
+            lines.append("template <int K> struct Moved;")
+        lines.append(
+            f"template <> struct Moved<{i}> {{ using type = {word(moved.dtype)}; static constexpr int "
+            f"COLUMN = {moved.column}; static constexpr bool POSITION = {int(moved.column == -2)}; }};"
+        )
+    lines += [f'#include "{name}.cuh"' for name in ("states", "columns")]
+    lines += _marks(plan)
+    lines += [f'#include "{name}.cuh"' for name in ("marks", plan.visitor, "lookback", "folds")]
+    lines += [f'#include "staged_{schedule}.cuh"', ""]
+    return "\n".join(lines)
+
+
+def _columns(plan: Plan) -> list[str]:
+    def column(i: int, kind: str, bits: bool, null: int) -> str:
+        return (
+            f"template <> struct Column<{i}> {{ using type = {kind}; static constexpr bool BITS = "
+            f"{int(bits)}; static constexpr int NULL_IS = {null}; }};"
+        )
+
+    found = [(word(d), False, 0) for d in (*plan.keys, *plan.values)]
+    found += [("u8", n.kind == "bits", n.null) for n in plan.masks]
+    found += [(word(d), False, 0) for d in plan.staged]
+    lines = ["template <int K> struct Column;"]
+    return lines + [column(i, *each) for i, each in enumerate(found)]
+
+
+def _keys(plan: Plan) -> list[str]:
+    """A row of keys, or of what a predicate reads, with a flag for each that a mask may tell missing."""
+    fields = [f"{word(d)} f{i};" for i, d in enumerate(plan.keys)]
+    fields += [f"u8 n{i};" for i, n in enumerate(plan.key_nulls) if n.masked]
+    lines = [f"struct Key {{ {' '.join(fields)} }};", "template <int K> struct Field;"]
+    mask = len(plan.keys) + len(plan.values)
+    for i, nulls in enumerate(plan.key_nulls):
+        lines.append(
+            f"template <> struct Field<{i}> {{ static constexpr int MASK = {mask if nulls.masked else -1}; "
+            f"static __device__ __forceinline__ auto& of(Key& k) {{ return k.f{i}; }} static __device__ "
+            f"__forceinline__ auto& null(Key& k) {{ return k.{'n' if nulls.masked else 'f'}{i}; }} }};"
+        )
+        mask += nulls.masked
+    scalars = [f"{word(d)} f{i};" for i, d in enumerate(plan.scalars)]
+    return [*lines, f"struct Scalars {{ {' '.join(scalars) or 'u64 none;'} }};"]
+
+
+def _states(plan: Plan) -> list[str]:
+    lines = []
+    if plan.by is None:
+        lines.append(
+            f"struct State {{ i64 marked;{' i64 last;' if plan.visitor == 'run_lengths' else ''} }};"
+        )
+    else:
+        inputs, state, outputs = plan.by.inputs, plan.by.state, plan.by.outputs
+        lines.append("namespace op {")
+        lines += _struct("Element", inputs, "In")
+        lines += _struct("State", state, None)
+        lines += _struct("Output", outputs, "Out")
+        lines += _function("combine", state, [state] * 2, "State", ["State", "State"])
+        lines += _function("lift", state, [inputs], "State", ["Element"])
+        lines += _function("lower", outputs, [state], "Output", ["State"])
+        lines += _function("identity", state, [], "State", [])
+        lines += _function("null_output", outputs, [], "Output", [])
+        flag = (np.dtype(np.uint8),)
+        lines += _function("missing", flag, [inputs], "Missing", ["Element"])
+        lines.append("}")
+        lines.append(
+            f"struct State {{ {'i64' if plan.reduces else 'u32'} marked; op::State open; }};"
+        )
+    return [
+        *lines,
+        *_words(),
+        "__device__ __forceinline__ State identity();",
+        "__device__ __forceinline__ State combine(const State&, const State&);",
+    ]
+
+
+def _words() -> list[str]:
+    """Where states.cuh wants it given, what of a state is moved between lanes and published: all of its bytes."""
+    if not hasattr(source, "_words"):
+        return []
+    return [
+        "constexpr int STATE_WORDS = (sizeof(State) + 3) / 4;",
+        "struct StateWords { u32 word[STATE_WORDS]; };",
+        "__device__ __forceinline__ StateWords words_of(const State& s) "
+        "{ StateWords w = {}; memcpy(&w, &s, sizeof(State)); return w; }",
+        "__device__ __forceinline__ State state_of(const StateWords& w) "
+        "{ State s; memcpy(&s, &w, sizeof(State)); return s; }",
+    ]
+
+
+def _marks(plan: Plan) -> list[str]:
+    """Define `is_marked` for a row, and `differs` for two; the one that is not wanted is not called."""
+    marked, differs, lines = "false", "false", []
+    if plan.marks == "flags":
+        marked = "k.f0 != 0"
+    elif plan.marks == "predicate":
+        forms = {"row": plan.keys, "scalar": plan.scalars}
+        pointers = ", ".join(f"{word(forms[kind][i])}*" for kind, i in plan.order)
+        lines.append(f'extern "C" __device__ void op_keep(u8*, {pointers});')
+        given = [f"&{'k' if kind == 'row' else 's'}.f{i}" for kind, i in plan.order]
+        nulls = "".join(f" && !k.n{i}" for i, n in enumerate(plan.key_nulls) if n.masked)
+        lines.append(
+            "__device__ __forceinline__ bool keeps(const Params& p, Key k) { u8 r; Scalars s = p.scalars; "
+            f"op_keep(&r, {', '.join(given)}); return r{nulls}; }}"
+        )
+        marked = "keeps(p, k)"
+    else:
+        differs = " || ".join(
+            f"!same_keys{_comparison(d)}(a.f{i}, b.f{i}, {f'a.n{i}, b.n{i}' if n.masked else '0, 0'})"
+            for i, (d, n) in enumerate(zip(plan.keys, plan.key_nulls, strict=True))
+        )
+        lines.append('#include "keys.cuh"')
+    return [
+        *lines,
+        f"__device__ __forceinline__ bool is_marked(const Params& p, const Key& k) {{ return {marked}; }}",
+        f"__device__ __forceinline__ bool differs(const Key& a, const Key& b) {{ return {differs}; }}",
+    ]
+
+
+def _comparison(dtype: np.dtype) -> str:
+    return "_as_floats" if dtype.kind in "fc" else ""

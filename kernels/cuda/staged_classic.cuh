@@ -1,0 +1,52 @@
+// The classic schedule of columns, for every GPU from sm_70 on: a block takes a tile, copies it to shared memory, marks and
+// reduces it, looks back, writes. Several blocks on a multiprocessor hide each other's waits.
+#pragma once
+
+__device__ __forceinline__ void copy_columns(const Params& p, const Place& at, u8* stage) {
+  unroll<COLUMNS>([&](auto k) {
+    Source source = source_of<k.value>(p, at);
+    for (u32 i = threadIdx.x * 16; i < source.bytes; i += WARPS * 32 * 16)
+      *reinterpret_cast<uint4*>(stage + region_offset<k.value>() + i) = *reinterpret_cast<const uint4*>(source.from + i);
+  });
+}
+
+extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(const __grid_constant__ Params p) {
+  extern __shared__ __align__(128) u8 stage[];
+  __shared__ i64 next;
+  __shared__ State aggregates[WARPS];
+  __shared__ State befores[WARPS];
+  __shared__ State tile_prefix;
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  u16* list = reinterpret_cast<u16*>(stage + STAGE) + warp * SEGMENT;
+  for (bool begun = false;; begun = true) {
+    if (threadIdx.x == 0) next = take_ticket(p, !begun);
+    __syncthreads();
+    if (next >= p.tiles) return;
+    Place at = place_of(p, next);
+    copy_columns(p, at, stage);
+    __syncthreads();
+    View view = view_of(p, at, stage);
+    u32 marks;
+    State sum = segment_reduce(p, view, marks, warp, lane);
+    if constexpr (LOOKS_BACK) {
+      if (lane == 0) aggregates[warp] = sum;
+      __syncthreads();
+      if (warp == 0) {
+        State all = fold_columns(aggregates, befores, lane), inclusive;
+        Lookback chain(p, 0);
+        if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
+        if (lane == 0) publish(chain.tiles + at.tile * DESCRIPTOR, all);
+        bool last = at.tile == p.tiles - 1;
+        State prefix = chain.before(at.tile, seed_of(p), last, inclusive, lane);
+        if (lane == 0) {
+          if (IN_PLACE) __threadfence();
+          tile_prefix = prefix;
+          if (last) finish(p, inclusive);
+        }
+      }
+      __syncthreads();
+      segment_write(p, view, marks, combine(tile_prefix, befores[warp]), list, warp, lane);
+    }
+    __syncthreads();
+  }
+}

@@ -1,0 +1,272 @@
+"""Launching plans: compiled once a device, columns and results to parameters, one kernel on the current stream.
+
+Work goes to the current stream and memory comes from the current allocator. Nothing here waits but `Visit.read`.
+This module must never know what is marked, moved or reduced.
+"""
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+from cuda.bindings import driver
+from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
+
+from ..nulls import Mask
+from . import cache
+from .build import FOLDER, _environment
+from .functions import lto_functions, lto_predicate
+from .plan import LOOKBACKS, Plan, plan_source, scalars_dtype_of, state_dtype_of
+
+PIPELINED = (9, 0)
+"""The compute capability from which on columns take the pipelined schedule."""
+
+SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
+"""Force "classic" or "pipelined"; by default the device chooses."""
+
+BLOCKS_AN_SM = 4
+"""Blocks a multiprocessor that a launch of the classic schedule has at most."""
+
+
+def readable(array: Any) -> Any:
+    """Return `array`, or a copy if its elements are not neighbours or not aligned."""
+    if not array.flags.c_contiguous or array.data.ptr % array.dtype.alignment:
+        return array.copy(order="C")
+    return array
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A launched kernel, and its state after the last row."""
+
+    plan: Plan
+    carry_out: Any
+    stream: int
+    device: int
+
+    def read(self) -> np.void:
+        """Wait for the kernel; return the state."""
+        host = np.empty(1, state_dtype_of(self.plan))
+        runtime = cupy.cuda.runtime
+        with cupy.cuda.Device(self.device):
+            kind = runtime.memcpyDeviceToHost
+            runtime.memcpyAsync(
+                host.ctypes.data, self.carry_out.ptr, host.nbytes, kind, self.stream
+            )
+            runtime.streamSynchronize(self.stream)
+        found: np.void = host[0]
+        return found
+
+
+def visit(
+    plan: Plan,
+    length: int,
+    data: Sequence[Any],
+    masks: Sequence[Mask] = (),
+    staged: Sequence[Any] = (),
+    *,
+    moved: Sequence[Any] = (),
+    outs: Sequence[Any] = (),
+    rests: Sequence[Any] = (),
+    scalars: Sequence[Any] = (),
+    continues: bool = False,
+    seed: bytes | None = None,
+) -> Visit:
+    """Launch a plan on the current stream.
+
+    Parameters
+    ----------
+    plan : Plan
+    length : int
+        Rows, at least one.
+    data, masks, staged
+        The plan's columns: keys and values; masks of both; moved arrays that tiles hold.
+    moved, outs, rests
+        One entry an output: the array that is moved, or None; where it goes; where the rest goes, or None.
+    scalars
+        Of a predicate.
+    continues
+        Whether the first row goes on with a run that is open before it.
+    seed
+        The state before the first row; by default zeros.
+    """
+    number = cupy.cuda.runtime.getDevice()
+    kernel = _kernel(plan, number)
+    stream = cupy.cuda.get_current_stream().ptr
+    pointers, bits = [a.data.ptr for a in data], [0] * len(data)
+    buffers = [readable(mask.buffer) for mask in masks]
+    for mask, buffer in zip(masks, buffers, strict=True):
+        packed = mask.shift == 3
+        pointers.append(buffer.data.ptr + (0 if packed else mask.offset))
+        bits.append(mask.offset if packed else 0)
+    pointers += [a.data.ptr for a in staged]
+    bits += [0] * len(staged)
+
+    tiles = -(-length // plan.tile)
+    state = state_dtype_of(plan)
+    words = -(-state.itemsize // 4)
+    in_blocks = -(-tiles // 32)
+    descriptors = tiles + in_blocks + -(-in_blocks // 32)
+    size = 16 + 8 * (words + words % 2) * descriptors
+    scratch = cupy.cuda.alloc(size)
+    cupy.cuda.runtime.memsetAsync(scratch.ptr, 0, size, stream)
+    carry_out = cupy.cuda.alloc(max(8, state.itemsize))
+
+    def addresses(arrays: Sequence[Any]) -> list[int]:
+        found = [0 if a is None else a.data.ptr for a in arrays]
+        return found + [0] * (plan.outputs - len(found))
+
+    pointers += [*addresses(moved), *addresses(outs), *addresses(rests), scratch.ptr, carry_out.ptr]
+    counts = [*bits, length, 1, tiles, int(continues)]
+    block = np.array(pointers, np.uint64).tobytes() + np.array(counts, np.int64).tobytes()
+    block += (seed or b"").ljust(-(-state.itemsize // 8) * 8, b"\0")
+    block += np.array([tuple(scalars) or (0,)], scalars_dtype_of(plan)).tobytes()
+    if len(block) > 4096:
+        raise ValueError(f"too many columns: a launch takes 4096 bytes, not {len(block)}")
+    parameters = np.frombuffer(bytearray(block.ljust(4096, b"\0")), np.uint8)
+    address = np.array([parameters.ctypes.data], np.uint64)
+    (status,) = driver.cuLaunchKernel(
+        kernel.function,
+        min(tiles, kernel.most_blocks),
+        1,
+        1,
+        kernel.threads,
+        1,
+        1,
+        kernel.shared,
+        stream,
+        address.ctypes.data,
+        0,
+    )
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(f"the kernel could not be launched: {status!r}")
+    return Visit(plan, carry_out, stream, number)
+
+
+def fits(plan: Plan) -> bool:
+    """Tell whether a tile of the plan's columns fits into the current device's shared memory."""
+    device = _device(cupy.cuda.runtime.getDevice())
+    if _schedule(plan, device) == "pipelined":
+        return plan.stages(device.capability) >= 2
+    return plan.stage + plan.lists <= 46 << 10 or plan.stages(device.capability) >= 1
+
+
+# --- compiled kernels -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Device:
+    number: int
+    capability: tuple[int, int]
+    multiprocessors: int
+
+
+@lru_cache(maxsize=64)
+def _device(number: int) -> _Device:
+    found = cupy.cuda.Device(number)
+    text = found.compute_capability
+    processors = found.attributes["MultiProcessorCount"]
+    return _Device(number, (int(text[:-1]), int(text[-1])), processors)
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    function: Any
+    module: Any
+    threads: int
+    shared: int
+    most_blocks: int
+
+
+_building = threading.Lock()
+_kernels: dict[tuple[Plan, str, int], _Kernel] = {}
+
+
+class _Thread(threading.local):
+    """Which devices a host thread has used."""
+
+    def __init__(self) -> None:
+        self.devices: set[int] = set()
+
+
+_thread = _Thread()
+
+
+def _kernel(plan: Plan, number: int) -> _Kernel:
+    """Return a plan's kernel on a device, compiled once."""
+    if number not in _thread.devices:  # a pooled allocation may not make the context current
+        cupy.cuda.runtime.setDevice(number)
+        _thread.devices.add(number)
+    device = _device(number)
+    key = (plan, _schedule(plan, device), number)
+    found = _kernels.get(key)
+    if found is None:
+        with _building:
+            found = _kernels.get(key) or _load(plan, key[1], device)
+            _kernels[key] = found
+    return found
+
+
+def _schedule(plan: Plan, device: _Device) -> str:
+    if plan.visitor == "heads":
+        return "classic"
+    return SCHEDULE or ("pipelined" if device.capability >= PIPELINED else "classic")
+
+
+def build_plan(plan: Plan, schedule: str, capability: tuple[int, int]) -> tuple[bytes, str]:
+    """Compile and link a plan; return its cubin and what the linker says about it."""
+    functions = lto_functions(plan.by, plan.identity, capability) if plan.by else []
+    if plan.predicate is not None:
+        forms = {"row": plan.keys, "scalar": plan.scalars}
+        inputs = tuple(forms[kind][i] for kind, i in plan.order)
+        told = tuple(
+            kind == "row" and plan.key_nulls[i].kind == "in band" for kind, i in plan.order
+        )
+        functions.append(lto_predicate(plan.predicate, inputs, told, capability))
+    arch = f"sm_{capability[0]}{capability[1]}"
+    options = ProgramOptions(
+        std="c++17",
+        arch=arch,
+        relocatable_device_code=True,
+        link_time_optimization=True,
+        include_path=[str(FOLDER)],
+        device_as_default_execution_space=True,
+    )
+    engine = Program(plan_source(plan, schedule, capability), "c++", options).compile("ltoir")
+    parts = [ObjectCode.from_ltoir(code, name=f"op{i}") for i, code in enumerate(functions)]
+    linking = LinkerOptions(
+        arch=arch, link_time_optimization=True, ptxas_options=["-v"], verbose=True
+    )
+    linker = Linker(engine, *parts, options=linking)
+    return bytes(linker.link("cubin").code), linker.get_info_log()
+
+
+def _load(plan: Plan, schedule: str, device: _Device) -> _Kernel:
+    digest = hashlib.sha256(_environment().encode())
+    digest.update(repr((plan.key, device.capability)).encode())
+    digest.update(plan_source(plan, schedule, device.capability).encode())
+    name = f"{digest.hexdigest()}.cubin"
+    code = cache.read(name)
+    if code is None:
+        code = build_plan(plan, schedule, device.capability)[0]
+        cache.write(name, code)
+    module = ObjectCode.from_cubin(code)
+    handle = module.get_kernel("visit_tiles").handle
+    warps, shared, most = plan.cut[0], plan.stage, BLOCKS_AN_SM * device.multiprocessors
+    if schedule == "pipelined":
+        shared *= plan.stages(device.capability)
+        warps += 2 + LOOKBACKS
+        most = device.multiprocessors
+    shared += plan.lists
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    (status,) = driver.cuKernelSetAttribute(
+        attribute, shared, handle, driver.CUdevice(device.number)
+    )
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(f"the kernel needs {shared} bytes of shared memory a block: {status!r}")
+    return _Kernel(driver.CUfunction(int(handle)), module, 32 * warps, shared, most)

@@ -1,0 +1,83 @@
+"""Every kind of compaction kernel compiles for every architecture, without a GPU and without register spills."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from dask_gpuscan.kernels import BUILT_IN, InBand, Predicate, signature
+from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _bare, _by
+from dask_gpuscan.kernels.cuda.plan import Moved, Nullness, Plan, plan_source
+from dask_gpuscan.kernels.cuda.visits import build_plan
+
+I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))
+NO, BITS, BYTES = Nullness(), Nullness("bits", 0), Nullness("bytes", 1)
+LESS = Predicate(lambda x, c: x < c, [np.arange(3, dtype="i4"), 5]).counter
+KEPT = Plan(
+    "compact", "predicate", (I4,), (BITS,), (I8,), LESS, (("row", 0), ("scalar", 0)),
+    moved=(Moved(I4, 0), Moved(F8, -1), POSITIONS),
+)  # fmt: skip
+FLAGS = Plan("compact", "flags", (BOOL,), (NO,))
+RUNS = Plan("compact", "runs", (I4,), (NO,))
+
+
+def by(plan, name, dtype, nulls=None, *, reduces=False, exclusive=False):
+    op = _bare(BUILT_IN[name]) if reduces else BUILT_IN[name]
+    types_ = signature(op, [dtype])
+    found = _by(plan, op, types_, nulls, None, exclusive=exclusive, lowers=not reduces)
+    return replace(found, reduces=reduces, starts=reduces)
+
+
+PLANS = {
+    "select": KEPT,
+    "partition": replace(KEPT, split=True),
+    "in-place": replace(
+        FLAGS, moved=(Moved(I4, 1), Moved(F8, 2)), staged=(I4, F8), split=True, in_place=True
+    ),
+    "unique": replace(
+        RUNS, keys=(I4, F8), key_nulls=(BITS, BYTES), moved=(Moved(I4, 0), POSITIONS), last=True
+    ),
+    "run-lengths": replace(RUNS, visitor="run_lengths"),
+    "heads": Plan("heads", "runs", tuple(map(np.dtype, ("c16", "f2", "u1"))), (NO, BITS, BYTES)),
+    "reduce-add": by(RUNS, "add", "f4", reduces=True),
+    "reduce-first": by(RUNS, "first", "f8", reduces=True),
+    "scan-add": by(RUNS, "add", "i4", InBand()),
+    "scan-welford": by(replace(RUNS, last=True, key_nulls=(BITS,)), "welford", "f8"),
+    "scan-last-exclusive": by(replace(RUNS, last=True), "last", "u1", exclusive=True),
+}
+
+
+@pytest.mark.parametrize(
+    ("capability", "schedule"),
+    [
+        ((7, 5), "classic"),
+        ((8, 0), "classic"),
+        ((9, 0), "pipelined"),
+        ((10, 0), "pipelined"),
+        ((12, 0), "pipelined"),
+    ],
+)
+@pytest.mark.parametrize("name", PLANS)
+def test_no_spills(name, capability, schedule):
+    plan = PLANS[name]
+    code, log = build_plan(plan, "classic" if plan.visitor == "heads" else schedule, capability)
+    assert code[:4] == b"\x7fELF"
+    assert re.findall(r"Used (\d+) registers", log)
+    assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+    assert plan.stages(capability) >= 2
+
+
+def test_a_predicate_is_inlined():
+    code, _ = build_plan(KEPT, "pipelined", (9, 0))
+    assert b".text.op_" not in code
+
+
+def test_no_text_of_a_user_in_cuda_source():
+    assert LESS.token not in plan_source(KEPT, "classic", (9, 0))
+
+
+def test_a_predicate_that_cuda_cannot_have_is_named():
+    words = Predicate(lambda x: len(str(x)) > 1, [np.arange(3)]).counter
+    broken = replace(KEPT, keys=(I8,), key_nulls=(NO,), scalars=(), predicate=words)
+    with pytest.raises(TypeError, match="predicate: Numba cannot compile keep for CUDA"):
+        build_plan(replace(broken, order=(("row", 0),), moved=(POSITIONS,)), "classic", (9, 0))
