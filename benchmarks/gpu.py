@@ -15,12 +15,14 @@ import sys
 import tempfile
 import time
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import cupy as cp
 import numpy as np
-from dask_gpuscan.kernels import BUILT_IN, bitmap, operator, reduce, scan
+from dask_gpuscan.kernels import BUILT_IN, INT128, bitmap, operator, reduce, scan
 from dask_gpuscan.kernels.cuda import launch
+from timing import merge
 
 HERE = Path(__file__).parent
 
@@ -170,7 +172,7 @@ def main():
         def total_only(x=x, kept=kept):
             launch._launch(
                 add, (x,), write=False, nulls=None, axis=0, exclusive=False, reverse=False,
-                carry_in=None, dtype=kept, mark_nulls=False,
+                carry_in=None, dtype=kept, mark_nulls=False, waits=False,
             )  # fmt: skip
 
         records.add("reduce_sum", dtype, n, median_ms(total_only), size, "reduce_sum", writes=False)
@@ -214,6 +216,14 @@ def main():
         records.add("scan_affine", "float64,float64", n, ms, 24 * n)
         ms = median_ms(lambda: scan(BUILT_IN["welford"], b, carry_out=False))
         records.add("scan_welford", "float64", n, ms, 16 * n)
+        ms = median_ms(lambda: scan(BUILT_IN["multiply"], a, carry_out=False))
+        records.add("scan_product", "float64", n, ms, 16 * n)
+        wide = cp.zeros(n, INT128)
+        wide.view("u1").reshape(n, 16)[:, :4] = numbers(n, "i4").view("u1").reshape(n, 4)
+        for name in ("add", "maximum"):
+            ms = median_ms(lambda name=name: scan(BUILT_IN[name], wide, carry_out=False))
+            records.add(f"scan_{name}", "int128", n, ms, 32 * n)
+        del wide
         x = numbers(1 << 28, "f4").reshape(16384, 16384)
         for axis in (0, 1):
             out = scan(add, x, axis=axis, carry_out=False)[0]
@@ -238,8 +248,13 @@ def main():
         ):
             theirs = host_us(lambda: cp.cumsum(x))
             records.host(name, "float64", 1000, host_us(call), theirs)
-    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
-    Path(arguments.output).write_text(json.dumps(records.rows, indent=1) + "\n")
+        if find_spec("dask") is not None:  # the kernels alone do without
+            import dask_gpuscan
+
+            theirs = host_us(lambda: cp.cumsum(x))
+            ours = host_us(lambda: dask_gpuscan.cumsum(x))
+            records.host("cumsum_of_array", "float64", 1000, ours, theirs)
+    merge(Path(arguments.output), records.rows)
 
 
 def on_device_ms(call):

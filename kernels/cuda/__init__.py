@@ -1,17 +1,27 @@
 """The CUDA backend: scan and reduce of CuPy arrays in one pass, by any operator.
 
-The engine is CUDA C++ (*.cuh), an operator's functions are Python; `build` compiles and links them, `launch`
-runs them. Importing this package imports CuPy and Numba-CUDA; nothing but a CuPy array may do so. It must
-never import Dask, pandas or cuDF.
+The engine is CUDA C++ (*.cuh), an operator's functions are Python; `build` compiles and links them, `devices`
+loads them, `launch` runs them. Importing this package imports CuPy and Numba-CUDA; nothing but a CuPy array
+may do so. It must never import Dask, pandas or cuDF.
 
 Combinations are associated as a tree over lanes, warps and tiles that depends on types and lengths alone, so
 the same input gives the same bits on every run. It is not the order of the CPU backend: floating-point sums
-differ in rounding, and products of many numbers may overflow where a walk in order does not, as cuDF's do
-(`Operator.in_order` is not followed here).
+differ in rounding. Products overflow and underflow where a walk in order does all the same (`in_order`).
 """
 
-from .compaction import compact, heads, reduce_by_key, repeat, run_lengths, scan_by_key
-from .launch import run, start
+from .requirements import require
+
+require()
+
+from .compaction import (  # noqa: E402
+    compact,
+    heads,
+    reduce_by_key,
+    repeat,
+    run_lengths,
+    scan_by_key,
+)
+from .launch import run, start  # noqa: E402
 
 __all__ = [
     "compact",

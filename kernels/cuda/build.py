@@ -5,6 +5,7 @@ array or launch a kernel.
 """
 
 import hashlib
+import re
 import threading
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -15,16 +16,18 @@ from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from . import cache
 from .functions import lto_functions
-from .source import Variant, source
-from .tuning import stages_for, tile_for
+from .source import Variant, is_native, source
+from .tuning import RELIEFS, stages_for, tile_for
 
 FOLDER = Path(__file__).parent
 
 _building = threading.Lock()
 
 
-def cubin(variant: Variant, identity: Any, capability: tuple[int, int]) -> bytes:
-    """Return the machine code of a variant for a GPU of this compute capability, from the cache or new.
+def cubin(
+    variant: Variant, identity: Any, capability: tuple[int, int], fresh: bool = False
+) -> bytes:
+    """Return the machine code of a variant for a GPU of this compute capability, from the cache or `fresh`.
 
     Raises
     ------
@@ -33,7 +36,7 @@ def cubin(variant: Variant, identity: Any, capability: tuple[int, int]) -> bytes
     """
     key = _key(variant, capability)
     with _building:
-        found = cache.read(key)
+        found = None if fresh else cache.read(key)
         if found is None:
             found = build(variant, identity, capability)[0]
             cache.write(key, found)
@@ -41,8 +44,21 @@ def cubin(variant: Variant, identity: Any, capability: tuple[int, int]) -> bytes
 
 
 def build(variant: Variant, identity: Any, capability: tuple[int, int]) -> tuple[bytes, str]:
-    """Compile and link a variant; return its cubin and what the linker says about it."""
+    """Compile and link a variant; return its cubin and what the linker says about it.
+
+    How many registers an operator takes is known only now. If the compiler had to spill some to memory, it
+    is given more of them step by step (`source`).
+    """
     arch = f"sm_{capability[0]}{capability[1]}"
+    functions = [] if is_native(variant) else lto_functions(variant, identity, capability)
+    for relief in range(RELIEFS):
+        linked, log = _link(_text(variant, capability, relief), functions, arch)
+        if not re.search(r"\b[1-9]\d* bytes spill", log):
+            break
+    return linked, log
+
+
+def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
     options = ProgramOptions(
         std="c++17",
         arch=arch,
@@ -51,8 +67,7 @@ def build(variant: Variant, identity: Any, capability: tuple[int, int]) -> tuple
         include_path=[str(FOLDER)],
         device_as_default_execution_space=True,
     )
-    engine = Program(_text(variant, capability), "c++", options).compile("ltoir")
-    functions = lto_functions(variant, identity, capability)
+    engine = Program(text, "c++", options).compile("ltoir")
     parts = [ObjectCode.from_ltoir(code, name=f"op{i}") for i, code in enumerate(functions)]
     linking = LinkerOptions(
         arch=arch, link_time_optimization=True, ptxas_options=["-v"], verbose=True
@@ -62,10 +77,10 @@ def build(variant: Variant, identity: Any, capability: tuple[int, int]) -> tuple
     return bytes(linked.code), linker.get_info_log()
 
 
-def _text(variant: Variant, capability: tuple[int, int]) -> str:
+def _text(variant: Variant, capability: tuple[int, int], relief: int = 0) -> str:
     tile = tile_for(variant.inputs, variant.state, variant.outputs)
     stages = stages_for(variant.inputs, variant.nulls, tile, 10 * capability[0] + capability[1])
-    return source(variant, tile, stages)
+    return source(variant, tile, stages, relief)
 
 
 def _key(variant: Variant, capability: tuple[int, int]) -> str:

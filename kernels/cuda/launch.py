@@ -1,4 +1,4 @@
-"""From CuPy arrays to kernels: shapes to lines and tiles, dtypes to compiled variants, one launch a call.
+"""From CuPy arrays to kernels: shapes to lines and tiles, carries to bytes and back, one launch a call.
 
 Work goes to the current stream, memory comes from the current allocator, and nothing waits for the device
 but a carry-out that the caller wants. This module must never know what an operator computes.
@@ -6,9 +6,9 @@ but a carry-out that the caller wants. This module must never know what an opera
 
 import ctypes
 import os
-import struct
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import contextmanager
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -16,14 +16,15 @@ from typing import Any
 import cupy
 import numpy as np
 from cuda.bindings import driver
-from cuda.core import ObjectCode
 
-from ..cpu.types import Signature, as_state, signature
+from ..cpu.types import Signature
+from ..int128 import Int128, as_state, halves, signature, whole
 from ..nulls import Mask, Nulls
 from ..operators import Operator
-from .build import cubin
-from .source import Variant, kind_of_nulls, state_dtype
-from .tuning import PIPELINED_WARPS, Tile, stage_bytes, stages_for, tile_for
+from .devices import Kernel, check, device, kernel, padded
+from .in_order import Substitute, substitute
+from .source import kind_of_nulls, state_dtype
+from .tuning import Tile, tile_for
 
 SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
 """Force "classic" or "pipelined" for long lines; by default the device and the number of tiles choose."""
@@ -31,8 +32,8 @@ SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
 SHORT_LINE = 512
 """Items up to which a line is always walked by one warp."""
 
-BLOCKS_AN_SM = 8
-"""Blocks a multiprocessor that a launch of other schedules than the pipelined one has at most."""
+PINNED_BYTES = 4096
+"""Carries up to this size are written by the kernel into memory of the host, which spares a copy of 10 us."""
 
 
 def run(op: Operator, arrays: tuple[Any, ...], **options: Any) -> tuple[Any, Any]:
@@ -40,32 +41,13 @@ def run(op: Operator, arrays: tuple[Any, ...], **options: Any) -> tuple[Any, Any
 
     Waits for the carry-out, which is returned on the host.
     """
-    out, carry = _launch(op, arrays, **options)
+    out, carry = _launch(op, arrays, waits=True, **options)
     return out, carry()
 
 
 def start(op: Operator, arrays: tuple[Any, ...], **options: Any) -> tuple[Any, None]:
     """Scan like `run`, without waiting for the device and without a carry-out."""
-    return _launch(op, arrays, **options)[0], None
-
-
-@dataclass(frozen=True)
-class _Device:
-    number: int
-    capability: tuple[int, int]
-    multiprocessors: int
-
-
-@lru_cache(maxsize=64)
-def _device(number: int) -> _Device:
-    found = cupy.cuda.Device(number)
-    text = found.compute_capability
-    capability = (int(text[:-1]), int(text[-1]))
-    if capability < (7, 0):
-        raise RuntimeError(
-            f"the CUDA kernels need a GPU of compute capability 7.0 or later, found {text}"
-        )
-    return _Device(number, capability, found.attributes["MultiProcessorCount"])
+    return _launch(op, arrays, waits=False, **options)[0], None
 
 
 def _launch(
@@ -80,11 +62,17 @@ def _launch(
     carry_in: Any,
     dtype: np.dtype | None,
     mark_nulls: bool,
+    waits: bool = True,
 ) -> tuple[Any, Any]:
     """Launch a scan; return the output and a function that waits for the carry-out."""
     types_ = signature(op, tuple(a.dtype for a in arrays), dtype)
     if mark_nulls:
         _check_markers(types_)
+    given = None if carry_in is None else _on_host(carry_in, types_)
+    instead = substitute(op, types_) if op.in_order else None
+    if instead is not None:
+        op, types_ = instead.op, instead.types
+        given = None if given is None else instead.enter(given)
     masked = isinstance(nulls, Mask)
     ndim = arrays[0].ndim
     # a mask counts positions in C order, so with one the memory must be in that order as well
@@ -92,35 +80,29 @@ def _launch(
     if flipped:
         arrays, axis = tuple(a.T for a in arrays), ndim - 1 - axis
     shape = arrays[0].shape
-    groups, length, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
-    arrays = tuple(_readable(a) for a in arrays)
+    length, inner = shape[axis], prod(shape[axis + 1 :])
+    lines = prod(shape[:axis]) * inner
     lines_shape = shape[:axis] + shape[axis + 1 :]
-
-    outs = tuple(cupy.empty(shape, d) for d in types_.outputs) if write else ()
-    seed, carries = _carries(types_, carry_in, lines_shape, flipped)
-    lines = groups * inner
-    state = _host_state(types_)
-    if lines * length:
-        reading = _enqueue(
-            op, types_, arrays, outs, nulls, (exclusive, reverse, mark_nulls, dtype),
-            (lines, length, inner), seed, carries,
-        )  # fmt: skip
+    with _noting(shape, types_, write):
+        arrays = tuple(map(_readable, arrays, types_.inputs))
+        outs = tuple(cupy.empty(shape, d) for d in types_.outputs) if write else ()
+        seed, carries = _carries(types_, given, lines_shape, flipped)
+        reading: Callable[[], np.ndarray] | None = None
+        if lines * length:
+            reading = _enqueue(
+                op, types_, arrays, outs, nulls, (exclusive, reverse, mark_nulls, dtype),
+                (lines, length, inner), seed, carries, waits,
+            )  # fmt: skip
 
     def carry() -> Any:
-        if lines * length:
+        if reading is not None:
             host = reading()
         elif carries is not None:
             host = carries
         else:
+            state = _host_state(types_)
             host = np.full(lines, np.frombuffer(seed, np.uint8, state.itemsize).view(state)[0])
-        fields = []
-        for name in state.names or ():
-            field = np.ascontiguousarray(host[name])
-            if flipped:
-                fields.append(field.reshape(lines_shape).T)
-            else:
-                fields.append(field.reshape(lines_shape)[()])
-        return fields[0] if types_.scalar_state else tuple(fields)
+        return _state(host, types_, lines_shape, flipped, instead)
 
     out = None
     if write:
@@ -129,10 +111,14 @@ def _launch(
     return out, carry
 
 
-def _readable(array: Any) -> Any:
-    """Return `array`, or a copy if its elements are not neighbours or not aligned."""
-    if not array.flags.c_contiguous or array.data.ptr % array.dtype.alignment:
+def _readable(array: Any, dtype: np.dtype) -> Any:
+    """Return `array`, or a copy if its elements are not neighbours or not aligned as a kernel's `dtype` is."""
+    if not array.flags.c_contiguous:
         return array.copy(order="C")
+    if (
+        array.data.ptr % dtype.alignment
+    ):  # bytes are moved: CuPy's own kernels need alignment as well
+        return array.reshape(-1).view(np.uint8).copy().view(dtype).reshape(array.shape)
     return array
 
 
@@ -142,21 +128,46 @@ def _check_markers(types_: Signature) -> None:
             raise TypeError(f"mark_nulls: an output of {dtype} cannot hold a null")
 
 
+@contextmanager
+def _noting(shape: tuple[int, ...], types_: Signature, write: bool) -> Any:
+    """Let the error of an allocator pass, with what was asked for and what to do."""
+    try:
+        yield
+    except MemoryError as error:
+        size = prod(shape) * sum(d.itemsize for d in types_.outputs) if write else 0
+        error.add_note(
+            f"dask-gpuscan asked for {size} bytes of device memory for the output of {prod(shape)} items, "
+            f"and less than a hundredth of that to work with. Free arrays "
+            f"(cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
+            f"RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
+        )
+        raise
+
+
+# --- carries -------------------------------------------------------------------------------------
+
+
 @lru_cache(maxsize=4096)
 def _host_state(types_: Signature) -> np.dtype:
     return state_dtype(types_.state)
 
 
+def _on_host(carry_in: Any, types_: Signature) -> Any:
+    if isinstance(carry_in, tuple):
+        return as_state(tuple(map(_host, carry_in)), types_, "carry_in")
+    return as_state(_host(carry_in), types_, "carry_in")
+
+
+def _host(part: Any) -> Any:
+    return part.get() if isinstance(part, cupy.ndarray) else part
+
+
 def _carries(
-    types_: Signature, carry_in: Any, lines_shape: tuple[int, ...], flipped: bool
+    types_: Signature, carry: Any, lines_shape: tuple[int, ...], flipped: bool
 ) -> tuple[bytes, np.ndarray | None]:
     """Return the state that every line starts from, or one state a line in the order of the lines."""
-    if carry_in is None:
+    if carry is None:
         return _identity_bytes(types_), None
-    host = tuple(map(cupy.asnumpy, carry_in)) if isinstance(carry_in, tuple) else carry_in
-    if isinstance(host, cupy.ndarray):
-        host = host.get()
-    carry = as_state(host, types_.state, types_.scalar_state, "carry_in")
     parts = (carry,) if types_.scalar_state else carry
     state = _host_state(types_)
     if all(np.ndim(p) == 0 for p in parts):
@@ -164,17 +175,19 @@ def _carries(
     table = np.zeros(prod(lines_shape), state)
     order = lines_shape[::-1] if flipped else lines_shape  # the caller's order
     for name, part in zip(state.names or (), parts, strict=True):
-        full = np.broadcast_to(part, order)
+        full = np.broadcast_to(np.array(_halved(part), state[name]), order)
         table[name] = (full.T if flipped else full).reshape(-1)
-    return bytes(_padded(state.itemsize)), table
+    return bytes(padded(state.itemsize)), table
 
 
-def _padded(size: int) -> int:
-    return -(-size // 8) * 8
+def _halved(part: Any) -> Any:
+    return halves(part) if isinstance(part, Int128) else part
 
 
 def _bytes(parts: Any, state: np.dtype) -> bytes:
-    return np.array([tuple(parts)], state).tobytes().ljust(_padded(state.itemsize), b"\0")
+    return (
+        np.array([tuple(map(_halved, parts))], state).tobytes().ljust(padded(state.itemsize), b"\0")
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -183,21 +196,28 @@ def _identity_bytes(types_: Signature) -> bytes:
     return _bytes(parts, _host_state(types_))
 
 
-# --- launching ------------------------------------------------------------------------------------
+def _state(
+    host: np.ndarray,
+    types_: Signature,
+    lines_shape: tuple[int, ...],
+    flipped: bool,
+    instead: Substitute | None,
+) -> Any:
+    """Return the state that a caller gets for those of all lines."""
+    fields: list[Any] = []
+    for name in host.dtype.names or ():
+        field = np.ascontiguousarray(host[name])
+        if flipped:
+            fields.append(field.reshape(lines_shape).T)
+        else:
+            fields.append(field.reshape(lines_shape)[()])
+    if types_.state[0].kind == "V" and not lines_shape:
+        fields[0] = whole(fields[0])
+    state = fields[0] if types_.scalar_state else tuple(fields)
+    return state if instead is None else instead.leave(state)
 
 
-@dataclass(frozen=True)
-class _Kernel:
-    """A compiled kernel on one device, and what a launch of it needs to know."""
-
-    function: Any
-    module: Any
-    threads: int
-    shared: int
-    unit: int  # items of a line that a block takes at once; 0 where warps take whole lines
-    descriptor: int  # bytes of the scratch space a unit
-    most_blocks: int
-    parameters: struct.Struct
+# --- launching -----------------------------------------------------------------------------------
 
 
 def _enqueue(
@@ -210,44 +230,40 @@ def _enqueue(
     geometry: tuple[int, int, int],
     seed: bytes,
     carries: np.ndarray | None,
-) -> Any:
+    waits: bool,
+) -> Callable[[], np.ndarray]:
     """Launch one kernel on the current stream; return a function that reads the carry-out."""
     lines, length, inner = geometry
-    number = cupy.cuda.runtime.getDevice()
+    runtime = cupy.cuda.runtime
+    number = runtime.getDevice()
     _ready(number)
     tile = tile_for(types_.inputs, types_.state, types_.outputs)
     state = _host_state(types_)
     schedule = _schedule(number, tile, lines, length, inner)
-    kernel = _kernel(op, types_, kind_of_nulls(nulls), *options, bool(outs), schedule, number)
+    chosen = kernel(op, types_, kind_of_nulls(nulls), *options, bool(outs), schedule, number)
     stream = cupy.cuda.get_current_stream().ptr
-    runtime = cupy.cuda.runtime
 
-    units = -(-length // kernel.unit) if kernel.unit else 1
-    if schedule == "strided":
-        total = lines // inner * -(-inner // 32) * units
-        descriptors = lines * units
-    else:
-        total = -(-lines // tile.warps) if schedule == "rows" else lines * units
-        blocks = -(-units // 32)
-        descriptors = lines * (units + blocks + -(-blocks // 32))
-    blocks = min(total, kernel.most_blocks)
+    blocks, units, size = _space(chosen, schedule, tile, lines, length, inner)
     scratch = None
-    if schedule == "strided" or (kernel.unit and (units > 1 or total > blocks)):
-        size = 16 + kernel.descriptor * (descriptors if units > 1 else 0)
+    if size:
         scratch = cupy.cuda.alloc(size)
         runtime.memsetAsync(scratch.ptr, 0, size, stream)
-    given = None
-    if carries is not None:
-        given = cupy.asarray(carries.view(np.uint8))
-    carry_out = cupy.cuda.alloc(lines * state.itemsize)
+    given = None if carries is None else cupy.asarray(carries.view(np.uint8))
+    wanted = lines * state.itemsize
+    pinned = waits and wanted <= PINNED_BYTES
+    carry_out = cupy.cuda.alloc_pinned_memory(wanted) if pinned else cupy.cuda.alloc(wanted)
 
     mask, offset, null = 0, 0, 0
     if isinstance(nulls, Mask):
         if not isinstance(nulls.buffer, cupy.ndarray):
             raise TypeError(f"the mask of CuPy values must be a CuPy array, found {nulls.buffer!r}")
-        mask, offset, null = _readable(nulls.buffer).data.ptr, nulls.offset, nulls.null
-    memory = _memory(kernel.parameters.size)
-    kernel.parameters.pack_into(
+        mask, offset, null = (
+            _readable(nulls.buffer, np.dtype("u1")).data.ptr,
+            nulls.offset,
+            nulls.null,
+        )
+    memory = _memory(chosen.parameters.size)
+    chosen.parameters.pack_into(
         memory.parameters,
         0,
         *[a.data.ptr for a in arrays],
@@ -265,24 +281,26 @@ def _enqueue(
         seed,
     )
     (status,) = driver.cuLaunchKernel(
-        kernel.function,
+        chosen.function,
         blocks,
         1,
         1,
-        kernel.threads,
+        chosen.threads,
         1,
         1,
-        kernel.shared,
+        chosen.shared,
         stream,
         memory.address,
         0,
     )
-    if status != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"the scan could not be launched: {status!r}")
+    check(status, f"{op.name} could not be launched on GPU {number}")
 
     def read() -> np.ndarray:
-        host = np.empty(lines, state)
         with cupy.cuda.Device(number):
+            if pinned:
+                runtime.streamSynchronize(stream)
+                return np.frombuffer(carry_out, state, lines).copy()
+            host = np.empty(lines, state)
             kind = runtime.memcpyDeviceToHost
             runtime.memcpyAsync(host.ctypes.data, carry_out.ptr, host.nbytes, kind, stream)
             runtime.streamSynchronize(stream)
@@ -291,85 +309,35 @@ def _enqueue(
     return read
 
 
+def _space(
+    chosen: Kernel, schedule: str, tile: Tile, lines: int, length: int, inner: int
+) -> tuple[int, int, int]:
+    """Return how many blocks a launch has, how many units a line, and the bytes of scratch space, if any."""
+    units = -(-length // chosen.unit) if chosen.unit else 1
+    if schedule == "strided":
+        total = lines // inner * -(-inner // 32) * units
+        descriptors = lines * units
+    else:
+        total = -(-lines // tile.warps) if schedule == "rows" else lines * units
+        groups = -(-units // 32)
+        descriptors = lines * (units + groups + -(-groups // 32))
+    blocks = min(total, chosen.most_blocks)
+    if schedule == "strided" or (chosen.unit and (units > 1 or total > blocks)):
+        return blocks, units, 16 + chosen.descriptor * (descriptors if units > 1 else 0)
+    return blocks, units, 0
+
+
 def _schedule(number: int, tile: Tile, lines: int, length: int, inner: int) -> str:
+    on = device(number)
     if inner > 1:
         return "strided"
-    device = _device(number)
     if lines > 1 and (length <= SHORT_LINE or (2 * length < tile.items and lines >= 2048)):
         return "rows"
     tiles = lines * -(-length // tile.items)
     if SCHEDULE:
         return SCHEDULE
-    fits = device.capability >= (9, 0) and tiles > device.multiprocessors
+    fits = on.capability >= (9, 0) and tiles > on.multiprocessors
     return "pipelined" if fits else "classic"
-
-
-_building = threading.Lock()
-_kernels: dict[Any, _Kernel] = {}
-
-
-def _kernel(
-    op: Operator,
-    types_: Signature,
-    nulls: str,
-    exclusive: bool,
-    reverse: bool,
-    mark: bool,
-    dtype: np.dtype | None,
-    write: bool,
-    schedule: str,
-    number: int,
-) -> _Kernel:
-    """Return a variant's kernel on a device, compiled once."""
-    key = (op.token, types_.inputs, dtype, nulls, exclusive, reverse, mark, write, schedule, number)
-    found = _kernels.get(key)
-    if found is None:
-        with _building:
-            found = _kernels.get(key)
-            if found is None:
-                variant = Variant(
-                    op, types_.inputs, types_.state, types_.scalar_state, types_.outputs,
-                    types_.scalar_output, dtype, nulls, exclusive, reverse, mark, write, schedule,
-                )  # fmt: skip
-                found = _kernels[key] = _load(variant, types_.identity, _device(number))
-    return found
-
-
-def _load(variant: Variant, identity: Any, device: _Device) -> _Kernel:
-    module = ObjectCode.from_cubin(cubin(variant, identity, device.capability))
-    handle = module.get_kernel("scan_tiles").handle
-    tile = tile_for(variant.inputs, variant.state, variant.outputs)
-    pipelined = variant.schedule == "pipelined"
-    shared, warps, most = 0, tile.warps, BLOCKS_AN_SM * device.multiprocessors
-    if pipelined:
-        capability = 10 * device.capability[0] + device.capability[1]
-        stages = stages_for(variant.inputs, variant.nulls, tile, capability)
-        shared = stages * stage_bytes(variant.inputs, variant.nulls, tile)
-        warps = 2 * tile.warps + PIPELINED_WARPS
-        most = device.multiprocessors
-        attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        (status,) = driver.cuKernelSetAttribute(
-            attribute, shared, handle, driver.CUdevice(device.number)
-        )
-        if status != driver.CUresult.CUDA_SUCCESS:
-            raise RuntimeError(
-                f"the scan needs {shared} bytes of shared memory a block: {status!r}"
-            )
-    state = state_dtype(variant.state)
-    words = -(-state.itemsize // 4)
-    pointers = len(variant.inputs) + len(variant.outputs) + 4
-    return _Kernel(
-        function=driver.CUfunction(int(handle)),
-        module=module,
-        threads=32 * warps,
-        shared=shared,
-        unit=0
-        if variant.schedule == "rows"
-        else tile.items // (32 if variant.schedule == "strided" else 1),
-        descriptor=8 if words == 1 else 8 * (words + words % 2),
-        most_blocks=most,
-        parameters=struct.Struct(f"={pointers}Q6q{_padded(state.itemsize)}s"),
-    )
 
 
 class _Thread(threading.local):

@@ -23,27 +23,38 @@ __device__ __forceinline__ void publish(u64* descriptor, const State& state) {
   }
 }
 
-// Reads a descriptor; false if it is not there yet.
-__device__ __forceinline__ bool peek(const u64* descriptor, State& state) {
-  StateWords w = {};
-  u32 there = 1;
-  if constexpr (DESCRIPTOR == 1) {
-    u64 word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(descriptor) : "memory");
-    w.word[0] = u32(word);
-    there = u32(word >> 32);
-  } else {
+struct Descriptor {
+  u64 word[DESCRIPTOR];
+
+  __device__ __forceinline__ void read(const u64* from) {
+    if constexpr (DESCRIPTOR == 1) {
+      asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word[0]) : "l"(from) : "memory");
+    } else {
 #pragma unroll
-    for (int i = 0; i < DESCRIPTOR; i += 2) {
-      u64 low, high;
-      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(descriptor + i) : "memory");
-      w.word[i] = u32(low);
-      if (i + 1 < STATE_WORDS) w.word[i + 1 < STATE_WORDS ? i + 1 : 0] = u32(high);
-      there &= u32(low >> 32) & u32(high >> 32);
+      for (int i = 0; i < DESCRIPTOR; i += 2)
+        asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(word[i]), "=l"(word[i + 1])
+                     : "l"(from + i)
+                     : "memory");
     }
   }
-  if (there) state = state_of(w);
-  return there;
+  // False if it is not there yet.
+  __device__ __forceinline__ bool says(State& state) const {
+    StateWords w = {};
+    u32 there = 1;
+#pragma unroll
+    for (int i = 0; i < DESCRIPTOR; i++) {
+      if (i < STATE_WORDS) w.word[i < STATE_WORDS ? i : 0] = u32(word[i]);
+      there &= u32(word[i] >> 32);
+    }
+    if (there) state = state_of(w);
+    return there;
+  }
+};
+__device__ __forceinline__ bool peek(const u64* from, State& state) {
+  Descriptor descriptor;
+  descriptor.read(from);
+  return descriptor.says(state);
 }
 
 // A state that some lanes wait for; the others keep the identity.
@@ -101,62 +112,58 @@ struct Lookback {
   }
 };
 
-// The same prefixes, bit by bit, for a warp that comes by a line's tiles in their order and not too rarely: it folds all
-// tiles' aggregates itself and needs nobody to publish those of blocks, which take one more hop through memory to be seen.
-struct Follower {
-  static constexpr int WINDOW = 8;  // blocks that are asked for at once
-
-  i64 line = -1;
-  i64 block;     // of the line's last tile that was asked about
+// The same prefixes, bit by bit, for a block that comes by a line's tiles in their order: it folds all tiles' aggregates
+// itself and needs nobody to publish those of blocks, which take one more hop through memory to be seen. Some warps ask for
+// aggregates (`of_block`, `of_blocks`), which takes long; then one at a time adds them to what the block has folded so far.
+struct Folded {  // what a block keeps in shared memory between tiles
+  State base;
+  State blocks[32];
+};
+struct Walk {
+  i64 block;     // the first block that is not folded in
   State base;    // what comes before the superblock
-  State blocks;  // in lane l: the aggregate of the superblock's block l, up to `block`
+  State blocks;  // in lane l: the aggregate of the superblock's block l, before `block`
 
-  __device__ __forceinline__ State before(const Params& p, const Place& at, const State& seed, bool last,
-                                          State& inclusive, int lane) {
-    if (at.line != line) line = at.line, block = 0, base = seed, blocks = identity();
-    const u64* tiles = Lookback(p, line).tiles;
-    i64 target = at.tile >> 5;
-    int in_block = at.tile & 31;
-    State earlier;  // of the tiles of the tile's own block
-    for (bool there = false; !there;) {
-      State window[WINDOW];
-      u32 absent = 0;
-#pragma unroll
-      for (int i = 0; i < WINDOW; i++) {
-        window[i] = identity();
-        if (block + i < target || (block + i == target && lane < in_block))
-          absent |= u32(!peek(tiles + ((block + i) * 32 + lane) * DESCRIPTOR, window[i])) << i;
-      }
-      while (__any_sync(ALL, absent)) {
-#pragma unroll
-        for (int i = 0; i < WINDOW; i++)
-          if ((absent >> i) & 1)
-            absent ^= u32(peek(tiles + ((block + i) * 32 + lane) * DESCRIPTOR, window[i])) << i;
-      }
-      State row = each_reduce<WINDOW>(window, lane);
-      // lane l takes the block whose place in the superblock is l
-      int i = (lane - int(block)) & 31;
-      State mine = from_lane(row, row_of_lane<WINDOW>(i));
-      i64 superblock_end = (block | 31) + 1, end = block + WINDOW < target ? block + WINDOW : target;
-      bool whole = i < WINDOW && block + i < end;
-      blocks = choose(whole && block + i < superblock_end, mine, blocks);
-      if (end >= superblock_end) {
-        base = combine(base, warp_reduce(blocks, lane));
-        blocks = choose(whole && block + i >= superblock_end, mine, identity());
-      }
-      there = target < block + WINDOW;
-      if (there) earlier = from_lane(row, row_of_lane<WINDOW>(int(target - block)));
-      block = end;
+  __device__ __forceinline__ void start(const State& seed) { base = seed, blocks = identity(); }
+  __device__ __forceinline__ void resume(const Folded& from, int lane) { base = from.base, blocks = from.blocks[lane]; }
+  __device__ __forceinline__ void keep(Folded& to, int lane) const {
+    to.blocks[lane] = blocks;
+    if (lane == 0) to.base = base;
+  }
+
+  // `found` in lane i is the aggregate of block `block + i`, where that is before `end`; there are 32 such blocks at most.
+  __device__ __forceinline__ void add(const State& found, i64 end, int lane) {
+    int i = (lane - int(block)) & 31;  // lane l takes the block whose place in the superblock is l
+    State mine = from_lane(found, i);
+    bool whole = block + i < end;
+    i64 superblock_end = (block | 31) + 1;
+    blocks = choose(whole && block + i < superblock_end, mine, blocks);
+    if (end >= superblock_end) {
+      base = combine(base, warp_reduce(blocks, lane));
+      blocks = choose(whole && block + i >= superblock_end, mine, identity());
     }
-    State before_block = base;
-    if (target & 31) before_block = combine(base, warp_reduce(blocks, lane));
-    if (last) {
-      Awaited all(tiles + (target * 32 + lane) * DESCRIPTOR, lane <= in_block);
-      inclusive = combine(before_block, warp_reduce(all.wait(), lane));
-    }
-    return in_block ? combine(before_block, earlier) : before_block;
+    block = end;
+  }
+  __device__ __forceinline__ State before_block(int lane) const {
+    return block & 31 ? combine(base, warp_reduce(blocks, lane)) : base;
+  }
+  // What comes before a tile of block `block`, whose earlier tiles' combination is `earlier`.
+  __device__ __forceinline__ State before_tile(i64 tile, const State& earlier, int lane) const {
+    State before = before_block(lane);
+    return tile & 31 ? combine(before, earlier) : before;
+  }
+  // What comes after the line's last tile.
+  __device__ __forceinline__ State after_tile(const u64* tiles, i64 tile, int lane) const {
+    Awaited all(tiles + (block * 32 + lane) * DESCRIPTOR, lane <= int(tile & 31));
+    return combine(before_block(lane), warp_reduce(all.wait(), lane));
   }
 };
+
+// All lanes get the combination of a block's tiles before `tile`.
+__device__ __forceinline__ State of_block(const u64* tiles, i64 block, i64 tile, int lane) {
+  i64 at = block * 32 + lane;
+  return warp_reduce(Awaited(tiles + at * DESCRIPTOR, at < tile).wait(), lane);
+}
 
 // The next tile: every block takes tiles by ticket, so whoever is waited for is running.
 __device__ __forceinline__ i64 take_ticket(const Params& p, bool first) {

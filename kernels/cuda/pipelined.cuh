@@ -28,7 +28,7 @@ constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeo
 __device__ __forceinline__ bool leaves_in_bulk(const Params& p, const Place& at) {
   if constexpr (!IN_PLACE) return false;
   i64 offset = at.first * sizeof(typename Out<0>::type);
-  return aligned(p.in[0] + offset, 16) && aligned(p.out[0] + offset, 16) && is_fast(p, at);
+  return at.count == TILE && aligned(p.in[0] + offset, 16) && aligned(p.out[0] + offset, 16);
 }
 
 struct Source {
@@ -65,27 +65,26 @@ __device__ __forceinline__ View view_of(const Params& p, const Place& at, const 
   if constexpr (NULLS == BITS) view.bit = int(p.mask_offset + at.first) & 7;
   view.null = int(p.null);
   view.count = at.count;
+  view.vectors = takes_vectors(view);
   return view;
 }
 
 struct Ring {
   Barrier full[STAGES];     // the tile has landed
   Barrier reduced[STAGES];  // the warps' aggregates are there
-  Barrier known[STAGES];    // the prefix is there
+  Barrier known[STAGES];    // the prefix is there, and `folded` up to date
   Barrier scanned[STAGES];  // the scan squad needs the stage no more
   Barrier empty[STAGES];    // the stage may be fed again
   Place place[STAGES];      // line < 0: no more tiles
+  i64 follows[STAGES];      // the block's tile before this one, if it was of the same line, or -1
   State aggregates[STAGES][WARPS];
   State prefix[STAGES];
+  Folded folded;            // before the latest tile whose prefix is known
 };
 
-// Squads or warps with the same job that take turns at tiles, at most. No more than there are stages, so that all of them
-// learn of the end.
-constexpr int TURNS = 2;
-// A follower keeps many states in registers and takes its time, so it is for small states and large tiles; otherwise two
-// warps ask for blocks' aggregates, in turns.
-constexpr bool FOLLOWS = WRITE && STATE_WORDS <= 2 && MASK_REGION >= 24 * 1024;
-constexpr int LOOKBACKS = FOLLOWS ? 1 : 2;
+// Squads with the same job take turns at tiles, as the LOOKBACKS look-back warps do. No more than there are stages: all of
+// them must learn of the end.
+constexpr int AGGREGATING = WRITE ? 1 : 2, ENDS = LOOKBACKS > AGGREGATING ? LOOKBACKS : AGGREGATING;
 
 struct Turn {  // which stage a tile of this block is in, and which phase its barriers have then
   int stage = 0;
@@ -95,26 +94,34 @@ struct Turn {  // which stage a tile of this block is in, and which phase its ba
     stage += turns;
     if (stage >= STAGES) stage -= STAGES, phase ^= 1;
   }
+  __device__ __forceinline__ Turn before() const {
+    Turn turn = *this;
+    if (--turn.stage < 0) turn.stage = STAGES - 1, turn.phase ^= 1;
+    return turn;
+  }
 };
 
 __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, int lane) {
   i64 ticket = 0, total = p.lines * p.tiles;
-  if (lane == 0) ticket = take_ticket(p, true);
+  i64 line = -1, tile = -1;
+  bool first = true;
   int ended = 0;
   for (Turn turn;; turn.next()) {
     int s = turn.stage;
-    i64 now = __shfl_sync(ALL, ticket, 0);
     if (lane == 0) {
-      if (now < total) ticket = take_ticket(p, false);
+      // the ticket travels while the stage's last tile is stored, but is not taken earlier: others wait for its tile
+      if (WRITE) ring.scanned[s].wait(turn.phase ^ 1);
+      if (ticket < total) ticket = take_ticket(p, first);
       ring.empty[s].wait(turn.phase ^ 1);
     }
-    __syncwarp();
+    first = false;
+    i64 now = __shfl_sync(ALL, ticket, 0);
     if (now >= total) {
       if (lane == 0) {
         ring.place[s].line = -1;
         ring.full[s].arrive();
       }
-      if (++ended == TURNS) return;
+      if (++ended == ENDS) return;
       continue;
     }
     Place at = place_of(p, now);
@@ -131,25 +138,26 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
     __syncwarp();
     if (lane == 0) {
       ring.place[s] = at;
+      ring.follows[s] = at.line == line ? tile : -1;
       ring.full[s].arrive_and_expect(bulk);
       each_source(p, at, stage, [&](Source source, u8* region) {
         int head = source.head(), body = source.body();
         if (body) load_bulk(region + source.shift() + head, source.from + head, body, ring.full[s]);
       });
     }
+    line = at.line, tile = at.tile;
   }
 }
 
 __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8* stages, int squad, int warp,
                                            int lane) {
-  constexpr int squads = WRITE ? 1 : 2;
-  for (Turn turn(squad);; turn.next(squads)) {
+  for (Turn turn(squad);; turn.next(AGGREGATING)) {
     int s = turn.stage;
     ring.full[s].wait(turn.phase);
     Place at = ring.place[s];
     if (at.line < 0) return;
     View view = view_of(p, at, stages + s * STAGE);
-    State sum = is_fast(p, at) ? segment_reduce<true>(view, warp, lane) : segment_reduce<false>(view, warp, lane);
+    State sum = segment_reduce(view, warp, lane);
     if (lane == 0) ring.aggregates[s][warp] = sum;
     squad_sync(1 + squad, WARPS * 32);
     if (warp == 0 && p.tiles > 1) {
@@ -160,35 +168,109 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
   }
 }
 
+// Lane i gets the combination of the tiles before `tile` of block `block + i`, for i below WINDOW: BATCH blocks are asked
+// for at once, which is what keeps the registers busy. `turn()` is called before anything is waited for, and may be again:
+// many warps wait for the same few descriptors, and their requests get in the way of the data.
+template <class Turn>
+__device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile, int lane, Turn turn) {
+  State found = identity();
+#pragma unroll 1
+  for (int begin = 0; begin < WINDOW && (block + begin) * 32 < tile; begin += BATCH) {
+    State batch[BATCH];
+    i64 first = (block + begin) * 32 + lane;
+    u32 absent = 0;
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+      batch[i] = identity();
+      absent |= u32(first + i * 32 < tile) << i;
+    }
+    for (;;) {
+      if constexpr (DESCRIPTOR <= 2) {
+        Descriptor read[BATCH];  // all are on their way before the first is looked at
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+          if ((absent >> i) & 1) read[i].read(tiles + (first + i * 32) * DESCRIPTOR);
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+          if ((absent >> i) & 1) absent ^= u32(read[i].says(batch[i])) << i;
+      } else {  // as far as there are registers
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+          if ((absent >> i) & 1) absent ^= u32(peek(tiles + (first + i * 32) * DESCRIPTOR, batch[i])) << i;
+      }
+      u32 rows = __reduce_or_sync(ALL, absent);
+      if (!rows) break;
+      turn();
+      // wait for the one that was begun last, then ask for all again
+      int row = 31 - __clz(rows), last = 31 - __clz(__ballot_sync(ALL, (absent >> row) & 1));
+      State ignored;
+      if (lane == last)
+        while (!peek(tiles + (first + row * 32) * DESCRIPTOR, ignored)) __nanosleep(20);
+      __syncwarp();
+    }
+    State reduced = from_lane(each_reduce<BATCH>(batch, lane), row_of_lane<BATCH>(lane % BATCH));
+    found = choose(lane / BATCH == begin / BATCH, reduced, found);
+  }
+  return found;
+}
+
+// Finds what comes before a tile of several in a line, by a look-back warp. All lanes get it.
+__device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const Turn& turn, const Place& at, int lane) {
+  const u64* tiles = Lookback(p, at.line).tiles;
+  i64 follows = ring.follows[turn.stage], target = at.tile >> 5;
+  Walk walk;
+  walk.block = follows < 0 ? 0 : follows >> 5;
+  auto my_turn = [&] {  // the block's previous tile has its prefix
+    Turn before = turn.before();
+    ring.known[before.stage].wait(before.phase);
+  };
+  for (bool first = true;; first = false) {
+    State found = of_blocks(tiles, walk.block, at.tile, lane, my_turn);
+    if (first) {
+      my_turn();
+      if (follows < 0)
+        walk.start(carry_into(p, at.line));
+      else
+        walk.resume(ring.folded, lane);
+    }
+    i64 left = target - walk.block;
+    walk.add(found, left < WINDOW ? target : walk.block + WINDOW, lane);
+    if (left < WINDOW) {
+      walk.keep(ring.folded, lane);
+      if (at.tile == p.tiles - 1) {
+        State all = walk.after_tile(tiles, at.tile, lane);
+        if (lane == 0) p.carry_out[at.line] = all;
+      }
+      return walk.before_tile(at.tile, from_lane(found, int(left)), lane);
+    }
+  }
+}
+
 __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
-  Follower follower;
   for (Turn turn(which);; turn.next(LOOKBACKS)) {
     int s = turn.stage;
     ring.full[s].wait(turn.phase);
     Place at = ring.place[s];
     if (at.line < 0) return;
-    bool last = at.tile == p.tiles - 1;
-    State prefix = carry_into(p, at.line), inclusive = prefix;
-    if (!WRITE || p.tiles == 1) {
+    State prefix;
+    if (p.tiles > 1 && WRITE) {
+      prefix = find_prefix(p, ring, turn, at, lane);
+    } else {
       ring.reduced[s].wait(turn.phase);
-      if (p.tiles == 1) inclusive = combine(prefix, fold_warps(ring.aggregates[s], lane));
+      prefix = carry_into(p, at.line);
+      bool last = at.tile == p.tiles - 1;
+      State all;
+      if (p.tiles == 1) all = combine(prefix, fold_warps(ring.aggregates[s], lane));
       __syncwarp();
       if (!WRITE && lane == 0) ring.empty[s].arrive();
-    }
-    if (p.tiles > 1) {
-      if constexpr (FOLLOWS)
-        prefix = follower.before(p, at, prefix, last, inclusive, lane);
-      else if (WRITE || last || (at.tile & 31) == 31)
-        prefix = Lookback(p, at.line).before(at.tile, prefix, last, inclusive, lane);
-    }
-    if (lane == 0) {
-      if (last) p.carry_out[at.line] = inclusive;
-      if constexpr (WRITE) {
-        ring.prefix[s] = prefix;
-        ring.known[s].arrive();
-      }
+      if (p.tiles > 1 && (last || (at.tile & 31) == 31)) Lookback(p, at.line).before(at.tile, prefix, last, all, lane);
+      if (last && lane == 0) p.carry_out[at.line] = all;
     }
     __syncwarp();
+    if (WRITE && lane == 0) {
+      ring.prefix[s] = prefix;
+      ring.known[s].arrive();
+    }
   }
 }
 
@@ -202,28 +284,15 @@ __device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, in
     View view = view_of(p, at, stage);
     Outputs out = outputs_of(p, at);
     bool bulk = leaves_in_bulk(p, at);
-    auto seed = [&](State) {
+    if (bulk) out.at[0] = stage;
+    segment_scan(view, out, warp, lane, [&] {
       ring.reduced[s].wait(turn.phase);
       ring.known[s].wait(turn.phase);
-      State before = earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
-      if (!bulk) {
-        __syncwarp();
-        if (lane == 0) ring.scanned[s].arrive();
-      }
-      return before;
-    };
-    if (IN_PLACE && bulk) {
-      Outputs image;
-      image.at[0] = stage;
-      segment_scan<true>(view, image, warp, lane, seed);
-      before_copies();
-      __syncwarp();
-      if (lane == 0) ring.scanned[s].arrive();
-    } else if (!IN_PLACE && is_fast(p, at)) {
-      segment_scan<true>(view, out, warp, lane, seed);
-    } else {
-      segment_scan<false>(view, out, warp, lane, seed);
-    }
+      return earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
+    });
+    if (bulk) before_copies();
+    __syncwarp();
+    if (lane == 0) ring.scanned[s].arrive();
   }
 }
 
@@ -257,7 +326,7 @@ __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* st
   stores_are_done();
 }
 
-constexpr int BLOCK = (2 * WARPS + 2 + TURNS) * 32;
+constexpr int BLOCK = (2 * WARPS + 2 + LOOKBACKS) * 32;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) u8 stages[];
@@ -274,18 +343,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_c
     barriers_are_ready();
   }
   __syncthreads();
-  if (warp < WARPS) {
-    aggregate(p, ring, stages, 0, warp, lane);
+  if (warp < AGGREGATING * WARPS) {
+    aggregate(p, ring, stages, warp / WARPS, warp % WARPS, lane);
   } else if (warp < 2 * WARPS) {
-    if constexpr (WRITE)
-      scan(p, ring, stages, warp - WARPS, lane);
-    else
-      aggregate(p, ring, stages, 1, warp - WARPS, lane);
+    if constexpr (WRITE) scan(p, ring, stages, warp - WARPS, lane);
   } else if (warp == 2 * WARPS) {
     feed(p, ring, stages, lane);
   } else if (warp == 2 * WARPS + 1) {
     if (WRITE && lane == 0) unload(p, ring, stages);
-  } else if (warp < 2 * WARPS + 2 + LOOKBACKS) {
+  } else {
     look_back(p, ring, warp - 2 * WARPS - 2, lane);
   }
 }

@@ -10,7 +10,16 @@ import numpy as np
 
 from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
-from .tuning import Tile
+from .tuning import (
+    GROUP_WORDS,
+    RESIDENT_WARPS,
+    WIDE_BATCH,
+    WIDE_GROUP_WORDS,
+    WINDOW,
+    Tile,
+    depth_for,
+    lookbacks_for,
+)
 
 Form = tuple[np.dtype, ...]
 
@@ -50,8 +59,15 @@ def state_dtype(state: Form) -> np.dtype:
     return np.dtype(fields, align=True)
 
 
+def state_words(state: Form) -> int:
+    """Return the four-byte words of a state, as the kernels move them."""
+    return sum(max(1, d.itemsize // 4) for d in state)
+
+
 def word(dtype: np.dtype) -> str:
     """Return the C++ type of a field: its size and alignment are those of `dtype`."""
+    if dtype.kind == "V":
+        return "i128"
     if dtype == np.complex64:
         return "c64"
     if dtype == np.complex128:
@@ -59,9 +75,15 @@ def word(dtype: np.dtype) -> str:
     return f"u{8 * dtype.itemsize}"
 
 
-def source(variant: Variant, tile: Tile, stages: int) -> str:
-    """Return the CUDA source of a variant: what is generated, then the engine."""
+def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
+    """Return the CUDA source of a variant: what is generated, then the engine.
+
+    Each step of `relief` leaves more registers to a thread: fewer blocks on a multiprocessor, fewer
+    descriptors asked for at once. The results have the same bits.
+    """
     nulls = ("none", "in band", "bits", "bytes").index(variant.nulls)
+    words = state_words(variant.state)
+    wide, pipelined = words > 2, variant.schedule == "pipelined"
     constants = {
         "INPUTS": len(variant.inputs),
         "OUTPUTS": len(variant.outputs),
@@ -69,24 +91,34 @@ def source(variant: Variant, tile: Tile, stages: int) -> str:
         "ROWS": tile.rows,
         "WARPS": tile.warps,
         "STAGES": stages,
+        "GROUP_WORDS": (WIDE_GROUP_WORDS if wide and pipelined else GROUP_WORDS) >> relief,
+        "LOOKBACKS": lookbacks_for(words),
+        "WINDOW": WINDOW,
+        "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
+        "DEPTH": depth_for(words),
+        "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
         "NULLS": nulls,
         "EXCLUSIVE": int(variant.exclusive),
         "REVERSE": int(variant.reverse),
         "MARK": int(variant.mark),
         "WRITE": int(variant.write),
     }
-    lines = ['#include "words.cuh"']
+    lines = ['#include "words.cuh"', '#include "int128.cuh"']
     lines += [f"constexpr int {name} = {value};" for name, value in constants.items()]
     lines += _struct("Element", variant.inputs, "In")
     lines += _struct("State", variant.state, None)
+    lines += _words("State", variant.state)
     lines += _struct("Output", variant.outputs, "Out")
-    lines += _function("combine", variant.state, [variant.state] * 2, "State", ["State", "State"])
-    lines += _function("lift", variant.state, [variant.inputs], "State", ["Element"])
-    lines += _function("lower", variant.outputs, [variant.state], "Output", ["State"])
-    lines += _function("identity", variant.state, [], "State", [])
-    lines += _function("null_output", variant.outputs, [], "Output", [])
-    flag = (np.dtype(np.uint8),)
-    lines += _function("missing", flag, [variant.inputs], "Missing", ["Element"])
+    if is_native(variant):
+        lines += _native(variant.op.name)
+    else:
+        lines += _function("combine", variant.state, [variant.state] * 2, "State", ["State"] * 2)
+        lines += _function("lift", variant.state, [variant.inputs], "State", ["Element"])
+        lines += _function("lower", variant.outputs, [variant.state], "Output", ["State"])
+        lines += _function("identity", variant.state, [], "State", [])
+        lines += _function("null_output", variant.outputs, [], "Output", [])
+        flag = (np.dtype(np.uint8),)
+        lines += _function("missing", flag, [variant.inputs], "Missing", ["Element"])
     lines += [f'#include "{name}.cuh"' for name in ("states", "tile", "lookback")]
     lines += [f'#include "{variant.schedule}.cuh"', ""]
     return "\n".join(lines)
@@ -104,6 +136,47 @@ def _struct(name: str, form: Form, access: str | None) -> list[str]:
                 f"static __device__ __forceinline__ {field}& of({name}& v) {{ return v.f{i}; }} }};"
             )
     return lines
+
+
+def _words(name: str, form: Form) -> list[str]:
+    """A state as words of four bytes, without padding: what is shuffled between lanes and published."""
+    first, to, back = 0, "", ""
+    for i, dtype in enumerate(form):
+        to += f"to_words(s.f{i}, w.word + {first}); "
+        back += f"from_words(w.word + {first}, s.f{i}); "
+        first += max(1, dtype.itemsize // 4)
+    return [
+        f"constexpr int STATE_WORDS = {first};",
+        "struct StateWords { u32 word[STATE_WORDS]; };",
+        f"__device__ __forceinline__ StateWords words_of(const {name}& s) {{ StateWords w; {to}return w; }}",
+        f"__device__ __forceinline__ {name} state_of(const StateWords& w) {{ {name} s; {back}return s; }}",
+    ]
+
+
+def is_native(variant: Variant) -> bool:
+    """Tell whether the operator's functions are CUDA C++, as for types that Numba does not have."""
+    return variant.inputs[0].kind == "V"
+
+
+def _native(name: str) -> list[str]:
+    """The functions of a built-in operator on 128-bit integers."""
+    combine, identity = {
+        "add": ("State{plus(a.f0, b.f0)}", "{{0, 0}}"),
+        "minimum": ("less(b.f0, a.f0) ? b : a", "{{~u64(0), i64(~u64(0) >> 1)}}"),
+        "maximum": ("less(a.f0, b.f0) ? b : a", "{{0, i64(u64(1) << 63)}}"),
+        "first": ("a.f1 ? a : b", "{{0, 0}, 0}"),
+        "last": ("b.f1 ? b : a", "{{0, 0}, 0}"),
+    }[name]
+    seen = ", 1" if name in ("first", "last") else ""
+    start = "__device__ __forceinline__"
+    return [
+        f"{start} State combine(State a, State b) {{ return {combine}; }}",
+        f"{start} State lift(Element e) {{ return {{e.f0{seen}}}; }}",
+        f"{start} Output lower(State s) {{ return {{s.f0}}; }}",
+        f"{start} State identity() {{ return {identity}; }}",
+        f"{start} Output null_output() {{ return {{{{0, 0}}}}; }}",
+        f"{start} bool is_missing(Element) {{ return false; }}",
+    ]
 
 
 def _function(

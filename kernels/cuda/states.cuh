@@ -5,22 +5,6 @@
 #pragma once
 
 constexpr u32 ALL = 0xffffffffu;
-constexpr int STATE_WORDS = (sizeof(State) + 3) / 4;
-
-struct StateWords {
-  u32 word[STATE_WORDS];
-};
-__device__ __forceinline__ StateWords words_of(const State& s) {
-  StateWords w = {};
-  memcpy(&w, &s, sizeof(State));
-  return w;
-}
-__device__ __forceinline__ State state_of(const StateWords& w) {
-  State s;
-  memcpy(&s, &w, sizeof(State));
-  return s;
-}
-
 template <class Shuffle>
 __device__ __forceinline__ State shuffled(const State& s, Shuffle shuffle) {
   StateWords w = words_of(s);
@@ -83,7 +67,8 @@ __device__ __forceinline__ State each_reduce(State (&rows)[R], int lane) {
 // A lane below R that gets a row, and the row that such a lane gets: bits in reverse.
 template <int R>
 __device__ __forceinline__ int row_of_lane(int lane) {
-  return R == 1 ? 0 : int(__brev(u32(lane)) >> (R == 2 ? 31 : R == 4 ? 30 : 29));
+  constexpr int bits = R == 1 ? 0 : R == 2 ? 1 : R == 4 ? 2 : R == 8 ? 3 : R == 16 ? 4 : 5;
+  return bits ? int(__brev(u32(lane)) >> ((32 - bits) & 31)) : 0;
 }
 
 // All lanes get the combination of rows[0] of all lanes, then rows[1] of all lanes, and so on.

@@ -1,24 +1,21 @@
-// Lines that lie side by side (an axis that is not the last): 32 lines a warp, chunks of lines handed on down the line.
+// Lines that lie side by side (an axis that is not the last): 32 lines a block, chunks of lines handed on down the line.
 //
 // Chunks are taken by ticket, all lines' first chunks first, so a chunk's predecessor is long done when it is needed. The
 // prefix of a chunk is its predecessor's prefix and aggregate, hence the same bits on every run.
 #pragma once
 
-constexpr int DEPTH = ROWS * VN;
 constexpr int CHUNK = WARPS * DEPTH;
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32) scan_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(const __grid_constant__ Params p) {
   __shared__ i64 next;
   __shared__ State sums[WARPS][32];
   __shared__ State seeds[WARPS][32];
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   i64 panels = (p.inner + 31) / 32, side = p.lines / p.inner * panels;
-  for (;;) {
-    if (threadIdx.x == 0) next = atomicAdd(p.scratch, u64(1));
-    __syncthreads();
-    i64 ticket = next;
-    if (ticket >= side * p.tiles) break;
-    i64 chunk = ticket / side, panel = ticket % side, group = panel / panels, column = panel % panels * 32 + lane;
+  if (threadIdx.x == 0) next = take_ticket(p, true);
+  __syncthreads();
+  while (next < side * p.tiles) {
+    i64 chunk = next / side, panel = next % side, group = panel / panels, column = panel % panels * 32 + lane;
     i64 line = group * p.inner + column, begin = chunk * CHUNK + warp * DEPTH;
     bool mine = column < p.inner;
     auto item = [&](int i) {
@@ -26,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scan_tiles(const __grid
       return (group * p.length + along) * p.inner + column;
     };
     State x[DEPTH], sum = identity();
-    u64 missing = 0;
+    u32 missing = 0;
 #pragma unroll
     for (int i = 0; i < DEPTH; i++) {
       x[i] = identity();
@@ -37,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scan_tiles(const __grid
         if constexpr (NULLS == IN_BAND) gone = is_missing(e);
         if constexpr (NULLS == BITS || NULLS == BYTES) gone = masked(p.mask, p.mask_offset + at, int(p.null));
         if (!gone) x[i] = lift(e);
-        missing |= u64(gone) << i;
+        missing |= u32(gone) << i;
       }
     }
 #pragma unroll
@@ -45,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scan_tiles(const __grid
     sums[warp][lane] = sum;
     __syncthreads();
     if (warp == 0) {
-      State total = sums[0][lane];
+      State total = sum;
 #pragma unroll
       for (int w = 1; w < WARPS; w++) total = combine(total, sums[w][lane]);
       u64* chain = p.scratch + 2 + (chunk * p.lines + line) * DESCRIPTOR;
@@ -65,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32) scan_tiles(const __grid
         prefix = combine(prefix, sums[w][lane]);
       }
     }
+    if (threadIdx.x == 0) next = take_ticket(p, false);  // the answer travels while this chunk is written
     __syncthreads();
     if constexpr (WRITE) {
       State before = seeds[warp][lane];

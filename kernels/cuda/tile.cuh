@@ -1,12 +1,18 @@
 // A tile: how its items are read, lifted to states, reduced, scanned and written; the visitor of scan and reduce.
 //
-// A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. The same
-// code reads shared and global memory. It must never know how tiles are handed out, nor where a prefix comes from.
+// A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. Tiles are
+// read twice, first to reduce and then, once the prefix is known, to scan them: from shared memory, or from a cache. So no
+// thread holds more than GROUP rows, and tiles may be large. This file must never know how tiles are handed out, nor where
+// a prefix comes from.
 #pragma once
 
 constexpr int ROW = 32 * VN;
 constexpr int SEGMENT = ROWS * ROW;
 constexpr int TILE = WARPS * SEGMENT;
+
+constexpr int group_rows(int rows, int words) { return rows > 1 && rows * words > GROUP_WORDS ? group_rows(rows / 2, words) : rows; }
+constexpr int GROUP = group_rows(ROWS, VN * STATE_WORDS);  // rows that are scanned at the same time
+
 enum NullKind { NO_NULLS, IN_BAND, BITS, BYTES };
 
 struct Params {
@@ -56,30 +62,27 @@ struct View {
   int bit;  // of the first item in mask[0]
   int null;
   int count;
+  bool vectors;  // lanes may read their items of a row in one access
 };
+__device__ __forceinline__ bool takes_vectors(const View& view) {
+  bool all = true;
+  unroll<INPUTS>([&](auto k) { all = all && aligned(view.in[k.value], PIECE<VN, typename In<k.value>::type>); });
+  return all;
+}
 
 struct Outputs {
   u8* at[OUTPUTS];
+  bool vectors;  // likewise
 };
 __device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) {
   Outputs out;
-  unroll<OUTPUTS>([&](auto k) { out.at[k.value] = p.out[k.value] + at.first * sizeof(typename Out<k.value>::type); });
-  return out;
-}
-
-// Whether lanes may read and write their items of a row in one access each.
-__device__ __forceinline__ bool is_fast(const Params& p, const Place& at) {
-  bool fast = at.count == TILE;
-  unroll<INPUTS>([&](auto k) {
-    using T = typename In<k.value>::type;
-    fast = fast && aligned(p.in[k.value] + at.first * sizeof(T), PIECE<VN, T>);
+  out.vectors = true;
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename Out<k.value>::type;
+    out.at[k.value] = p.out[k.value] + at.first * sizeof(T);
+    out.vectors = out.vectors && aligned(out.at[k.value], PIECE<VN, T>);
   });
-  if constexpr (WRITE)
-    unroll<OUTPUTS>([&](auto k) {
-      using T = typename Out<k.value>::type;
-      fast = fast && aligned(p.out[k.value] + at.first * sizeof(T), PIECE<VN, T>);
-    });
-  return fast;
+  return out;
 }
 
 __device__ __forceinline__ bool masked(const u8* mask, i64 at, int null) {
@@ -110,17 +113,23 @@ __device__ __forceinline__ Output answer(const State& before, const State& after
 }
 
 // Reads the items of a lane in a row: item i of the tile and its VN - 1 successors, in the order of the scan.
-// A missing item has the identity as its state, and its bit is set in the result.
-template <bool FAST>
+// A missing item has the identity as its state, and its bit is set in the result. WHOLE: the tile is, so nothing is asked.
+template <bool WHOLE>
 __device__ __forceinline__ u32 read_items(const View& view, int i, State (&states)[VN]) {
   u32 missing = 0;
-  if constexpr (FAST) {
+  if constexpr (WHOLE) {
     int low = REVERSE ? TILE - VN - i : i;  // the lowest address
     Element e[VN];
     unroll<INPUTS>([&](auto k) {
       using T = typename In<k.value>::type;
       T values[VN];
-      read_vector<VN>(view.in[k.value] + low * int(sizeof(T)), values);
+      const u8* from = view.in[k.value] + low * int(sizeof(T));
+      if (view.vectors) {
+        read_vector<VN>(from, values);
+      } else {
+#pragma unroll
+        for (int j = 0; j < VN; j++) values[j] = reinterpret_cast<const T*>(from)[j];
+      }
 #pragma unroll
       for (int j = 0; j < VN; j++) In<k.value>::of(e[j]) = values[REVERSE ? VN - 1 - j : j];
     });
@@ -163,77 +172,90 @@ __device__ __forceinline__ u32 read_items(const View& view, int i, State (&state
 }
 
 // All lanes get the combination of a warp's items.
-template <bool FAST>
+template <bool WHOLE>
 __device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
   State rows[ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     State x[VN];
-    read_items<FAST>(view, warp * SEGMENT + r * ROW + lane * VN, x);
+    read_items<WHOLE>(view, warp * SEGMENT + r * ROW + lane * VN, x);
     rows[r] = x[0];
 #pragma unroll
     for (int j = 1; j < VN; j++) rows[r] = combine(rows[r], x[j]);
+    // else the compiler reads all rows ahead, and with their masks has too few registers
+    if ((NULLS == BITS || NULLS == BYTES) && r % GROUP == GROUP - 1) __syncwarp();
   }
   return rows_reduce<ROWS>(rows, lane);
 }
-
-// The combination of some states, as a balanced tree: what rows_reduce makes of rows.
-template <int N>
-__device__ __forceinline__ State tree(const State (&x)[N]) {
-  State level[N];
-#pragma unroll
-  for (int i = 0; i < N; i++) level[i] = x[i];
-#pragma unroll
-  for (int width = 1; width < N; width *= 2)
-#pragma unroll
-    for (int i = 0; i < N; i += 2 * width) level[i] = combine(level[i], level[i + width]);
-  return level[0];
+__device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
+  return view.count == TILE ? segment_reduce<true>(view, warp, lane) : segment_reduce<false>(view, warp, lane);
 }
 
-// Scans a warp's items. `seed(sum)` is called once, after the items are in registers and scanned among themselves: it
-// gets the segment's aggregate, the very bits of segment_reduce, and returns what comes before the warp's first item.
-// Nothing of `view` is read after it.
-template <bool FAST, class Seed>
-__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Seed seed) {
-  State x[ROWS][VN], row[ROWS], total[ROWS];  // `total` is used at once, or not at all
-  u32 missing[ROWS];
+// Writes the items of a lane in a row.
+template <bool WHOLE>
+__device__ __forceinline__ void write_items(const View& view, const Outputs& out, int i, Output (&y)[VN]) {
+  if constexpr (WHOLE) {
+    int low = REVERSE ? TILE - VN - i : i;
+    unroll<OUTPUTS>([&](auto k) {
+      using T = typename Out<k.value>::type;
+      T values[VN];
+      u8* to = out.at[k.value] + low * int(sizeof(T));
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    missing[r] = read_items<FAST>(view, warp * SEGMENT + r * ROW + lane * VN, x[r]);
+      for (int j = 0; j < VN; j++) values[REVERSE ? VN - 1 - j : j] = Out<k.value>::of(y[j]);
+      if (out.vectors) {
+        write_vector<VN>(to, values);
+      } else {
 #pragma unroll
-    for (int j = 1; j < VN; j++) x[r][j] = combine(x[r][j - 1], x[r][j]);
-    row[r] = warp_scan(x[r][VN - 1], lane);
-    total[r] = from_lane(row[r], 31);
+        for (int j = 0; j < VN; j++) reinterpret_cast<T*>(to)[j] = values[j];
+      }
+    });
+  } else {
+#pragma unroll
+    for (int j = 0; j < VN; j++)
+      if (i + j < view.count) write_output(out.at, REVERSE ? view.count - 1 - (i + j) : i + j, y[j]);
   }
-  State run = seed(tree(total));
+}
+
+// Scans a warp's items. `before()` is called once, as late as may be: it returns what comes before the first of them.
+// `out` may be where the items are: a lane writes only what it has read.
+template <bool WHOLE, class Before>
+__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before) {
+  State run;
+#pragma unroll 1
+  for (int begin = 0; begin < ROWS; begin += GROUP) {
+    int i = warp * SEGMENT + begin * ROW + lane * VN;
+    State x[GROUP][VN], row[GROUP];
+    u32 missing[GROUP];
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    int i = warp * SEGMENT + r * ROW + lane * VN;
-    State before = from_earlier(row[r], 1);
-    State first = choose(lane == 0, run, combine(run, before)), earlier = first;
-    run = combine(run, from_lane(row[r], 31));
-    Output y[VN];
+    for (int r = 0; r < GROUP; r++) {
+      missing[r] = read_items<WHOLE>(view, i + r * ROW, x[r]);
 #pragma unroll
-    for (int j = 0; j < VN; j++) {
-      State after = combine(first, x[r][j]);
-      y[j] = answer(earlier, after, (missing[r] >> j) & 1);
-      earlier = after;
+      for (int j = 1; j < VN; j++) x[r][j] = combine(x[r][j - 1], x[r][j]);
+      row[r] = warp_scan(x[r][VN - 1], lane);
     }
-    if constexpr (FAST) {
-      int low = REVERSE ? TILE - VN - i : i;
-      unroll<OUTPUTS>([&](auto k) {
-        using T = typename Out<k.value>::type;
-        T values[VN];
+    if (begin == 0) run = before();
 #pragma unroll
-        for (int j = 0; j < VN; j++) values[REVERSE ? VN - 1 - j : j] = Out<k.value>::of(y[j]);
-        write_vector<VN>(out.at[k.value] + low * int(sizeof(T)), values);
-      });
-    } else {
+    for (int r = 0; r < GROUP; r++) {
+      State earlier = from_earlier(row[r], 1), first = choose(lane == 0, run, combine(run, earlier));
+      earlier = first;
+      run = combine(run, from_lane(row[r], 31));
+      Output y[VN];
 #pragma unroll
-      for (int j = 0; j < VN; j++)
-        if (i + j < view.count) write_output(out.at, REVERSE ? view.count - 1 - (i + j) : i + j, y[j]);
+      for (int j = 0; j < VN; j++) {
+        State after = combine(first, x[r][j]);
+        y[j] = answer(earlier, after, (missing[r] >> j) & 1);
+        earlier = after;
+      }
+      write_items<WHOLE>(view, out, i + r * ROW, y);
     }
   }
+}
+template <class Before>
+__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before) {
+  if (view.count == TILE)
+    segment_scan<true>(view, out, warp, lane, before);
+  else
+    segment_scan<false>(view, out, warp, lane, before);
 }
 
 // All lanes of a warp get the combination of all warps' aggregates, in order.

@@ -12,15 +12,32 @@ import numpy as np
 
 Form = tuple[np.dtype, ...]
 
-SMALL, LARGE = (8, 48), (4, 104)
-"""Warps of a squad, and four-byte words of states that a thread keeps in registers while it scans (its items, and one
-a row): for states of up to four words, and of more. The pipelined schedule's block of 20 warps has 96 registers a
-thread, that of 12 warps 168; with more words than these the compiler spills."""
+SMALL, LARGE = (8, 48), (4, 64)
+"""Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more): for
+states of up to four words, and of more."""
 
-PIPELINED_WARPS = 4
-"""Warps of a block of the pipelined schedule beside its two squads; see pipelined.cuh."""
+TILE_BYTES = 32 << 10
+"""Bytes of inputs a tile. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
 
-ROWS_AT_MOST = 8
+ROWS_AT_MOST, ROW_WORDS = 16, 48
+"""Rows a warp, and four-byte words of the states that a thread keeps while it reduces them, one a row."""
+
+GROUP_WORDS, WIDE_GROUP_WORDS = 16, 32
+"""Four-byte words of states that a thread of the pipelined schedule scans at the same time, if a row has no more: for
+states of up to two words, and of more. It does so before it knows what comes before them."""
+
+LOOKBACKS, WIDE_LOOKBACKS = 1, 2
+"""Look-back warps of a block, likewise. One that keeps up is better than two: with two, all blocks' tiles learn
+of their prefixes at the same moments and then read and write memory at the same moments. A second is for large
+states, with which one does not keep up."""
+
+WINDOW, WIDE_BATCH = 8, 4
+"""Blocks of 32 tiles that a look-back warp asks for before it is its turn to fold them; and at once, for large
+states."""
+
+RESIDENT_WARPS = 32
+"""Warps of the classic schedule that should fit on a multiprocessor at the same time: it hides latencies by their
+number."""
 
 SHARED_BYTES = {90: 200 << 10, 100: 200 << 10, 103: 200 << 10, 110: 200 << 10}
 """Shared memory for the stages of a block, by compute capability; else 88 KiB."""
@@ -61,10 +78,30 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     vector = max(1, (16 if words <= 2 else 32 if words <= 4 else 128) // largest)
     while vector > 1 and (vector + 1) * words > most:
         vector //= 2
+    row = 32 * vector * warps * sum(d.itemsize for d in inputs)
     rows = 1
-    while rows < ROWS_AT_MOST and 2 * rows * (vector + 1) * words <= most:
+    while (
+        2 * rows <= ROWS_AT_MOST and 2 * rows * row <= TILE_BYTES and 2 * rows * words <= ROW_WORDS
+    ):
         rows *= 2
     return Tile(vector, rows, warps)
+
+
+RELIEFS = 4
+"""How often a kernel is compiled at most, until no registers are spilled; see source.py."""
+
+DEPTH_WORDS = 32
+"""Four-byte words of states that a thread keeps of a line, where lines lie side by side."""
+
+
+def lookbacks_for(words: int) -> int:
+    """Return how many look-back warps a block of the pipelined schedule has, for states of so many words."""
+    return LOOKBACKS if words <= 2 else WIDE_LOOKBACKS
+
+
+def depth_for(words: int) -> int:
+    """Return how many items of a line a thread keeps, where lines lie side by side, for states of so many words."""
+    return max(1, 1 << (DEPTH_WORDS // words).bit_length() - 1)
 
 
 def stages_for(inputs: Form, nulls: str, tile: Tile, capability: int) -> int:

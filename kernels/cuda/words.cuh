@@ -76,3 +76,22 @@ __device__ __forceinline__ void write_vector(u8* to, const T (&values)[N]) {
 __device__ __forceinline__ bool aligned(const void* pointer, u32 bytes) {
   return (reinterpret_cast<u64>(pointer) & (bytes - 1)) == 0;
 }
+
+// A field of a state in words of four bytes, and back; small fields have one word each.
+template <class T>
+constexpr int WORDS = sizeof(T) < 4 ? 1 : sizeof(T) / 4;
+
+template <class T>
+__device__ __forceinline__ void to_words(const T& field, u32* words) {
+  if constexpr (sizeof(T) < 4)
+    words[0] = field;
+  else
+    memcpy(words, &field, sizeof(T));
+}
+template <class T>
+__device__ __forceinline__ void from_words(const u32* words, T& field) {
+  if constexpr (sizeof(T) < 4)
+    field = T(words[0]);
+  else
+    memcpy(&field, words, sizeof(T));
+}

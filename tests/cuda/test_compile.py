@@ -4,9 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, operator, segmented, signature
+from dask_gpuscan.kernels import BUILT_IN, INT128, operator, segmented, signature
 from dask_gpuscan.kernels.cuda import cache
 from dask_gpuscan.kernels.cuda.build import build, cubin
+from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.source import Variant, source
 from dask_gpuscan.kernels.cuda.tuning import tile_for
 
@@ -38,7 +39,23 @@ KERNELS = [
     (BUILT_IN["welford"], ["f8"], "in band", {}),
     (segmented(BUILT_IN["add"]), ["?", "i8"], "bytes", {}),
     (argmax, ["f4", "i4"], "none", {}),
+    (
+        BUILT_IN["multiply"],
+        ["f4"],
+        "none",
+        {},
+    ),  # these three are run as substitutes, see in_order.py
+    (BUILT_IN["multiply"], ["f8"], "in band", {"mark": True}),
+    (segmented(BUILT_IN["multiply"]), ["?", "f8"], "bits", {}),
+    (BUILT_IN["add"], [INT128], "none", {}),
+    (BUILT_IN["maximum"], [INT128], "bits", {"reverse": True}),
+    (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),
 ]
+
+
+def name_of(kernel):
+    dtypes = ["int128" if d == INT128 else d for d in kernel[1]]
+    return f"{kernel[0].name}-{'-'.join(dtypes)}-{kernel[2]}"
 
 
 def variant_of(op, dtypes, nulls, options, schedule):
@@ -50,6 +67,9 @@ def variant_of(op, dtypes, nulls, options, schedule):
         "write": True,
     } | options
     types_ = signature(op, dtypes, options["dtype"])
+    instead = substitute(op, types_) if op.in_order else None
+    if instead is not None:
+        op, types_ = instead.op, instead.types
     chosen = Variant(
         op=op,
         inputs=types_.inputs,
@@ -74,7 +94,7 @@ def variant_of(op, dtypes, nulls, options, schedule):
         ((12, 0), "pipelined"),
     ],
 )
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: f"{k[0].name}-{'-'.join(k[1])}-{k[2]}")
+@pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 def test_no_spills(kernel, capability, schedule, record_property):
     code, log = build(*variant_of(*kernel, schedule), capability)
     assert code[:4] == b"\x7fELF"
@@ -86,7 +106,7 @@ def test_no_spills(kernel, capability, schedule, record_property):
 
 
 @pytest.mark.parametrize("schedule", ["strided", "rows", "classic"])
-@pytest.mark.parametrize("kernel", KERNELS[2::4], ids=lambda k: f"{k[0].name}-{'-'.join(k[1])}")
+@pytest.mark.parametrize("kernel", KERNELS[2::4], ids=name_of)
 def test_lines_and_reductions(kernel, schedule):
     for write in (True, False):
         op, dtypes, nulls, options = kernel
@@ -96,13 +116,13 @@ def test_lines_and_reductions(kernel, schedule):
 
 
 def test_an_operator_is_inlined():
-    chosen, identity = variant_of(*KERNELS[-1], "classic")
+    chosen, identity = variant_of(*KERNELS[13], "classic")
     code, _ = build(chosen, identity, (9, 0))
     assert b".text.op_" not in code
 
 
 def test_no_text_of_a_user_in_cuda_source():
-    chosen, _ = variant_of(*KERNELS[-1], "classic")
+    chosen, _ = variant_of(*KERNELS[13], "classic")
     text = source(chosen, tile_for(chosen.inputs, chosen.state, chosen.outputs), 2)
     assert chosen.op.name not in text
     assert chosen.op.token not in text

@@ -1,5 +1,8 @@
 """What only a GPU can get wrong: schedules, streams, carries without waiting, alignment, and sizes."""
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import cupy as cp
@@ -7,9 +10,12 @@ import numpy as np
 import pytest
 from dask_gpuscan.kernels import (
     BUILT_IN,
+    INT128,
     InBand,
+    aggregate,
     bitmap,
     byte_mask,
+    fold,
     operator,
     reduce,
     scan,
@@ -219,6 +225,167 @@ def test_lines(shape, reverse):
             )
             np.testing.assert_array_equal(out.get(), expected)
             np.testing.assert_array_equal(carry, total)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "f8"])
+@pytest.mark.parametrize("offset", [0, 1, 3])
+def test_lengths_about_a_tile(schedule, dtype, offset):
+    form = (np.dtype(dtype),)
+    tile = tile_for(form, form, form).items
+    for n in (0, 1, tile - 1, tile, tile + 1, 32 * tile, 32 * tile + 1, 300 * tile - 1):
+        x = cp.asarray(numbers(n + offset, dtype))[offset:]
+        out, carry = scan(BUILT_IN["add"], x, dtype=dtype)
+        expected = np.cumsum(x.get(), dtype=dtype)
+        np.testing.assert_array_equal(out.get(), expected)
+        assert carry == (expected[-1] if n else 0)
+        assert carry == reduce(BUILT_IN["add"], x, dtype=dtype)
+
+
+def as_int128(values):
+    found = np.zeros(len(values), INT128)
+    found["low"] = [v & (2**64 - 1) for v in values]
+    found["high"] = [v >> 64 for v in values]
+    return found
+
+
+def integers(array):
+    host = array.get()
+    pairs = zip(host["low"].tolist(), host["high"].tolist(), strict=True)
+    return [low + (high << 64) for low, high in pairs]
+
+
+WIDE = {
+    "add": lambda a, b: (a + b + 2**127) % 2**128 - 2**127,
+    "minimum": min,
+    "maximum": max,
+    "first": lambda a, b: a,
+    "last": lambda a, b: b,
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("n", [1, 1000, 600_001])
+def test_128_bit_integers(schedule, name, reverse, n):
+    rng = np.random.default_rng(5)
+    halves = rng.integers(-(2**62), 2**62, (2, n)).tolist()
+    values = [(high << 64) + low for high, low in zip(*halves, strict=True)]
+    valid = rng.random(n) < 0.8
+    bits = bitmap(cp.asarray(np.packbits(valid, bitorder="little")))
+    x = cp.asarray(as_int128(values))
+    order = range(n - 1, -1, -1) if reverse else range(n)
+    start = 2**100 if name not in ("first", "last") else (2**100, True)
+    for exclusive in (False, True):
+        out, carry = scan(
+            BUILT_IN[name], x, nulls=bits, reverse=reverse, exclusive=exclusive, carry_in=start
+        )
+        running, expected = 2**100, [0] * n
+        for i in order:
+            before = running
+            if valid[i]:
+                running = WIDE[name](running, values[i])
+            expected[i] = before if exclusive else running
+        assert out.dtype == INT128
+        assert integers(out) == expected
+        assert carry == (running if name not in ("first", "last") else (running, True))
+    assert reduce(BUILT_IN[name], x, nulls=bits, reverse=reverse, carry_in=start) == carry
+    assert scan(BUILT_IN[name], x[:0])[1] == reduce(BUILT_IN[name], x[:0])
+
+
+def test_128_bit_integers_between_pieces_and_in_lines(schedule):
+    values = [(-1) ** i * 3**i % 2**127 for i in range(3000)]
+    x = cp.asarray(as_int128(values))
+    add = BUILT_IN["add"]
+    pieces = [aggregate(add, piece)[1] for piece in (x[:1001], x[1001:1002], x[1002:])]
+    assert fold(add, pieces) == reduce(add, x)
+    out, carry = scan(add, x[1001:], carry_in=pieces[0])
+    assert integers(out) == integers(scan(add, x)[0])[1001:]
+    for axis in (0, 1):
+        lines = x.reshape(30, 100)
+        out, carry = scan(add, lines, axis=axis)
+        one = lines[3] if axis else lines[:, 3]
+        assert integers(out[3] if axis else out[:, 3]) == integers(scan(add, one)[0])
+        assert int(carry[3]["low"]) == reduce(add, one) % 2**64
+
+
+def test_one_byte_off_is_copied():
+    raw = cp.zeros(16 * 100 + 4, "u1")
+    raw[4:] = cp.asarray(as_int128(range(100)).view("u1"))
+    x = cp.ndarray((100,), INT128, raw[4:].data)
+    assert integers(scan(BUILT_IN["add"], x)[0])[-1] == sum(range(100))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("segments", [False, True])
+def test_products_end_as_a_walk_in_order_does(schedule, dtype, segments):
+    limits = np.finfo(dtype)
+    far = float(limits.max) ** 0.75
+    rng = np.random.default_rng(6)
+    pieces = {
+        "zero, then far": [far, 1 / far, 0.0, *[far] * 9],
+        "tiny for good": [1 / far, 1 / far, *[2.0] * 100],
+        "infinite for good": [-far, far, *[0.5] * 100],
+        "back and forth": [far, 1 / far] * 50,
+        "never far": [*np.exp(rng.normal(size=9000) * 0.1), *[far, 1 / far] * 5000],
+        "not a number": [far, far, 0.0, 1.0],
+    }
+    op = segmented(BUILT_IN["multiply"]) if segments else BUILT_IN["multiply"]
+    for piece in pieces.values():
+        x = np.concatenate([np.ones(100_000), piece]).astype(dtype)
+        head = np.zeros(len(x), bool)
+        head[100] = segments
+        with np.errstate(all="ignore"):
+            expected = np.cumprod(x)  # element by element
+        values = (cp.asarray(head), cp.asarray(x)) if segments else cp.asarray(x)
+        for options in ({}, {"carry_in": (False, -2.0) if segments else -2.0}):
+            out, carry = scan(op, values, **options)
+            assert out.dtype == dtype
+            wanted = expected * (-2.0 if options and not segments else 1.0)
+            if options and segments:
+                wanted[:100] *= -2.0
+            rounding = 1e-5 if dtype == "f8" else 2e-2
+            np.testing.assert_allclose(out.get(), wanted, rtol=rounding)
+            np.testing.assert_allclose(carry[1] if segments else carry, wanted[-1], rtol=rounding)
+            again = reduce(op, values, **options)
+            np.testing.assert_array_equal(again, carry)
+
+
+PROCESS = """
+import cupy as cp
+from dask_gpuscan.kernels import BUILT_IN, scan
+x = cp.ones(1 << 24, "i4")
+for _ in range(30):
+    out, carry = scan(BUILT_IN["add"], x, dtype="i4")
+    assert int(carry) == 1 << 24 and int(out[-1]) == 1 << 24
+print("same")
+"""
+
+
+def test_another_process_on_the_same_gpu(schedule):
+    environment = os.environ | {"DASK_GPUSCAN_SCHEDULE": schedule}
+    others = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROCESS], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    x = cp.ones(1 << 24, "i4")
+    while any(other.poll() is None for other in others):
+        out, carry = scan(BUILT_IN["add"], x, dtype="i4")
+        assert int(carry) == 1 << 24
+        assert int(out[-1]) == 1 << 24
+    assert [other.communicate()[0] for other in others] == ["same\n"] * 2
+
+
+def test_memory_that_is_not_there():
+    pool = cp.cuda.MemoryPool()
+    pool.set_limit(size=1 << 20)
+    x = cp.ones(1 << 20)
+    with cp.cuda.using_allocator(pool.malloc):
+        with pytest.raises(MemoryError) as caught:
+            scan(BUILT_IN["add"], x)
+        assert f"{x.nbytes} bytes" in caught.value.__notes__[0]
+        assert scan(BUILT_IN["add"], x[:1000])[1] == 1000  # the context is as good as before
 
 
 def test_no_carry_out_is_none():
