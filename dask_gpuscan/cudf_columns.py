@@ -28,7 +28,7 @@ from rmm.allocators.cupy import rmm_cupy_allocator
 
 from . import kernels
 from .columns import Layout, Missing, View
-from .kernels import BUILT_IN, Mask, bitmap
+from .kernels import BUILT_IN, INT128, Mask, bitmap
 from .pandas_columns import PANDAS
 
 if Version(cudf.__version__) < Version(
@@ -47,6 +47,7 @@ STORAGES: dict[Any, np.dtype] = {
     plc.TypeId.FLOAT64: np.dtype(np.float64),
     plc.TypeId.DECIMAL32: _INT32,
     plc.TypeId.DECIMAL64: _INT64,
+    plc.TypeId.DECIMAL128: INT128,
 }
 STORAGES |= {
     getattr(plc.TypeId, f"{kind}_{unit}"): _INT64
