@@ -127,6 +127,7 @@ struct Walk {
   __device__ __forceinline__ void start(const State& seed) { base = seed, blocks = identity(); }
   __device__ __forceinline__ void resume(const Folded& from, int lane) { base = from.base, blocks = from.blocks[lane]; }
   __device__ __forceinline__ void keep(Folded& to, int lane) const {
+    __syncwarp();  // all lanes have resumed
     to.blocks[lane] = blocks;
     if (lane == 0) to.base = base;
   }

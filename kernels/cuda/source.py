@@ -4,6 +4,7 @@ Everything is generated from dtypes and options; no text of a user's ever gets i
 bits here: a field is an unsigned integer of its size. This module must never compile or launch anything.
 """
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,9 @@ from .tuning import (
 )
 
 Form = tuple[np.dtype, ...]
+
+RACECHECK = bool(os.environ.get("DASK_GPUSCAN_RACECHECK"))
+"""Build kernels that compute-sanitizer's racecheck can follow, which are slower."""
 
 SCHEDULES = ("classic", "pipelined", "strided", "rows")
 """Names of the device sources that hold a kernel."""
@@ -97,6 +101,7 @@ def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
         "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
         "DEPTH": depth_for(words),
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
+        "EVERY_LANE": int(RACECHECK),
         "NULLS": nulls,
         "EXCLUSIVE": int(variant.exclusive),
         "REVERSE": int(variant.reverse),

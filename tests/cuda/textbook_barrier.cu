@@ -1,9 +1,9 @@
 // What compute-sanitizer's racecheck says of correct programs: a ring of shared-memory stages, filled and read in turns.
 //
-// Three ways to tell that a stage is full and may be filled again: __syncthreads (every tool understands it), mbarriers with
-// ordinary stores, and mbarriers with bulk copies (cp.async.bulk, sm_90). The last two are the CUDA C++ Programming
-// Guide's producer and consumer pattern and the pattern of kernels/cuda/pipelined.cuh. README.md beside this says what
-// racecheck reports of each.
+// Four ways to tell that a stage is full and may be filled again: __syncthreads (every tool understands it), mbarriers with
+// ordinary stores, mbarriers with bulk copies (cp.async.bulk, sm_90), as in the CUDA C++ Programming Guide; and bulk copies
+// where one lane arrives for its warp after a __syncwarp, as in kernels/cuda/pipelined.cuh. README.md beside this says
+// what racecheck reports of each.
 //
 // nvcc -arch=sm_90 -std=c++17 textbook_barrier.cu -o textbook_barrier && compute-sanitizer --tool racecheck ./textbook_barrier
 
@@ -14,7 +14,7 @@
 
 using barrier = cuda::barrier<cuda::thread_scope_block>;
 constexpr int ITEMS = 1024, STAGES = 2, CONSUMERS = 128;
-enum Way { SYNC, BARRIER, BULK };
+enum Way { SYNC, BARRIER, BULK, ELECTED };
 
 template <Way WAY>
 __global__ void sums(const int* in, long long* out, int tiles) {
@@ -25,8 +25,9 @@ __global__ void sums(const int* in, long long* out, int tiles) {
   int lane = threadIdx.x - CONSUMERS;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {
-      init(&full[s], 1 + CONSUMERS + (WAY == BULK ? 0 : 31));
-      init(&empty[s], CONSUMERS + (WAY == BULK ? 1 : 32));
+      constexpr int consumers = WAY == ELECTED ? CONSUMERS / 32 : CONSUMERS, producers = WAY == BARRIER ? 32 : 1;
+      init(&full[s], producers + CONSUMERS);
+      init(&empty[s], producers + consumers);
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
@@ -43,9 +44,9 @@ __global__ void sums(const int* in, long long* out, int tiles) {
         for (int i = threadIdx.x; i < ITEMS; i += CONSUMERS) sum += stage[s][i];
       __syncthreads();
     } else if (producer) {
-      if (WAY == BULK && lane > 0) continue;
+      if (WAY >= BULK && lane > 0) continue;
       if (t >= STAGES) empty[s].arrive_and_wait();
-      if constexpr (WAY == BULK) {
+      if constexpr (WAY >= BULK) {
         cuda::device::memcpy_async_tx(stage[s], from, cuda::aligned_size_t<16>(sizeof(stage[s])), full[s]);
         (void)cuda::device::barrier_arrive_tx(full[s], 1, sizeof(stage[s]));
       } else {
@@ -54,8 +55,14 @@ __global__ void sums(const int* in, long long* out, int tiles) {
       }
     } else {
       full[s].arrive_and_wait();
-      for (int i = threadIdx.x; i < ITEMS; i += CONSUMERS) sum += stage[s][i];
-      if (t + STAGES < tiles) (void)empty[s].arrive();
+      for (int i = threadIdx.x; i < ITEMS; i += CONSUMERS) {
+        sum += stage[s][i];
+        stage[s][i] = 0;  // written as well as read before the next copy, as results in place are
+      }
+      if (WAY >= BULK) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      __syncwarp();
+      bool arrives = WAY != ELECTED || threadIdx.x % 32 == 0;
+      if (arrives && t + STAGES < tiles) (void)empty[s].arrive();
     }
   }
   if (!producer) out[threadIdx.x] = sum;
@@ -83,4 +90,5 @@ int main(int argc, char** argv) {
   if (!*way || !std::strcmp(way, "sync")) run<SYNC>("__syncthreads");
   if (!*way || !std::strcmp(way, "barrier")) run<BARRIER>("mbarrier, ordinary stores");
   if (!*way || !std::strcmp(way, "bulk")) run<BULK>("mbarrier, bulk copies");
+  if (!*way || !std::strcmp(way, "elected")) run<ELECTED>("mbarrier, bulk copies, one arrival a warp");
 }
