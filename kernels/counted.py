@@ -35,7 +35,8 @@ def counted(op: Operator, is_tuple: bool) -> Operator:
         return (a[0] + b[0], base(a[1], b[1]) if b[0] == 0 else b[1])
 
     def tuples(a: Any, b: Any) -> Any:
-        return (a[0] + b[0], *(base(a[1:], b[1:]) if b[0] == 0 else b[1:]))
+        state = base(a[1:], b[1:]) if b[0] == 0 else b[1:]
+        return (a[0] + b[0], *state)
 
     return Operator(tuples if is_tuple else scalars, (0, 0), name=f"counted({op.name})")
 

@@ -17,10 +17,10 @@ from numba.extending import overload
 
 from .calls import OPTIONS, is_nan, is_null, lift, load
 from .engine import TILE
-from .memory import elements, read
+from .memory import elements, read, write
 
 OFFSET = np.uint16
-"""The type of a row's offset in a tile: a tile has at most 65528 rows."""
+"""The type of a row's offset in a tile: a tile has at most 65520 rows."""
 
 
 class Given(NamedTuple):
@@ -57,6 +57,8 @@ KINDS = {
     for code, key in enumerate(("u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"))
 }  # fmt: skip
 
+WIDTHS = np.array([int(key[1:]) for key in KINDS])
+
 
 class Space(NamedTuple):
     """Scratch memory of a thread: a flag a row, also as words of eight; nulls; offsets of the rows."""
@@ -78,8 +80,8 @@ def space_for(tile, bytes_a_row, states):
         words.view(np.uint8),
         words,
         np.empty(tile, np.uint8),
-        np.empty(tile + 8, OFFSET),
-        np.empty(tile + 8, OFFSET),
+        np.empty(tile + 16, OFFSET),
+        np.empty(tile + 16, OFFSET),
         np.empty(tile * bytes_a_row, np.uint8),
         states,
     )
@@ -95,28 +97,50 @@ def _mark(marks, space, first, size):
     return lambda marks, space, first, size: function(marks, space, first, size)
 
 
+_BITS = np.arange(256)[:, None] >> np.arange(8) & 1
+_PLACES = np.argsort(1 - _BITS, axis=1, kind="stable").astype(OFFSET).view(np.uint64)
+"""For eight flags as bits: the places of those that are set, and behind them of the others; four a word."""
+_FOUR = np.uint64(0x0001000100010001)
+"""Multiplied with an offset, repeats it in the four parts of a word."""
+_COUNTS = _BITS.sum(axis=1)
+
+_GATHER_BITS = np.uint64(0x0102040810204080)
+"""Multiplied with eight bytes of 0 or 1, makes them the bits of the highest byte."""
+
+
+@numba.njit(**OPTIONS)
+def list_rows(space, size, marked, offsets):
+    """List the offsets of the rows of a tile that are marked, or that are not; return how many are marked.
+
+    Eight flags at a time choose a line of a table: marks may come in no order that a branch could be
+    predicted by.
+    """
+    flags, words = space.flags, space.words
+    flags[size : size + 8] = 0
+    flip = np.uint64(0 if marked else 255)
+    to = np.int64(offsets.ctypes.data)
+    count = 0
+    for word in range(np.uint64(size + 7) // np.uint64(8)):
+        bits = ((words[word] * _GATHER_BITS) >> np.uint64(56)) ^ flip
+        if bits == 0:
+            continue
+        places = np.uint64(8) * word * _FOUR
+        write(to + 2 * count, places + _PLACES[bits, 0])
+        write(to + 2 * count + 8, places + _PLACES[bits, 1])
+        count += _COUNTS[bits]
+    return count
+
+
 @numba.njit(**OPTIONS)
 def list_marked(space, size):
     """List the offsets of the marked rows of a tile; return how many there are."""
-    flags, words, marked = space.flags, space.words, space.marked
-    flags[size : size + 8] = 0
-    count = 0
-    for word in range((size + 7) // 8):
-        if words[word] != 0:
-            for i in range(8 * word, 8 * word + 8):  # no branch: marks may come in no order
-                marked[count] = i
-                count += np.int64(flags[i])
-    return count
+    return list_rows(space, size, True, space.marked)
 
 
 @numba.njit(**OPTIONS)
 def list_others(space, size):
     """List the offsets of the rows of a tile that are not marked."""
-    flags, others = space.flags, space.others
-    count = 0
-    for i in range(size):
-        others[count] = i
-        count += 1 - np.int64(flags[i])
+    list_rows(space, size, False, space.others)
 
 
 # --- a bool array, a predicate ----------------------------------------------------------------------
@@ -185,32 +209,42 @@ def _mark_runs(marks, space, first, size):
 @numba.njit(**OPTIONS)
 def _mark_key(marks, key, space, first, size, like):
     """Mark the rows of a tile that differ in one key from the row before (`last`: after) them."""
-    x = elements(key[ADDRESS], marks.length, like)
+    x = elements(key[ADDRESS] + first * WIDTHS[key[KIND]], size + 1, like)
     flags, nulls = space.flags, space.nulls
-    to = 0 if marks.last else 1
+    to = flags[0 if marks.last else 1 :]
     masked = key[MASK] != 0
     if masked:
         for i in range(size):
             nulls[i] = _is_masked(key, first + i)
-        for i in range(size - 1):
-            one_null = nulls[i] != nulls[i + 1]
-            different = _differ(x[first + i], x[first + i + 1])
-            flags[to + i] |= one_null | (different & (nulls[i] == 0))
+        _mark_changes(nulls, nulls[1:], None, size - 1, to)
+        _mark_changes(x, x[1:], nulls, size - 1, to)
     else:
-        for i in range(size - 1):
-            flags[to + i] |= _differ(x[first + i], x[first + i + 1])
-    width = x.itemsize
+        _mark_changes(x, x[1:], None, size - 1, to)
     if marks.last and first + size < marks.length:
-        here, there = x[first + size - 1], x[first + size]
         null = masked and nulls[size - 1] != 0
         null_there = masked and _is_masked(key, first + size)
-        flags[size - 1] |= (null != null_there) | ((not null) & _differ(here, there))
+        flags[size - 1] |= _changed(null, null_there, x[size - 1], x[size])
     elif first > 0 and not marks.last:
         border = first // TILE - 1
-        here, there = x[first], read(key[BORDER] + border * width, like)
+        before = read(key[BORDER] + border * WIDTHS[key[KIND]], like)
         null = masked and nulls[0] != 0
         null_there = masked and read(key[NULL_BORDER] + border, np.uint8(0)) != 0
-        flags[0] |= (null != null_there) | ((not null) & _differ(here, there))
+        flags[0] |= _changed(null, null_there, x[0], before)
+
+
+@numba.njit(**OPTIONS)
+def _mark_changes(x, y, nulls, count, flags):
+    """Mark where elements of `x` and `y` differ and, where `nulls` are given, the one of `x` is not null."""
+    for i in range(count):
+        if nulls is None:
+            flags[i] |= _differ(x[i], y[i])
+        else:
+            flags[i] |= _differ(x[i], y[i]) & (nulls[i] == 0)
+
+
+@numba.njit(**OPTIONS)
+def _changed(null, null_there, x, y):
+    return (null != null_there) | ((not null) & _differ(x, y))
 
 
 @numba.njit(**OPTIONS)
