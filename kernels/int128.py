@@ -30,7 +30,7 @@ class Int128(int):
 
 def is_int128(dtype: Any) -> bool:
     """Tell whether a dtype is INT128, however its fields are aligned."""
-    return dtype.kind == "V" and dtype == INT128
+    return bool(dtype.kind == "V" and dtype == INT128)
 
 
 def wrap(value: int) -> Int128:
