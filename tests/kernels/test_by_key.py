@@ -1,0 +1,216 @@
+"""Reductions and scans by key against a fold run by run, and the algebra between them."""
+
+import numpy as np
+import pytest
+from dask_gpuscan.kernels import (
+    BUILT_IN,
+    InBand,
+    Mask,
+    bitmap,
+    byte_mask,
+    heads,
+    reduce,
+    reduce_by_key,
+    scan,
+    scan_by_key,
+)
+from dask_gpuscan.kernels.cpu.engine import TILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dask_gpuscan import kernels
+
+LENGTHS = [0, 1, 5, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
+
+
+@pytest.fixture(autouse=True)
+def has_by_key(backend):
+    if not hasattr(kernels.backends.backend_of([backend.array([1])]), "reduce_by_key"):
+        pytest.skip(f"{backend.name} has no reductions by key yet")
+
+
+def keys_and_values(n, mean, dtype="int64", seed=0):
+    rng = np.random.default_rng(seed)
+    key = np.cumsum(rng.random(n) < 1 / mean)
+    return key, rng.integers(-9, 9, n).astype(dtype)
+
+
+def runs(key):
+    starts = np.flatnonzero(heads([key]))
+    return starts, np.append(starts[1:], len(key))[: len(starts)]
+
+
+def piece(nulls, start):
+    """The nulls of an array's tail."""
+    if isinstance(nulls, Mask):
+        return Mask(nulls.buffer, nulls.offset + int(start), nulls.shift, nulls.null)
+    return nulls
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("mean", [1, 2, 500, 40_000])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_sums(backend, n, mean, reverse, exclusive):
+    key, x = keys_and_values(n, mean)
+    k, y = backend.array(key), backend.array(x)
+    starts, ends = runs(key)
+    found, sums = reduce_by_key(BUILT_IN["add"], [k], y)
+    np.testing.assert_array_equal(backend.to_numpy(found), starts)
+    total = np.append(0, np.cumsum(x))
+    np.testing.assert_array_equal(backend.to_numpy(sums), total[ends] - total[starts])
+    out, carry = scan_by_key(BUILT_IN["add"], [k], y, reverse=reverse, exclusive=exclusive)
+    lengths = ends - starts
+    if reverse:
+        expected = np.repeat(total[ends], lengths) - (total[1:] if exclusive else total[:-1])
+    else:
+        expected = (total[:-1] if exclusive else total[1:]) - np.repeat(total[starts], lengths)
+    np.testing.assert_array_equal(backend.to_numpy(out), expected)
+    if n:
+        assert carry == backend.to_numpy(sums)[0 if reverse else -1]
+
+
+@pytest.mark.parametrize("kind", ["in band", "bytes", "bits"])
+@pytest.mark.parametrize("name", ["add", "minimum", "first", "last", "welford", "multiply"])
+def test_nulls_against_a_scan_of_each_run(backend, kind, name):
+    op, n = BUILT_IN[name], 2 * TILE + 77
+    key, x = keys_and_values(n, 900, "float64", seed=3)
+    valid = np.random.default_rng(4).random(n) < 0.5
+    valid[key == 3] = False
+    if kind == "in band":
+        x[~valid] = np.nan
+        nulls = InBand()
+    elif kind == "bytes":
+        nulls = byte_mask(backend.array(~valid))
+    else:
+        bits = np.packbits(np.concatenate([np.zeros(3, bool), valid]), bitorder="little")
+        nulls = bitmap(backend.array(bits), 3)
+    k, y = backend.array(key), backend.array(x)
+    _, states = reduce_by_key(op, [k], y, nulls=nulls)
+    _, answers = reduce_by_key(op, [k], y, nulls=nulls, starts=False, lower=True)
+    out, _ = scan_by_key(op, [k], y, nulls=nulls)
+    fields = [backend.to_numpy(f) for f in (states if isinstance(states, tuple) else (states,))]
+    for i, (start, end) in enumerate(zip(*runs(key), strict=True)):
+        part = {"nulls": piece(nulls, start)}
+        expected = reduce(op, y[start:end], **part)
+        expected = expected if isinstance(expected, tuple) else (expected,)
+        np.testing.assert_allclose([f[i] for f in fields], expected, rtol=1e-9, atol=1e-9)
+        scanned = backend.to_numpy(scan(op, y[start:end], **part)[0])
+        np.testing.assert_allclose(backend.to_numpy(out)[start:end], scanned, 1e-9, 1e-9)
+        np.testing.assert_allclose(backend.to_numpy(answers)[i], scanned[-1], 1e-9, 1e-9)
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.integers(-9, 9)), max_size=50),
+    cut=st.integers(0, 50),
+    name=st.sampled_from(["add", "maximum", "first", "last"]),
+    reverse=st.booleans(),
+)
+def test_pieces_with_carries_equal_the_whole(backend, rows, cut, name, reverse):
+    op = BUILT_IN[name]
+    key, null, x = (np.array([r[i] for r in rows], d) for i, d in enumerate(("i8", "?", "i8")))
+    k, mask, y = backend.array(key), backend.array(null), backend.array(x)
+
+    def part(rows, **options):
+        return scan_by_key(
+            op, [k[rows]], y[rows], key_nulls=[byte_mask(mask[rows])], reverse=reverse, **options
+        )
+
+    whole, carry = part(slice(None))
+    cut = min(cut, len(x))
+    pieces = [slice(0, cut), slice(cut, None)]
+    if reverse:
+        pieces.reverse()
+    one, state = part(pieces[0])
+    open_run = 0 < cut < len(x) and (
+        (null[cut] and null[cut - 1])
+        or (not null[cut] and not null[cut - 1] and key[cut] == key[cut - 1])
+    )
+    other, last = part(pieces[1], carry_in=state, continues=bool(open_run))
+    joined = [other, one] if reverse else [one, other]
+    joined = np.concatenate([backend.to_numpy(j) for j in joined])
+    np.testing.assert_array_equal(joined, backend.to_numpy(whole))
+    if 0 < cut < len(x):
+        assert last == carry
+
+
+def test_the_last_of_a_scanned_run_is_its_reduction(backend):
+    key, x = keys_and_values(7 * TILE, 300, "float64")
+    k, y = backend.array(key), backend.array(x)
+    for name in ("add", "maximum", "multiply"):
+        _, states = reduce_by_key(BUILT_IN[name], [k], y)
+        out, _ = scan_by_key(BUILT_IN[name], [k], y)
+        last = backend.to_numpy(out)[runs(key)[1] - 1]
+        np.testing.assert_allclose(backend.to_numpy(states), last)
+
+
+def test_products_meet_no_infinity_that_a_walk_would_not(backend):
+    """A run that is zero from its first row on, over tiles that overflow by themselves."""
+    x = np.full(3 * TILE, 1e10)
+    x[0] = 0.0
+    key = np.zeros(3 * TILE, np.int64)
+    k, y = backend.array(key), backend.array(x)
+    _, states = reduce_by_key(BUILT_IN["multiply"], [k], y)
+    out, carry = scan_by_key(BUILT_IN["multiply"], [k], y)
+    assert backend.to_numpy(states) == [0.0]
+    assert carry == 0.0
+    assert not backend.to_numpy(out).any()
+
+
+def test_operators_of_two_inputs(backend):
+    key, a = keys_and_values(TILE + 5, 100, "float64")
+    a, b = a / 10, a[::-1].copy()
+    out, _ = scan_by_key(
+        BUILT_IN["affine"], [backend.array(key)], (backend.array(a), backend.array(b))
+    )
+    y, expected = 0.0, []
+    for i, (slope, offset) in enumerate(zip(a, b, strict=True)):
+        y = slope * (0.0 if i == 0 or key[i] != key[i - 1] else y) + offset
+        expected.append(y)
+    np.testing.assert_allclose(backend.to_numpy(out), expected, atol=1e-9)
+
+
+def test_types(backend):
+    key, x = keys_and_values(100, 10, "int8")
+    k, y = backend.array(key), backend.array(x)
+    assert reduce_by_key(BUILT_IN["add"], [k], y)[1].dtype == np.int64
+    assert reduce_by_key(BUILT_IN["add"], [k], y, dtype="int8")[1].dtype == np.int8
+    starts, found = reduce_by_key(BUILT_IN["maximum"], [k], y, starts=False)
+    assert starts is None
+    assert found.dtype == np.int8
+    out, _ = scan_by_key(BUILT_IN["add"], [k], y, dtype="float64", nulls=None, mark_nulls=True)
+    assert out.dtype == np.float64
+
+
+def test_same_bits_in_any_thread(backend):
+    from concurrent.futures import ThreadPoolExecutor
+
+    key, _ = keys_and_values(40 * TILE, 5000)
+    x = np.random.default_rng(0).normal(size=len(key))
+    k, y = backend.array(key), backend.array(x)
+
+    def both():
+        scanned = scan_by_key(BUILT_IN["add"], [k], y)[0]
+        return [scanned, reduce_by_key(BUILT_IN["add"], [k], y)[1]]
+
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(both) for _ in range(6)]
+        answers = [both(), *(job.result() for job in jobs)]
+    for answer in answers:
+        for one, other in zip(answer, answers[0], strict=True):
+            assert backend.to_numpy(one).tobytes() == backend.to_numpy(other).tobytes()
+
+
+def test_bad_input():
+    x = np.arange(4)
+    for call in (reduce_by_key, scan_by_key):
+        with pytest.raises(TypeError, match="op must be"):
+            call(np.add, [x], x)
+        with pytest.raises(TypeError, match="takes 1 input"):
+            call(BUILT_IN["add"], [x], (x, x))
+        with pytest.raises(ValueError, match="one length"):
+            call(BUILT_IN["add"], [x], x[:2])
+        with pytest.raises(TypeError, match="values must be arrays"):
+            call(BUILT_IN["add"], [x], [1, 2, 3, 4])
+    with pytest.raises(TypeError, match="carry_in must be"):
+        scan_by_key(BUILT_IN["add"], [x], x, carry_in=0.5, continues=True)

@@ -1,0 +1,271 @@
+"""Compaction of arrays against NumPy, and the algebra between select, partition, runs and their inverse."""
+
+import pickle
+
+import cloudpickle
+import numpy as np
+import pytest
+from dask_gpuscan.kernels import (
+    InBand,
+    Predicate,
+    bitmap,
+    byte_mask,
+    heads,
+    partition,
+    run_length_decode,
+    run_length_encode,
+    select,
+    unique,
+)
+from dask_gpuscan.kernels.cpu.engine import TILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dask_gpuscan import kernels
+
+LENGTHS = [0, 1, 7, TILE - 1, TILE, TILE + 1, 21 * TILE + 5]
+DTYPES = ["?", "i1", "u2", "i4", "i8", "f4", "f8", "c8", "c16", "M8[ns]", "m8[s]"]
+
+
+@pytest.fixture(autouse=True)
+def has_compaction(backend):
+    if not hasattr(kernels.backends.backend_of([backend.array([1])]), "compact"):
+        pytest.skip(f"{backend.name} has no compaction yet")
+
+
+def columns(n, dtypes=DTYPES, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, 2 if d == "?" else 100, n).astype(d) for d in dtypes]
+
+
+def equal(found, expected, backend):
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        one = backend.to_numpy(one)
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+
+
+def random(n, share, seed=1):
+    return np.random.default_rng(seed).random(n) < share
+
+
+def head_flags(keys, nulls=None):
+    """Reference: rows as tuples of Python objects, NaN and nulls by name."""
+    n = len(keys[0])
+    flags = np.ones(n, bool)
+    nulls = nulls or [np.zeros(n, bool)] * len(keys)
+    same = np.ones(max(n - 1, 0), bool)
+    for key, null in zip(keys, nulls, strict=True):
+        a, b = key[:-1], key[1:]
+        alike = (a == b) | ((a != a) & (b != b))
+        same &= (null[:-1] & null[1:]) | (~null[:-1] & ~null[1:] & alike)
+    flags[1:] = ~same
+    return flags
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_select_and_partition(backend, n, share, in_place):
+    arrays, keep = columns(n), random(n, share)
+    rows = np.arange(n)
+
+    def fresh():
+        return [backend.array(a.copy()) for a in arrays]
+
+    options = {"positions": True, "in_place": in_place}
+    found = select(fresh(), backend.array(keep), **options)
+    equal(found, [a[keep] for a in [*arrays, rows]], backend)
+    kept, rest = partition(fresh(), backend.array(keep), **options)
+    equal(kept, [a[keep] for a in [*arrays, rows]], backend)
+    equal(rest, [a[~keep] for a in [*arrays, rows]], backend)
+
+
+def test_in_place_returns_heads_and_tails(backend):
+    x = backend.array(np.arange(3 * TILE))
+    keep = backend.array(np.arange(3 * TILE) % 3 == 0)
+    (kept,), (rest,) = partition([x], keep, in_place=True)
+    assert kept.base is x or kept.base is x.base
+    equal([x[:TILE], x[TILE:]], [backend.to_numpy(kept), backend.to_numpy(rest)], backend)
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(-9, 9), st.booleans(), st.booleans()), max_size=60),
+    threshold=st.integers(-9, 9),
+)
+def test_predicate(backend, rows, threshold):
+    x = np.array([r[0] for r in rows], np.int64)
+    y = np.array([np.nan if r[1] else r[0] for r in rows], np.float64)
+    missing = np.array([r[2] for r in rows], bool)
+    predicate = Predicate(
+        lambda a, b, limit: a > limit and b < 5,
+        [backend.array(x), backend.array(y), threshold],
+        nulls=[byte_mask(backend.array(missing)), InBand(), None],
+    )
+    keep = (x > threshold) & (y < 5) & ~missing
+    equal(select([backend.array(x)], predicate), [x[keep]], backend)
+    kept, rest = partition([backend.array(y)], predicate)
+    equal([*kept, *rest], [y[keep], y[~keep]], backend)
+
+
+def test_predicate_over_tiles_in_place(backend):
+    x = np.random.default_rng(0).random(5 * TILE + 3)
+    y = backend.array(x.copy())
+    equal(select([y], Predicate(lambda v: v > 0.5, [y]), in_place=True), [x[x > 0.5]], backend)
+
+
+def test_predicates_are_content(backend):
+    x = backend.array(np.arange(4))
+
+    def make(k, inputs):
+        return Predicate(lambda v: v > k, inputs)
+
+    one = make(1, [x])
+    assert one.token == make(1, [x[:2]]).token != make(2, [x]).token
+    again = pickle.loads(cloudpickle.dumps(one))
+    assert again.token == one.token
+    equal(select([x], again), [np.array([2, 3])], backend)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("dtype", [*DTYPES, "f2"])
+def test_heads_of_every_dtype(backend, n, dtype):
+    key = np.repeat(columns(n // 3 + 1, [dtype])[0], 3)[:n]
+    if np.dtype(dtype).kind in "fc":
+        key[key == 7] = np.nan
+        key[key == 0] *= -1  # equal to zero
+    if np.dtype(dtype).kind in "mM":
+        key[key.astype("i8") == 7] = "NaT"
+    flags = head_flags([key if key.dtype.kind not in "mM" else key.astype("i8")])
+    found = heads([backend.array(key)])
+    equal([found], [flags], backend)
+    starts, lengths = run_length_encode([backend.array(key)])
+    first = np.flatnonzero(flags)
+    equal([starts, lengths], [first, np.diff(first, append=n)], backend)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("keep", ["first", "last"])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_unique_of_several_keys_with_nulls(backend, n, keep, in_place):
+    keys = columns(n, ["i2", "f8", "i8"], seed=n)
+    keys = [k % 2 for k in keys]
+    null = [random(n, 0.3, seed=s) for s in (1, 2)]
+    bits = np.packbits(np.concatenate([np.zeros(5, bool), ~null[1]]), bitorder="little")
+    on_device = [backend.array(k.copy()) for k in keys]
+    nulls = [byte_mask(backend.array(null[0])), None, bitmap(backend.array(bits), 5)]
+    flags = head_flags(keys, [null[0], np.zeros(n, bool), null[1]])
+    if keep == "last":
+        flags = np.append(flags[1:], True)[:n]
+    rows, found = unique(on_device, on_device, nulls=nulls, keep=keep, in_place=in_place)
+    equal([rows, *found], [np.flatnonzero(flags), *(k[flags] for k in keys)], backend)
+
+
+def test_unique_of_a_mask_that_is_compacted_too(backend):
+    n = 4 * TILE
+    key, null = columns(n, ["i8"])[0] // 60, random(n, 0.5)
+    flags = head_flags([key], [null])
+    x, mask = backend.array(key.copy()), backend.array(null.copy())
+    _, found = unique([x], [x, mask], nulls=[byte_mask(mask)], in_place=True)
+    equal(found, [key[flags], null[flags]], backend)
+
+
+@given(lengths=st.lists(st.integers(0, 9), max_size=30), share=st.floats(0, 1))
+def test_decode_inverts_encode(backend, lengths, share):
+    n = len(lengths)
+    arrays = columns(n)
+    found = run_length_decode(
+        backend.array(np.array(lengths, np.int64)), [backend.array(a) for a in arrays]
+    )
+    expected = [np.repeat(a, np.array(lengths, np.int64)) for a in arrays]
+    equal(found, expected, backend)
+    keys = [backend.array(a) for a in expected[:3]]
+    starts, again = run_length_encode(keys)
+    equal(run_length_decode(again, [k[starts] for k in keys]), expected[:3], backend)
+
+
+@pytest.mark.parametrize("longest", [1, 3, 500, 10**6])
+def test_decode_over_tiles(backend, longest):
+    lengths = np.random.default_rng(0).integers(
+        0, longest + 1, 10**6 // longest + 3 * TILE // longest
+    )
+    values = np.arange(len(lengths))
+    found = run_length_decode(backend.array(lengths), [backend.array(values)])
+    equal(found, [np.repeat(values, lengths)], backend)
+
+
+def test_strided_inputs(backend):
+    x, keep = columns(2 * TILE + 9, ["i8"])[0], random(2 * TILE + 9, 0.5)
+    y, k = backend.array(x), backend.array(keep)
+    equal(select([y[::-3]], k[::-3]), [x[::-3][keep[::-3]]], backend)
+    equal([heads([y[::2]])], [head_flags([x[::2]])], backend)
+    equal(select([y[::2]], Predicate(lambda v: v > 3, [y[::2]])), [x[::2][x[::2] > 3]], backend)
+
+
+def test_same_answer_in_any_thread(backend):
+    from concurrent.futures import ThreadPoolExecutor
+
+    x, keep = columns(40 * TILE, ["i8"])[0], random(40 * TILE, 0.5)
+    y, k = backend.array(x), backend.array(keep)
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(select, [y], k) for _ in range(8)]
+        for found in [select([y], k), *(job.result() for job in jobs)]:
+            equal(found, [x[keep]], backend)
+
+
+def test_outputs_are_written_everywhere(backend, monkeypatch):
+    empty = np.empty
+
+    def poisoned(shape, dtype=float, **options):
+        out = empty(shape, dtype, **options)
+        out.view(np.uint8)[...] = 0xCC
+        return out
+
+    monkeypatch.setattr(np, "empty", poisoned)
+    test_select_and_partition(backend, 3 * TILE + 1, 0.5, False)
+    test_heads_of_every_dtype(backend, 3 * TILE + 1, "i8")
+    test_decode_over_tiles(backend, 3)
+
+
+def test_memory_of_dropped_rows_is_given_back(backend):
+    x = np.arange(4 * TILE)
+    (found,) = select([backend.array(x)], backend.array(x < 10))
+    assert found.base is None
+    assert found.nbytes == 80
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: select([x], x), TypeError, "keep must be an array of bool or a Predicate"),
+        (lambda x: select([x], x[:2] > 1), ValueError, "one length"),
+        (lambda x: select([[1]], x > 1), TypeError, "must be arrays"),
+        (lambda x: select([x.astype(object)], x > 1), TypeError, "dtype object"),
+        (lambda x: select([x.reshape(2, 2)], x > 1), ValueError, "1-d"),
+        (lambda x: select([x], Predicate(lambda v: v + 1, [x])), TypeError, "found int64"),
+        (lambda x: Predicate(lambda v, w: True, [x]), TypeError, "2 parameters, found 1"),
+        (lambda x: Predicate(np.isnan, [x]), TypeError, "written in Python"),
+        (lambda x: Predicate(lambda v: True, [1]), TypeError, "at least one array"),
+        (lambda x: Predicate(lambda v: True, [x], nulls=[]), ValueError, "one entry an input"),
+        (lambda x: heads([]), ValueError, "at least one"),
+        (lambda x: heads([x, x[:1]]), ValueError, "one length"),
+        (lambda x: heads([x], nulls=[None, None]), ValueError, "one entry a key"),
+        (lambda x: unique([x], keep="any"), ValueError, "'first' or 'last'"),
+        (lambda x: run_length_decode(-x, [x]), ValueError, "negative, found -3"),
+        (lambda x: run_length_decode(x * 1.0, [x]), TypeError, "int64"),
+        (lambda x: select([x, x[:0]], x > 1), ValueError, "one length"),
+        (lambda x: select([x[:3], x[1:]], x[1:] > 1, in_place=True), ValueError, "shares"),
+        (lambda x: select([x[::2]], x[::2] > 1, in_place=True), ValueError, "contiguous"),
+    ],
+)
+def test_bad_input(call, error, message):
+    with pytest.raises(error, match=message):
+        call(np.arange(4))
+
+
+def test_read_only_arrays_are_not_written_over():
+    x = np.arange(4)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        select([x], x > 1, in_place=True)
