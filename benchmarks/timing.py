@@ -189,7 +189,6 @@ def merge(path: Path, records: list[Record]) -> None:
     merged |= {benchmark(r): r for r in records}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(list(merged.values()), indent=1) + "\n")
-    print(f"\n{len(records)} records -> {path}, which holds {len(merged)}")
 
 
 def met(target: str, record: Record) -> bool:
