@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from timing import Bench, same
 
 import dask_gpuscan
+from dask_gpuscan import kernels
 
 TARGETS = {"pandas": "ratio >= 4", "polars": "ratio >= 2", "pyarrow": "ratio >= 2"}
 RNG = np.random.default_rng(20130101)
@@ -22,6 +23,8 @@ def run(bench: Bench) -> None:
     extension_dtypes(bench, n)
     operators(bench, n)
     two_dimensions(bench, n)
+    compaction(bench, n)
+    by_key(bench, n)
 
 
 def column(n: int, dtype: str, nan: float = 0.0) -> np.ndarray:
@@ -158,3 +161,111 @@ def two_dimensions(bench: Bench, n: int) -> None:
             shape=values.shape,
             check=same,
         )
+
+
+def each(name: str):
+    """Check answers that are several columns, of ours and of a peer that gives as many."""
+
+    def check(ours, theirs) -> None:
+        assert len(ours) == len(theirs), f"{name}: {len(ours)} columns are not {len(theirs)}"
+        for one, other in zip(ours, theirs, strict=True):
+            same(one, other)
+
+    return check
+
+
+def clustered(n: int, mean: int) -> np.ndarray:
+    """Keys in ascending order, in runs of random lengths."""
+    return np.cumsum(RNG.random(n, dtype=np.float32) < 1 / mean)
+
+
+def compaction(bench: Bench, n: int) -> None:
+    """Rows that are kept, one row a run, and run lengths."""
+    if not any(bench.wanted(name) for name in ("select", "unique", "run_length_encode")):
+        return
+    values = column(n, "float64")
+    series, polar = pd.Series(values), pl.Series(values)
+    for share in (0.5, 0.01):
+        keep = RNG.random(n, dtype=np.float32) < share
+        flags, polar_flags = pd.Series(keep), pl.Series(keep)
+        peers = {
+            "pandas": lambda flags=flags: [series[flags]],
+            "polars": lambda polar_flags=polar_flags: [polar.filter(polar_flags)],
+        }
+        for peer, theirs in peers.items():
+            bench.compare(
+                "select",
+                lambda keep=keep: kernels.select([values], keep),
+                {peer: theirs},
+                dtype="float64",
+                n=n,
+                share=share,
+                check=each("select"),
+                targets={peer: "ratio >= 1"} if share == 0.5 else None,
+            )
+    positive = kernels.Predicate(lambda x: x > 0.0, [values])
+    bench.compare(
+        "select, predicate x > 0",
+        lambda: kernels.select([values], positive),
+        {"polars": lambda: [polar.filter(polar > 0)]},
+        dtype="float64",
+        n=n,
+        check=each("select"),
+    )
+    for mean in (500, 2):
+        key = clustered(n, mean)
+        frame, polar_key = pd.Series(key), pl.Series(key)
+        bench.compare(
+            "unique",
+            lambda key=key: kernels.unique([key], [key])[1],
+            {"pandas": lambda frame=frame: [frame[frame != frame.shift()]]},
+            dtype="int64",
+            n=n,
+            mean_run=mean,
+            check=each("unique"),
+        )
+        bench.compare(
+            "run_length_encode",
+            lambda key=key: kernels.run_length_encode([key])[1:],
+            {"polars": lambda polar_key=polar_key: [polar_key.rle().struct.field("len")]},
+            dtype="int64",
+            n=n,
+            mean_run=mean,
+            check=each("run_length_encode"),
+            targets={"polars": "ratio >= 1"} if mean == 500 else None,
+        )
+
+
+def by_key(bench: Bench, n: int) -> None:
+    """Sums and running sums of runs of equal keys."""
+    if not any(bench.wanted(name) for name in ("reduce_by_key", "scan_by_key")):
+        return
+    add = kernels.BUILT_IN["add"]
+    values, key = column(n, "float64"), clustered(n, 500)
+    frame = pd.DataFrame({"key": key, "value": values})
+    polar = pl.DataFrame({"key": key, "value": values}).with_columns(pl.col("key").set_sorted())
+    total = pl.col("value").sum()
+    peers = {
+        "pandas": lambda: [frame.groupby("key", sort=False)["value"].sum()],
+        "polars": lambda: [polar.group_by("key", maintain_order=True).agg(total)["value"]],
+    }
+    for peer, theirs in peers.items():
+        bench.compare(
+            "reduce_by_key",
+            lambda: [kernels.reduce_by_key(add, [key], values)[1]],
+            {peer: theirs},
+            dtype="float64",
+            n=n,
+            mean_run=500,
+            check=each("reduce_by_key"),
+            targets={peer: "ratio >= 4"},
+        )
+    bench.compare(
+        "scan_by_key",
+        lambda: [kernels.scan_by_key(add, [key], values)[0]],
+        {"pandas": lambda: [frame.groupby("key", sort=False)["value"].cumsum()]},
+        dtype="float64",
+        n=n,
+        mean_run=500,
+        check=each("scan_by_key"),
+    )

@@ -43,6 +43,7 @@ def reduce_by_key(
     """Reduce each run of keys; see `kernels.reduce_by_key`."""
     types_ = signature(op, tuple(v.dtype for v in values), dtype)
     told, kind, length, alive = marks_of(marks)
+    told_nulls: Any = type(nulls)
     firsts = np.empty(length, WORD) if starts else None
     fields, scalar = types_.state, types_.scalar_state
     if lower:
@@ -63,7 +64,7 @@ def reduce_by_key(
         like[0] if scalar else tuple(like),
         scratch[0] if types_.scalar_state else scratch,
     )
-    work_kind = _reduce_type(op, types_, kind, type(nulls), starts, lower)
+    work_kind = _reduce_type(op, types_, kind, told_nulls, starts, lower)
     runs, _ = _walk(op, types_, work, work_kind, types_.identity, length)
     del alive
     outs = [cut(out, runs) for out in outs]
@@ -89,6 +90,7 @@ def scan_by_key(
         carry = as_state(carry_in, types_.state, types_.scalar_state, "carry_in")
     null_values = [null_value(d, mark_nulls) for d in types_.outputs]
     told, kind, length, alive = marks_of(marks)
+    told_nulls: Any = type(nulls)
     outs = [np.empty(length, d) for d in types_.outputs]
     work = ScanRuns(
         op,
@@ -103,7 +105,7 @@ def scan_by_key(
         length,
         marks.last,
     )
-    work_kind = _scan_type(op, types_, kind, type(nulls))
+    work_kind = _scan_type(op, types_, kind, told_nulls)
     _, carry_out = _walk(op, types_, work, work_kind, carry, length)
     del alive
     return outs[0] if types_.scalar_output else tuple(outs), carry_out

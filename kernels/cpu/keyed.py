@@ -106,7 +106,7 @@ def _reduce(work, state, start, size):
 def _observe_reduce(work, space, seed, first, size):
     mark(work.marks, space, first, size)
     count = list_marked(space, size)
-    state, start = inner(work.identity, seed), 0
+    state, start = inner(work.identity, seed), np.int64(0)
     for k in range(count):
         end = np.int64(space.marked[k])
         store(space.states, k, _reduce(work, state, first + start, end - start))

@@ -54,18 +54,18 @@ overwritten, in place, by the time the next tile looks at it."""
 
 KINDS = {
     key: code
-    for code, key in enumerate(("u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"))
+    for code, key in enumerate(("u1", "u2", "u4", "u8", "f4", "f8"))
 }  # fmt: skip
 
 WIDTHS = np.array([int(key[1:]) for key in KINDS])
 
 
 class Space(NamedTuple):
-    """Scratch memory of a thread: a flag a row, also as words of eight; nulls; offsets of the rows."""
+    """Scratch memory of a thread: flags of rows, also eight a word; whether a key is valid; rows' offsets."""
 
     flags: Any
     words: Any
-    nulls: Any
+    valid: Any
     marked: Any
     others: Any
     buffer: Any
@@ -194,12 +194,8 @@ def _mark_runs(marks, space, first, size):
             _mark_key(marks, keys[k], space, first, size, np.uint64(0))
         elif kind == 4:
             _mark_key(marks, keys[k], space, first, size, np.float32(0))
-        elif kind == 5:
-            _mark_key(marks, keys[k], space, first, size, np.float64(0))
-        elif kind == 6:
-            _mark_key(marks, keys[k], space, first, size, np.complex64(0))
         else:
-            _mark_key(marks, keys[k], space, first, size, np.complex128(0))
+            _mark_key(marks, keys[k], space, first, size, np.float64(0))
     if marks.last and first + size == marks.length:
         flags[size - 1] = not marks.continues
     elif first == 0 and not marks.last:
@@ -210,36 +206,27 @@ def _mark_runs(marks, space, first, size):
 def _mark_key(marks, key, space, first, size, like):
     """Mark the rows of a tile that differ in one key from the row before (`last`: after) them."""
     x = elements(key[ADDRESS] + first * WIDTHS[key[KIND]], size + 1, like)
-    flags, nulls = space.flags, space.nulls
+    flags, valid = space.flags, space.valid
     to = flags[0 if marks.last else 1 :]
     masked = key[MASK] != 0
+    valid[:size] = 1
     if masked:
         for i in range(size):
-            nulls[i] = _is_masked(key, first + i)
-        _mark_changes(nulls, nulls[1:], None, size - 1, to)
-        _mark_changes(x, x[1:], nulls, size - 1, to)
-    else:
-        _mark_changes(x, x[1:], None, size - 1, to)
+            valid[i] = not _is_masked(key, first + i)
+        for i in range(size - 1):
+            to[i] |= valid[i] != valid[i + 1]
+    for i in range(size - 1):
+        to[i] |= valid[i] & _differ(x[i], x[i + 1])
     if marks.last and first + size < marks.length:
-        null = masked and nulls[size - 1] != 0
+        null = valid[size - 1] == 0
         null_there = masked and _is_masked(key, first + size)
         flags[size - 1] |= _changed(null, null_there, x[size - 1], x[size])
     elif first > 0 and not marks.last:
         border = first // TILE - 1
         before = read(key[BORDER] + border * WIDTHS[key[KIND]], like)
-        null = masked and nulls[0] != 0
+        null = valid[0] == 0
         null_there = masked and read(key[NULL_BORDER] + border, np.uint8(0)) != 0
         flags[0] |= _changed(null, null_there, x[0], before)
-
-
-@numba.njit(**OPTIONS)
-def _mark_changes(x, y, nulls, count, flags):
-    """Mark where elements of `x` and `y` differ and, where `nulls` are given, the one of `x` is not null."""
-    for i in range(count):
-        if nulls is None:
-            flags[i] |= _differ(x[i], y[i])
-        else:
-            flags[i] |= _differ(x[i], y[i]) & (nulls[i] == 0)
 
 
 @numba.njit(**OPTIONS)

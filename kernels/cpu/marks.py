@@ -89,9 +89,13 @@ def _runs_type() -> Any:
 
 
 def _runs(marks: Runs) -> tuple[Any, Any, int, list[Any]]:
-    table = np.zeros((len(marks.keys), len(marking.KEY)), np.int64)
+    numbers: list[tuple[np.ndarray, Nulls]] = []
+    for key, nulls in zip(marks.keys, marks.nulls, strict=True):
+        parts = (key.real, key.imag) if key.dtype.kind == "c" else (key,)
+        numbers += [(part, nulls) for part in parts]
+    table = np.zeros((len(numbers), len(marking.KEY)), np.int64)
     alive: list[Any] = []
-    for row, key, nulls in zip(table, marks.keys, marks.nulls, strict=True):
+    for row, (key, nulls) in zip(table, numbers, strict=True):
         _describe(row, key, nulls, alive)
     length = len(marks.keys[0])
     told = marking.Runs(table, length, marks.last, marks.continues)
@@ -103,7 +107,7 @@ def _describe(row: np.ndarray, key: np.ndarray, nulls: Nulls, alive: list[Any]) 
     bits = f"u{key.itemsize}"
     if key.dtype == np.float16:  # the processor has no comparison of these
         key = key.astype(np.float32)
-    kind = key.dtype.str[1:] if key.dtype.kind in "fc" else bits
+    kind = key.dtype.str[1:] if key.dtype.kind == "f" else bits
     key = np.require(key, requirements=["C", "A"])
     border = np.ascontiguousarray(key[TILE - 1 :: TILE])
     alive += [key, border]

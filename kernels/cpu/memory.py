@@ -62,7 +62,7 @@ def copy_bytes(typing_context, target, source, count):
     return types.none(types.int64, types.int64, types.int64), codegen
 
 
-def elements(address, count, like):  # type: ignore[no-untyped-def]
+def elements(address, count, like):
     """Return an array of `count` elements of the type of `like` at an address."""
 
 
