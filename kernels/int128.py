@@ -5,6 +5,7 @@ built-in operators for them; the CPU backend takes none. This module must never 
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ def whole(value: Any) -> Int128:
     return Int128(int(value["low"]) + (int(value["high"]) << 64))
 
 
+@lru_cache(maxsize=4096)
 def signature(op: Operator, inputs: tuple[np.dtype, ...], dtype: np.dtype | None) -> Signature:
     """Return the types of `op` over inputs of these dtypes, INT128 among them.
 

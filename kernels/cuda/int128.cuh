@@ -12,3 +12,6 @@ __device__ __forceinline__ i128 plus(const i128& a, const i128& b) {
 __device__ __forceinline__ bool less(const i128& a, const i128& b) {
   return a.high < b.high || (a.high == b.high && a.low < b.low);
 }
+__device__ __forceinline__ i128 pick(bool first, const i128& a, const i128& b) {  // no branch
+  return {first ? a.low : b.low, first ? a.high : b.high};
+}

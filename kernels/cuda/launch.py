@@ -8,7 +8,6 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
-from contextlib import contextmanager
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -83,16 +82,19 @@ def _launch(
     length, inner = shape[axis], prod(shape[axis + 1 :])
     lines = prod(shape[:axis]) * inner
     lines_shape = shape[:axis] + shape[axis + 1 :]
-    with _noting(shape, types_, write):
-        arrays = tuple(map(_readable, arrays, types_.inputs))
-        outs = tuple(cupy.empty(shape, d) for d in types_.outputs) if write else ()
+    reading: Callable[[], np.ndarray] | None = None
+    try:
+        arrays = tuple([_readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
+        outs = tuple([cupy.empty(shape, d) for d in types_.outputs]) if write else ()
         seed, carries = _carries(types_, given, lines_shape, flipped)
-        reading: Callable[[], np.ndarray] | None = None
         if lines * length:
             reading = _enqueue(
                 op, types_, arrays, outs, nulls, (exclusive, reverse, mark_nulls, dtype),
                 (lines, length, inner), seed, carries, waits,
             )  # fmt: skip
+    except MemoryError as error:
+        error.add_note(_advice(shape, types_, write))
+        raise
 
     def carry() -> Any:
         if reading is not None:
@@ -128,20 +130,15 @@ def _check_markers(types_: Signature) -> None:
             raise TypeError(f"mark_nulls: an output of {dtype} cannot hold a null")
 
 
-@contextmanager
-def _noting(shape: tuple[int, ...], types_: Signature, write: bool) -> Any:
-    """Let the error of an allocator pass, with what was asked for and what to do."""
-    try:
-        yield
-    except MemoryError as error:
-        size = prod(shape) * sum(d.itemsize for d in types_.outputs) if write else 0
-        error.add_note(
-            f"dask-gpuscan asked for {size} bytes of device memory for the output of {prod(shape)} items, "
-            f"and less than a hundredth of that to work with. Free arrays "
-            f"(cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
-            f"RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
-        )
-        raise
+def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:
+    """What to add to the error of an allocator: what was asked for, and what to do."""
+    size = prod(shape) * sum(d.itemsize for d in types_.outputs) if write else 0
+    return (
+        f"dask-gpuscan asked for {size} bytes of device memory for the output of {prod(shape)} items, "
+        f"and for about a hundredth of that to work with. Free arrays "
+        f"(cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
+        f"RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
+    )
 
 
 # --- carries -------------------------------------------------------------------------------------
@@ -296,14 +293,16 @@ def _enqueue(
     check(status, f"{op.name} could not be launched on GPU {number}")
 
     def read() -> np.ndarray:
-        with cupy.cuda.Device(number):
-            if pinned:
-                runtime.streamSynchronize(stream)
-                return np.frombuffer(carry_out, state, lines).copy()
-            host = np.empty(lines, state)
-            kind = runtime.memcpyDeviceToHost
-            runtime.memcpyAsync(host.ctypes.data, carry_out.ptr, host.nbytes, kind, stream)
+        if runtime.getDevice() != number:
+            with cupy.cuda.Device(number):
+                return read()
+        if pinned:
             runtime.streamSynchronize(stream)
+            return np.frombuffer(carry_out, state, lines).copy()
+        host = np.empty(lines, state)
+        kind = runtime.memcpyDeviceToHost
+        runtime.memcpyAsync(host.ctypes.data, carry_out.ptr, host.nbytes, kind, stream)
+        runtime.streamSynchronize(stream)
         return host
 
     return read

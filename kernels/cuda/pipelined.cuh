@@ -193,19 +193,13 @@ __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile
       absent |= u32(first + i * 32 < tile) << i;
     }
     for (;;) {
-      if constexpr (DESCRIPTOR <= 2) {
-        Descriptor read[BATCH];  // all are on their way before the first is looked at
+      Descriptor read[BATCH];  // all are on their way before the first is looked at
 #pragma unroll
-        for (int i = 0; i < BATCH; i++)
-          if ((absent >> i) & 1) read[i].read(tiles + (first + i * 32) * DESCRIPTOR);
+      for (int i = 0; i < BATCH; i++)
+        if ((absent >> i) & 1) read[i].read(tiles + (first + i * 32) * DESCRIPTOR);
 #pragma unroll
-        for (int i = 0; i < BATCH; i++)
-          if ((absent >> i) & 1) absent ^= u32(read[i].says(batch[i])) << i;
-      } else {  // as far as there are registers
-#pragma unroll
-        for (int i = 0; i < BATCH; i++)
-          if ((absent >> i) & 1) absent ^= u32(peek(tiles + (first + i * 32) * DESCRIPTOR, batch[i])) << i;
-      }
+      for (int i = 0; i < BATCH; i++)
+        if ((absent >> i) & 1) absent ^= u32(read[i].says(batch[i])) << i;
       u32 rows = __reduce_or_sync(ALL, absent);
       if (!rows) break;
       turn();

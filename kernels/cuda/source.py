@@ -167,10 +167,10 @@ def _native(name: str) -> list[str]:
     """The functions of a built-in operator on 128-bit integers."""
     combine, identity = {
         "add": ("State{plus(a.f0, b.f0)}", "{{0, 0}}"),
-        "minimum": ("less(b.f0, a.f0) ? b : a", "{{~u64(0), i64(~u64(0) >> 1)}}"),
-        "maximum": ("less(a.f0, b.f0) ? b : a", "{{0, i64(u64(1) << 63)}}"),
-        "first": ("a.f1 ? a : b", "{{0, 0}, 0}"),
-        "last": ("b.f1 ? b : a", "{{0, 0}, 0}"),
+        "minimum": ("State{pick(less(b.f0, a.f0), b.f0, a.f0)}", "{{~u64(0), i64(~u64(0) >> 1)}}"),
+        "maximum": ("State{pick(less(a.f0, b.f0), b.f0, a.f0)}", "{{0, i64(u64(1) << 63)}}"),
+        "first": ("State{pick(a.f1, a.f0, b.f0), u8(a.f1 | b.f1)}", "{{0, 0}, 0}"),
+        "last": ("State{pick(b.f1, b.f0, a.f0), u8(a.f1 | b.f1)}", "{{0, 0}, 0}"),
     }[name]
     seen = ", 1" if name in ("first", "last") else ""
     start = "__device__ __forceinline__"

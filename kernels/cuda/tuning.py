@@ -38,10 +38,11 @@ of their prefixes at the same moments and then read and write memory at the same
 with 1: 0.521 and 0.528; 2: 0.573 and 0.553; 3: 0.605 and 0.592. A second is for large states, with which one does not
 keep up: affine of two float64 with 1: 1.271, 2: 0.918; `last` of float64 with 1: 0.686, 2: 0.620."""
 
-WINDOW, WIDE_BATCH = 8, 4
+WINDOW, WIDE_BATCH = 8, 2
 """Blocks of 32 tiles that a look-back warp asks for before it is its turn to fold them (132 multiprocessors: about
 five have to be known); and at once, for large states. Sums of int32 and float64 with 4 at once: 0.526 and 0.550, 8:
-0.521 and 0.528; affine with 2: 0.973, 4: 0.918."""
+0.521 and 0.528; affine with 2: 0.973, 4: 0.918,
+but with registers spilled."""
 
 RESIDENT_WARPS = 32
 """Warps of the classic schedule that should fit on a multiprocessor at the same time: it hides latencies by their

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from dask_gpuscan.kernels import BUILT_IN, INT128, operator, segmented, signature
 from dask_gpuscan.kernels.cuda import cache
+from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, cubin
 from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.source import Variant, source
@@ -157,3 +158,12 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path / "file" / "below"))
     cache.write("key", b"content")
     assert cache.read("key") is None
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_kernels_for_racecheck_compile(monkeypatch, write):
+    monkeypatch.setattr(source_module, "RACECHECK", True)
+    op, dtypes, nulls, options = KERNELS[4]
+    chosen, identity = variant_of(op, dtypes, nulls, options | {"write": write}, "pipelined")
+    code, _ = build(chosen, identity, (9, 0))
+    assert code[:4] == b"\x7fELF"
