@@ -10,7 +10,9 @@ from typing import Any
 from .accessor_scans import Accessor
 from .arguments import check_flags
 from .filters import run_filter, run_partition
+from .groups import GroupBy
 from .runs import run_lengths, run_unique
+from .sessions import sessionize, sessions
 
 
 class RowMethods(Accessor):
@@ -150,3 +152,118 @@ class RowMethods(Accessor):
         2  a          5           1
         """
         return run_lengths(self._obj, subset)
+
+    # --- groups -----------------------------------------------------------------------------------
+
+    def groupby(self, by: Any, clustered: bool | None = None, dropna: bool = True) -> GroupBy:
+        """Return groups of rows with equal keys, to be reduced or scanned in the rows' own order.
+
+        Parameters
+        ----------
+        by : name or list of names
+            Columns, or levels of the index.
+        clustered : bool, optional
+            Whether equal keys are adjacent. Then a reduction is one pass and gives one row a group in order
+            of appearance; groups may span partitions. A key that comes again is a group of its own.
+            By default, a Dask collection whose index is the key, with known divisions, counts as clustered.
+        dropna : bool, default True
+            Leave out rows with a null key; scans give null there.
+
+        Returns
+        -------
+        GroupBy
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `by` does not name columns or levels, each once.
+
+        Notes
+        -----
+        If keys are not clustered, answers are pandas': reductions are sorted by key and go through the
+        library's own hash group-by, scans hand states on by key, so that carries grow with the number of keys.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": ["b", "b", "a", "b"], "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.groupby("k", clustered=True)["x"].cumsum().tolist()
+        [1, 3, 3, 4]
+        >>> df.gpuscan.groupby("k")["x"].cumsum().tolist()
+        [1, 3, 3, 7]
+        """
+        return GroupBy(self._obj, by, clustered, dropna)
+
+    # --- sessions ---------------------------------------------------------------------------------
+
+    def sessionize(
+        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None
+    ) -> Any:
+        """Return the number of the session that each event belongs to, over all partitions.
+
+        Parameters
+        ----------
+        time : name
+            Column of times or numbers, which must not decrease (within each key of `by`).
+        by : name or list of names, optional
+            Columns whose events have sessions of their own.
+        gap : duration or number
+            A session ends where the next event comes later than this; for times anything that
+            `pandas.Timedelta` takes, else a number.
+        clustered : bool, optional
+            Whether rows with equal keys are adjacent, as for `groupby`.
+
+        Returns
+        -------
+        Series
+            ``session``, from 0 within each key, with the frame's index; null where a key is.
+
+        Raises
+        ------
+        TypeError
+            If the column is neither of times nor of numbers.
+        ValueError
+            For unknown columns and a negative gap; when it is computed, for null or unsorted times.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"user": list("abab"), "t": [0, 10, 20, 90]})
+        >>> df.gpuscan.sessionize("t", by="user", gap=30).tolist()
+        [0, 0, 0, 1]
+        """
+        return sessionize(self._obj, time, by, gap, clustered)
+
+    def sessions(
+        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None, **named: Any
+    ) -> Any:
+        """Return one row for each session: its keys, number, start, end and count, and aggregates.
+
+        Parameters
+        ----------
+        time, by, gap, clustered
+            As for `sessionize`.
+        **named : (column, name)
+            More columns, as for the ``agg`` of `groupby`.
+
+        Returns
+        -------
+        DataFrame
+            With columns for `by`, ``session``, ``start``, ``end`` and ``count``, and a default index.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `sessionize` and `groupby`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"user": list("abab"), "t": [0, 10, 20, 90], "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.sessions("t", by="user", gap=30, total=("x", "sum"))
+          user  session  start  end  count  total
+        0    a        0      0   20      2      4
+        1    b        0     10   10      1      2
+        2    b        1     90   90      1      4
+        """
+        return sessions(self._obj, time, by, gap, clustered, named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -44,3 +45,29 @@ def one_of(names: Any, most: int = 12) -> str:
     """List names for a message, of many the first."""
     listed = ", ".join(repr(name) for name in list(names)[:most])
     return f"{listed}, ..." if len(names) > most else listed or "none"
+
+
+def named_reductions(
+    columns: list[Hashable], as_series: bool, functions: Any, named: Mapping[str, Any]
+) -> tuple[list[tuple[Hashable, Hashable, str]], bool]:
+    """Return what an ``agg`` asks for: (label, column, reduction) each, and whether labels have two levels."""
+    if (functions is None) == (not named):
+        raise TypeError("agg takes names of reductions, or keywords name=(column, reduction)")
+    if named:
+        for keyword, pair in named.items():
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise TypeError(f"agg takes {keyword}=(column, reduction), found {pair!r}")
+        return [(keyword, column, name) for keyword, (column, name) in named.items()], False
+    if not isinstance(functions, Mapping):
+        functions = dict.fromkeys(columns, functions)
+    wanted: list[tuple[Hashable, Hashable, str]] = []
+    lists = any(isinstance(names, (list, tuple)) for names in functions.values())
+    for column, names in functions.items():
+        if not isinstance(names, (str, list, tuple)):
+            raise TypeError(f"agg takes names of reductions, found {names!r}")
+        for name in [names] if isinstance(names, str) else names:
+            label: Hashable = column
+            if lists:
+                label = name if as_series else (column, name)
+            wanted.append((label, column, name))
+    return wanted, lists and not as_series

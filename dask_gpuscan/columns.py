@@ -7,7 +7,7 @@ together. This module must never know what is computed in between, nor that ther
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -101,8 +101,20 @@ class Library(Protocol):
     def answer(self, method: str, dtype: Any) -> Any:
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
+    def grouped(self, method: str, dtype: Any) -> Any:
+        """Return the dtype of the library's answer of a method of its group-by; raises as `answer`."""
+
+    def nulled(self, array: Any, missing: Any) -> Any:
+        """Return an array that is null where `missing`, of another dtype if its own has no null."""
+
+    def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
+        """Return an index of one level an array."""
+
     def stored(self, value: Any, dtype: Any) -> Any:
         """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
+
+    def unit(self, dtype: Any) -> str:
+        """Return the unit in which a dtype of times stores them."""
 
     def each(self, frame: Any) -> list[Any]:
         """Return the columns of a frame as series, in order; of a series, itself."""
@@ -142,6 +154,12 @@ class Library(Protocol):
 
         Raises a TypeError for values that cannot be hashed.
         """
+
+    def group_codes(self, arrays: list[Any]) -> Any:
+        """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
+
+    def labels(self, pairs: list[Any]) -> Any:
+        """Return names of columns of two levels."""
 
     def floats(self, column: Any) -> Any:
         """Return the numbers of a series as float64, NaN where it is null."""

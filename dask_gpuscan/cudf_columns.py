@@ -7,7 +7,7 @@ computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -206,6 +206,26 @@ class Cudf:
                 f"by choosing columns, or cast it with astype"
             ) from error
 
+    def grouped(self, method: str, dtype: Any) -> Any:
+        groups = cudf.Series._from_column(self.empty(dtype)).groupby(cudf.Series([], dtype="int64"))
+        try:
+            return getattr(groups, method)().dtype
+        except (TypeError, AttributeError, NotImplementedError) as error:
+            raise TypeError(
+                f"cuDF has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
+                f"by choosing columns, or cast it with astype"
+            ) from error
+
+    def nulled(self, array: Any, missing: Any) -> Any:
+        column = cudf.Series._from_column(array)
+        return column.where(cudf.Series(~missing))._column
+
+    def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
+        if len(arrays) == 1:
+            return cudf.Index(cudf.Series._from_column(arrays[0]), name=names[0])
+        levels = [cudf.Series._from_column(a) for a in arrays]
+        return cudf.MultiIndex.from_arrays(levels, names=names)
+
     def stored(self, value: Any, dtype: Any) -> Any:
         if not isinstance(dtype, DecimalDtype):
             return PANDAS.stored(value, dtype)
@@ -214,6 +234,9 @@ class Cudf:
             if scaled == int(scaled):
                 return int(scaled)
         raise TypeError(f"initial must be {dtype!r}, found {value!r}")
+
+    def unit(self, dtype: Any) -> str:
+        return PANDAS.unit(dtype)
 
     def each(self, frame: Any) -> list[Any]:
         if frame.ndim == 1:
@@ -267,6 +290,14 @@ class Cudf:
         if isinstance(column.dtype, cudf.CategoricalDtype):
             return cupy.asarray(column.cat.codes)
         return column.factorize()[0]
+
+    def group_codes(self, arrays: list[Any]) -> Any:
+        numbered = self.frame(arrays, range(len(arrays)), cudf.RangeIndex(len(arrays[0])))
+        groups = numbered.groupby(list(range(len(arrays))), sort=False, dropna=False)
+        return cupy.asarray(groups.ngroup())
+
+    def labels(self, pairs: list[Any]) -> Any:
+        return PANDAS.labels(pairs)
 
     def floats(self, column: Any) -> Any:
         view = LAYOUT.view(column._column)

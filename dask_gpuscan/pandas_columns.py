@@ -5,7 +5,9 @@ What this module does for pandas `cudf_columns` does for cuDF; neither must know
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -217,6 +219,18 @@ class Pandas:
                 f"by choosing columns, or cast it with astype"
             ) from error
 
+    def grouped(self, method: str, dtype: Any) -> Any:
+        return _grouped(method, dtype)
+
+    def nulled(self, array: Any, missing: Any) -> Any:
+        column = pd.Series(array, dtype=array.dtype)
+        return _bare(column.mask(pd.array(missing)).array)
+
+    def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
+        if len(arrays) == 1:
+            return pd.Index(arrays[0], dtype=arrays[0].dtype, name=names[0])
+        return pd.MultiIndex.from_arrays(arrays, names=names)
+
     def stored(self, value: Any, dtype: Any) -> Any:
         try:
             array = pd.array([value], dtype=dtype)
@@ -228,6 +242,12 @@ class Pandas:
         if view.missing()[0] or isinstance(value, (int, float, np.number)):
             raise TypeError(f"initial must be {dtype}, found {value!r}")
         return int(view.values[0])
+
+    def unit(self, dtype: Any) -> str:
+        if isinstance(dtype, pd.ArrowDtype):
+            kind = dtype.pyarrow_dtype
+            return "D" if kind == pa.date32() else getattr(kind, "unit", "ms")
+        return str(getattr(dtype, "unit", None) or np.datetime_data(dtype)[0])
 
     def each(self, frame: Any) -> list[Any]:
         if frame.ndim == 1:
@@ -263,6 +283,8 @@ class Pandas:
 
     def take(self, array: Any, positions: Any) -> Any:
         fills = bool(len(positions)) and bool(positions.min() < 0)
+        if isinstance(array, np.ndarray):
+            return pd.api.extensions.take(array, positions, allow_fill=fills)
         return _bare(array.take(positions, allow_fill=fills))
 
     def take_index(self, index: Any, positions: Any) -> Any:
@@ -276,8 +298,16 @@ class Pandas:
 
     def codes(self, column: Any) -> Any:
         if isinstance(column.dtype, pd.CategoricalDtype):
-            return column.array.codes
+            return column.array.codes.astype(np.int64)
         return pd.factorize(column.array)[0]
+
+    def group_codes(self, arrays: list[Any]) -> Any:
+        numbered = self.frame(arrays, range(len(arrays)), pd.RangeIndex(len(arrays[0])))
+        groups = numbered.groupby(list(numbered), sort=False, dropna=False, observed=True)
+        return groups.ngroup().to_numpy()
+
+    def labels(self, pairs: list[Any]) -> Any:
+        return pd.MultiIndex.from_tuples(pairs)
 
     def floats(self, column: Any) -> Any:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -324,6 +354,18 @@ class Pandas:
 
     def reading(self, frame: Any) -> AbstractContextManager[Any]:
         return nullcontext()
+
+
+@lru_cache(maxsize=1024)
+def _grouped(method: str, dtype: Any) -> Any:
+    groups = pd.Series([], dtype=dtype).groupby(np.array([], np.int64))
+    try:
+        return getattr(groups, method)().dtype
+    except (TypeError, NotImplementedError, pa.ArrowException) as error:
+        raise TypeError(
+            f"pandas has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
+            f"by choosing columns, or cast it with astype"
+        ) from error
 
 
 def _bare(array: Any) -> Any:

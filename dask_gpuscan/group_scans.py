@@ -1,0 +1,305 @@
+"""Scans within groups: of a column by an operator, of row numbers, and fills of columns of any dtype.
+
+A scan knows the keys of one partition and the state of the group that goes on in it. This module must never know
+which partition it works on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import kernels
+from .columns import Library, View, is_number, layout_of, library_of, title
+from .kernels import BUILT_IN, Operator
+from .keys import Keys
+from .reductions import States, joint_nulls, merged, on_states
+from .runs import INT64
+from .scans import LOGICAL, METHODS, Plan, plan
+
+_NOTHING = -(2**62)
+"""Stands for a row that was never met."""
+
+
+@dataclass(frozen=True)
+class ScanGroups:
+    """A scan by an operator of a column, or of several that are the operator's inputs."""
+
+    label: str
+    op: Operator
+    exclusive: bool = False
+    reverse: bool = False
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer; raises a TypeError that names the column and the way out."""
+        try:
+            return self._plan(columns).dtype
+        except (TypeError, ValueError) as error:
+            names = ", ".join(title(c) for c in columns)
+            raise type(error)(f"{self.label} of {names}: {error}") from error
+
+    def _plan(self, columns: Sequence[Any]) -> Plan:
+        library, dtypes = library_of(columns[0]), tuple(c.dtype for c in columns)
+        requested = None
+        if self.op in METHODS:
+            answer = library.grouped(METHODS[self.op], dtypes[0])
+            requested = answer if is_number(library, answer) else None
+        return plan(library, self.op, dtypes, requested)
+
+    def _options(self, found: Plan, columns: Sequence[Any]) -> tuple[list[View], dict[str, Any]]:
+        views = [view.settled() for view in found.views(columns)]
+        values = tuple(v.values for v in views) if len(views) > 1 else views[0].values
+        dtype = found.kernel_dtype
+        return views, {"values": values, "nulls": joint_nulls(views), "dtype": dtype}
+
+    def state(self, columns: Sequence[Any]) -> tuple[Operator, Any]:
+        """Reduce the rows of one group."""
+        found = self._plan(columns)
+        _, options = self._options(found, columns)
+        return found.op, kernels.reduce(found.op, reverse=self.reverse, **options)
+
+    def join(self, states: Sequence[tuple[Operator, Any]]) -> tuple[Operator, Any]:
+        """Reduce neighbouring parts of one group."""
+        op = states[0][0]
+        return op, kernels.fold(op, [state for _, state in states])
+
+    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
+        """Scan a partition, from the state of the group that goes on in it."""
+        found = self._plan(columns)
+        views, options = self._options(found, columns)
+        out, _ = kernels.scan_by_key(
+            found.op,
+            keys.arrays,
+            key_nulls=keys.nulls,
+            exclusive=self.exclusive,
+            reverse=self.reverse,
+            carry_in=carried[1] if continues else None,
+            continues=continues,
+            **options,
+        )
+        return self._wrapped(found, views, options["nulls"], out)
+
+    def _wrapped(self, found: Plan, views: list[View], nulls: Any, out: Any) -> Any:
+        missing = None
+        if nulls is not None and found.holds_null and self.op not in LOGICAL:
+            missing = views[0].missing()
+            for view in views[1:]:
+                missing = missing | view.missing()
+        return found.layout.wrap(out, missing, found.dtype)
+
+    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
+        """Reduce each group to its state."""
+        found = self._plan(columns)
+        _, options = self._options(found, columns)
+        first, states = kernels.reduce_by_key(found.op, keys.arrays, starts=starts, **options)
+        return first, states if isinstance(states, tuple) else (states,)
+
+    def merge(self, library: Library, states: States, keys: Keys) -> States:
+        """Reduce states of equal keys to one."""
+        return merged(self.op, states, keys)
+
+    def apply_after(
+        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
+    ) -> Any:
+        """Scan a partition with the states of groups before its rows: elements are lifted to states first."""
+        found = self._plan(columns)
+        views, options = self._options(found, columns)
+        numbers = library_of(columns[0]).numbers
+        rows = numbers.arange(len(columns[0]), dtype=INT64)
+        _, states = kernels.reduce_by_key(found.op, [rows], starts=False, **options)
+        states = states if isinstance(states, tuple) else (states,)
+        pairs = zip(prior, states, strict=True)
+        both = tuple(numbers.concatenate([a, b])[order] for a, b in pairs)
+        out, _ = kernels.scan_by_key(
+            on_states(found.op, both),
+            keys.arrays,
+            both if len(both) > 1 else both[0],
+            exclusive=self.exclusive,
+            dtype=found.kernel_dtype if len(both) == 1 else None,
+        )
+        out = out[back].astype(found.kernel_dtype, copy=False)
+        return self._wrapped(found, views, options["nulls"], out)
+
+
+@dataclass(frozen=True)
+class CountGroups:
+    """The number of each row within its group, from 0."""
+
+    reverse: bool = False
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer."""
+        return INT64
+
+    def state(self, columns: Sequence[Any]) -> int:
+        """Count the rows of one group."""
+        return len(columns[0])
+
+    def join(self, states: Sequence[int]) -> int:
+        """Add counts."""
+        return sum(states)
+
+    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
+        """Number the rows of a partition."""
+        library = library_of(columns[0])
+        ones = library.numbers.ones(len(columns[0]), INT64)
+        out, _ = kernels.scan_by_key(
+            BUILT_IN["add"],
+            keys.arrays,
+            ones,
+            key_nulls=keys.nulls,
+            reverse=self.reverse,
+            carry_in=np.int64(carried) if continues else None,
+            continues=continues,
+        )
+        layout = layout_of(library, INT64)
+        assert layout is not None
+        return layout.wrap(out - 1, None, INT64)
+
+    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
+        """Count the rows of each group."""
+        first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+        return first, (lengths,)
+
+    def merge(self, library: Library, states: States, keys: Keys) -> States:
+        """Add the counts of equal keys."""
+        return merged(BUILT_IN["add"], states, keys)
+
+    def apply_after(
+        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
+    ) -> Any:
+        """Number the rows of a partition, with as many before them as groups had."""
+        library = library_of(columns[0])
+        ones = library.numbers.ones(len(columns[0]), INT64)
+        counts = library.numbers.concatenate([prior[0], ones])[order]
+        out, _ = kernels.scan_by_key(BUILT_IN["add"], keys.arrays, counts)
+        layout = layout_of(library, INT64)
+        assert layout is not None
+        return layout.wrap(out[back] - 1, None, INT64)
+
+
+def _later_seen(a: Any, b: Any) -> Any:
+    return b if b[0] else (a[0], a[1] + b[1])
+
+
+_SINCE = Operator(_later_seen, (False, 0), name="since")
+"""State: (whether there was a value, rows since it; all rows if there was none)."""
+
+
+@dataclass(frozen=True)
+class FillGroups:
+    """Each null takes the last value before it in its group, or in reverse the next: of columns of any dtype."""
+
+    reverse: bool = False
+    limit: int | None = None
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer."""
+        return columns[0].dtype
+
+    def state(self, columns: Sequence[Any]) -> tuple[Any, int]:
+        """Return the last value of a group, or None, and how many rows have come since."""
+        column = columns[0]
+        at = library_of(column).first_valid(column, from_end=not self.reverse)
+        if at is None:
+            return None, len(column)
+        kept = library_of(column).keep(column, at)
+        return kept, at if self.reverse else len(column) - 1 - at
+
+    def join(self, states: Sequence[tuple[Any, int]]) -> tuple[Any, int]:
+        """Return the last value of all, and how many rows have come since."""
+        since = 0
+        for kept, rows in reversed(states):
+            since += rows
+            if kept is not None:
+                return kept, since
+        return None, since
+
+    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
+        """Fill a partition; what is carried into it stands before its first row."""
+        column = columns[0]
+        library, count = library_of(column), len(column)
+        numbers = library.numbers
+        valid = library.valid(column)
+        if bool(valid.all()):
+            return library.part(library.array(column), 0, count)
+        kept, since = carried if continues else (None, 0)
+        # rows are numbered as they are met; what is carried in was met `since` rows before the first
+        rows = numbers.arange(count, dtype=INT64)
+        met = count - 1 - rows if self.reverse else rows
+        taken, _ = kernels.scan_by_key(
+            BUILT_IN["maximum"],
+            keys.arrays,
+            numbers.where(valid, met, _NOTHING),
+            key_nulls=keys.nulls,
+            reverse=self.reverse,
+            carry_in=np.int64(_NOTHING if kept is None else -1 - since),
+            continues=continues,
+        )
+        if self.limit is not None:
+            taken[met - taken > self.limit] = _NOTHING
+        array = library.array(column)
+        before = (taken < 0) & (taken > _NOTHING)
+        positions = count - 1 - taken if self.reverse else taken
+        if kept is not None and bool(before.any()):
+            array = library.concatenate([array, library.repeat(kept, 1, column.dtype)])
+            positions = numbers.where(before, count, positions)
+        positions[taken == _NOTHING] = -1
+        return library.take(array, positions)
+
+    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
+        """Return the last value of each group, whether there is one, and how many rows have come since."""
+        column = columns[0]
+        library = library_of(column)
+        rows = library.numbers.arange(len(column), dtype=INT64)
+        valid = library.valid(column)
+        first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+        nulls = kernels.byte_mask(~valid)
+        _, (at, seen) = kernels.reduce_by_key(
+            BUILT_IN["last"],
+            keys.arrays,
+            rows,
+            key_nulls=keys.nulls,
+            nulls=nulls,
+            starts=False,
+        )
+        at = library.numbers.where(seen, at, -1)
+        since = library.numbers.where(seen, first + lengths - 1 - at, lengths)
+        return first, (library.take(library.array(column), at), seen, since)
+
+    def merge(self, library: Library, states: States, keys: Keys) -> States:
+        """Return the last value of equal keys."""
+        values, seen, since = states
+        rows = library.numbers.arange(len(seen), dtype=INT64)
+        nulls = kernels.byte_mask(~seen)
+        last = BUILT_IN["last"]
+        _, (at, any_seen) = kernels.reduce_by_key(
+            last, keys.arrays, rows, nulls=nulls, starts=False
+        )
+        at = library.numbers.where(any_seen, at, -1)
+        _, (_, rows_since) = kernels.reduce_by_key(_SINCE, keys.arrays, (seen, since), starts=False)
+        return (library.take(values, at), any_seen, rows_since)
+
+    def apply_after(
+        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
+    ) -> Any:
+        """Fill a partition whose groups have their last values before its rows."""
+        column = columns[0]
+        library = library_of(column)
+        numbers = library.numbers
+        values, seen, since = prior
+        array = library.concatenate([values, library.array(column)])
+        valid = numbers.concatenate([seen, library.valid(column)])[order]
+        rows = numbers.arange(len(order), dtype=INT64)
+        taken, _ = kernels.scan_by_key(
+            BUILT_IN["maximum"], keys.arrays, numbers.where(valid, rows, -1)
+        )
+        nothing = taken < 0
+        if self.limit is not None:
+            late = numbers.concatenate([since, numbers.zeros(len(column), INT64)])[order]
+            nothing |= rows - taken + late[taken] > self.limit
+        positions = numbers.where(nothing, -1, order[taken])
+        return library.take(array, positions[back])
