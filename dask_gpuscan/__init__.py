@@ -30,6 +30,7 @@ from .kernels.operators import (
     segmented,
     welford,
 )
+from .run_ends import run_end_decode, run_end_encode
 from .runs import rle_decode
 
 __version__ = "0.1.0"
@@ -56,6 +57,8 @@ __all__ = [
     "multiply",
     "operator",
     "rle_decode",
+    "run_end_decode",
+    "run_end_encode",
     "scan",
     "segmented",
     "welford",
