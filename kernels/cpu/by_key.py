@@ -102,6 +102,7 @@ def scan_by_key(
         mark_nulls,
         exclusive,
         _plain(types_.identity),
+        _in_order(op, types_),
         length,
         marks.last,
     )
@@ -148,7 +149,6 @@ def _reduce_type(
     return work_type(
         ReduceRuns,
         **_read(op, types_, marks, nulls),
-        chained=types.boolean,
         starts=array_type(WORD, layout="C") if starts else types.none,
         outs=_arrays(fields, scalar),
         lowers=types.boolean if lower else types.none,
@@ -179,6 +179,7 @@ def _read(op: Operator, types_: Signature, marks: Any, nulls: type) -> dict[str,
         "xs": form([array_type(d, True) for d in types_.inputs], op.inputs == 1),
         "nulls": nulls_type(nulls),
         "identity": state_type(types_.state, types_.scalar_state),
+        "chained": types.boolean,
     }
 
 

@@ -23,6 +23,9 @@ from .visitors import Visitor, register
 LONG = 32
 """Rows from which on a run is reduced in four lanes."""
 
+BLOCK = 128
+"""Rows whose lanes are walked at once: lanes that are further apart than 256 bytes are not fetched ahead."""
+
 
 def counting(heads, state):
     """Return ``(heads, *state)``."""
@@ -92,13 +95,15 @@ def _scratch(arrays, count):
 
 
 @numba.njit(**OPTIONS)
-def _reduce(work, state, start, size):
+def _reduce(work, state, start, stride, size):
     """Reduce the rows of one run, or of the part of it in this tile, from `state`."""
     op, xs, nulls, identity = work.op, work.xs, work.nulls, work.identity
-    if size >= LONG and not work.chained:
-        return reduce_line(op, xs, nulls, identity, state, start, 1, size)[0]
-    for i in range(start, start + size):
-        state = reduce_step(op, xs, nulls, identity, state, i)
+    while size >= LONG and not work.chained:
+        block = min(size, BLOCK)
+        state, _ = reduce_line(op, xs, nulls, identity, state, start, stride, block)
+        start, size = start + block * stride, size - block
+    for i in range(size):
+        state = reduce_step(op, xs, nulls, identity, state, start + i * stride)
     return state
 
 
@@ -109,9 +114,9 @@ def _observe_reduce(work, space, seed, first, size):
     state, start = inner(work.identity, seed), np.int64(0)
     for k in range(count):
         end = np.int64(space.marked[k])
-        store(space.states, k, _reduce(work, state, first + start, end - start))
+        store(space.states, k, _reduce(work, state, first + start, 1, end - start))
         state, start = work.identity, end
-    state = _reduce(work, state, first + start, size - start)
+    state = _reduce(work, state, first + start, 1, size - start)
     return counting(seed[0] + count, state), count
 
 
@@ -155,6 +160,7 @@ class ScanRuns(NamedTuple):
     mark: Any
     exclusive: Any
     identity: Any
+    chained: Any
     length: Any
     reverse: Any
 
@@ -188,8 +194,7 @@ def _observe_scan(work, space, seed, first, size):
             flags[i], flags[size - 1 - i] = flags[size - 1 - i], flags[i]
     count = list_marked(space, size)
     if count == 0:
-        state = inner(work.identity, seed)
-        state, _ = reduce_line(work.op, work.xs, work.nulls, work.identity, state, at, stride, size)
+        state = _reduce(work, inner(work.identity, seed), at, stride, size)
         return counting(seed[0], state), size
     waiting = np.int64(space.marked[0])
     state = work.identity
