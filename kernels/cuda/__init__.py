@@ -1,4 +1,4 @@
-"""The CUDA backend: scan and reduce of CuPy arrays in one pass, by any operator.
+"""The CUDA backend: scans, reductions, compaction and what is done by key, in one pass over CuPy arrays.
 
 The engine is CUDA C++ (*.cuh), an operator's functions are Python; `build` compiles and links them, `devices`
 loads them, `launch` runs them. Importing this package imports CuPy and Numba-CUDA; nothing but a CuPy array
@@ -6,7 +6,8 @@ may do so. It must never import Dask, pandas or cuDF.
 
 Combinations are associated as a tree over lanes, warps and tiles that depends on types and lengths alone, so
 the same input gives the same bits on every run. It is not the order of the CPU backend: floating-point sums
-differ in rounding. Products overflow and underflow where a walk in order does all the same (`in_order`).
+differ in rounding. How a run of keys is reduced depends on the device as well, which may have no room for
+large tiles. Products overflow and underflow where a walk in order does all the same (`in_order`).
 """
 
 from .requirements import require

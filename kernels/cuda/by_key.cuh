@@ -57,7 +57,7 @@ __device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&
   });
   u32 missing = 0;
   if constexpr (VALUE_MASK >= 0) missing = missing_four<VALUE_MASK >= 0 ? VALUE_MASK : 0>(view, i);
-  u32 present = present_four(view, i);
+  u32 present = view.count < TILE ? present_four(view, i) : 15;
 #pragma unroll
   for (int j = 0; j < VN; j++) {
     if constexpr (IN_BAND) missing |= u32(op::is_missing(e[j])) << j;
@@ -68,11 +68,9 @@ __device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&
 
 constexpr int TOGETHER = sizeof(op::State) <= 8 ? ROWS : 1;  // rows in registers
 
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, u32& marks, int warp, int lane) {
-  marks = segment_marks(p, view, warp, lane);
-  int last = last_marked(marks, lane);  // what is before it is not open
-  State sum = identity();
-  sum.marked = warp_sum(__popc(marks));
+// The combination of a segment's items from place `last` on.
+__device__ __forceinline__ op::State reduce_from(const View& view, int last, int warp, int lane) {
+  op::State sum = op::identity();
 #pragma unroll TOGETHER
   for (int r = 0; r < ROWS; r++) {
     if ((r + 1) * ROW <= last) continue;
@@ -89,7 +87,72 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
       bool later = lane & distance;
       row = op::combine(pick(later, other, row), pick(later, row, other));
     }
-    sum.open = op::combine(sum.open, row);
+    sum = op::combine(sum, row);
+  }
+  return sum;
+}
+
+// Scans a segment's items from `run` on; `visit` gets four at a time: row and place of the first, marks, which are
+// missing, and the states before and after each. Returns the state after the last.
+template <class Visit>
+__device__ __forceinline__ op::State scan_segment(const View& view, u32 marks, op::State run, int warp, int lane,
+                                                  Visit visit) {
+#pragma unroll TOGETHER
+  for (int r = 0; r < ROWS; r++) {
+    int place = r * ROW + lane * VN;
+    u32 mine = (marks >> (VN * r)) & 15;
+    op::State x[VN];
+    u32 missing = read_states(view, warp * SEGMENT + place, x);
+#pragma unroll
+    for (int j = 1; j < VN; j++) x[j] = pick((mine >> j) & 1, x[j], op::combine(x[j - 1], x[j]));
+    u32 lanes = __ballot_sync(ALL, mine);
+    int since = lane - (31 - __clz(lanes & (ALL >> (31 - lane))));  // lanes since the last one with a marked item
+    op::State sum = x[VN - 1];
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      op::State earlier = lane_up(sum, distance);
+      sum = pick(lane >= distance && since >= distance, op::combine(earlier, sum), sum);
+    }
+    op::State before[VN], after[VN];
+    before[0] = lane_up(sum, 1);
+    bool restarted = lanes & ((1u << lane) - 1);
+    before[0] = pick(lane == 0, run, pick(restarted, before[0], op::combine(run, before[0])));
+    op::State all = lane_at(sum, 31);
+    run = pick(lanes, all, op::combine(run, all));
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      if (j) before[j] = after[j ? j - 1 : 0];
+      after[j] = pick(mine & ((2u << j) - 1), x[j], op::combine(before[0], x[j]));
+    }
+    visit(r, place, mine, missing, before, after);
+  }
+  return run;
+}
+
+// Marks and reduces a warp's items. A reduction copies the states of the runs that marks close to `kept`, one a lane, if
+// they are few, and the tile is not `held` for them.
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16*,
+                                                int warp, int lane) {
+  u32 marks = segment_marks(p, view, warp, lane);
+  State sum;
+  int total = int(warp_sum(__popc(marks)));
+  sum.marked = total;
+  held = !REDUCES || total > 32;
+  if (held) kept[lane].marks = marks;
+  if (held || total == 0) {
+    sum.open = reduce_from(view, total ? last_marked(marks, lane) : 0, warp, lane);
+  } else if constexpr (REDUCES) {
+    Ranks ranks = rank(marks, lane);
+    sum.open = scan_segment(view, marks, op::identity(), warp, lane,
+                            [&](int r, int place, u32 mine, u32, const op::State(&before)[VN], const op::State(&)[VN]) {
+                              int next = ranks.row[r];
+#pragma unroll
+                              for (int j = 0; j < VN; j++)
+                                if ((mine >> j) & 1) {
+                                  kept[next].marks = place + j;
+                                  kept[next++].open = before[j];
+                                }
+                            });
   }
   return sum;
 }
@@ -120,57 +183,45 @@ __device__ __forceinline__ void write_four(const Params& p, const View& view, in
   });
 }
 
-__device__ __forceinline__ void segment_write(const Params& p, const View& view, u32 marks, const State& before, u16*,
-                                              int warp, int lane) {
-  Ranks ranks;
-  if constexpr (REDUCES) {
-    ranks = rank(marks, lane);
-    if (ranks.total == 0) return;
-  }
-  op::State run = before.open;
-#pragma unroll TOGETHER
-  for (int r = 0; r < ROWS; r++) {
-    int i = warp * SEGMENT + r * ROW + lane * VN;
-    u32 mine = (marks >> (VN * r)) & 15;
-    op::State x[VN];
-    u32 missing = read_states(view, i, x);
-#pragma unroll
-    for (int j = 1; j < VN; j++) x[j] = pick((mine >> j) & 1, x[j], op::combine(x[j - 1], x[j]));
-    u32 lanes = __ballot_sync(ALL, mine);
-    int since = lane - (31 - __clz(lanes & (ALL >> (31 - lane))));  // lanes since the last one with a marked item
-    op::State sum = x[VN - 1];
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      op::State earlier = lane_up(sum, distance);
-      sum = pick(lane >= distance && since >= distance, op::combine(earlier, sum), sum);
-    }
-    op::State first = lane_up(sum, 1);  // what comes before the lane's items
-    bool restarted = lanes & ((1u << lane) - 1);
-    first = pick(lane == 0, run, pick(restarted, first, op::combine(run, first)));
-    op::State all = lane_at(sum, 31);
-    run = pick(lanes, all, op::combine(run, all));
+// A run starts at place `start`, and the one before it is closed.
+__device__ __forceinline__ void close_run(const Params& p, i64 place, i64 start, const op::State& closed) {
+  if (STARTS) reinterpret_cast<i64*>(p.rest[0])[place] = start;
+  if (place) write_result(p, place - 1, op::lower(closed));
+}
 
-    op::Output results[VN];
-    op::State earlier = first;
-    int next = 0;
-    if constexpr (REDUCES) next = ranks.row[r];
+__device__ __forceinline__ void segment_write(const Params& p, const View& view, const Kept* kept, const State&,
+                                              const State& before_all, u16*, int warp, int lane) {
+  u32 marks = kept[lane].marks;
+  if constexpr (REDUCES) {
+    Ranks ranks = rank(marks, lane);
+    scan_segment(view, marks, before_all.open, warp, lane,
+                 [&](int r, int place, u32 mine, u32, const op::State(&before)[VN], const op::State(&)[VN]) {
+                   i64 next = i64(before_all.marked) + ranks.row[r], first = view.first + warp * SEGMENT + place;
 #pragma unroll
-    for (int j = 0; j < VN; j++) {
-      bool marked = (mine >> j) & 1, fresh = mine & ((2u << j) - 1);
-      op::State after = pick(fresh, x[j], op::combine(first, x[j]));
-      if constexpr (REDUCES) {
-        if (marked) {  // the run before it is closed
-          i64 place = i64(before.marked) + next++;
-          if (STARTS) reinterpret_cast<i64*>(p.rest[0])[place] = view.first + i + j;
-          if (place) write_result(p, place - 1, op::lower(earlier));
-        }
-      } else {
-        results[j] = op::lower(EXCLUSIVE ? pick(marked, op::identity(), earlier) : after);
-        if (MARK_NULLS && ((missing >> j) & 1)) results[j] = op::null_output();
-      }
-      earlier = after;
-    }
-    if constexpr (!REDUCES) write_four(p, view, i, results);
+                   for (int j = 0; j < VN; j++)
+                     if ((mine >> j) & 1) close_run(p, next++, first + j, before[j]);
+                 });
+  } else {
+    scan_segment(view, marks, before_all.open, warp, lane,
+                 [&](int, int place, u32 mine, u32 missing, const op::State(&before)[VN], const op::State(&after)[VN]) {
+                   op::Output results[VN];
+#pragma unroll
+                   for (int j = 0; j < VN; j++) {
+                     bool marked = (mine >> j) & 1;
+                     results[j] = op::lower(EXCLUSIVE ? pick(marked, op::identity(), before[j]) : after[j]);
+                     if (MARK_NULLS && ((missing >> j) & 1)) results[j] = op::null_output();
+                   }
+                   write_four(p, view, warp * SEGMENT + place, results);
+                 });
+  }
+}
+// The same for a segment whose tile is gone.
+__device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
+                                           const State& before, int warp, int lane) {
+  if constexpr (REDUCES) {
+    if (lane >= int(sum.marked)) return;
+    op::State closed = lane ? kept[lane].open : op::combine(before.open, kept[lane].open);
+    close_run(p, before.marked + lane, view.first + warp * SEGMENT + kept[lane].marks, closed);
   }
 }
 

@@ -28,14 +28,12 @@ struct Params {
 };
 
 struct Place {
-  i64 line;   // 0: there is one
   i64 tile;   // < 0: no more tiles
   i64 first;  // item of the arrays that is first in memory
   int count;
 };
 __device__ __forceinline__ Place place_of(const Params& p, i64 tile) {
   Place at;
-  at.line = 0;
   at.tile = tile;
   i64 before = tile * TILE, left = p.length - before;
   at.count = left < TILE ? int(left) : TILE;
@@ -86,30 +84,41 @@ __device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
   return source;
 }
 
+// A tile as one thread describes it for all.
+struct Tile {
+  Place at;
+  int skip[COLUMNS];
+  bool border;   // the tile has the first item of all in the direction in which runs are marked
+  bool vectors;  // lanes may read their items in one access
+};
+__device__ __forceinline__ void describe(const Params& p, const Place& at, Tile& tile) {
+  bool vectors = !REVERSE || at.count == TILE;
+  unroll<COLUMNS>([&](auto k) {
+    constexpr int K = k.value;
+    tile.skip[K] = source_of<K>(p, at).skip;
+    if constexpr (!Column<K>::BITS) vectors = vectors && tile.skip[K] % PIECE<VN, typename Column<K>::type> == 0;
+  });
+  tile.at = at;
+  tile.border = AFTER ? at.first + at.count == p.length : at.first == 0;
+  tile.vectors = vectors;
+}
+
 struct View {
   const u8* at[COLUMNS];  // item 0, or the image's first byte where it holds bits
   int bit[COLUMNS];       // of item 0
   i64 first;
   int count;
-  bool border;   // the tile has the first item of all in the direction in which runs are marked
-  bool vectors;  // lanes may read their items in one access
+  bool border, vectors;
 };
-__device__ __forceinline__ View view_of(const Params& p, const Place& at, const u8* stage) {
+__device__ __forceinline__ View view_of(const Tile& tile, const u8* stage) {
   View view;
-  view.first = at.first;
-  view.count = at.count;
-  view.border = AFTER ? at.first + at.count == p.length : at.first == 0;
-  view.vectors = !REVERSE || at.count == TILE;
+  view.first = tile.at.first;
+  view.count = tile.at.count;
+  view.border = tile.border;
+  view.vectors = tile.vectors;
   unroll<COLUMNS>([&](auto k) {
-    constexpr int K = k.value;
-    Source source = source_of<K>(p, at);
-    view.bit[K] = source.skip;
-    view.at[K] = stage + region_offset<K>();
-    if constexpr (!Column<K>::BITS) {
-      using T = typename Column<K>::type;
-      view.at[K] += source.skip;
-      view.vectors = view.vectors && aligned(view.at[K], PIECE<VN, T>);
-    }
+    view.bit[k.value] = tile.skip[k.value];
+    view.at[k.value] = stage + region_offset<k.value>() + (Column<k.value>::BITS ? 0 : tile.skip[k.value]);
   });
   return view;
 }

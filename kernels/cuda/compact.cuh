@@ -43,13 +43,31 @@ __device__ __forceinline__ void move_listed(const Params& p, const View& view, u
   }
 }
 
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, u32& marks, int warp, int lane) {
-  marks = segment_marks(p, view, warp, lane);
-  return State{i64(warp_sum(__popc(marks)))};
+// Marks a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16* list,
+                                                int warp, int lane) {
+  u32 marks = segment_marks(p, view, warp, lane);
+  int total = int(warp_sum(__popc(marks)));
+  held = SPLIT || total > 32;
+  if (held) {
+    kept[lane].marks = marks;
+  } else if (total) {
+    list_marked(marks, list, lane);
+    if (lane < total) {
+      u32 place = list[lane];
+      kept[lane].marks = place;
+      unroll<OUTPUTS>([&](auto n) {
+        constexpr int N = n.value;
+        if constexpr (Moved<N>::COLUMN >= 0) Moved<N>::saved(kept[lane]) = moved<N>(p, view, warp * SEGMENT + place);
+      });
+    }
+  }
+  return State{total};
 }
 
-__device__ __forceinline__ void segment_write(const Params& p, const View& view, u32 marks, const State& before,
-                                              u16* list, int warp, int lane) {
+__device__ __forceinline__ void segment_write(const Params& p, const View& view, const Kept* kept, const State&,
+                                              const State& before, u16* list, int warp, int lane) {
+  u32 marks = kept[lane].marks;
   int total = list_marked(marks, list, lane);
   move_listed(p, view, p.out, before.marked, list, total, warp, lane);
   if constexpr (SPLIT) {
@@ -60,6 +78,20 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
     total = list_marked(others, list, lane);
     move_listed(p, view, p.rest, view.first + warp * SEGMENT - before.marked, list, total, warp, lane);
   }
+}
+// The same for a segment whose tile is gone.
+__device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
+                                           const State& before, int warp, int lane) {
+  if (lane >= sum.marked) return;
+  unroll<OUTPUTS>([&](auto n) {
+    constexpr int N = n.value;
+    using T = typename Moved<N>::type;
+    T* to = reinterpret_cast<T*>(p.out[N]) + before.marked + lane;
+    if constexpr (Moved<N>::COLUMN >= 0)
+      *to = Moved<N>::saved(kept[lane]);
+    else
+      *to = moved<N>(p, view, warp * SEGMENT + int(kept[lane].marks));
+  });
 }
 
 // By one thread, once: what the last item decides.

@@ -11,8 +11,9 @@ from typing import Any
 
 import cupy
 import numpy as np
+from numba.core import types
 
-from ..cpu.types import Signature, as_state, signature
+from ..cpu.types import Signature, as_state, lifted, signature
 from ..marks import Predicate, Runs
 from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
@@ -208,6 +209,8 @@ def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any],
         else:
             order.append(("scalar", len(scalars)))
             scalars.append(np.asarray(value)[()])
+    given = {"row": rows, "scalar": scalars}
+    _check_bool(keep.counter, tuple(given[kind][i].dtype for kind, i in order))
     plan = Plan(
         "compact",
         "predicate",
@@ -218,6 +221,13 @@ def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any],
         order=tuple(order),
     )
     return plan, rows, [m for m in nulls if isinstance(m, Mask)], scalars, False
+
+
+@lru_cache(maxsize=1024)
+def _check_bool(counter: Operator, dtypes: tuple[np.dtype, ...]) -> None:
+    found = lifted(counter, dtypes)
+    if found != types.boolean:
+        raise TypeError(f"a predicate must return bool, found {found}")
 
 
 def _nullness(nulls: Nulls) -> Nullness:

@@ -4,8 +4,10 @@
 __device__ __forceinline__ State identity() { return State{}; }
 __device__ __forceinline__ State combine(const State&, const State& b) { return b; }
 
-__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, u32& marks, int warp, int lane) {
-  marks = segment_marks(p, view, warp, lane);
+__device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept*, bool& held, u16*, int warp,
+                                                int lane) {
+  held = false;
+  u32 marks = segment_marks(p, view, warp, lane);
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     int i = warp * SEGMENT + r * ROW + lane * VN;
@@ -21,5 +23,7 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
   }
   return State{};
 }
-__device__ __forceinline__ void segment_write(const Params&, const View&, u32, const State&, u16*, int, int) {}
+__device__ __forceinline__ void segment_write(const Params&, const View&, const Kept*, const State&, const State&, u16*, int,
+                                              int) {}
+__device__ __forceinline__ void kept_write(const Params&, const View&, const Kept*, const State&, const State&, int, int) {}
 __device__ __forceinline__ void finish(const Params&, const State&) {}

@@ -34,23 +34,21 @@ __device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i
 #pragma unroll
     for (int j = 0; j < VN; j++) marks |= u32(is_marked(p, keys[j])) << j;
   } else if constexpr (AFTER && !REVERSE) {  // the last items of runs
-    int next = min(i + VN, view.count - int(view.border));
-    Key edge = read_key(view, next);
+    Key edge = read_key(view, min(i + VN, view.count - int(view.border)));
 #pragma unroll
-    for (int j = 0; j < VN; j++) {
-      bool last = view.border && i + j == view.count - 1;
-      bool change = differs(keys[j], j + 1 < VN ? keys[j + 1 < VN ? j + 1 : 0] : edge);
-      marks |= u32(last ? !p.continues : change) << j;
+    for (int j = 0; j < VN; j++) marks |= u32(differs(keys[j], j + 1 < VN ? keys[j + 1 < VN ? j + 1 : 0] : edge)) << j;
+    if (view.border) {
+      int last = view.count - 1 - i;
+      if (last >= 0 && last < VN) marks = (marks & ~(1u << last)) | u32(!p.continues) << last;
     }
   } else {  // the first ones
-    bool first = view.border && i == 0;
-    int earlier = in_memory(view, i - 1);
-    Key edge = first ? keys[0] : read_key(view, REVERSE ? max(earlier, 0) : earlier);
+    int earlier = in_memory(view, max(i - 1, -int(!view.border)));
+    Key edge = read_key(view, REVERSE ? max(earlier, 0) : earlier);
 #pragma unroll
     for (int j = 0; j < VN; j++) marks |= u32(differs(j ? keys[j ? j - 1 : 0] : edge, keys[j])) << j;
-    if (first) marks |= !p.continues;
+    if (view.border && i == 0) marks = (marks & ~1u) | u32(!p.continues);
   }
-  return marks & present_four(view, i);
+  return view.count < TILE ? marks & present_four(view, i) : marks;
 }
 
 // Four marks a row.
@@ -122,10 +120,12 @@ __device__ __forceinline__ Ranks rank(u32 marks, int lane) {
 
 // Lists the places of marked items within the segment; returns how many there are.
 __device__ __forceinline__ int list_marked(u32 marks, u16* list, int lane) {
+  if (!__any_sync(ALL, marks)) return 0;
   Ranks ranks = rank(marks, lane);
   __syncwarp();  // the list may still be read
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
+    if (!__any_sync(ALL, (marks >> (VN * r)) & 15)) continue;
     int next = ranks.row[r];
 #pragma unroll
     for (int j = 0; j < VN; j++)

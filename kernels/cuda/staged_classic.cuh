@@ -13,21 +13,26 @@ __device__ __forceinline__ void copy_columns(const Params& p, const Place& at, u
 extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) u8 stage[];
   __shared__ i64 next;
+  __shared__ Tile tile;
   __shared__ State aggregates[WARPS];
   __shared__ State befores[WARPS];
   __shared__ State tile_prefix;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  u16* list = reinterpret_cast<u16*>(stage + STAGE) + warp * SEGMENT;
+  Kept* kept = reinterpret_cast<Kept*>(stage + STAGE) + warp * 32;
+  u16* list = reinterpret_cast<u16*>(stage + STAGE + WARPS * 32 * sizeof(Kept)) + warp * SEGMENT;
   for (bool begun = false;; begun = true) {
-    if (threadIdx.x == 0) next = take_ticket(p, !begun);
+    if (threadIdx.x == 0) {
+      next = take_ticket(p, !begun);
+      if (next < p.tiles) describe(p, place_of(p, next), tile);
+    }
     __syncthreads();
     if (next >= p.tiles) return;
-    Place at = place_of(p, next);
+    Place at = tile.at;
     copy_columns(p, at, stage);
     __syncthreads();
-    View view = view_of(p, at, stage);
-    u32 marks;
-    State sum = segment_reduce(p, view, marks, warp, lane);
+    View view = view_of(tile, stage);
+    bool held;
+    State sum = segment_reduce(p, view, kept, held, list, warp, lane);
     if constexpr (LOOKS_BACK) {
       if (lane == 0) aggregates[warp] = sum;
       __syncthreads();
@@ -45,7 +50,11 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(c
         }
       }
       __syncthreads();
-      segment_write(p, view, marks, combine(tile_prefix, befores[warp]), list, warp, lane);
+      State before = combine(tile_prefix, befores[warp]);
+      if (held)
+        segment_write(p, view, kept, sum, before, list, warp, lane);
+      else
+        kept_write(p, view, kept, sum, before, warp, lane);
     }
     __syncthreads();
   }

@@ -1,138 +1,159 @@
 // The pipelined schedule of columns, for sm_90 and later: blocks that stay, around a ring of stages in shared memory.
 //
-// A feeder warp takes tickets and copies tiles into stages; the squad marks and reduces a tile as soon as it lands, and
-// writes the tile DEPTH before it, whose prefix a look-back warp has found meanwhile; a publisher warp folds the squad's
-// aggregates. So tiles load, wait for their prefix and are written at the same time. Stages are freed in the order of
-// tickets, so the lowest unfinished tile never waits.
+// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad marks and reduces its segment as soon
+// as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
+// the squad's aggregates, a look-back warp finds what comes before a tile, and then the squad writes it. So tiles load while
+// DEPTH others wait for their prefix, most of them without a stage. Stages and tickets are taken in order, and what a
+// warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
 #pragma once
 #include "bulk.cuh"
+#include "window.cuh"
+
+constexpr int SLOTS = STAGES + DEPTH + 1;  // tiles that are loading, waiting, or being written
 
 struct Ring {
-  Barrier full[STAGES];     // the tile has landed
-  Barrier reduced[STAGES];  // the warps' aggregates are there
-  Barrier known[STAGES];    // so is what comes before the tile, and before each warp within it
-  Barrier empty[STAGES];    // the stage may be fed again
-  Place place[STAGES];
-  State aggregates[STAGES][WARPS];
-  State befores[STAGES][WARPS];
-  State prefix[STAGES];
-  u32 marks[STAGES][WARPS * 32];
+  Barrier full[STAGES];    // the tile has landed
+  Barrier empty[STAGES];   // the stage may be fed again
+  Barrier reduced[SLOTS];  // the warps' aggregates are there
+  Barrier known[SLOTS];    // so is what comes before the tile, and before each warp within it
+  Tile tile[SLOTS];        // at.tile < 0: no more tiles
+  State aggregates[SLOTS][WARPS];
+  State befores[SLOTS][WARPS];
+  State prefix[SLOTS];
 };
 
-struct Turn {  // which stage a tile of this block is in, and which phase its barriers have then
-  int stage = 0;
+template <int N>
+struct Turn {  // which of N places a tile of this block has, and which phase its barriers have then
+  int place = 0;
   u32 phase = 0;
   __device__ __forceinline__ explicit Turn(int skip = 0) { next(skip); }
   __device__ __forceinline__ void next(int turns = 1) {
-    stage += turns;
-    if (stage >= STAGES) stage -= STAGES, phase ^= 1;
+    place += turns;
+    if (place >= N) place -= N, phase ^= 1;
   }
 };
 
 // By one thread.
 __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
-  bool first = true;
-  int ended = 0;
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
-    i64 tile = p.tiles;
-    if (!ended) {
-      // the ticket travels while the stage's last tile is written, but is not taken earlier: others wait for its tile
-      ring.known[s].wait(turn.phase ^ 1);
-      tile = take_ticket(p, first);
-      first = false;
-    }
+  i64 next = take_ticket(p, true);
+  Turn<SLOTS> slot;
+  for (Turn<STAGES> turn;; turn.next(), slot.next()) {
+    int s = turn.place;
     ring.empty[s].wait(turn.phase ^ 1);
-    if (tile >= p.tiles) {
-      ring.place[s].tile = -1;
+    if (next >= p.tiles) {
+      ring.tile[slot.place].at.tile = -1;
       ring.full[s].arrive();
-      if (++ended == LOOKBACKS) return;
-      continue;
+      return;
     }
-    Place at = place_of(p, tile);
+    Place at = place_of(p, next);
+    describe(p, at, ring.tile[slot.place]);
     u32 bytes = 0;
     unroll<COLUMNS>([&](auto k) { bytes += source_of<k.value>(p, at).bytes; });
-    ring.place[s] = at;
     ring.full[s].arrive_and_expect(bytes);
     unroll<COLUMNS>([&](auto k) {
       Source source = source_of<k.value>(p, at);
       load_bulk(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
     });
+    next = take_ticket(p, false);  // travels while the next stage is emptied
   }
 }
 
 __device__ __forceinline__ void publish_tiles(const Params& p, Ring& ring, int lane) {
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
-    ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
-    if (at.tile < 0) return;
+  for (Turn<SLOTS> turn;; turn.next()) {
+    int s = turn.place;
     ring.reduced[s].wait(turn.phase);
+    i64 tile = ring.tile[s].at.tile;
+    if (tile < 0) return;
     State all = fold_columns(ring.aggregates[s], ring.befores[s], lane);
     if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
-    if (lane == 0) publish(Lookback(p, 0).tiles + at.tile * DESCRIPTOR, all);
+    if (lane == 0) publish(Lookback(p, 0).tiles + tile * DESCRIPTOR, all);
     __syncwarp();
     if (lane == 0) ring.known[s].arrive();
   }
 }
 
-__device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
-  for (Turn turn(which);; turn.next(LOOKBACKS)) {
-    int s = turn.stage;
-    ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
-    if (at.tile < 0) return;
-    bool last = at.tile == p.tiles - 1;
-    State inclusive;
-    State prefix = Lookback(p, 0).before(at.tile, seed_of(p), last, inclusive, lane);
+// By one warp, which folds all tiles' aggregates itself, in the order of the tickets.
+__device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane) {
+  const u64* tiles = Lookback(p, 0).tiles;
+  Walk walk;
+  walk.block = 0;
+  walk.start(seed_of(p));
+  for (Turn<SLOTS> turn;; turn.next()) {
+    int s = turn.place;
+    ring.reduced[s].wait(turn.phase);
+    i64 tile = ring.tile[s].at.tile, target = tile >> 5;
+    if (tile < 0) return;
+    State prefix;
+    for (bool there = false; !there;) {
+      State found = of_blocks(tiles, walk.block, tile, lane, [] {});
+      i64 left = target - walk.block;
+      there = left < WINDOW;
+      walk.add(found, there ? target : walk.block + WINDOW, lane);
+      if (there) prefix = walk.before_tile(tile, from_lane(found, int(left)), lane);
+    }
     if (lane == 0) {
       if (IN_PLACE) __threadfence();
       ring.prefix[s] = prefix;
-      if (last) finish(p, inclusive);
       ring.known[s].arrive();
+    }
+    if (tile == p.tiles - 1) {
+      State all = walk.after_tile(tiles, tile, lane);
+      if (lane == 0) finish(p, all);
     }
     __syncwarp();
   }
 }
 
-__device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stages, u16* list, int warp, int lane) {
-  Turn ahead, behind;
+__device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stages, Kept* kept, u16* list, int warp,
+                                     int lane) {
+  Turn<STAGES> landing, leaving;  // of the next tile to be reduced, and of the next to be written
+  Turn<SLOTS> ahead, behind;
+  Turn<DEPTH> keep, kept_at;
+  u32 held = 0;  // a bit for each tile that waits
   bool ended = false;
   for (int waiting = 0;;) {
-    if (!ended) {
-      int s = ahead.stage;
-      ring.full[s].wait(ahead.phase);
-      Place at = ring.place[s];
-      ended = at.tile < 0;
-      if (!ended) {
-        u32 marks;
-        State sum = segment_reduce(p, view_of(p, at, stages + s * STAGE), marks, warp, lane);
-        ring.marks[s][warp * 32 + lane] = marks;
-        if (lane == 0) {
-          ring.aggregates[s][warp] = sum;
-          ring.reduced[s].arrive();
-        }
-        ahead.next();
-        waiting++;
-      }
-    }
-    if (waiting > (ended ? 0 : DEPTH)) {
-      int s = behind.stage;
-      ring.known[s].wait(behind.phase);
-      View view = view_of(p, ring.place[s], stages + s * STAGE);
+    if (waiting && __all_sync(ALL, ring.known[behind.place].ready(behind.phase))) {
+      int s = behind.place;
+      const State& sum = ring.aggregates[s][warp];
       State before = combine(ring.prefix[s], ring.befores[s][warp]);
-      segment_write(p, view, ring.marks[s][warp * 32 + lane], before, list, warp, lane);
-      __syncwarp();
-      if (lane == 0) ring.empty[s].arrive();
-      behind.next();
+      View view = view_of(ring.tile[s], stages + leaving.place * STAGE);
+      const Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
+      if ((held >> kept_at.place) & 1) {
+        segment_write(p, view, mine, sum, before, list, warp, lane);
+        __syncwarp();
+        if (lane == 0) ring.empty[leaving.place].arrive();
+      } else {
+        kept_write(p, view, mine, sum, before, warp, lane);
+      }
+      behind.next(), leaving.next(), kept_at.next();
       waiting--;
-    } else if (ended) {
-      return;
+    } else if (!ended && waiting < DEPTH && __all_sync(ALL, ring.full[landing.place].ready(landing.phase))) {
+      int s = ahead.place;
+      ended = ring.tile[s].at.tile < 0;
+      if (ended) {  // the publisher and the look-back warp learn of it as of a tile
+        if (lane == 0) ring.reduced[s].arrive();
+        continue;
+      }
+      bool holds;
+      Kept* mine = kept + (keep.place * WARPS + warp) * 32;
+      __syncwarp();
+      State sum = segment_reduce(p, view_of(ring.tile[s], stages + landing.place * STAGE), mine, holds, list, warp, lane);
+      held = (held & ~(1u << keep.place)) | u32(holds) << keep.place;
+      __syncwarp();
+      if (lane == 0) {
+        ring.aggregates[s][warp] = sum;
+        ring.reduced[s].arrive();
+        if (!holds) ring.empty[landing.place].arrive();
+      }
+      ahead.next(), landing.next(), keep.next();
+      waiting++;
+    } else if (ended && !waiting) {
+      break;
     }
   }
 }
 
-extern "C" __global__ void __launch_bounds__((WARPS + 2 + LOOKBACKS) * 32, 1)
+extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
     visit_tiles(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) u8 shared[];
   __shared__ Ring ring;
@@ -140,21 +161,24 @@ extern "C" __global__ void __launch_bounds__((WARPS + 2 + LOOKBACKS) * 32, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {
       ring.full[s].init(1);
+      ring.empty[s].init(WARPS);
+    }
+    for (int s = 0; s < SLOTS; s++) {
       ring.reduced[s].init(WARPS);
       ring.known[s].init(2);
-      ring.empty[s].init(WARPS);
     }
     barriers_are_ready();
   }
   __syncthreads();
   if (warp < WARPS) {
-    u16* lists = reinterpret_cast<u16*>(shared + STAGES * STAGE);
-    work(p, ring, shared, lists + warp * SEGMENT, warp, lane);
+    Kept* kept = reinterpret_cast<Kept*>(shared + STAGES * STAGE);
+    u16* lists = reinterpret_cast<u16*>(kept + DEPTH * WARPS * 32);
+    work(p, ring, shared, kept, lists + warp * SEGMENT, warp, lane);
   } else if (warp == WARPS) {
     if (lane == 0) feed(p, ring, shared);
   } else if (warp == WARPS + 1) {
     publish_tiles(p, ring, lane);
   } else {
-    look_back(p, ring, warp - WARPS - 2, lane);
+    look_back(p, ring, lane);
   }
 }

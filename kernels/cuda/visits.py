@@ -9,19 +9,21 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import cupy
 import numpy as np
 from cuda.bindings import driver
-from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
+from cuda.core import ObjectCode
 
 from ..nulls import Mask
 from . import cache
-from .build import FOLDER, _environment
+from .build import _environment, _link
+from .devices import Device, check
+from .devices import device as device_of
 from .functions import lto_functions, lto_predicate
-from .plan import LOOKBACKS, Plan, plan_source, scalars_dtype_of, state_dtype_of
+from .launch import _readable, _ready
+from .plan import Plan, plan_source, scalars_dtype_of, sized, state_dtype_of
 
 PIPELINED = (9, 0)
 """The compute capability from which on columns take the pipelined schedule."""
@@ -29,15 +31,16 @@ PIPELINED = (9, 0)
 SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
 """Force "classic" or "pipelined"; by default the device chooses."""
 
+CLASSIC_BYTES = 60 << 10
+"""Shared memory that a block of the classic schedule may take on every GPU."""
+
 BLOCKS_AN_SM = 4
 """Blocks a multiprocessor that a launch of the classic schedule has at most."""
 
 
 def readable(array: Any) -> Any:
     """Return `array`, or a copy if its elements are not neighbours or not aligned."""
-    if not array.flags.c_contiguous or array.data.ptr % array.dtype.alignment:
-        return array.copy(order="C")
-    return array
+    return _readable(array, array.dtype)
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ def visit(
         The state before the first row; by default zeros.
     """
     number = cupy.cuda.runtime.getDevice()
+    plan = sized(plan, device_of(number).capability)
     kernel = _kernel(plan, number)
     stream = cupy.cuda.get_current_stream().ptr
     pointers, bits = [a.data.ptr for a in data], [0] * len(data)
@@ -143,35 +147,20 @@ def visit(
         address.ctypes.data,
         0,
     )
-    if status != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"the kernel could not be launched: {status!r}")
+    check(status, "the kernel could not be launched")
     return Visit(plan, carry_out, stream, number)
 
 
 def fits(plan: Plan) -> bool:
     """Tell whether a tile of the plan's columns fits into the current device's shared memory."""
-    device = _device(cupy.cuda.runtime.getDevice())
+    device = device_of(cupy.cuda.runtime.getDevice())
+    plan = sized(plan, device.capability)
     if _schedule(plan, device) == "pipelined":
         return plan.stages(device.capability) >= 2
-    return plan.stage + plan.lists <= 46 << 10 or plan.stages(device.capability) >= 1
+    return plan.shared("classic", device.capability) <= CLASSIC_BYTES or plan.large
 
 
 # --- compiled kernels -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Device:
-    number: int
-    capability: tuple[int, int]
-    multiprocessors: int
-
-
-@lru_cache(maxsize=64)
-def _device(number: int) -> _Device:
-    found = cupy.cuda.Device(number)
-    text = found.compute_capability
-    processors = found.attributes["MultiProcessorCount"]
-    return _Device(number, (int(text[:-1]), int(text[-1])), processors)
 
 
 @dataclass(frozen=True)
@@ -187,22 +176,10 @@ _building = threading.Lock()
 _kernels: dict[tuple[Plan, str, int], _Kernel] = {}
 
 
-class _Thread(threading.local):
-    """Which devices a host thread has used."""
-
-    def __init__(self) -> None:
-        self.devices: set[int] = set()
-
-
-_thread = _Thread()
-
-
 def _kernel(plan: Plan, number: int) -> _Kernel:
     """Return a plan's kernel on a device, compiled once."""
-    if number not in _thread.devices:  # a pooled allocation may not make the context current
-        cupy.cuda.runtime.setDevice(number)
-        _thread.devices.add(number)
-    device = _device(number)
+    _ready(number)
+    device = device_of(number)
     key = (plan, _schedule(plan, device), number)
     found = _kernels.get(key)
     if found is None:
@@ -212,7 +189,7 @@ def _kernel(plan: Plan, number: int) -> _Kernel:
     return found
 
 
-def _schedule(plan: Plan, device: _Device) -> str:
+def _schedule(plan: Plan, device: Device) -> str:
     if plan.visitor == "heads":
         return "classic"
     return SCHEDULE or ("pipelined" if device.capability >= PIPELINED else "classic")
@@ -229,24 +206,10 @@ def build_plan(plan: Plan, schedule: str, capability: tuple[int, int]) -> tuple[
         )
         functions.append(lto_predicate(plan.predicate, inputs, told, capability))
     arch = f"sm_{capability[0]}{capability[1]}"
-    options = ProgramOptions(
-        std="c++17",
-        arch=arch,
-        relocatable_device_code=True,
-        link_time_optimization=True,
-        include_path=[str(FOLDER)],
-        device_as_default_execution_space=True,
-    )
-    engine = Program(plan_source(plan, schedule, capability), "c++", options).compile("ltoir")
-    parts = [ObjectCode.from_ltoir(code, name=f"op{i}") for i, code in enumerate(functions)]
-    linking = LinkerOptions(
-        arch=arch, link_time_optimization=True, ptxas_options=["-v"], verbose=True
-    )
-    linker = Linker(engine, *parts, options=linking)
-    return bytes(linker.link("cubin").code), linker.get_info_log()
+    return _link(plan_source(plan, schedule, capability), functions, arch)
 
 
-def _load(plan: Plan, schedule: str, device: _Device) -> _Kernel:
+def _load(plan: Plan, schedule: str, device: Device) -> _Kernel:
     digest = hashlib.sha256(_environment().encode())
     digest.update(repr((plan.key, device.capability)).encode())
     digest.update(plan_source(plan, schedule, device.capability).encode())
@@ -257,16 +220,14 @@ def _load(plan: Plan, schedule: str, device: _Device) -> _Kernel:
         cache.write(name, code)
     module = ObjectCode.from_cubin(code)
     handle = module.get_kernel("visit_tiles").handle
-    warps, shared, most = plan.cut[0], plan.stage, BLOCKS_AN_SM * device.multiprocessors
+    warps, most = plan.cut[0], BLOCKS_AN_SM * device.multiprocessors
+    shared = plan.shared(schedule, device.capability)
     if schedule == "pipelined":
-        shared *= plan.stages(device.capability)
-        warps += 2 + LOOKBACKS
+        warps += 3
         most = device.multiprocessors
-    shared += plan.lists
     attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     (status,) = driver.cuKernelSetAttribute(
         attribute, shared, handle, driver.CUdevice(device.number)
     )
-    if status != driver.CUresult.CUDA_SUCCESS:
-        raise RuntimeError(f"the kernel needs {shared} bytes of shared memory a block: {status!r}")
+    check(status, f"GPU {device.number} has no {shared} bytes of shared memory for a block")
     return _Kernel(driver.CUfunction(int(handle)), module, 32 * warps, shared, most)

@@ -22,7 +22,7 @@ from dask_gpuscan.kernels.cuda import visits
 
 pytestmark = pytest.mark.gpu
 
-LENGTHS = [0, 1, 2, 31, 129, 2047, 2048, 4097, 8191, 8192, 8193, 16385, 33 * 8192 + 5, 1_500_007]
+LENGTHS = [0, 1, 2, 31, 129, 2047, 2048, 4097, 8191, 8192, 8193, 16384, 16385, 270_341, 1_500_007]
 MEAN_RUNS = [1, 2, 7, 500, 1_000_000]
 
 
