@@ -19,6 +19,10 @@ class Backend:
 
     name: str = "cpu"
 
+    def holds(self, dtype: Any) -> bool:
+        """Tell whether there are arrays of this dtype."""
+        return True
+
     def array(self, values: Any) -> Any:
         return np.asarray(values)
 
@@ -44,6 +48,9 @@ class Cuda(Backend):
     """CuPy arrays and cuDF frames on a GPU."""
 
     name: str = "cuda"
+
+    def holds(self, dtype: Any) -> bool:
+        return np.dtype(dtype).kind not in "mM"
 
     def array(self, values: Any) -> Any:
         import cupy

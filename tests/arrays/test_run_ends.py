@@ -34,5 +34,5 @@ def test_what_is_taken():
 def test_bad_input():
     with pytest.raises(ValueError, match="one dimension, found 2"):
         run_end_encode(np.ones((2, 2)))
-    with pytest.raises(TypeError, match="must be a pyarrow.RunEndEncodedArray, found list"):
+    with pytest.raises(TypeError, match=r"must be a pyarrow\.RunEndEncodedArray, found list"):
         run_end_decode([1])
