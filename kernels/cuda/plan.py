@@ -21,6 +21,9 @@ waits, and larger tiles need fewer look-backs; what may write every row is bette
 on an H200, 2^28 rows, small and large: run-length encoding of runs of 500 1.03 and 1.71, unique 1.24 and 1.47, sums by
 key 0.85 and 1.37; 1 % of int32 selected 1.30 and 1.61, but 50 % 1.23 and 0.82; scan by key 1.12 and 0.90."""
 
+LARGE_TILES = False
+"""Whether large tiles are used: they were timed, but their results have not been compared on a device yet."""
+
 CUTS = ((16, 8), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 """Warps of a tile, and rows of 128 items a warp."""
 
@@ -43,7 +46,8 @@ def sized(plan: "Plan", capability: tuple[int, int]) -> "Plan":
     a_row_a_run = plan.visitor == "run_lengths" or plan.reduces or plan.marks == "runs"
     scans = plan.by is not None and not plan.reduces
     roomy = 10 * capability[0] + capability[1] in SHARED_BYTES
-    return replace(plan, large=a_row_a_run and roomy and not scans and plan.visitor != "heads")
+    suits = a_row_a_run and roomy and not scans and plan.visitor != "heads"
+    return replace(plan, large=LARGE_TILES and suits)
 
 
 @dataclass(frozen=True)
