@@ -157,7 +157,8 @@ def test_runs_within_groups(clustered, data, at):
 
     def count(values):
         values = values.dropna()
-        return int((values != values.shift()).sum())
+        changes = values != values.shift()  # null in the first row of a nullable column
+        return int(changes.fillna(True).sum())
 
     groups = df.groupby(by[0], sort=not clustered, observed=True).x
     expected = pd.Series({k: count(v) for k, v in groups}, dtype="int64")
