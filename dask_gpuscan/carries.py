@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .columns import library_of
+from .columns import each, library_of
 
 Schema = tuple[tuple[Any, Any], ...]
 """Names and dtypes of columns; extension dtypes by name, as categories may differ by partition."""
@@ -115,7 +115,7 @@ class ColumnCarry(FrameCarry):
         return numeric_columns(frame)
 
     def inputs(self, frame: Any) -> list[list[Any]]:
-        return [[column] for column in library_of(frame).each(self._kept(frame))]
+        return [[column] for column in each(self._kept(frame))]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).rebuild(self._kept(frame), arrays)
@@ -129,7 +129,7 @@ class JointCarry(FrameCarry):
     columnwise = False
 
     def inputs(self, frame: Any) -> list[list[Any]]:
-        return [library_of(frame).each(frame)]
+        return [each(frame)]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).series(arrays[0], frame.index)

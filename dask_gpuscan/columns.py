@@ -116,9 +116,6 @@ class Library(Protocol):
     def unit(self, dtype: Any) -> str:
         """Return the unit in which a dtype of times stores them."""
 
-    def each(self, frame: Any) -> list[Any]:
-        """Return the columns of a frame as series, in order; of a series, itself."""
-
     def select(self, frame: Any, keep: list[bool]) -> Any:
         """Return some columns of a frame."""
 
@@ -227,6 +224,13 @@ def layout_of(library: Library, dtype: Any) -> Layout | None:
 def is_number(library: Library, dtype: Any) -> bool:
     """Tell whether columns of this dtype hold numbers or bool that can be scanned, and not times."""
     return layout_of(library, dtype) is not None and dtype.kind in "biufc"
+
+
+def each(frame: Any) -> list[Any]:
+    """Return the columns of a frame as series, in order; of a series, itself."""
+    if frame.ndim == 1:
+        return [frame]
+    return [column for _, column in frame.items()]
 
 
 def title(column: Any) -> str:

@@ -238,11 +238,6 @@ class Cudf:
     def unit(self, dtype: Any) -> str:
         return PANDAS.unit(dtype)
 
-    def each(self, frame: Any) -> list[Any]:
-        if frame.ndim == 1:
-            return [frame]
-        return [column for _, column in frame.items()]
-
     def select(self, frame: Any, keep: list[bool]) -> Any:
         return frame.iloc[:, [i for i, kept in enumerate(keep) if kept]]
 

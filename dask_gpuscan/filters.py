@@ -29,7 +29,7 @@ from dask.task_spec import Task, TaskRef
 
 from . import kernels
 from .arguments import one_of
-from .columns import Library, is_number, layout_of, library_of
+from .columns import Library, each, is_number, layout_of, library_of
 from .kernels.functions import fingerprint, freeze
 from .predicates import Expression
 from .rebalance import rebalanced
@@ -233,7 +233,7 @@ def compact(frame: Any, choose: Callable[[list[Any]], list[list[Any]]]) -> list[
         the chosen elements of each array and the positions of the chosen rows, last.
     """
     library = library_of(frame)
-    columns = library.each(frame)
+    columns = each(frame)
     flat: list[Any] = []
     plans = []
     for column in columns:

@@ -249,11 +249,6 @@ class Pandas:
             return "D" if kind == pa.date32() else getattr(kind, "unit", "ms")
         return str(getattr(dtype, "unit", None) or np.datetime_data(dtype)[0])
 
-    def each(self, frame: Any) -> list[Any]:
-        if frame.ndim == 1:
-            return [frame]
-        return [column for _, column in frame.items()]
-
     def select(self, frame: Any, keep: list[bool]) -> Any:
         return frame.loc[:, keep]
 

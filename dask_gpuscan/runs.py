@@ -15,7 +15,7 @@ from dask.base import is_dask_collection
 
 from . import kernels
 from .arguments import one_of
-from .columns import layout_of, library_of
+from .columns import each, layout_of, library_of
 from .filters import compact
 from .keys import Border, By, border, check_subset, first_end, key_arrays, last_start
 from .lookback import run
@@ -128,18 +128,18 @@ class OpenRuns:
         rows = 0
         last: Open | None = None
         parts: list[tuple[Any, ...]] = []
-        for each in aggregates:
-            if each.border is not None:
-                if last is not None and not each.start and last.border is not None:
-                    same = each.border.values == last.border.values
+        for piece in aggregates:
+            if piece.border is not None:
+                if last is not None and not piece.start and last.border is not None:
+                    same = piece.border.values == last.border.values
                 else:
                     same = False
                 if same:
                     assert last is not None
-                    parts.append(each.states)
+                    parts.append(piece.states)
                 else:
-                    last, parts = replace(each, start=rows + each.start), [each.states]
-            rows += each.rows
+                    last, parts = replace(piece, start=rows + piece.start), [piece.states]
+            rows += piece.rows
         if last is None:
             return Open(0, None, 0)
         states = parts[0] if len(parts) == 1 else self.join(parts)
@@ -251,7 +251,7 @@ def _decode(frame: Any) -> Any:
         keys = frame.drop(columns=[n for n in ("run_start", "run_length") if n in frame.columns])
         rows = library.numbers.arange(len(frame), dtype=INT64)
         (positions,) = kernels.run_length_decode(counts, [rows])
-        arrays = [library.take(library.array(c), positions) for c in library.each(keys)]
+        arrays = [library.take(library.array(c), positions) for c in each(keys)]
         return library.rebuild(keys, arrays, library.range_index(0, len(positions)))
 
 
