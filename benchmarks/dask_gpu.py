@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import cudf
@@ -24,16 +26,30 @@ import dask_gpuscan
 POOL = "40GB"
 
 
-def run(bench: Any, *, profiled: bool) -> None:
+@contextmanager
+def cluster(gpus: int) -> Iterator[Client]:
+    """Return a client of a local cluster with one worker a GPU, whose memory comes from one pool each."""
     options = {
-        "CUDA_VISIBLE_DEVICES": list(range(bench.gpus)),
+        "CUDA_VISIBLE_DEVICES": list(range(gpus)),
         "rmm_pool_size": POOL,
         "rmm_allocator_external_lib_list": ["cupy"],
         "dashboard_address": None,
         "silence_logs": logging.ERROR,
     }
-    with LocalCUDACluster(**options) as cluster, Client(cluster) as client:
-        client.wait_for_workers(bench.gpus)
+    with LocalCUDACluster(**options) as workers, Client(workers) as client:
+        client.wait_for_workers(gpus)
+        yield client
+
+
+def materialise(client: Client, lazy: Any) -> Any:
+    """Compute a collection, and leave its partitions on the workers."""
+    result = client.persist(lazy)
+    wait(result)
+    return result
+
+
+def run(bench: Any, *, profiled: bool) -> None:
+    with cluster(bench.gpus) as client:
         many = Many(bench, client)
         many.frames(profiled)
         many.arrays()
@@ -76,9 +92,7 @@ class Many:
         }
 
     def materialise(self, lazy: Any) -> Any:
-        result = self.client.persist(lazy)
-        wait(result)
-        return result
+        return materialise(self.client, lazy)
 
     def same(self, ours: Any, theirs: Any) -> None:
         """Raise unless two persisted collections hold the same numbers up to rounding."""
