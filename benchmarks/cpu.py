@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import dask_cpu
+import groups_cpu
 import kernels_cpu
 import out_of_core
 from timing import ROOT, Bench
@@ -27,7 +28,7 @@ def main() -> None:
     output = options.output or results / ("cpu-quick.json" if options.quick else "cpu.json")
 
     bench = Bench(quick=options.quick, only=options.only)
-    for part in (kernels_cpu, dask_cpu, out_of_core):
+    for part in (kernels_cpu, groups_cpu, dask_cpu, out_of_core):
         part.run(bench)
     bench.save(output)
     missed = [record for record in bench.records if record.get("met") is False]

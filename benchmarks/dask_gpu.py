@@ -77,6 +77,15 @@ def gap(ours: Any, theirs: Any) -> Any:
     )
 
 
+def same_partitions(ours: Any, theirs: Any) -> None:
+    """Raise unless two persisted collections hold the same numbers up to rounding."""
+    assert ours.npartitions == theirs.npartitions
+    meta = cudf.DataFrame({"gap": [0.0], "top": [0.0]})
+    worst = dd.map_partitions(gap, ours, theirs, meta=meta, align_dataframes=False)
+    worst = worst.compute().max()
+    assert worst["gap"] <= 1e-10 * worst["top"], f"values differ by {worst['gap']}"
+
+
 class Many:
     """512 partitions of 2^19 rows on the workers of a client."""
 
@@ -93,14 +102,6 @@ class Many:
 
     def materialise(self, lazy: Any) -> Any:
         return materialise(self.client, lazy)
-
-    def same(self, ours: Any, theirs: Any) -> None:
-        """Raise unless two persisted collections hold the same numbers up to rounding."""
-        assert ours.npartitions == theirs.npartitions
-        meta = cudf.DataFrame({"gap": [0.0], "top": [0.0]})
-        worst = dd.map_partitions(gap, ours, theirs, meta=meta, align_dataframes=False)
-        worst = worst.compute().max()
-        assert worst["gap"] <= 1e-10 * worst["top"], f"values differ by {worst['gap']}"
 
     def frames(self, profiled: bool) -> None:
         """One column and three, against dask-cudf, the floor, and three columns against one."""
@@ -157,7 +158,7 @@ class Many:
                 ours,
                 {"dask-cudf": chain},
                 rounds=3,
-                check=self.same,
+                check=same_partitions,
                 columns=columns,
                 moved=columns * moved,
                 **self.size,

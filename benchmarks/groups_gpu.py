@@ -1,0 +1,276 @@
+"""Filters, runs, groups and sessions of frames on GPUs, against cuDF and dask-cudf in the same run.
+
+    python benchmarks/groups_gpu.py [--frames] [--dask] [--gpus N] [--quick] [--only NAME]
+
+Needs RAPIDS (cuDF, dask-cudf, Dask-CUDA). Where cuDF has no method, its side is the usual idiom, which is written
+here as fast as we know it. See README.md here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cudf
+import cupy as cp
+import pandas as pd
+from timing_gpu import GpuBench, arguments, finish, same, start
+
+import dask_gpuscan  # noqa: F401  (registers .gpuscan)
+
+MEAN_RUN = 500
+LOOK_BACK = 1 << 14
+"""Rows before a partition in which the run that is open at its start is looked for."""
+GAP = pd.Timedelta("50s")
+SECTOR = 32
+"""Bytes that device memory reads at the least."""
+
+Frame = Any
+
+
+# --- data and checks --------------------------------------------------------------------------------------------------
+
+
+def clustered(first: int, rows: int) -> cp.ndarray:
+    """Sorted keys of the rows from `first` on, in runs of random lengths, whatever the partition they are in."""
+    begin = max(0, first - LOOK_BACK)
+    row = cp.arange(begin, first + rows, dtype=cp.uint64)
+    mixed = (row ^ (row >> cp.uint64(31))) * cp.uint64(0x9E3779B97F4A7C15)
+    heads = (mixed ^ (mixed >> cp.uint64(29))) % cp.uint64(MEAN_RUN) == 0
+    del row, mixed
+    heads[0] = heads[0] or not begin
+    starts = cp.flatnonzero(heads) + begin
+    return starts[cp.cumsum(heads)[first - begin :] - 1].astype("int32")
+
+
+def grouped(first: int, rows: int) -> Frame:
+    """Sorted keys and random values."""
+    values = cp.random.default_rng(first + 1).standard_normal(rows)
+    return cudf.DataFrame({"key": clustered(first, rows), "value": values})
+
+
+def alike(ours: Any, theirs: Any) -> None:
+    """Raise unless two frames or series hold the same rows under the same index."""
+    assert type(ours) is type(theirs), f"{type(ours)} is not {type(theirs)}"
+    assert len(ours) == len(theirs), f"{len(ours)} rows are not {len(theirs)}"
+    assert bool((ours.index.values == theirs.index.values).all()), "indices differ"
+    if ours.ndim == 1:
+        return same(ours, theirs)
+    assert list(ours.columns) == list(theirs.columns), f"{ours.columns} is not {theirs.columns}"
+    for name in ours.columns:
+        same(ours[name], theirs[name])
+
+
+def alike_by_key(ours: Any, theirs: Any) -> None:
+    """The same where the peer's hash table has lost the order of the keys."""
+    alike(ours, theirs.sort_index())
+
+
+# --- one frame --------------------------------------------------------------------------------------------------------
+
+
+def frames(bench: GpuBench) -> None:
+    n = bench.scale(1 << 27, 1 << 20)
+
+    def versus(
+        name: str,
+        ours: Callable[[], Any],
+        theirs: Callable[[], Any],
+        dtype: str,
+        moved: float,
+        check: Callable[[Any, Any], None] = alike,
+        target: str | None = None,
+        **extra: Any,
+    ) -> None:
+        """Compare with cuDF; `moved` is the least of bytes a row."""
+        bench.compare(
+            name,
+            ours,
+            {"cudf": theirs},
+            dtype=dtype,
+            n=n,
+            check=check,
+            rounds=bench.scale(15, 3),
+            calls=4,
+            moved=round(moved * n),
+            targets={"cudf": target} if target else None,
+            **extra,
+        )
+
+    if bench.wanted("frame_filter"):
+        filters(versus, n)
+    names = ("groupby_sum", "groupby_cumsum", "rle", "unique_consecutive", "sessionize")
+    if any(bench.wanted(f"frame_{name}") for name in names):
+        groups(versus, n)
+
+
+def filters(versus: Callable[..., None], n: int) -> None:
+    """Four columns, 24 bytes a row, by text and by a function."""
+    rng = cp.random.default_rng(20130101)
+    df = cudf.DataFrame(
+        {
+            "a": rng.integers(0, 1000, n, dtype=cp.int32),
+            "b": rng.integers(0, 1000, n, dtype=cp.int32),
+            "c": rng.standard_normal(n),
+            "d": rng.standard_normal(n),
+        }
+    )
+    sizes = [df[name].dtype.itemsize for name in ("b", "c", "d")]
+    for share, bound, target in [(0.5, 500, "ratio >= 2"), (0.01, 10, "ratio >= 4")]:
+        read = 4 + sum(size * (1 - (1 - share) ** (SECTOR // size)) for size in sizes)
+        written = share * (24 + 8)  # the index too
+        predicates = {"text": f"a < {bound}", "function": lambda a, bound=bound: a < bound}
+        for kind, predicate in predicates.items():
+            versus(
+                "frame_filter",
+                lambda predicate=predicate: df.gpuscan.filter(predicate),
+                lambda bound=bound: df[df.a < bound],
+                "2 int32, 2 float64",
+                read + written,
+                target=target,
+                share=share,
+                predicate=kind,
+                columns=4,
+            )
+
+
+def groups(versus: Callable[..., None], n: int) -> None:
+    """Runs of equal keys: reduced, scanned, encoded, and split into sessions."""
+    df = grouped(0, n)
+    keys = df["key"]
+    runs = len(cp.flatnonzero(cp.diff(keys.values))) + 1
+    run = {"mean_run": MEAN_RUN}
+    versus(
+        "frame_groupby_sum",
+        lambda: df.gpuscan.groupby("key", clustered=True).sum(),
+        lambda: df.groupby("key").sum(),
+        "int32, float64",
+        12 + 12 * runs / n,
+        alike_by_key,
+        "ratio >= 10",
+        **run,
+    )
+    versus(
+        "frame_groupby_cumsum",
+        lambda: df.gpuscan.groupby("key", clustered=True).cumsum(),
+        lambda: df.groupby("key").cumsum(),
+        "int32, float64",
+        12 + 8,
+        target="ratio >= 20",
+        **run,
+    )
+
+    def run_lengths() -> Frame:
+        starts = cp.flatnonzero((keys != keys.shift(fill_value=-1)).values)
+        lengths = cp.diff(starts, append=n)
+        columns = {"key": keys.values[starts], "run_start": starts, "run_length": lengths}
+        return cudf.DataFrame(columns)
+
+    versus(
+        "frame_rle",
+        lambda: keys.gpuscan.rle(),
+        run_lengths,
+        "int32",
+        4 + 20 * runs / n,
+        target="ratio >= 10",
+        **run,
+    )
+    versus(
+        "frame_unique_consecutive",
+        lambda: keys.gpuscan.unique_consecutive(),
+        lambda: keys[keys != keys.shift(fill_value=-1)],
+        "int32",
+        4 + 12 * runs / n,
+        target="ratio >= 8",
+        **run,
+    )
+
+    steps = cp.random.default_rng(3).integers(0, 60, n)
+    times = cudf.Series(cp.cumsum(steps) * 10**9).astype("datetime64[ns]")
+    del steps
+    events = cudf.DataFrame({"user": keys, "time": times})
+
+    def is_wide() -> Any:
+        return times - times.shift(fill_value=times.iloc[0]) > GAP
+
+    def by_user() -> Any:
+        goes_on = keys == keys.shift(fill_value=-1)
+        return (is_wide() & goes_on).astype("int64").groupby(keys).cumsum()
+
+    versus(
+        "frame_sessionize",
+        lambda: events.gpuscan.sessionize("time", gap=GAP),
+        lambda: is_wide().cumsum(),
+        "datetime64[ns]",
+        8 + 8,
+    )
+    versus(
+        "frame_sessionize",
+        lambda: events.gpuscan.sessionize("time", by="user", gap=GAP, clustered=True),
+        by_user,
+        "int32, datetime64[ns]",
+        12 + 8,
+        **run,
+    )
+
+
+# --- partitions -------------------------------------------------------------------------------------------------------
+
+
+def partitions(bench: GpuBench) -> None:
+    """64 partitions of 2^22 rows, against dask-cudf's own group-by; groups span partitions."""
+    import dask.dataframe as dd
+    from dask_gpu import cluster, materialise, same_partitions
+
+    sums, scans = "dask_groupby_sum_64", "dask_groupby_cumsum_64"
+    if not bench.wanted(sums) and not bench.wanted(scans):
+        return
+    count, rows = bench.scale(64, 8), bench.scale(1 << 22, 1 << 16)
+    firsts = range(0, count * rows, rows)
+    options: Any = {
+        "dtype": "int32, float64",
+        "n": count * rows,
+        "partitions": count,
+        "gpus": bench.gpus,
+        "mean_run": MEAN_RUN,
+        "rounds": bench.scale(7, 3),
+    }
+    with cluster(bench.gpus) as client:
+        lazy = dd.from_map(grouped, firsts, rows=rows, meta=grouped(0, 1))
+        df = materialise(client, lazy)
+        ours, theirs = df.gpuscan.groupby("key", clustered=True), df.groupby("key")
+        bench.compare(
+            sums,
+            lambda: materialise(client, ours.sum()),
+            {"dask-cudf": lambda: materialise(client, theirs.sum())},
+            check=lambda a, b: alike_by_key(a.compute(), b.compute()),
+            targets={"dask-cudf": "ratio >= 5"},
+            moved=12 * options["n"],
+            **options,
+        )
+        bench.compare(
+            scans,
+            lambda: materialise(client, ours.cumsum()),
+            {"dask-cudf": lambda: materialise(client, theirs.cumsum())},
+            check=same_partitions,
+            targets={"dask-cudf": "ratio >= 10"},
+            moved=20 * options["n"],
+            **options,
+        )
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--frames", action="store_true", help="one process only")
+    options = parser.parse_args()
+    both = not options.frames and not options.dask
+    bench = start(options)
+    if options.frames or both:
+        frames(bench)
+    if options.dask or both:
+        partitions(bench)
+    finish(bench)
+
+
+if __name__ == "__main__":
+    main()
