@@ -53,10 +53,33 @@ NAMES = {
     "series_cumsum_1000": "Series.gpuscan.cumsum()",
     "array_cumsum": "cumsum of a CuPy array",
     "array_cumsum_1000": "cumsum of a CuPy array",
-    "dask_cumsum_512": "one column",
-    "dask_cumsum_512_x3": "three columns",
-    "dask_array_cumsum": "array of CuPy blocks",
+    "dask_cumsum_512": "running sum, one column",
+    "dask_cumsum_512_x3": "running sum, three columns",
+    "dask_array_cumsum": "running sum, array of CuPy blocks",
+    "dask_groupby_sum_64": "groupby().sum()",
+    "dask_groupby_cumsum_64": "groupby().cumsum()",
+    "frame_filter": "filter()",
+    "frame_groupby_sum": "groupby().sum()",
+    "frame_groupby_cumsum": "groupby().cumsum()",
+    "frame_rle": "rle()",
+    "frame_unique_consecutive": "unique_consecutive()",
+    "frame_sessionize": "sessionize()",
+    "select_50": "filter, 50 % kept",
+    "select_1": "filter, 1 % kept",
+    "partition_50": "partition, 50 % kept",
 }
+BY_KEY = {
+    "run_length_encode": "run lengths",
+    "unique": "first row of each run",
+    "reduce_by_key": "sum of each run",
+    "scan_by_key": "running sum of each run",
+}
+NAMES |= {
+    f"{name}_{run}": f"{title}, runs of {run:,}"
+    for name, title in BY_KEY.items()
+    for run in (2, 500, 1_000_000)
+}
+COMPACTION = ("select", "partition", *BY_KEY)
 PEERS = {"cub": "CUB", "cudf": "cuDF", "cupy": "CuPy", "numpy": "NumPy", "dask": "Dask"}
 
 Record = dict[str, Any]
@@ -102,6 +125,12 @@ def label(record: Record) -> str:
     parts = [NAMES.get(record["name"], record["name"]), record["dtype"]]
     if record.get("nulls"):
         parts.append(f"{100 * record['nulls']:.0f} % null")
+    if record.get("share"):
+        parts.append(f"{100 * record['share']:.0f} % kept")
+    if record.get("predicate"):
+        parts.append(f"by {record['predicate']}")
+    if record.get("mean_run", 500) != 500:
+        parts.append(f"mean run {record['mean_run']}")
     return ", ".join(parts)
 
 
@@ -396,25 +425,32 @@ def sections() -> list[Section]:
     def named(*starts: str) -> list[Record]:
         return [r for r in gpu if r["name"].startswith(starts)]
 
-    kernels = [r for r in named("scan_", "reduce_") if r["n"] >= LARGE]
+    compaction = [r for r in named(*COMPACTION) if r["n"] >= LARGE]
+    kernels = [r for r in named("scan_", "reduce_") if r["n"] >= LARGE and r not in compaction]
     sums = [
         r
         for r in named("scan_sum")
         if r["name"] == "scan_sum" and r["dtype"] in ("int32", "float64")
     ]
     columns = [r for r in named("series_", "array_") if r["n"] >= LARGE]
+    frames = [r for r in named("frame_") if r["n"] >= LARGE]
     small = [r for r in named("series_", "array_", "host_") if r["n"] < SMALL]
+    scans = named("dask_cumsum", "dask_array")
     partitions = [r for r in cpu if r.get("partitions")]
     rest = [r for r in cpu if not r.get("partitions") and r["peer"] and "graph" not in r["name"]]
     rest.sort(key=lambda r: r["name"] != "cumsum")
+    groups = [r for r in rest if r["name"].startswith(("frame ", *COMPACTION))]
+    rest = [r for r in rest if r not in groups]
 
     def of_size(record: Record) -> str:
         return f"running sum, {record['dtype']}, {record['n']:,}"
 
     limit = "Horizontal bars: how much of the rate of a plain copy each benchmark reaches."
     time = "Horizontal bars: the time of each benchmark, and of its peers."
+    over = "Horizontal bars: times over ours."
     return [
         Section("kernels", limit, once(grouped(kernels, label)), of_limit),
+        Section("compaction", limit, grouped(compaction, label), of_limit),
         Section(
             "sizes",
             "Lines: elements a second over the number of elements, for a copy, CUB and dask-gpuscan.",
@@ -422,9 +458,12 @@ def sections() -> list[Section]:
             sizes,
         ),
         Section("columns", limit, grouped(columns, label), of_limit),
+        Section("frames", limit, grouped(frames, label), of_limit),
         Section("small", time, grouped(small, label), microseconds),
-        Section("dask-gpu", time, grouped(named("dask_"), on_gpus), milliseconds),
-        Section("cpu", "Horizontal bars: times over ours.", grouped(rest, label), times_ours),
+        Section("dask-gpu", time, grouped(scans, on_gpus), milliseconds),
+        Section("dask-groups", time, grouped(named("dask_groupby"), on_gpus), milliseconds),
+        Section("cpu", over, grouped(rest, label), times_ours),
+        Section("cpu-groups", over, grouped(groups, label), times_ours),
         Section("cpu-dask", time, grouped(partitions, lambda r: r["name"]), milliseconds),
     ]
 
