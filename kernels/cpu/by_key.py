@@ -25,7 +25,7 @@ from .launch import (
     state_type,
     walk,
 )
-from .marks import marks_of
+from .marks import SPACE, marks_of, space_for, space_type
 from .types import Form, Signature, as_state, signature
 from .visitors import work_type
 
@@ -50,7 +50,6 @@ def reduce_by_key(
         fields, scalar = types_.outputs, types_.scalar_output
     outs = [np.empty(length, d) for d in fields]
     like = [d.type(0).item() for d in fields]
-    scratch = tuple(np.empty(0, d) for d in types_.state)
     work = ReduceRuns(
         op,
         told,
@@ -62,10 +61,15 @@ def reduce_by_key(
         outs[0] if scalar else tuple(outs),
         True if lower else None,
         like[0] if scalar else tuple(like),
-        scratch[0] if types_.scalar_state else scratch,
     )
     work_kind = _reduce_type(op, types_, kind, told_nulls, starts, lower)
-    runs, _ = _walk(op, types_, work, work_kind, types_.identity, length)
+
+    def space(tile: int) -> Any:
+        states = tuple(np.empty(tile + 1, d) for d in types_.state)
+        return space_for(tile, states=states[0] if types_.scalar_state else states)
+
+    space_kind = space_type(_arrays(types_.state, types_.scalar_state))
+    runs, _ = _walk(op, types_, work, work_kind, (space, space_kind), types_.identity, length)
     del alive
     outs = [cut(out, runs) for out in outs]
     first = None if firsts is None else cut(firsts, runs)
@@ -107,13 +111,14 @@ def scan_by_key(
         marks.last,
     )
     work_kind = _scan_type(op, types_, kind, told_nulls)
-    _, carry_out = _walk(op, types_, work, work_kind, carry, length)
+    space = space_for, SPACE
+    _, carry_out = _walk(op, types_, work, work_kind, space, carry, length)
     del alive
     return outs[0] if types_.scalar_output else tuple(outs), carry_out
 
 
 def _walk(
-    op: Operator, types_: Signature, work: Any, kind: Any, carry: Any, length: int
+    op: Operator, types_: Signature, work: Any, kind: Any, space: Any, carry: Any, length: int
 ) -> tuple[int, Any]:
     """Let a visitor walk from a carry-in; return the number of heads and the carry-out."""
     parts = (carry,) if types_.scalar_state else carry
@@ -123,7 +128,9 @@ def _walk(
     neutral = (0, identity) if types_.scalar_state else (0, *identity)
     combines = counted(op, not types_.scalar_state)
     chained = _in_order(op, types_)
-    walk(combines, fields, False, work, kind, neutral, carries, length, chained=chained)
+    walk(
+        combines, fields, False, work, kind, neutral, carries, length, chained=chained, space=space
+    )
     states = tuple(field[0] for field in carries[1:])
     return int(carries[0][0]), states[0] if types_.scalar_state else states
 
@@ -153,7 +160,6 @@ def _reduce_type(
         outs=_arrays(fields, scalar),
         lowers=types.boolean if lower else types.none,
         like=state_type(fields, scalar),
-        states=_arrays(types_.state, types_.scalar_state),
     )
 
 

@@ -7,6 +7,7 @@ on disk and found again. This module must never know the order in which elements
 
 import hashlib
 import logging
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ from ..functions import rebuild
 from ..nulls import NAT
 from ..operators import Operator
 
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Of what Python calls, and of what only compiled code calls: wrappers of the latter would double its compile time."""
 
 _SOURCES = hashlib.sha256()
 for _path in sorted(Path(__file__).parent.glob("*.py")):
@@ -37,12 +40,17 @@ for _path in sorted(Path(__file__).parent.glob("*.py")):
 _known: dict[str, Operator] = {}
 
 
+def stamped(content: str) -> str:
+    """Complete the name of a type, of which kernels on disk are found again, with the content of the engine."""
+    return f"{content}, {_SOURCES.hexdigest()[:16]})"
+
+
 class OperatorType(types.Type):
     """The Numba type of one operator: its name holds the content of the operator and of the engine."""
 
     def __init__(self, token: str) -> None:
         self.token = token
-        super().__init__(name=f"Operator({token}, {_SOURCES.hexdigest()[:16]})")
+        super().__init__(name=stamped(f"Operator({token}"))
 
 
 def operator_type(op: Operator) -> OperatorType:
@@ -75,13 +83,22 @@ def _unbox_operator(typ: Any, obj: Any, context: Any) -> Any:
 def cached_njit(function: Any) -> Any:
     """Compile lazily and keep the machine code on disk; where no folder can be written, in memory."""
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
+        return numba.njit(cache=True, **ENTRY)(function)
     except RuntimeError:  # "no locator available": a read-only installation without a home
-        return numba.njit(**OPTIONS)(function)
+        return numba.njit(**ENTRY)(function)
 
 
-def load_kernel(function: Any, arguments: tuple[Any, ...]) -> None:
-    """Make `function` ready for arguments of these types; a cache that cannot be read is made anew."""
+_compiling = threading.Lock()
+
+
+def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Compile `function` for arguments of these types, or find it on disk; what cannot be read is made anew."""
+    with _compiling:
+        _compile(function, arguments)
+    return function.overloads[arguments]
+
+
+def _compile(function: Any, arguments: tuple[Any, ...]) -> None:
     try:
         function.compile(arguments)
         if arguments in function.overloads:

@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from .calls import OPTIONS
-from .marking import list_marked, list_others, mark, space_for
+from .calls import OPTIONS, cached_njit
+from .marking import list_marked, list_others, mark, offset
 from .memory import copy_bytes, elements, read, write
+from .shared import call, zero
 from .visitors import Visitor, register
 
-SOURCE, STRIDE, WIDTH, TARGET, OTHERS = range(5)
-"""What is known of a column: where it is, bytes from element to element, bytes an element, and where marked rows
-and the others go. A column of width 0 is the rows' own positions."""
+COLUMN = ("source", "stride", "width", "gather", "target", "others")
+SOURCE, STRIDE, WIDTH, GATHER, TARGET, OTHERS = range(len(COLUMN))
+"""What is known of a column: where it is, bytes from element to element, bytes an element, the shared function that
+gathers rows, and where marked rows and the others go."""
 
 
 class Compact(NamedTuple):
@@ -29,14 +31,8 @@ class Compact(NamedTuple):
 
     marks: Any
     columns: Any
-    bytes_a_row: Any
     split: Any
     in_place: Any
-
-
-@numba.njit(**OPTIONS)
-def _prepare(work, tile):
-    return space_for(tile, work.bytes_a_row if work.in_place else 0, None)
 
 
 @numba.njit(**OPTIONS)
@@ -46,9 +42,9 @@ def _observe(work, space, seed, first, size):
     if work.split:
         list_others(space, size)
     if work.in_place:
-        columns, buffer = work.columns, np.int64(space.buffer.ctypes.data)
+        columns, buffer = work.columns, space.buffer
         for c in range(len(columns)):
-            width = max(columns[c, WIDTH], 8 * (columns[c, WIDTH] == 0))
+            width = columns[c, WIDTH]
             _gather(columns[c], first, space.marked, count, buffer)
             if work.split:
                 _gather(columns[c], first, space.others, size - count, buffer + count * width)
@@ -59,9 +55,9 @@ def _observe(work, space, seed, first, size):
 @numba.njit(**OPTIONS)
 def _emit(work, space, prefix, count, first, size):
     columns = work.columns
-    buffer = np.int64(space.buffer.ctypes.data)
+    buffer = space.buffer
     for c in range(len(columns)):
-        width = max(columns[c, WIDTH], 8 * (columns[c, WIDTH] == 0))
+        width = columns[c, WIDTH]
         target = columns[c, TARGET] + prefix * width
         others = columns[c, OTHERS] + (first - prefix) * width
         if work.in_place:
@@ -78,31 +74,30 @@ def _emit(work, space, prefix, count, first, size):
 @numba.njit(**OPTIONS)
 def _gather(column, first, offsets, count, target):
     """Copy the rows of a tile at `offsets` to one after the other."""
-    width, stride = column[WIDTH], column[STRIDE]
-    source = column[SOURCE] + first * stride
-    if width == 0:
-        for k in range(count):
-            write(target + 8 * k, first + np.int64(offsets[k]))
-    elif width == 1:
-        _gather_as(source, stride, offsets, count, target, 1, np.uint8(0))
-    elif width == 2:
-        _gather_as(source, stride, offsets, count, target, 2, np.uint16(0))
-    elif width == 4:
-        _gather_as(source, stride, offsets, count, target, 4, np.uint32(0))
-    elif width == 8:
-        _gather_as(source, stride, offsets, count, target, 8, np.uint64(0))
-    else:
-        _gather_as(source, stride, offsets, count, target, 16, np.uint64(0))
-        _gather_as(source + 8, stride, offsets, count, target + 8, 16, np.uint64(0))
+    source = column[SOURCE] + first * column[STRIDE]
+    call(
+        column[GATHER],
+        (source, column[STRIDE], column[WIDTH], first, offsets, count, target),
+    )
 
 
-@numba.njit(**OPTIONS)
-def _gather_as(source, stride, offsets, count, target, step, like):
+@cached_njit
+def gather(kind, source, stride, width, first, offsets, count, target):
+    """Copy elements as wide as a kind of numbers."""
     for k in range(count):
-        write(target + k * step, read(source + np.int64(offsets[k]) * stride, like))
+        write(target + k * width, read(source + offset(offsets, k) * stride, zero(kind)))
+    return 0
 
 
-register(Compact, Visitor(_observe, _emit, _prepare))
+@cached_njit
+def gather_positions(kind, source, stride, width, first, offsets, count, target):
+    """Write where the rows are."""
+    for k in range(count):
+        write(target + k * width, first + offset(offsets, k))
+    return 0
+
+
+register(Compact, Visitor(_observe, _emit))
 
 
 class Heads(NamedTuple):
@@ -113,14 +108,9 @@ class Heads(NamedTuple):
 
 
 @numba.njit(**OPTIONS)
-def _prepare_marks(work, tile):
-    return space_for(tile, 0, None)
-
-
-@numba.njit(**OPTIONS)
 def _observe_heads(work, space, seed, first, size):
     mark(work.marks, space, first, size)
-    work.out[first : first + size] = space.flags[:size]
+    work.out[first : first + size] = elements(space.flags, size, np.uint8(0))
     return seed, 0
 
 
@@ -134,7 +124,7 @@ def _no(work):
     return False
 
 
-register(Heads, Visitor(_observe_heads, _emit_nothing, _prepare_marks, _no))
+register(Heads, Visitor(_observe_heads, _emit_nothing, looks_back=_no))
 
 
 class Lengths(NamedTuple):
@@ -150,7 +140,7 @@ class Lengths(NamedTuple):
 def _observe_lengths(work, space, seed, first, size):
     mark(work.marks, space, first, size)
     count = list_marked(space, size)
-    latest = first + np.int64(space.marked[count - 1]) if count > 0 else seed[1]
+    latest = first + offset(space.marked, count - 1) if count > 0 else seed[1]
     return (seed[0] + count, latest), count
 
 
@@ -161,11 +151,11 @@ def _emit_lengths(work, space, prefix, count, first, size):
     starts, lengths, marked = work.starts, work.lengths, space.marked
     runs, latest = prefix
     if runs > 0:
-        lengths[runs - 1] = first + np.int64(marked[0]) - latest
+        lengths[runs - 1] = first + offset(marked, 0) - latest
     for k in range(count):
-        starts[runs + k] = first + np.int64(marked[k])
+        starts[runs + k] = first + offset(marked, k)
     for k in range(count - 1):
-        lengths[runs + k] = np.int64(marked[k + 1]) - np.int64(marked[k])
+        lengths[runs + k] = offset(marked, k + 1) - offset(marked, k)
 
 
 @numba.njit(**OPTIONS)
@@ -175,7 +165,7 @@ def _finish_lengths(work, prefix):
         work.lengths[runs - 1] = work.length - latest
 
 
-register(Lengths, Visitor(_observe_lengths, _emit_lengths, _prepare_marks, finish=_finish_lengths))
+register(Lengths, Visitor(_observe_lengths, _emit_lengths, finish=_finish_lengths))
 
 
 class Repeat(NamedTuple):

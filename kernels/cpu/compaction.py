@@ -4,7 +4,7 @@ Memory that is never written to is never taken from the system, and what was mad
 module must never loop over elements.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,13 @@ from ..operators import BUILT_IN, Operator
 from . import compacting
 from .engine import TILE
 from .launch import array_type, run, walk
-from .marks import TABLE, marks_of
+from .marks import SPACE, marks_of, space_for
 from .memory import address_of
+from .shared import address
 from .visitors import work_type
 
 WORD = np.dtype(np.int64)
+_TABLE = types.Array(types.int64, 2, "C")
 
 
 def compact(
@@ -36,8 +38,10 @@ def compact(
     rest = [np.empty(length, a.dtype) for a in [*arrays, *numbers]] if split else None
     table = _table(arrays, kept, rest, positions)
     widths = [a.itemsize for a in [*arrays, *numbers]]
-    work = compacting.Compact(told, table, sum(widths), split, in_place)
-    count = int(_counted(work, _compact_type(kind), length)[0])
+    work = compacting.Compact(told, table, split, in_place)
+    bytes_a_row = sum(widths) * in_place
+    space = partial(space_for, bytes_a_row=bytes_a_row), SPACE
+    count = int(_counted(work, _compact_type(kind), length, space=space)[0])
     del alive
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else cut(out, count)
@@ -54,7 +58,12 @@ def heads(marks: Runs) -> np.ndarray:
     """Return the marks as an array of bool; see `kernels.heads`."""
     told, kind, length, alive = marks_of(marks)
     out = np.empty(length, np.bool_)
-    _counted(compacting.Heads(told, out.view(np.uint8)), _heads_type(kind), length)
+    _counted(
+        compacting.Heads(told, out.view(np.uint8)),
+        _heads_type(kind),
+        length,
+        space=(space_for, SPACE),
+    )
     del alive
     return out
 
@@ -65,7 +74,17 @@ def run_lengths(marks: Runs) -> tuple[np.ndarray, np.ndarray]:
     starts, lengths = np.empty(length, WORD), np.empty(length, WORD)
     carries = (np.zeros(1, WORD), np.zeros(1, WORD))
     work = compacting.Lengths(told, starts, lengths, length)
-    walk(LATEST, (WORD, WORD), False, work, _lengths_type(kind), (0, 0), carries, length)
+    walk(
+        LATEST,
+        (WORD, WORD),
+        False,
+        work,
+        _lengths_type(kind),
+        (0, 0),
+        carries,
+        length,
+        space=(space_for, SPACE),
+    )
     del alive
     return cut(starts, int(carries[0][0])), cut(lengths, int(carries[0][0]))
 
@@ -110,13 +129,20 @@ def _table(
     positions: bool,
 ) -> np.ndarray:
     """One row a column: where it is and where its rows go."""
-    table = np.zeros((len(arrays) + positions, 5), np.int64)
+    table = np.zeros((len(arrays) + positions, len(compacting.COLUMN)), np.int64)
     for i, array in enumerate(arrays):
-        table[i, : compacting.TARGET] = address_of(array), array.strides[0], array.itemsize
+        gather = address(compacting.gather, _KINDS[array.itemsize])
+        table[i, : compacting.TARGET] = address_of(array), array.strides[0], array.itemsize, gather
+    if positions:
+        table[-1, : compacting.TARGET] = 0, 0, 8, address(compacting.gather_positions)
     table[:, compacting.TARGET] = [address_of(a) for a in kept]
     if rest is not None:
         table[:, compacting.OTHERS] = [address_of(a) for a in rest]
     return table
+
+
+_KINDS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
+"""Numbers that are as wide as an element."""
 
 
 def _check_in_place(arrays: list[np.ndarray], marks: Any) -> None:
@@ -139,10 +165,8 @@ def _check_in_place(arrays: list[np.ndarray], marks: Any) -> None:
 
 @lru_cache(maxsize=4096)
 def _compact_type(marks: Any) -> Any:
-    word, flag = types.int64, types.boolean
-    return work_type(
-        compacting.Compact, marks=marks, columns=TABLE, bytes_a_row=word, split=flag, in_place=flag
-    )
+    flag = types.boolean
+    return work_type(compacting.Compact, marks=marks, columns=_TABLE, split=flag, in_place=flag)
 
 
 @lru_cache(maxsize=4096)
@@ -160,4 +184,4 @@ def _lengths_type(marks: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _repeat_type() -> Any:
-    return work_type(compacting.Repeat, lengths=array_type(WORD, True), columns=TABLE)
+    return work_type(compacting.Repeat, lengths=array_type(WORD, True), columns=_TABLE)

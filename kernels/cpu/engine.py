@@ -20,7 +20,7 @@ import numba
 from .atomics import load_acquire, store_release, take_ticket
 from .calls import OPTIONS, cached_njit, cast, combine, lift, load, lower, store
 from .steps import scan_lanes, scan_step
-from .visitors import emit, finish, looks_back, observe, prepare
+from .visitors import emit, finish, looks_back, observe
 
 TILE = 16384
 """Elements a tile. Input and output of a tile must stay in a core's L2 cache between its two walks: 256 KiB
@@ -36,18 +36,17 @@ TICKET, FAILED, STATUS = 0, 1, 2
 
 @cached_njit
 def walk_tiles(
-    op, work, identity, carries, line, length, tile, chained, aggregates, control, leader
+    op, work, space, identity, carries, line, length, tile, chained, aggregates, control, leader
 ):
     """Walk one long line tile by tile, together with any other thread that runs the same call.
 
-    `work` is a visitor. The leader leaves the carry-out in ``carries[line]``, where every thread finds the
-    carry-in when it starts. Tiles that are `chained` are observed from their prefix rather than from the
-    identity: this must then be the only thread.
+    `work` is a visitor, `space` this thread's scratch memory for it. The leader leaves the carry-out in
+    ``carries[line]``, where every thread finds the carry-in when it starts. Tiles that are `chained` are observed
+    from their prefix rather than from the identity: this must then be the only thread.
     """
     tiles = (length + tile - 1) // tile
     prefix = load(carries, line)
     folded = 0
-    space = prepare(work, tile)
     while True:
         ticket = take_ticket(control, TICKET)
         if ticket >= tiles:

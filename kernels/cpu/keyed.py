@@ -16,7 +16,8 @@ from numba.core import types
 from numba.extending import overload
 
 from .calls import OPTIONS, cast, combine, load, lower, store
-from .marking import list_marked, mark, space_for
+from .marking import list_marked, mark, offset
+from .memory import elements
 from .steps import reduce_line, reduce_step, walk_line
 from .visitors import Visitor, register
 
@@ -61,7 +62,7 @@ def _answer(op, lowers, like, state):
 
 
 class ReduceRuns(NamedTuple):
-    """One state a run, and where each starts; `states` gives scratch memory its type."""
+    """One state a run, and where each starts."""
 
     op: Any
     marks: Any
@@ -73,25 +74,6 @@ class ReduceRuns(NamedTuple):
     outs: Any
     lowers: Any
     like: Any
-    states: Any
-
-
-@numba.njit(**OPTIONS)
-def _prepare_reduce(work, tile):
-    return space_for(tile, 0, scratch(work.states, tile + 1))
-
-
-def scratch(arrays, count):
-    """Return arrays of `count` elements of the types of `arrays`."""
-
-
-@overload(scratch)
-def _scratch(arrays, count):
-    if isinstance(arrays, types.Array):
-        return lambda arrays, count: np.empty(count, arrays.dtype)
-    if len(arrays) == 1:
-        return lambda arrays, count: (scratch(arrays[0], count),)
-    return lambda arrays, count: (scratch(arrays[0], count), *scratch(arrays[1:], count))
 
 
 @numba.njit(**OPTIONS)
@@ -113,7 +95,7 @@ def _observe_reduce(work, space, seed, first, size):
     count = list_marked(space, size)
     state, start = inner(work.identity, seed), np.int64(0)
     for k in range(count):
-        end = np.int64(space.marked[k])
+        end = offset(space.marked, k)
         store(space.states, k, _reduce(work, state, first + start, 1, end - start))
         state, start = work.identity, end
     state = _reduce(work, state, first + start, 1, size - start)
@@ -135,7 +117,7 @@ def _emit_reduce(work, space, prefix, count, first, size):
         store(work.outs, runs + k - 1, answer(op, work.lowers, work.like, closed))
     if work.starts is not None:
         for k in range(count):
-            store(work.starts, runs + k, first + np.int64(space.marked[k]))
+            store(work.starts, runs + k, first + offset(space.marked, k))
 
 
 @numba.njit(**OPTIONS)
@@ -145,7 +127,7 @@ def _finish_reduce(work, prefix):
         store(work.outs, prefix[0] - 1, answer(work.op, work.lowers, work.like, state))
 
 
-register(ReduceRuns, Visitor(_observe_reduce, _emit_reduce, _prepare_reduce, finish=_finish_reduce))
+register(ReduceRuns, Visitor(_observe_reduce, _emit_reduce, finish=_finish_reduce))
 
 
 class ScanRuns(NamedTuple):
@@ -163,11 +145,6 @@ class ScanRuns(NamedTuple):
     chained: Any
     length: Any
     reverse: Any
-
-
-@numba.njit(**OPTIONS)
-def _prepare_scan(work, tile):
-    return space_for(tile, 0, None)
 
 
 @numba.njit(**OPTIONS)
@@ -189,18 +166,18 @@ def _observe_scan(work, space, seed, first, size):
     at, stride = _origin(work, first)
     mark(work.marks, space, at - size + 1 if work.reverse else at, size)
     if work.reverse:
-        flags = space.flags
+        flags = elements(space.flags, size, np.uint8(0))
         for i in range(size // 2):
             flags[i], flags[size - 1 - i] = flags[size - 1 - i], flags[i]
     count = list_marked(space, size)
     if count == 0:
         state = _reduce(work, inner(work.identity, seed), at, stride, size)
         return counting(seed[0], state), size
-    waiting = np.int64(space.marked[0])
+    waiting = offset(space.marked, 0)
     state = work.identity
     for k in range(count):
-        start = np.int64(space.marked[k])
-        end = np.int64(space.marked[k + 1]) if k + 1 < count else size
+        start = offset(space.marked, k)
+        end = offset(space.marked, k + 1) if k + 1 < count else size
         state = _scan(work, work.identity, at + start * stride, stride, end - start)
     return counting(seed[0] + count, state), waiting
 
@@ -211,4 +188,4 @@ def _emit_scan(work, space, prefix, waiting, first, size):
     _scan(work, inner(work.identity, prefix), at, stride, waiting)
 
 
-register(ScanRuns, Visitor(_observe_scan, _emit_scan, _prepare_scan))
+register(ScanRuns, Visitor(_observe_scan, _emit_scan))

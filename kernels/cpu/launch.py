@@ -170,6 +170,7 @@ def walk(
     tile: int = TILE,
     chained: bool = False,
     elements: int | None = None,
+    space: tuple[Callable[[int], Any], Any] = (lambda tile: None, types.none),
 ) -> None:
     """Let a visitor of type `kind` walk `length` elements, from ``carries[line]`` and to there.
 
@@ -185,15 +186,19 @@ def walk(
         Whether tiles go on from one another, one thread walking them all.
     elements : int, optional
         What the walk costs, where it is not the length.
+    space : (function, type)
+        Makes a thread's scratch memory for tiles of so many elements; and its type.
     """
-    kernel = _tiles_kernel(op, fields, scalar, kind)
+    make_space, space_kind = space
+    kernel = _tiles_kernel(op, fields, scalar, kind, space_kind)
     tiles = max(-(-length // tile), 1)
     aggregates = tuple(np.empty(tiles, d) for d in fields)
     control = np.zeros(STATUS + tiles, np.int64)
-    known = (op, work, identity, carries, line, length, tile, chained)
-    shared = aggregates[0] if scalar else aggregates
+    known = (identity, carries, line, length, tile, chained)
+    known += (aggregates[0] if scalar else aggregates, control)
     cost = 0 if chained else length if elements is None else elements
-    _team(cost, control, lambda leader: kernel(*known, shared, control, leader))
+    rows = min(tile, length)
+    _team(cost, control, lambda leader: kernel(op, work, make_space(rows), *known, leader))
 
 
 def _team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
@@ -290,13 +295,13 @@ def _scan_type(op: Operator, types_: Signature, nulls: type, write: bool) -> Any
 
 
 @lru_cache(maxsize=4096)
-def _tiles_kernel(op: Operator, fields: Form, scalar: bool, work: Any) -> Any:
+def _tiles_kernel(op: Operator, fields: Form, scalar: bool, work: Any, space: Any) -> Any:
     """Compile the walk of a visitor over tiles, or load it from Numba's cache on disk."""
     states = form([array_type(d) for d in fields], scalar)
     word, flag, control = types.int64, types.boolean, array_type(np.dtype(np.int64))
     state = state_type(fields, scalar)
-    arguments = [operator_type(op), work, state, states, word, word, word, flag, states, control]
-    return _entry(walk_tiles, (*arguments, flag))
+    geometry = word, word, word, flag, states, control, flag
+    return _entry(walk_tiles, (operator_type(op), work, space, state, states, *geometry))
 
 
 @lru_cache(maxsize=4096)
@@ -315,10 +320,5 @@ def _fold_kernel(op: Operator, fields: Form, scalar: bool) -> Any:
     return _entry(fold_states, (operator_type(op), state_type(fields, scalar), states, *words))
 
 
-_compiling = threading.Lock()
-
-
 def _entry(function: Any, arguments: tuple[Any, ...]) -> Any:
-    with _compiling:
-        load_kernel(function, arguments)
-        return function.get_overload(arguments)
+    return load_kernel(function, arguments).entry_point

@@ -1,8 +1,8 @@
 """Marking the rows of a tile: by a bool array, by runs of keys, or by a predicate that is compiled in.
 
 What marks rows is a named tuple; `mark` is resolved by Numba from its class and sets one flag a row in the
-scratch memory of the thread, from which `list_marked` makes the rows' offsets in the tile. This module must
-never know what is done with marked rows.
+scratch memory of the thread, from which `list_marked` makes the rows' offsets in the tile. Comparing keys and
+listing rows are shared functions. This module must never know what is done with marked rows.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -15,9 +15,10 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from .calls import OPTIONS, is_nan, is_null, lift, load
+from .calls import OPTIONS, cached_njit, is_nan, is_null, lift, load
 from .engine import TILE
 from .memory import elements, read, write
+from .shared import call, zero
 
 OFFSET = np.uint16
 """The type of a row's offset in a tile: a tile has at most 65520 rows."""
@@ -30,9 +31,11 @@ class Given(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """Marks are the first rows of runs of equal keys, or the last ones; `keys` has one row of `KEY` a key."""
+    """Marks are the first rows of runs of equal keys, or the last ones; `keys` is where `count` rows of `KEY` are."""
 
+    marks: Any
     keys: Any
+    count: Any
     length: Any
     last: Any
     continues: Any
@@ -46,45 +49,29 @@ class Where(NamedTuple):
     nulls: Any
 
 
-KEY = ("kind", "address", "border", "mask", "offset", "shift", "null", "null_border")
-KIND, ADDRESS, BORDER, MASK, SHIFTED, SHIFT, NULL, NULL_BORDER = range(len(KEY))
-"""What is known of a key: how it is compared (`KINDS`), where it is, where the last elements of all tiles were
-copied to, and its mask, if any, as in `kernels.nulls.Mask`. Borders are copies because the key may be
-overwritten, in place, by the time the next tile looks at it."""
+KEY = ("compare", "address", "width", "border", "mask", "offset", "shift", "null", "null_border")
+COMPARE, ADDRESS, WIDTH, BORDER, MASK, SHIFTED, SHIFT, NULL, NULL_BORDER = range(len(KEY))
+"""What is known of a key: the shared function that compares it, where it is, bytes an element, where the last
+elements of all tiles were copied to, and its mask, if any, as in `kernels.nulls.Mask`. Borders are copies because
+the key may be overwritten, in place, by the time the next tile looks at it."""
 
-KINDS = {
-    key: code
-    for code, key in enumerate(("u1", "u2", "u4", "u8", "f4", "f8"))
-}  # fmt: skip
-
-WIDTHS = np.array([int(key[1:]) for key in KINDS])
+KEY_BYTES = 8 * len(KEY)
 
 
 class Space(NamedTuple):
-    """Scratch memory of a thread: flags of rows, also eight a word; whether a key is valid; rows' offsets."""
+    """Scratch memory of a thread: the addresses of rows' flags, whether keys are valid, rows' offsets and rows.
 
+    `lists` is `list_rows`; `states` are arrays.
+    """
+
+    memory: Any
     flags: Any
-    words: Any
     valid: Any
     marked: Any
     others: Any
     buffer: Any
+    lists: Any
     states: Any
-
-
-@numba.njit(**OPTIONS)
-def space_for(tile, bytes_a_row, states):
-    """Allocate the scratch memory for tiles of `tile` rows."""
-    words = np.empty((tile + 15) // 8, np.uint64)
-    return Space(
-        words.view(np.uint8),
-        words,
-        np.empty(tile, np.uint8),
-        np.empty(tile + 16, OFFSET),
-        np.empty(tile + 16, OFFSET),
-        np.empty(tile * bytes_a_row, np.uint8),
-        states,
-    )
 
 
 def mark(marks, space, first, size):
@@ -108,25 +95,24 @@ _GATHER_BITS = np.uint64(0x0102040810204080)
 """Multiplied with eight bytes of 0 or 1, makes them the bits of the highest byte."""
 
 
-@numba.njit(**OPTIONS)
-def list_rows(space, size, marked, offsets):
+@cached_njit
+def list_rows(kind, flags, size, marked, offsets):
     """List the offsets of the rows of a tile that are marked, or that are not; return how many are marked.
 
     Eight flags at a time choose a line of a table: marks may come in no order that a branch could be
     predicted by.
     """
-    flags, words = space.flags, space.words
-    flags[size : size + 8] = 0
+    like = np.uint64(0)
+    write(flags + size, like)
     flip = np.uint64(0 if marked else 255)
-    to = np.int64(offsets.ctypes.data)
     count = 0
-    for word in range(np.uint64(size + 7) // np.uint64(8)):
-        bits = ((words[word] * _GATHER_BITS) >> np.uint64(56)) ^ flip
+    for word in range((size + 7) // 8):
+        bits = ((read(flags + 8 * word, like) * _GATHER_BITS) >> np.uint64(56)) ^ flip
         if bits == 0:
             continue
-        places = np.uint64(8) * word * _FOUR
-        write(to + 2 * count, places + _PLACES[bits, 0])
-        write(to + 2 * count + 8, places + _PLACES[bits, 1])
+        places = np.uint64(8 * word) * _FOUR
+        write(offsets + 2 * count, places + _PLACES[bits, 0])
+        write(offsets + 2 * count + 8, places + _PLACES[bits, 1])
         count += _COUNTS[bits]
     return count
 
@@ -134,13 +120,19 @@ def list_rows(space, size, marked, offsets):
 @numba.njit(**OPTIONS)
 def list_marked(space, size):
     """List the offsets of the marked rows of a tile; return how many there are."""
-    return list_rows(space, size, True, space.marked)
+    return call(space.lists, (space.flags, size, 1, space.marked))
 
 
 @numba.njit(**OPTIONS)
 def list_others(space, size):
     """List the offsets of the rows of a tile that are not marked."""
-    list_rows(space, size, False, space.others)
+    call(space.lists, (space.flags, size, 0, space.others))
+
+
+@numba.njit(**OPTIONS)
+def offset(offsets, k):
+    """Return one of the offsets that were listed at an address."""
+    return np.int64(read(offsets + 2 * k, OFFSET(0)))
 
 
 # --- a bool array, a predicate ----------------------------------------------------------------------
@@ -148,14 +140,15 @@ def list_others(space, size):
 
 @numba.njit(**OPTIONS)
 def _mark_given(marks, space, first, size):
-    keep, flags = marks.keep, space.flags
+    keep, flags = marks.keep, elements(space.flags, size, np.uint8(0))
     for i in range(size):
         flags[i] = keep[np.uintp(first + i)] != 0
 
 
 @numba.njit(**OPTIONS)
 def _mark_where(marks, space, first, size):
-    op, inputs, nulls, flags = marks.op, marks.inputs, marks.nulls, space.flags
+    op, inputs, nulls = marks.op, marks.inputs, marks.nulls
+    flags = elements(space.flags, size, np.uint8(0))
     for i in range(size):
         row = load(inputs, first + i)
         flags[i] = lift(op, row) & (not any_null(nulls, row, first + i))
@@ -179,37 +172,42 @@ def _any_null(nulls, row, i):
 
 @numba.njit(**OPTIONS)
 def _mark_runs(marks, space, first, size):
-    keys, flags = marks.keys, space.flags
-    flags[:size] = 0
-    for k in range(len(keys)):
-        kind = keys[k, KIND]
-        # each kind has its own loop; numbers are compared as they are, all else bit by bit
-        if kind == 0:
-            _mark_key(marks, keys[k], space, first, size, np.uint8(0))
-        elif kind == 1:
-            _mark_key(marks, keys[k], space, first, size, np.uint16(0))
-        elif kind == 2:
-            _mark_key(marks, keys[k], space, first, size, np.uint32(0))
-        elif kind == 3:
-            _mark_key(marks, keys[k], space, first, size, np.uint64(0))
-        elif kind == 4:
-            _mark_key(marks, keys[k], space, first, size, np.float32(0))
-        else:
-            _mark_key(marks, keys[k], space, first, size, np.float64(0))
-    if marks.last and first + size == marks.length:
-        flags[size - 1] = not marks.continues
-    elif first == 0 and not marks.last:
-        flags[0] = not marks.continues
+    call(
+        marks.marks,
+        (marks.keys, marks.count, marks.length, marks.last, marks.continues)
+        + (space.flags, space.valid, first, size),
+    )
 
 
-@numba.njit(**OPTIONS)
-def _mark_key(marks, key, space, first, size, like):
-    """Mark the rows of a tile that differ in one key from the row before (`last`: after) them."""
-    x = elements(key[ADDRESS] + first * WIDTHS[key[KIND]], size + 1, like)
-    flags, valid = space.flags, space.valid
-    to = flags[0 if marks.last else 1 :]
+@cached_njit
+def mark_runs(kind, keys, count, length, last, continues, to, valid, first, size):
+    """Mark the rows where runs of keys start or end; the first three and last two words are those of `Runs`."""
+    flags = elements(to, size, np.uint8(0))
+    flags[:] = 0
+    for k in range(count):
+        key = keys + k * KEY_BYTES
+        compare = read(key, np.int64(0))
+        call(compare, (key, length, last, to, valid, first, size))
+    if last and first + size == length:
+        flags[size - 1] = not continues
+    elif first == 0 and not last:
+        flags[0] = not continues
+    return 0
+
+
+@cached_njit
+def mark_key(kind, address, length, last, flags, valid, first, size):
+    """Mark the rows of a tile that differ in one key from the row before (`last`: after) them.
+
+    Each kind of numbers has its own: numbers are compared as they are, all else bit by bit.
+    """
+    like, byte = zero(kind), np.uint8(0)
+    key = elements(address, len(KEY), np.int64(0))
+    x = elements(key[ADDRESS] + first * key[WIDTH], size + 1, like)
+    flags, valid = elements(flags, size, byte), elements(valid, size, byte)
+    to = flags[0 if last else 1 :]
     masked = key[MASK] != 0
-    valid[:size] = 1
+    valid[:] = 1
     if masked:
         for i in range(size):
             valid[i] = not _is_masked(key, first + i)
@@ -217,16 +215,17 @@ def _mark_key(marks, key, space, first, size, like):
             to[i] |= valid[i] != valid[i + 1]
     for i in range(size - 1):
         to[i] |= valid[i] & _differ(x[i], x[i + 1])
-    if marks.last and first + size < marks.length:
+    if last and first + size < length:
         null = valid[size - 1] == 0
         null_there = masked and _is_masked(key, first + size)
         flags[size - 1] |= _changed(null, null_there, x[size - 1], x[size])
-    elif first > 0 and not marks.last:
+    elif first > 0 and not last:
         border = first // TILE - 1
-        before = read(key[BORDER] + border * WIDTHS[key[KIND]], like)
+        before = read(key[BORDER] + border * key[WIDTH], like)
         null = valid[0] == 0
-        null_there = masked and read(key[NULL_BORDER] + border, np.uint8(0)) != 0
+        null_there = masked and read(key[NULL_BORDER] + border, byte) != 0
         flags[0] |= _changed(null, null_there, x[0], before)
+    return 0
 
 
 @numba.njit(**OPTIONS)

@@ -17,10 +17,31 @@ from .calls import operator_type
 from .engine import TILE
 from .launch import array_type, form, null_arguments, nulls_type
 from .memory import address_of
+from .shared import address
 from .types import Form, lifted
 from .visitors import work_type
 
-TABLE = types.Array(types.int64, 2, "C")
+
+def space_for(tile: int, bytes_a_row: int = 0, states: Any = None) -> marking.Space:
+    """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides."""
+    rows = (tile + 23) // 8 * 8
+    memory = np.empty(6 * rows + tile * bytes_a_row, np.uint8)
+    at = address_of(memory)
+    places = (at, at + rows, at + 2 * rows, at + 4 * rows, at + 6 * rows)
+    return marking.Space(memory, *places, address(marking.list_rows), states)
+
+
+@lru_cache(maxsize=1024)
+def space_type(states: Any = types.none) -> Any:
+    """Return the type of the scratch memory with states of a type."""
+    word = types.int64
+    return work_type(
+        marking.Space, memory=array_type(np.dtype(np.uint8), layout="C"), flags=word, valid=word,
+        marked=word, others=word, buffer=word, lists=word, states=states,
+    )  # fmt: skip
+
+
+SPACE = space_type()
 
 
 def marks_of(marks: Any) -> tuple[Any, Any, int, list[Any]]:
@@ -81,11 +102,7 @@ def _where_type(
 # --- runs ---------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1)
-def _runs_type() -> Any:
-    return work_type(
-        marking.Runs, keys=TABLE, length=types.int64, last=types.boolean, continues=types.boolean
-    )
+_RUNS = work_type(marking.Runs, **dict.fromkeys(marking.Runs._fields, types.int64))
 
 
 def _runs(marks: Runs) -> tuple[Any, Any, int, list[Any]]:
@@ -98,20 +115,27 @@ def _runs(marks: Runs) -> tuple[Any, Any, int, list[Any]]:
     for row, (key, nulls) in zip(table, numbers, strict=True):
         _describe(row, key, nulls, alive)
     length = len(marks.keys[0])
-    told = marking.Runs(table, length, marks.last, marks.continues)
-    return told, _runs_type(), length, alive
+    alive.append(table)
+    told = marking.Runs(
+        address(marking.mark_runs),
+        address_of(table),
+        len(table),
+        length,
+        marks.last,
+        marks.continues,
+    )
+    return told, _RUNS, length, alive
 
 
 def _describe(row: np.ndarray, key: np.ndarray, nulls: Nulls, alive: list[Any]) -> None:
     """Fill the row of a key in the table of keys."""
-    bits = f"u{key.itemsize}"
     if key.dtype == np.float16:  # the processor has no comparison of these
         key = key.astype(np.float32)
-    kind = key.dtype.str[1:] if key.dtype.kind == "f" else bits
+    kind = key.dtype.name if key.dtype.kind == "f" else f"uint{8 * key.itemsize}"
     key = np.require(key, requirements=["C", "A"])
     border = np.ascontiguousarray(key[TILE - 1 :: TILE])
     alive += [key, border]
-    row[marking.KIND] = marking.KINDS[kind]
+    row[marking.COMPARE], row[marking.WIDTH] = address(marking.mark_key, kind), key.itemsize
     row[marking.ADDRESS], row[marking.BORDER] = address_of(key), address_of(border)
     if isinstance(nulls, Mask):
         buffer = np.ascontiguousarray(nulls.buffer)

@@ -9,21 +9,11 @@ must never know what the memory holds.
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
-from numba.extending import overload
-from numba.np.numpy_support import as_dtype
-
-
-@intrinsic
-def _pointer(typing_context, address):
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), codegen
+from numba.np.arrayobj import populate_array
 
 
 @intrinsic
@@ -62,14 +52,19 @@ def copy_bytes(typing_context, target, source, count):
     return types.none(types.int64, types.int64, types.int64), codegen
 
 
-def elements(address, count, like):
+@intrinsic
+def elements(typing_context, address, count, like):
     """Return an array of `count` elements of the type of `like` at an address."""
+    kind = types.Array(like, 1, "C")
 
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(kind)(context, builder)
+        width = context.get_constant(types.intp, like.bitwidth // 8)
+        data = builder.inttoptr(args[0], array.data.type)
+        populate_array(array, data, [args[1]], [width], width, meminfo=None)
+        return array._getvalue()
 
-@overload(elements)
-def _elements(address, count, like):
-    kind = as_dtype(like).type
-    return lambda address, count, like: numba.carray(_pointer(address), (count,), kind)
+    return kind(types.int64, types.int64, like), codegen
 
 
 def address_of(array: np.ndarray) -> int:

@@ -179,11 +179,10 @@ def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
     """Return the type of `role` of `op` for arguments of these types."""
     wanted = (operator_type(op), *arguments)
     try:
-        load_kernel(probe, wanted)
+        answer = load_kernel(probe, wanted).signature.return_type
     except NumbaError as error:
         called = f"{role}({', '.join(map(str, arguments))})"
         raise TypeError(f"{op.name}: Numba cannot compile {called}: {_reason(error)}") from error
-    answer = probe.overloads[wanted].signature.return_type
     _dtypes(op, role, answer)
     return types.unliteral(answer)
 

@@ -17,10 +17,6 @@ from numba.extending import overload
 from .calls import OPTIONS
 
 
-def prepare(work, tile):
-    """Return the scratch memory of one thread for tiles of up to `tile` elements."""
-
-
 def observe(work, space, seed, first, size):
     """Return the aggregate of a tile from `seed`, and what `emit` must know of the tile.
 
@@ -56,7 +52,6 @@ class Visitor:
 
     observe: Any
     emit: Any
-    prepare: Any = _nothing
     looks_back: Any = _yes
     finish: Any = _nothing
 
@@ -67,12 +62,6 @@ _visitors: dict[type, Visitor] = {}
 def register(kind: type, visitor: Visitor) -> None:
     """Tell the engine how tiles are visited by works of a class of named tuples."""
     _visitors[kind] = visitor
-
-
-@overload(prepare)
-def _prepare(work, tile):
-    function = _visitors[work.instance_class].prepare
-    return lambda work, tile: function(work, tile)
 
 
 @overload(observe)

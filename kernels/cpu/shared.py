@@ -1,0 +1,69 @@
+"""Functions that kernels share: compiled once for all operators and dtypes, kept on disk, and called by address.
+
+Whatever an operator's kernel would compile anew although no operator changes it belongs here. Kernels are told
+addresses as data: they are other ones in every process. This module must never know what the functions do.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+from numba.extending import models, register_model
+
+from .calls import load_kernel, stamped
+
+
+class Kind(types.Type):
+    """The type of the first argument of a shared function: what number it is for, and the content of the engine."""
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+        super().__init__(name=stamped(f"Kind({number}"))
+
+
+@register_model(Kind)
+class _KindModel(models.OpaqueModel):
+    pass
+
+
+@lru_cache(maxsize=256)
+def address(function: Any, number: str = "uint8") -> int:
+    """Return where a shared function for a type of numbers is, compiled now if it never was.
+
+    Parameters
+    ----------
+    function : dispatcher
+        Takes a `Kind` and, for the rest, int64; returns int64; never raises.
+    number : str
+        The name of a dtype.
+    """
+    words = [types.int64] * (function.py_func.__code__.co_argcount - 1)
+    found = load_kernel(function, (Kind(getattr(numba, number)), *words))
+    pointer: int = found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name)
+    return pointer
+
+
+@intrinsic
+def zero(typing_context, kind):  # type: ignore[no-untyped-def]
+    """Return a number of a kind."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_constant(kind.number, 0)
+
+    return kind.number(kind), codegen
+
+
+@intrinsic
+def call(typing_context, function, words):  # type: ignore[no-untyped-def]
+    """Call the shared function at an address with a tuple of words."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word, kind = ir.IntType(64), ir.IntType(8).as_pointer()
+        given = cgutils.unpack_tuple(builder, args[1])
+        form = ir.FunctionType(word, [kind, *[word] * len(given)])
+        return builder.call(builder.inttoptr(args[0], form.as_pointer()), [kind(None), *given])
+
+    return types.int64(types.int64, types.UniTuple(types.int64, len(words))), codegen
