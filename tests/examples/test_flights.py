@@ -13,6 +13,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "examples" / "flights_etl.py"
 
 FLIGHTS_OF_THE_YEAR = 336_776
+FLIGHTS_THAT_LEFT = 328_521
 
 
 @pytest.mark.parametrize(
@@ -31,19 +32,26 @@ def test_flights(scheduler: str, partitions: int, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=280,
     )
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
     assert "all answers are equal" in run.stdout
     assert "December" in run.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
     output = tmp_path / "out"
     assert len(list((output / "flights").glob("*.parquet"))) == partitions
     answers = dd.read_parquet(output / "answers")  # pandas would read part.10 before part.2
     assert answers.flight_number.compute().tolist() == list(range(FLIGHTS_OF_THE_YEAR))
-    days = pd.read_parquet(output / "days.parquet")
-    assert len(days) == 365
-    assert days.running_seat_miles.is_monotonic_increasing
-    assert (output / "days.png").read_bytes().startswith(b"\x89PNG")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+    tables = {path.stem: pd.read_parquet(path) for path in output.glob("*.parquet")}
+    pictures = {path.stem: path.read_bytes() for path in output.glob("*.png")}
+    assert set(tables) == set(pictures) == {"days", "carriers", "months", "streaks", "stints"}
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
+
+    assert len(tables["days"]) == 365
+    assert tables["days"].running_seat_miles.is_monotonic_increasing
+    assert tables["months"].index.tolist() == [f"2013-{month:02}" for month in range(1, 13)]
+    assert tables["months"].left.sum() == FLIGHTS_THAT_LEFT
+    assert tables["streaks"].run_length.sum() == FLIGHTS_THAT_LEFT
+    assert tables["stints"]["count"].sum() == FLIGHTS_THAT_LEFT

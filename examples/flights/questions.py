@@ -1,0 +1,89 @@
+"""The questions, each as a user of Dask would ask it with ``.gpuscan``: nothing is computed here.
+
+`answers`, `days`, `carriers` and `months` take the flights in the order of time, `streaks` and `stints` in the order
+in which each aircraft flew them, which is what `planes` makes. ``checks.py`` has the same functions in plain pandas.
+"""
+
+from __future__ import annotations
+
+import dask.dataframe as dd
+
+import dask_gpuscan  # the import registers the .gpuscan accessors
+
+HALFLIFE = 2_000  # flights: about two days of departures from the three airports
+LATE = 15  # minutes, as the US Department of Transportation counts
+IDLE = "36 hours"  # who leaves New York once a day, now earlier and now later, is never as idle as that
+
+
+def answers(flights: dd.DataFrame) -> dd.DataFrame:
+    """Each flight, with what is known of all flights up to it."""
+    flights = flights.gpuscan.reset_index(drop=True)  # the files have no index: let one run on
+    return flights.assign(
+        flight_number=flights.gpuscan.row_number(),
+        running_seat_miles=flights.seat_miles.gpuscan.cumsum(),
+        carrier_seat_miles=flights.gpuscan.groupby("carrier")["seat_miles"].cumsum(),
+        smooth_dep_delay=flights.dep_delay.gpuscan.ewm(halflife=HALFLIFE).mean(),
+        known_arr_delay=flights.arr_delay.gpuscan.ffill(),
+    )
+
+
+def days(answers: dd.DataFrame) -> dd.DataFrame:
+    """What runs over the year, as it stands when a day ends, and the day's own delays and losses."""
+    lost = answers.arr_delay.isnull()
+    rows = answers.assign(lost=lost, delay_when_lost=answers.known_arr_delay.where(lost))
+    return rows.gpuscan.groupby("date", clustered=True).agg(
+        flight_number=("flight_number", "last"),
+        running_seat_miles=("running_seat_miles", "last"),
+        dep_delay=("dep_delay", "mean"),
+        smooth_dep_delay=("smooth_dep_delay", "mean"),
+        lost=("lost", "sum"),
+        delay_when_lost=("delay_when_lost", "mean"),
+    )
+
+
+def carriers(answers: dd.DataFrame) -> dd.Series:
+    """The seat-miles that each carrier has flown since January, as they stand when a day ends."""
+    return answers.gpuscan.groupby(["carrier", "date"])["carrier_seat_miles"].last()
+
+
+def months(answers: dd.DataFrame) -> dd.DataFrame:
+    """Monthly reports, in the order in which the months come."""
+    month = answers.date.dt.strftime("%Y-%m")
+    rows = answers.assign(month=month, late=answers.arr_delay >= LATE)
+    return rows.gpuscan.groupby("month", clustered=True).agg(
+        flights=("flight", "size"),
+        left=("dep_delay", "count"),
+        arrived=("arr_delay", "count"),
+        late=("late", "sum"),
+        arr_delay=("arr_delay", "mean"),
+        seat_miles=("seat_miles", "sum"),
+    )
+
+
+def planes(flights: dd.DataFrame) -> dd.DataFrame:
+    """The flights that left, aircraft by aircraft, in the order in which each flew them."""
+    flown = flights.gpuscan.filter(flights.left.notnull()).sort_values(["tailnum", "left"])
+    # A flight that landed elsewhere has no arrival delay, and was not on time either.
+    return flown.assign(late=~(flown.arr_delay < LATE)).gpuscan.reset_index(drop=True)
+
+
+def streaks(planes: dd.DataFrame) -> dd.DataFrame:
+    """Runs of late and of punctual flights of an aircraft, with the flight that each begins with."""
+    runs = planes.gpuscan.rle(["tailnum", "late"])
+    flights = planes[["carrier", "left"]].assign(run_start=planes.gpuscan.row_number())
+    return runs.merge(flights, on="run_start")  # in any order, as joins are
+
+
+def stints(planes: dd.DataFrame) -> dd.DataFrame:
+    """An aircraft's stretches of work out of New York, and how long it was idle before each."""
+    found = planes.gpuscan.sessions(
+        "left",
+        by="tailnum",
+        gap=IDLE,
+        clustered=True,
+        carrier=("carrier", "first"),
+        miles=("distance", "sum"),
+    )
+    ends = found.gpuscan.groupby("tailnum", clustered=True)["end"]
+    idle = found.start - ends.scan(dask_gpuscan.last, exclusive=True)  # since the stint before
+    return found.assign(idle=idle.where(found.session > 0))
