@@ -39,8 +39,9 @@ __device__ __forceinline__ State identity() {
   s.open = op::identity();
   return s;
 }
-__device__ __forceinline__ State combine(const State& a, const State& b) {
-  State both;
+template <class Earlier>
+__device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
+  Earlier both;
   both.marked = a.marked + b.marked;
   both.open = pick(b.marked, b.open, op::combine(a.open, b.open));
   return both;
@@ -190,13 +191,13 @@ __device__ __forceinline__ void close_run(const Params& p, i64 place, i64 start,
 }
 
 __device__ __forceinline__ void segment_write(const Params& p, const View& view, const Kept* kept, const State&,
-                                              const State& before_all, u16*, int warp, int lane) {
+                                              const Prefix& before_all, u16*, int warp, int lane) {
   u32 marks = kept[lane].marks;
   if constexpr (REDUCES) {
     Ranks ranks = rank(marks, lane);
     scan_segment(view, marks, before_all.open, warp, lane,
                  [&](int r, int place, u32 mine, u32, const op::State(&before)[VN], const op::State(&)[VN]) {
-                   i64 next = i64(before_all.marked) + ranks.row[r], first = view.first + warp * SEGMENT + place;
+                   i64 next = before_all.marked + ranks.row[r], first = view.first + warp * SEGMENT + place;
 #pragma unroll
                    for (int j = 0; j < VN; j++)
                      if ((mine >> j) & 1) close_run(p, next++, first + j, before[j]);
@@ -217,7 +218,7 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
 }
 // The same for a segment whose tile is gone.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
-                                           const State& before, int warp, int lane) {
+                                           const Prefix& before, u16*, int warp, int lane) {
   if constexpr (REDUCES) {
     if (lane >= int(sum.marked)) return;
     op::State closed = lane ? kept[lane].open : op::combine(before.open, kept[lane].open);
@@ -226,7 +227,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
 }
 
 // By one thread, once: what the last item decides.
-__device__ __forceinline__ void finish(const Params& p, const State& all) {
+__device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
-  if constexpr (REDUCES) write_result(p, i64(all.marked) - 1, op::lower(all.open));
+  if constexpr (REDUCES) write_result(p, all.marked - 1, op::lower(all.open));
 }

@@ -17,13 +17,13 @@ struct Params {
   u8* out[OUTPUTS];
   u8* rest[OUTPUTS];
   u64* scratch;      // zeros: a ticket, then descriptors (lookback.cuh)
-  State* carry_out;  // after the last item
+  Prefix* carry_out;  // after the last item
   i64 bit[COLUMNS];  // of item 0, where a column holds bits
   i64 length;
   i64 lines;  // 1
   i64 tiles;
   i64 continues;  // item 0 goes on with a run that is open before it
-  u64 seed[(sizeof(State) + 7) / 8];
+  u64 seed[(sizeof(Prefix) + 7) / 8];
   Scalars scalars;
 };
 

@@ -7,8 +7,9 @@
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
-__device__ __forceinline__ State combine(const State& a, const State& b) {
-  return State{a.marked + b.marked};
+template <class Earlier>
+__device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
+  return Earlier{a.marked + b.marked};
 }
 
 template <int N>
@@ -52,9 +53,8 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
   if (held) {
     kept[lane].marks = marks;
   } else if (total) {
-    list_marked(marks, list, lane);
+    u32 place = place_of(marks, total, list, lane);
     if (lane < total) {
-      u32 place = list[lane];
       kept[lane].marks = place;
       unroll<OUTPUTS>([&](auto n) {
         constexpr int N = n.value;
@@ -62,27 +62,29 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
       });
     }
   }
-  return State{total};
+  return State{Count(total)};
 }
 
 __device__ __forceinline__ void segment_write(const Params& p, const View& view, const Kept* kept, const State&,
-                                              const State& before, u16* list, int warp, int lane) {
+                                              const Prefix& before, u16* list, int warp, int lane) {
   u32 marks = kept[lane].marks;
-  int total = list_marked(marks, list, lane);
-  move_listed(p, view, p.out, before.marked, list, total, warp, lane);
+  each_list(marks, list, lane, [&](int earlier, int total) {
+    move_listed(p, view, p.out, before.marked + earlier, list, total, warp, lane);
+  });
   if constexpr (SPLIT) {
     u32 others = 0;
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       others |= (present_four(view, warp * SEGMENT + r * ROW + lane * VN) & ~(marks >> (VN * r))) << (VN * r);
-    total = list_marked(others, list, lane);
-    move_listed(p, view, p.rest, view.first + warp * SEGMENT - before.marked, list, total, warp, lane);
+    i64 rest = view.first + warp * SEGMENT - before.marked;
+    each_list(others, list, lane,
+              [&](int earlier, int total) { move_listed(p, view, p.rest, rest + earlier, list, total, warp, lane); });
   }
 }
 // The same for a segment whose tile is gone.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
-                                           const State& before, int warp, int lane) {
-  if (lane >= sum.marked) return;
+                                           const Prefix& before, u16*, int warp, int lane) {
+  if (lane >= int(sum.marked)) return;
   unroll<OUTPUTS>([&](auto n) {
     constexpr int N = n.value;
     using T = typename Moved<N>::type;
@@ -95,4 +97,4 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
 }
 
 // By one thread, once: what the last item decides.
-__device__ __forceinline__ void finish(const Params& p, const State& all) { *p.carry_out = all; }
+__device__ __forceinline__ void finish(const Params& p, const Prefix& all) { *p.carry_out = all; }

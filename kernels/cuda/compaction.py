@@ -17,7 +17,8 @@ from ..cpu.types import Signature, as_state, lifted, signature
 from ..marks import Predicate, Runs
 from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
-from .plan import Moved, Nullness, Plan, state_dtype_of
+from .in_order import Substitute, substitute
+from .plan import Moved, Nullness, Plan, prefix_dtype_of
 from .source import Variant
 from .visits import fits, readable, visit
 
@@ -121,12 +122,18 @@ def reduce_by_key(
 ) -> tuple[Any, Any]:
     """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
     types_ = signature(op, tuple(v.dtype for v in values), dtype)
+    instead = substitute(op, types_) if op.in_order else None
+    if not lower:
+        types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
+        op = _bare(op)
+    if instead is not None:
+        op = instead.op if lower else _leaving(instead)
+        types_ = replace(instead.types, outputs=types_.outputs, scalar_output=types_.scalar_output)
     plan, data, masks, _, continues = _marking(marks)
     n = len(data[0])
-    here = _by(plan, op if lower else _bare(op), types_, nulls, dtype, lowers=lower)
+    here = _by(plan, op, types_, nulls, dtype)
     here = replace(here, reduces=True, starts=starts)
-    forms = types_.outputs if lower else types_.state
-    outs = [cupy.empty(n, d) for d in forms]
+    outs = [cupy.empty(n, d) for d in types_.outputs]
     first = cupy.empty(n if starts else 0, np.int64)
     count = 0
     if n:
@@ -136,8 +143,8 @@ def reduce_by_key(
         ).read()  # fmt: skip
         count = int(found["marked"])
     fields = [_cut(o, count) for o in outs]
-    scalar = types_.scalar_output if lower else types_.scalar_state
-    return (_cut(first, count) if starts else None), fields[0] if scalar else tuple(fields)
+    answers = fields[0] if types_.scalar_output else tuple(fields)
+    return (_cut(first, count) if starts else None), answers
 
 
 def scan_by_key(
@@ -156,20 +163,25 @@ def scan_by_key(
     for answer in types_.outputs if mark_nulls else ():
         if answer.kind not in "fc" and answer != np.int64:
             raise TypeError(f"mark_nulls: an output of {answer} cannot hold a null")
-    plan, data, masks, _, continues = _marking(marks)
-    n = len(data[0])
-    here = _by(plan, op, types_, nulls, dtype, exclusive=exclusive, mark=mark_nulls)
-    outs = [cupy.empty(n, d) for d in types_.outputs]
     carry = types_.identity
     if carry_in is not None:
         host = tuple(map(cupy.asnumpy, carry_in)) if isinstance(carry_in, tuple) else carry_in
         carry = as_state(host, types_.state, types_.scalar_state, "carry_in")
+    instead = substitute(op, types_) if op.in_order else None
+    if instead is not None:
+        op, types_, carry = instead.op, instead.types, instead.enter(carry)
+    plan, data, masks, _, continues = _marking(marks)
+    n = len(data[0])
+    here = _by(plan, op, types_, nulls, dtype, exclusive=exclusive, mark=mark_nulls)
+    outs = [cupy.empty(n, d) for d in types_.outputs]
     if n:
         found = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
             continues=continues, seed=_seed(here, carry, types_),
         ).read()["open"]  # fmt: skip
         carry = found["f0"] if types_.scalar_state else tuple(found[f] for f in found.dtype.names)
+    if instead is not None:
+        carry = instead.leave(carry)
     return outs[0] if types_.scalar_output else tuple(outs), carry
 
 
@@ -251,13 +263,10 @@ def _by(
     *,
     exclusive: bool = False,
     mark: bool = False,
-    lowers: bool = True,
 ) -> Plan:
     """Add an operator to a plan that marks rows."""
     variant = Variant(
-        op, types_.inputs, types_.state, types_.scalar_state,
-        types_.outputs if lowers else types_.state,
-        types_.scalar_output if lowers else types_.scalar_state,
+        op, types_.inputs, types_.state, types_.scalar_state, types_.outputs, types_.scalar_output,
         dtype, "none", exclusive, plan.last, mark, True, "by_key",
     )  # fmt: skip
     return replace(
@@ -273,9 +282,18 @@ def _bare(op: Operator) -> Operator:
     return Operator(op.combine, op.identity, op.lift, None, op.name, op.inputs)
 
 
+@lru_cache(maxsize=256)
+def _leaving(instead: Substitute) -> Operator:
+    """The substitute whose answers are the states of the operator it stands for."""
+    answer: Any = instead.op.lower
+    if not instead.flags:
+        return instead.op
+    return replace(instead.op, lower=lambda s: (s[0], answer(s)))
+
+
 def _seed(plan: Plan, state: Any, types_: Signature) -> bytes:
     parts = (state,) if types_.scalar_state else tuple(state)
-    return np.array([(0, parts)], state_dtype_of(plan)).tobytes()
+    return np.array([(0, parts)], prefix_dtype_of(plan)).tobytes()
 
 
 # --- arrays ---------------------------------------------------------------------------------------

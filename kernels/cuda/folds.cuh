@@ -1,9 +1,9 @@
 // What a tile of columns needs beside the look-back: the first tile's seed, and its warps' aggregates folded in order.
 #pragma once
 
-__device__ __forceinline__ State seed_of(const Params& p) {
-  State s;
-  memcpy(&s, p.seed, sizeof(State));
+__device__ __forceinline__ Prefix seed_of(const Params& p) {
+  Prefix s;
+  memcpy(&s, p.seed, sizeof(Prefix));
   return s;
 }
 

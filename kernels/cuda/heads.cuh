@@ -2,7 +2,10 @@
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
-__device__ __forceinline__ State combine(const State&, const State& b) { return b; }
+template <class Earlier>
+__device__ __forceinline__ Earlier combine(const Earlier& a, const State&) {
+  return a;
+}
 
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept*, bool& held, u16*, int warp,
                                                 int lane) {
@@ -23,7 +26,7 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
   }
   return State{};
 }
-__device__ __forceinline__ void segment_write(const Params&, const View&, const Kept*, const State&, const State&, u16*, int,
+__device__ __forceinline__ void segment_write(const Params&, const View&, const Kept*, const State&, const Prefix&, u16*, int,
                                               int) {}
-__device__ __forceinline__ void kept_write(const Params&, const View&, const Kept*, const State&, const State&, int, int) {}
-__device__ __forceinline__ void finish(const Params&, const State&) {}
+__device__ __forceinline__ void kept_write(const Params&, const View&, const Kept*, const State&, const Prefix&, u16*, int, int) {}
+__device__ __forceinline__ void finish(const Params&, const Prefix&) {}

@@ -119,12 +119,13 @@ struct Folded {  // what a block keeps in shared memory between tiles
   State base;
   State blocks[32];
 };
-struct Walk {
+template <class Base>  // a State, or what holds more of it, if there is `combine` for both
+struct WalkOnto {
   i64 block;     // the first block that is not folded in
-  State base;    // what comes before the superblock
+  Base base;     // what comes before the superblock
   State blocks;  // in lane l: the aggregate of the superblock's block l, before `block`
 
-  __device__ __forceinline__ void start(const State& seed) { base = seed, blocks = identity(); }
+  __device__ __forceinline__ void start(const Base& seed) { base = seed, blocks = identity(); }
   __device__ __forceinline__ void resume(const Folded& from, int lane) { base = from.base, blocks = from.blocks[lane]; }
   __device__ __forceinline__ void keep(Folded& to, int lane) const {
     __syncwarp();  // all lanes have resumed
@@ -145,20 +146,21 @@ struct Walk {
     }
     block = end;
   }
-  __device__ __forceinline__ State before_block(int lane) const {
+  __device__ __forceinline__ Base before_block(int lane) const {
     return block & 31 ? combine(base, warp_reduce(blocks, lane)) : base;
   }
   // What comes before a tile of block `block`, whose earlier tiles' combination is `earlier`.
-  __device__ __forceinline__ State before_tile(i64 tile, const State& earlier, int lane) const {
-    State before = before_block(lane);
+  __device__ __forceinline__ Base before_tile(i64 tile, const State& earlier, int lane) const {
+    Base before = before_block(lane);
     return tile & 31 ? combine(before, earlier) : before;
   }
   // What comes after the line's last tile.
-  __device__ __forceinline__ State after_tile(const u64* tiles, i64 tile, int lane) const {
+  __device__ __forceinline__ Base after_tile(const u64* tiles, i64 tile, int lane) const {
     Awaited all(tiles + (block * 32 + lane) * DESCRIPTOR, lane <= int(tile & 31));
     return combine(before_block(lane), warp_reduce(all.wait(), lane));
   }
 };
+using Walk = WalkOnto<State>;
 
 // All lanes get the combination of a block's tiles before `tile`.
 __device__ __forceinline__ State of_block(const u64* tiles, i64 block, i64 tile, int lane) {

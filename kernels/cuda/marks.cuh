@@ -15,8 +15,20 @@ __device__ __forceinline__ Key read_key(const View& view, int at) {
   return key;
 }
 
-// Marks of items i to i + 3 in the order of the scan; bit j is that of item i + j.
-__device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i) {
+// The key that another lane has.
+__device__ __forceinline__ Key key_of_lane(const Key& key, int lane) {
+  u32 words[(sizeof(Key) + 3) / 4] = {};
+  memcpy(words, &key, sizeof(Key));
+#pragma unroll
+  for (u32& word : words) word = __shfl_sync(ALL, word, lane);
+  Key other;
+  memcpy(&other, words, sizeof(Key));
+  return other;
+}
+
+// Marks of items i to i + 3 in the order of the scan; bit j is that of item i + j. By a whole warp: what is beside a lane's
+// four items is a neighbour's, or for the outermost lane read.
+__device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i, int lane) {
   Key keys[VN];
   unroll<KEYS>([&](auto k) {
     typename Column<k.value>::type values[VN];
@@ -34,7 +46,8 @@ __device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i
 #pragma unroll
     for (int j = 0; j < VN; j++) marks |= u32(is_marked(p, keys[j])) << j;
   } else if constexpr (AFTER && !REVERSE) {  // the last items of runs
-    Key edge = read_key(view, min(i + VN, view.count - int(view.border)));
+    Key edge = key_of_lane(keys[0], lane + 1);
+    if (lane == 31) edge = read_key(view, min(i + VN, view.count - int(view.border)));
 #pragma unroll
     for (int j = 0; j < VN; j++) marks |= u32(differs(keys[j], j + 1 < VN ? keys[j + 1 < VN ? j + 1 : 0] : edge)) << j;
     if (view.border) {
@@ -42,8 +55,11 @@ __device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i
       if (last >= 0 && last < VN) marks = (marks & ~(1u << last)) | u32(!p.continues) << last;
     }
   } else {  // the first ones
-    int earlier = in_memory(view, max(i - 1, -int(!view.border)));
-    Key edge = read_key(view, REVERSE ? max(earlier, 0) : earlier);
+    Key edge = key_of_lane(keys[VN - 1], lane - 1);
+    if (lane == 0) {
+      int earlier = in_memory(view, max(i - 1, -int(!view.border)));
+      edge = read_key(view, REVERSE ? max(earlier, 0) : earlier);
+    }
 #pragma unroll
     for (int j = 0; j < VN; j++) marks |= u32(differs(j ? keys[j ? j - 1 : 0] : edge, keys[j])) << j;
     if (view.border && i == 0) marks = (marks & ~1u) | u32(!p.continues);
@@ -55,7 +71,7 @@ __device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i
 __device__ __forceinline__ u32 segment_marks(const Params& p, const View& view, int warp, int lane) {
   u32 marks = 0;
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) marks |= marks_of(p, view, warp * SEGMENT + r * ROW + lane * VN) << (VN * r);
+  for (int r = 0; r < ROWS; r++) marks |= marks_of(p, view, warp * SEGMENT + r * ROW + lane * VN, lane) << (VN * r);
   return marks;
 }
 
@@ -79,6 +95,19 @@ __device__ __forceinline__ int warp_max(int n) {
   for (int distance = 1; distance < 32; distance *= 2) n = max(n, __shfl_xor_sync(ALL, n, distance));
   return n;
 #endif
+}
+
+// Lane k gets the place of the k-th of a few marked items of the segment.
+__device__ __forceinline__ int place_of_few(u32 marks, int total, int lane) {
+  int mine = 0;
+  for (int k = 0; k < total; k++) {
+    int bit = __ffs(marks) - 1;
+    int place = marks ? bit / VN * ROW + lane * VN + bit % VN : SEGMENT;
+    int least = -warp_max(-place);
+    if (place == least) marks &= marks - 1;
+    if (lane == k) mine = least;
+  }
+  return mine;
 }
 
 // All lanes get the place of the segment's last marked item, or -1.
@@ -118,19 +147,48 @@ __device__ __forceinline__ Ranks rank(u32 marks, int lane) {
   return ranks;
 }
 
-// Lists the places of marked items within the segment; returns how many there are.
-__device__ __forceinline__ int list_marked(u32 marks, u16* list, int lane) {
-  if (!__any_sync(ALL, marks)) return 0;
-  Ranks ranks = rank(marks, lane);
-  __syncwarp();  // the list may still be read
+// Lists the places of marked items within the segment, some rows at a time: f(how many came before, how many are listed).
+template <class F>
+__device__ __forceinline__ void each_list(u32 marks, u16* list, int lane, F f) {
+  int earlier = 0;
+#pragma unroll 1
+  for (int begin = 0; begin < ROWS; begin += LISTED_ROWS) {
+    u32 some = ROWS <= LISTED_ROWS ? marks : (marks >> (VN * begin)) & ((1u << (VN * LISTED_ROWS % 32)) - 1);
+    if (!__any_sync(ALL, some)) continue;
+    u32 counts = 0;  // a byte a row: a row has 128 items at most
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    if (!__any_sync(ALL, (marks >> (VN * r)) & 15)) continue;
-    int next = ranks.row[r];
+    for (int r = 0; r < LISTED_ROWS; r++) counts |= u32(__popc((some >> (VN * r)) & 15)) << (8 * r);
+    u32 sum = counts;
 #pragma unroll
-    for (int j = 0; j < VN; j++)
-      if ((marks >> (VN * r + j)) & 1) list[next++] = u16(r * ROW + lane * VN + j);
+    for (int distance = 1; distance < 32; distance *= 2) {
+      u32 other = __shfl_up_sync(ALL, sum, distance);
+      if (lane >= distance) sum += other;
+    }
+    u32 all = __shfl_sync(ALL, sum, 31);
+    sum -= counts;
+    __syncwarp();  // the list may still be read
+    int total = 0;
+#pragma unroll
+    for (int r = 0; r < LISTED_ROWS; r++) {
+      int next = total + int((sum >> (8 * r)) & 255);
+      total += int((all >> (8 * r)) & 255);
+#pragma unroll
+      for (int j = 0; j < VN; j++)
+        if ((some >> (VN * r + j)) & 1) list[next++] = u16((begin + r) * ROW + lane * VN + j);
+    }
+    __syncwarp();
+    f(earlier, total);
+    earlier += total;
   }
-  __syncwarp();
-  return ranks.total;
+}
+
+// Lane k gets the place of the k-th of the segment's marked items, which are 32 at most.
+constexpr int FEW = 4;
+__device__ __forceinline__ int place_of(u32 marks, int total, u16* list, int lane) {
+  if (total <= FEW) return place_of_few(marks, total, lane);
+  int mine = 0;
+  each_list(marks, list, lane, [&](int earlier, int listed) {
+    if (lane >= earlier && lane < earlier + listed) mine = list[lane - earlier];
+  });
+  return mine;
 }

@@ -12,42 +12,69 @@ from typing import Any
 import numpy as np
 
 from ..operators import Operator
-from .source import Form, Variant, _function, _struct, word
+from .source import Form, Variant, _function, _struct, state_dtype, state_words, word
 from .tuning import WIDE_BATCH, WINDOW
 
-TILE_BYTES, LARGE_BYTES = 36 << 10, 68 << 10
-"""Bytes of a tile's columns, and of a large tile's, at most. What writes one row a run keeps little of a tile while it
-waits, and larger tiles need fewer look-backs; what may write every row is better with more stages. Times as fast as CUB
-on an H200, 2^28 rows, small and large: run-length encoding of runs of 500 1.03 and 1.71, unique 1.24 and 1.47, sums by
-key 0.85 and 1.37; 1 % of int32 selected 1.30 and 1.61, but 50 % 1.23 and 0.82; scan by key 1.12 and 0.90."""
+TILE_BYTES = {
+    "select": 36 << 10,
+    "scan": 36 << 10,
+    "unique": 52 << 10,
+    "reduce": 68 << 10,
+    "run_lengths": 68 << 10,
+}
+"""Bytes of a tile's columns at most, on GPUs of SHARED_BYTES; on others, the fewest of them.
 
-LARGE_TILES = False
-"""Whether large tiles are used: they were timed, but their results have not been compared on a device yet."""
+One warp looks back for all tiles of a block, in about 1.4 microseconds a tile, which bounds what writes little: with
+larger tiles there is less of it. Where a tile stays in its stage until it is written, more stages are better. Times
+as fast as CUB on an H200, 2^28 rows (benchmarks/results/tuning_h200.json), with 36, 52 and 68 KiB:
 
-CUTS = ((16, 8), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+| run lengths, runs of 500 / 2 | 1.60 / 1.01 | 2.19 / 1.00 | 2.37 / 0.99 |
+| first rows of runs of 500 / 2 | 1.51 / 0.78 | 1.70 / 0.67 | 1.70 / 0.58 |
+| sums of runs of 500 / 2 | 1.30 / 1.03 | 1.83 / 0.94 | 1.96 / 0.80 |
+| 1 % / 50 % of int32 selected | 1.35 / 1.27 | 1.45 / 1.04 | |
+"""
+
+SMALL_BYTES = min(TILE_BYTES.values())
+
+CUTS = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 """Warps of a tile, and rows of 128 items a warp."""
 
 WIDE_STATE, WIDE_WARPS = 8, 8
 """Bytes of an operator's state from which on a tile has fewer warps, so that a thread has more registers."""
 
+LISTED_ROWS = 4
+"""Rows of marked items that a warp lists at the same time, of 256 bytes each."""
+
 SHARED_BYTES = {90: 222 << 10, 100: 222 << 10, 103: 222 << 10, 110: 222 << 10}
 """Shared memory of a block of the pipelined schedule, by compute capability; else 96 KiB."""
 
-STAGES_AT_MOST = 8
+STAGES_AT_MOST, STAGES_AT_LEAST = 8, 2
 """Stages of a block of the pipelined schedule."""
 
-DEPTH, LARGE_DEPTH, SHALLOW = 6, 3, 2
-"""Tiles of a block that may wait for their prefix: in general, large ones, and where there is less shared memory than
-in SHARED_BYTES."""
+DEPTH, DEPTH_AT_LEAST = 6, 2
+"""Tiles of a block that may wait for their prefix; fewer where that leaves too few stages."""
+
+COUNTS: dict[str, np.dtype] = {"pipelined": np.dtype(np.uint32), "classic": np.dtype(np.int64)}
+"""The type of counts in the state of a tile. The pipelined schedule folds 1024 tiles at most before it adds them to
+what comes before, which has 8 bytes; the classic one publishes what comes before as well."""
 
 
 def sized(plan: "Plan", capability: tuple[int, int]) -> "Plan":
     """Return the plan with tiles of the size that suits a GPU of this compute capability."""
-    a_row_a_run = plan.visitor == "run_lengths" or plan.reduces or plan.marks == "runs"
-    scans = plan.by is not None and not plan.reduces
-    roomy = 10 * capability[0] + capability[1] in SHARED_BYTES
-    suits = a_row_a_run and roomy and not scans and plan.visitor != "heads"
-    return replace(plan, large=LARGE_TILES and suits)
+    if 10 * capability[0] + capability[1] not in SHARED_BYTES or plan.visitor == "heads":
+        return plan
+    if plan.by is not None:
+        kind = "reduce" if plan.reduces else "scan"
+    elif plan.visitor == "compact":
+        kind = "unique" if plan.marks == "runs" else "select"
+    else:
+        kind = plan.visitor
+    return replace(plan, tile_bytes=TILE_BYTES[kind])
+
+
+def batch_for(words: int) -> int:
+    """Return how many blocks of 32 tiles a look-back warp asks for at once, for states of so many words."""
+    return WINDOW if words <= 2 else WINDOW // 2 if words <= 4 else WIDE_BATCH
 
 
 @dataclass(frozen=True)
@@ -97,7 +124,7 @@ class Plan:
     value_nulls: Nullness = Nullness()
     reduces: bool = False
     starts: bool = False
-    large: bool = False
+    tile_bytes: int = SMALL_BYTES
 
     @cached_property
     def key(self) -> str:
@@ -140,8 +167,7 @@ class Plan:
         width = sum(sizes) + sum(1 if n.kind == "bytes" else 1 / 8 for n in self.masks)
         wide = self.by is not None and sum(d.itemsize for d in self.by.state) > WIDE_STATE
         cuts = [c for c in CUTS if c[0] <= WIDE_WARPS or not wide]
-        most = LARGE_BYTES if self.large else TILE_BYTES
-        fit = [c for c in cuts if 128 * c[0] * c[1] * width <= most]
+        fit = [c for c in cuts if 128 * c[0] * c[1] * width <= self.tile_bytes]
         return fit[0] if fit else cuts[-1]
 
     @property
@@ -157,9 +183,15 @@ class Plan:
         return sum(-(-(size + 32) // 128) * 128 for size in data)
 
     @property
+    def listed_rows(self) -> int:
+        """Rows of a segment that are listed at the same time."""
+        return min(LISTED_ROWS, self.cut[1])
+
+    @property
     def lists(self) -> int:
         """Bytes of the lists of marked items."""
-        return 2 * self.tile if self.visitor in ("compact", "run_lengths") else 0
+        listing = self.visitor in ("compact", "run_lengths")
+        return 256 * self.listed_rows * self.cut[0] if listing else 0
 
     @property
     def kept(self) -> int:
@@ -168,14 +200,14 @@ class Plan:
         fields += [m.dtype for m in self.moved if m.column >= 0]
         form = [(f"f{i}", d) for i, d in enumerate(fields)]
         if self.by:
-            form.append(("open", state_dtype_of(self)["open"]))
+            form.append(("open", state_dtype(self.by.state)))
         return 32 * self.cut[0] * np.dtype(form, align=True).itemsize
 
     def depth(self, capability: tuple[int, int]) -> int:
         """Return how many tiles of a block may wait for their prefix."""
-        if 10 * capability[0] + capability[1] not in SHARED_BYTES:
-            return SHALLOW
-        return LARGE_DEPTH if self.large else DEPTH
+        depths = range(DEPTH, DEPTH_AT_LEAST, -1)
+        fit = (d for d in depths if self._stages(d, capability) >= STAGES_AT_LEAST)
+        return next(fit, DEPTH_AT_LEAST)
 
     def shared(self, schedule: str, capability: tuple[int, int]) -> int:
         """Return the bytes of dynamic shared memory of a block."""
@@ -186,22 +218,41 @@ class Plan:
         )
 
     def stages(self, capability: tuple[int, int]) -> int:
-        """Return how many stages the pipelined schedule has; fewer than two are too few."""
+        """Return how many stages the pipelined schedule has; less than STAGES_AT_LEAST are too few."""
+        return self._stages(self.depth(capability), capability)
+
+    def _stages(self, depth: int, capability: tuple[int, int]) -> int:
         room = SHARED_BYTES.get(10 * capability[0] + capability[1], 96 << 10)
-        slot = 96 + 4 * self.columns + (2 * self.cut[0] + 1) * state_dtype_of(self).itemsize
-        depth = self.depth(capability)
+        slot = 96 + 4 * self.columns + prefix_dtype_of(self).itemsize
+        slot += 2 * self.cut[0] * state_dtype_of(self, "pipelined").itemsize
         room -= self.lists + depth * self.kept + (depth + 1) * slot
         return min(STAGES_AT_MOST, room // (self.stage + slot))
 
 
-def state_dtype_of(plan: Plan) -> np.dtype:
+def prefix_dtype_of(plan: Plan) -> np.dtype:
+    """Return the structured dtype with the memory layout of the C++ struct `Prefix`."""
+    return _state_dtype(plan, np.dtype(np.int64))
+
+
+def state_dtype_of(plan: Plan, schedule: str) -> np.dtype:
     """Return the structured dtype with the memory layout of the C++ struct `State`."""
-    if plan.by is None:
-        names = ["marked", "last"] if plan.visitor == "run_lengths" else ["marked"]
-        return np.dtype([(name, np.dtype(np.int64)) for name in names], align=True)
-    count = np.int64 if plan.reduces else np.int32
-    fields = [(f"f{i}", dtype) for i, dtype in enumerate(plan.by.state)]
-    return np.dtype([("marked", count), ("open", np.dtype(fields, align=True))], align=True)
+    return _state_dtype(plan, COUNTS[schedule])
+
+
+def _state_dtype(plan: Plan, count: np.dtype) -> np.dtype:
+    fields = [("marked", count)]
+    if plan.visitor == "run_lengths":
+        fields.append(("open", count))
+    if plan.by is not None:
+        fields.append(("open", state_dtype(plan.by.state)))
+    return np.dtype(fields, align=True)
+
+
+def state_words_of(plan: Plan, schedule: str) -> int:
+    """Return the four-byte words of a state, as they are published."""
+    counts = 2 if plan.visitor == "run_lengths" else 1
+    words = counts * COUNTS[schedule].itemsize // 4
+    return words + (state_words(plan.by.state) if plan.by else 0)
 
 
 def scalars_dtype_of(plan: Plan) -> np.dtype:
@@ -225,10 +276,11 @@ def plan_source(plan: Plan, schedule: str, capability: tuple[int, int]) -> str:
         "OUTPUTS": plan.outputs,
         "ROWS": rows,
         "WARPS": warps,
-        "STAGES": max(2, stages),
+        "STAGES": max(STAGES_AT_LEAST, stages),
         "DEPTH": plan.depth(capability),
+        "LISTED_ROWS": plan.listed_rows,
         "WINDOW": WINDOW,
-        "BATCH": WINDOW if state_dtype_of(plan).itemsize <= 8 else WIDE_BATCH,
+        "BATCH": batch_for(state_words_of(plan, schedule)),
         "RESIDENT": 1 if plan.by else 2,
         "MARKS": int(neighbours),
         "BEFORE": int(neighbours and not after),
@@ -246,7 +298,7 @@ def plan_source(plan: Plan, schedule: str, capability: tuple[int, int]) -> str:
     }
     lines = ['#include "words.cuh"']
     lines += [f"constexpr int {name} = {value};" for name, value in constants.items()]
-    lines += _columns(plan) + _keys(plan) + _states(plan)
+    lines += _columns(plan) + _keys(plan) + _states(plan, schedule)
     lines += _kept(plan)
     lines += [f'#include "{name}.cuh"' for name in ("states", "columns")]
     lines += _marks(plan)
@@ -286,13 +338,10 @@ def _keys(plan: Plan) -> list[str]:
     return [*lines, f"struct Scalars {{ {' '.join(scalars) or 'u64 none;'} }};"]
 
 
-def _states(plan: Plan) -> list[str]:
+def _states(plan: Plan, schedule: str) -> list[str]:
+    """The state of a tile, and what comes before one: the count of marked items, and what has come since the last."""
     lines = []
-    if plan.by is None:
-        lines.append(
-            f"struct State {{ i64 marked;{' i64 last;' if plan.visitor == 'run_lengths' else ''} }};"
-        )
-    else:
+    if plan.by is not None:
         inputs, state, outputs = plan.by.inputs, plan.by.state, plan.by.outputs
         lines.append("namespace op {")
         lines += _struct("Element", inputs, "In")
@@ -306,14 +355,23 @@ def _states(plan: Plan) -> list[str]:
         flag = (np.dtype(np.uint8),)
         lines += _function("missing", flag, [inputs], "Missing", ["Element"])
         lines.append("}")
-        lines.append(
-            f"struct State {{ {'i64' if plan.reduces else 'u32'} marked; op::State open; }};"
-        )
+    since = {"run_lengths": "Count open;", "by_key": "op::State open;"}.get(plan.visitor, "")
+    whole = {"run_lengths": "i64 open;"}.get(plan.visitor, since)
+    lines += [
+        f"using Count = {'u32' if schedule == 'pipelined' else 'i64'};",
+        f"struct State {{ Count marked; {since} }};",
+    ]
+    if schedule == "pipelined":
+        lines.append(f"struct Prefix {{ i64 marked; {whole} }};")
+        if not since:
+            lines.append("template <> constexpr bool ADDS<State> = true;")
+    else:
+        lines.append("using Prefix = State;")
     return [
         *lines,
-        *_words(),
+        *_words(plan, schedule),
         "__device__ __forceinline__ State identity();",
-        "__device__ __forceinline__ State combine(const State&, const State&);",
+        "template <class Earlier> __device__ __forceinline__ Earlier combine(const Earlier&, const State&);",
     ]
 
 
@@ -333,15 +391,23 @@ def _kept(plan: Plan) -> list[str]:
     return lines
 
 
-def _words() -> list[str]:
-    """What of a state is moved between lanes and published: all of its bytes."""
+def _words(plan: Plan, schedule: str) -> list[str]:
+    """A state as words of four bytes, without padding: what is shuffled between lanes and published."""
+    parts: list[tuple[str, np.dtype]] = [("s.marked", COUNTS[schedule])]
+    if plan.visitor == "run_lengths":
+        parts.append(("s.open", COUNTS[schedule]))
+    if plan.by is not None:
+        parts += [(f"s.open.f{i}", dtype) for i, dtype in enumerate(plan.by.state)]
+    first, to, back = 0, "", ""
+    for name, dtype in parts:
+        to += f"to_words({name}, w.word + {first}); "
+        back += f"from_words(w.word + {first}, {name}); "
+        first += max(1, dtype.itemsize // 4)
     return [
-        "constexpr int STATE_WORDS = (sizeof(State) + 3) / 4;",
+        f"constexpr int STATE_WORDS = {first};",
         "struct StateWords { u32 word[STATE_WORDS]; };",
-        "__device__ __forceinline__ StateWords words_of(const State& s) "
-        "{ StateWords w = {}; memcpy(&w, &s, sizeof(State)); return w; }",
-        "__device__ __forceinline__ State state_of(const StateWords& w) "
-        "{ State s; memcpy(&s, &w, sizeof(State)); return s; }",
+        f"__device__ __forceinline__ StateWords words_of(const State& s) {{ StateWords w; {to}return w; }}",
+        f"__device__ __forceinline__ State state_of(const StateWords& w) {{ State s; {back}return s; }}",
     ]
 
 

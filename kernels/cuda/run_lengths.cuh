@@ -1,56 +1,65 @@
 // The visitor of run-length encoding: marked items are starts of runs; each closes the run before it, whose length is known then.
 //
-// The engine's state is the number of starts and the last of them. Starts are listed in shared memory as compaction does.
-// This file must never know what makes a run.
+// The engine's state is the number of starts, and how many items there are since the last of them. Starts are listed in
+// shared memory as compaction does. This file must never know what makes a run.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
-__device__ __forceinline__ State combine(const State& a, const State& b) {
-  return State{a.marked + b.marked, b.marked ? b.last : a.last};
+template <class Earlier>
+__device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
+  return Earlier{a.marked + b.marked, b.marked ? b.open : a.open + b.open};
 }
 
-// Marks a warp's items. If they are few, their places are copied to `kept`, one a lane, and the tile is not `held`.
+// How many items of a warp's segment are there.
+__device__ __forceinline__ int segment_count(const View& view, int warp) {
+  return min(max(view.count - warp * SEGMENT, 0), SEGMENT);
+}
+
+// Marks a warp's items. The tile is not `held` for them: if they are few, their places are kept, one a lane, else the marks.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16* list,
                                                 int warp, int lane) {
   u32 marks = segment_marks(p, view, warp, lane);
-  int total = int(warp_sum(__popc(marks)));
-  if (total == 0) {
-    held = false;
-    return State{};
-  }
-  int last = last_marked(marks, lane);
-  held = total > 32;
-  if (held) {
+  int total = int(warp_sum(__popc(marks))), count = segment_count(view, warp);
+  held = false;
+  if (total == 0) return State{0, Count(count)};
+  if (total > 32) {
     kept[lane].marks = marks;
-  } else {
-    list_marked(marks, list, lane);
-    if (lane < total) kept[lane].marks = list[lane];
+    return State{Count(total), Count(count - last_marked(marks, lane))};
   }
-  return State{total, view.first + warp * SEGMENT + last};
+  int place = place_of(marks, total, list, lane);
+  kept[lane].marks = place;
+  return State{Count(total), Count(count - __shfl_sync(ALL, place, total - 1))};
 }
 
-__device__ __forceinline__ void write_run(const Params& p, const State& before, int k, i64 start, i64 previous) {
-  i64 place = before.marked + k;
+// The run that starts at place `at` of the segment closes one that has `length` items.
+__device__ __forceinline__ void write_run(const Params& p, i64 place, i64 start, i64 length) {
   reinterpret_cast<i64*>(p.out[0])[place] = start;
-  if (place) reinterpret_cast<i64*>(p.rest[0])[place - 1] = start - previous;
+  if (place) reinterpret_cast<i64*>(p.rest[0])[place - 1] = length;
 }
-__device__ __forceinline__ void segment_write(const Params& p, const View& view, const Kept* kept, const State&,
-                                              const State& before, u16* list, int warp, int lane) {
-  int total = list_marked(kept[lane].marks, list, lane);
-  i64 first = view.first + warp * SEGMENT;
-  for (int k = lane; k < total; k += 32)
-    write_run(p, before, k, first + list[k], k ? first + list[k - 1] : before.last);
-}
-// The same for a segment whose tile is gone.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
-                                           const State& before, int warp, int lane) {
-  if (lane >= sum.marked) return;
+                                           const Prefix& before, u16* list, int warp, int lane) {
   i64 first = view.first + warp * SEGMENT;
-  write_run(p, before, lane, first + kept[lane].marks, lane ? first + kept[lane - 1].marks : before.last);
+  int at = kept[lane].marks;
+  if (sum.marked <= 32) {
+    if (lane < int(sum.marked))
+      write_run(p, before.marked + lane, first + at, lane ? at - int(kept[lane - 1].marks) : before.open + at);
+    return;
+  }
+  i64 open = before.open;
+  int since = 0;  // the run before the list has `open` items, and those from place `since` on
+  each_list(at, list, lane, [&](int earlier, int total) {
+    for (int k = lane; k < total; k += 32) {
+      int place = list[k];
+      write_run(p, before.marked + earlier + k, first + place, k ? place - list[k - 1] : open + (place - since));
+    }
+    open = 0, since = list[total - 1];
+  });
 }
+__device__ __forceinline__ void segment_write(const Params&, const View&, const Kept*, const State&, const Prefix&, u16*, int,
+                                              int) {}
 
 // By one thread, once: what the last item decides.
-__device__ __forceinline__ void finish(const Params& p, const State& all) {
+__device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
-  reinterpret_cast<i64*>(p.rest[0])[all.marked - 1] = p.length - all.last;
+  reinterpret_cast<i64*>(p.rest[0])[all.marked - 1] = all.open;
 }

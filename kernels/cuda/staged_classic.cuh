@@ -16,10 +16,10 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(c
   __shared__ Tile tile;
   __shared__ State aggregates[WARPS];
   __shared__ State befores[WARPS];
-  __shared__ State tile_prefix;
+  __shared__ Prefix tile_prefix;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   Kept* kept = reinterpret_cast<Kept*>(stage + STAGE) + warp * 32;
-  u16* list = reinterpret_cast<u16*>(stage + STAGE + WARPS * 32 * sizeof(Kept)) + warp * SEGMENT;
+  u16* list = reinterpret_cast<u16*>(stage + STAGE + WARPS * 32 * sizeof(Kept)) + warp * ROW * LISTED_ROWS;
   for (bool begun = false;; begun = true) {
     if (threadIdx.x == 0) {
       next = take_ticket(p, !begun);
@@ -50,11 +50,11 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(c
         }
       }
       __syncthreads();
-      State before = combine(tile_prefix, befores[warp]);
+      Prefix before = combine(tile_prefix, befores[warp]);
       if (held)
         segment_write(p, view, kept, sum, before, list, warp, lane);
       else
-        kept_write(p, view, kept, sum, before, warp, lane);
+        kept_write(p, view, kept, sum, before, list, warp, lane);
     }
     __syncthreads();
   }

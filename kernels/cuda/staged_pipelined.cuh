@@ -19,7 +19,7 @@ struct Ring {
   Tile tile[SLOTS];        // at.tile < 0: no more tiles
   State aggregates[SLOTS][WARPS];
   State befores[SLOTS][WARPS];
-  State prefix[SLOTS];
+  Prefix prefix[SLOTS];
 };
 
 template <int N>
@@ -75,7 +75,7 @@ __device__ __forceinline__ void publish_tiles(const Params& p, Ring& ring, int l
 // By one warp, which folds all tiles' aggregates itself, in the order of the tickets.
 __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane) {
   const u64* tiles = Lookback(p, 0).tiles;
-  Walk walk;
+  WalkOnto<Prefix> walk;
   walk.block = 0;
   walk.start(seed_of(p));
   for (Turn<SLOTS> turn;; turn.next()) {
@@ -83,7 +83,7 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane)
     ring.reduced[s].wait(turn.phase);
     i64 tile = ring.tile[s].at.tile, target = tile >> 5;
     if (tile < 0) return;
-    State prefix;
+    Prefix prefix;
     for (bool there = false; !there;) {
       State found = of_blocks(tiles, walk.block, tile, lane, [] {});
       i64 left = target - walk.block;
@@ -97,7 +97,7 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane)
       ring.known[s].arrive();
     }
     if (tile == p.tiles - 1) {
-      State all = walk.after_tile(tiles, tile, lane);
+      Prefix all = walk.after_tile(tiles, tile, lane);
       if (lane == 0) finish(p, all);
     }
     __syncwarp();
@@ -109,13 +109,15 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
   Turn<STAGES> landing, leaving;  // of the next tile to be reduced, and of the next to be written
   Turn<SLOTS> ahead, behind;
   Turn<DEPTH> keep, kept_at;
-  u32 held = 0;  // a bit for each tile that waits
+  u32 held = 0;  // a bit for each tile that waits and holds its stage
   bool ended = false;
   for (int waiting = 0;;) {
-    if (waiting && __all_sync(ALL, ring.known[behind.place].ready(behind.phase))) {
+    bool landed = !ended && waiting < DEPTH && __all_sync(ALL, ring.full[landing.place].ready(landing.phase));
+    bool reduce_first = landed && __popc(held) < STAGES - 1;  // others wait for it, but stages must be fed again
+    if (!reduce_first && waiting && __all_sync(ALL, ring.known[behind.place].ready(behind.phase))) {
       int s = behind.place;
       const State& sum = ring.aggregates[s][warp];
-      State before = combine(ring.prefix[s], ring.befores[s][warp]);
+      Prefix before = combine(ring.prefix[s], ring.befores[s][warp]);
       View view = view_of(ring.tile[s], stages + leaving.place * STAGE);
       const Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
       if ((held >> kept_at.place) & 1) {
@@ -123,11 +125,12 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
         __syncwarp();
         if (lane == 0) ring.empty[leaving.place].arrive();
       } else {
-        kept_write(p, view, mine, sum, before, warp, lane);
+        kept_write(p, view, mine, sum, before, list, warp, lane);
       }
+      held &= ~(1u << kept_at.place);
       behind.next(), leaving.next(), kept_at.next();
       waiting--;
-    } else if (!ended && waiting < DEPTH && __all_sync(ALL, ring.full[landing.place].ready(landing.phase))) {
+    } else if (landed) {
       int s = ahead.place;
       ended = ring.tile[s].at.tile < 0;
       if (ended) {  // the publisher and the look-back warp learn of it as of a tile
@@ -138,7 +141,7 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
       Kept* mine = kept + (keep.place * WARPS + warp) * 32;
       __syncwarp();
       State sum = segment_reduce(p, view_of(ring.tile[s], stages + landing.place * STAGE), mine, holds, list, warp, lane);
-      held = (held & ~(1u << keep.place)) | u32(holds) << keep.place;
+      held |= u32(holds) << keep.place;
       __syncwarp();
       if (lane == 0) {
         ring.aggregates[s][warp] = sum;
@@ -173,7 +176,7 @@ extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
   if (warp < WARPS) {
     Kept* kept = reinterpret_cast<Kept*>(shared + STAGES * STAGE);
     u16* lists = reinterpret_cast<u16*>(kept + DEPTH * WARPS * 32);
-    work(p, ring, shared, kept, lists + warp * SEGMENT, warp, lane);
+    work(p, ring, shared, kept, lists + warp * ROW * LISTED_ROWS, warp, lane);
   } else if (warp == WARPS) {
     if (lane == 0) feed(p, ring, shared);
   } else if (warp == WARPS + 1) {

@@ -36,8 +36,20 @@ __device__ __forceinline__ State pair_up(const State& s, int distance, int lane)
   return combine(choose(later, other, s), choose(later, s, other));
 }
 
+// All lanes get the sum of the warp's states, which ADDS (from sm_80 on).
+__device__ __forceinline__ State lanes_added(const State& s) {
+#if __CUDA_ARCH__ >= 800
+  StateWords w = words_of(s);
+  w.word[0] = __reduce_add_sync(ALL, w.word[0]);
+  return state_of(w);
+#else
+  return s;
+#endif
+}
+
 // All lanes get the combination of the warp's states in the order of the lanes.
 __device__ __forceinline__ State warp_reduce(State s, int lane) {
+  if constexpr (ADDS<State>) return lanes_added(s);
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) s = pair_up(s, distance, lane);
   return s;

@@ -23,7 +23,16 @@ from .devices import Device, check
 from .devices import device as device_of
 from .functions import lto_functions, lto_predicate
 from .launch import _readable, _ready
-from .plan import Plan, plan_source, scalars_dtype_of, sized, state_dtype_of
+from .plan import (
+    SMALL_BYTES,
+    STAGES_AT_LEAST,
+    Plan,
+    plan_source,
+    prefix_dtype_of,
+    scalars_dtype_of,
+    sized,
+    state_words_of,
+)
 
 PIPELINED = (9, 0)
 """The compute capability from which on columns take the pipelined schedule."""
@@ -54,7 +63,7 @@ class Visit:
 
     def read(self) -> np.void:
         """Wait for the kernel; return the state."""
-        host = np.empty(1, state_dtype_of(self.plan))
+        host = np.empty(1, prefix_dtype_of(self.plan))
         runtime = cupy.cuda.runtime
         with cupy.cuda.Device(self.device):
             kind = runtime.memcpyDeviceToHost
@@ -112,14 +121,14 @@ def visit(
     bits += [0] * len(staged)
 
     tiles = -(-length // plan.tile)
-    state = state_dtype_of(plan)
-    words = -(-state.itemsize // 4)
+    prefix = prefix_dtype_of(plan)
+    words = state_words_of(plan, kernel.schedule)
     in_blocks = -(-tiles // 32)
     descriptors = tiles + in_blocks + -(-in_blocks // 32)
     size = 16 + 8 * (words + words % 2) * descriptors
     scratch = cupy.cuda.alloc(size)
     cupy.cuda.runtime.memsetAsync(scratch.ptr, 0, size, stream)
-    carry_out = cupy.cuda.alloc(max(8, state.itemsize))
+    carry_out = cupy.cuda.alloc(prefix.itemsize)
 
     def addresses(arrays: Sequence[Any]) -> list[int]:
         found = [0 if a is None else a.data.ptr for a in arrays]
@@ -128,7 +137,7 @@ def visit(
     pointers += [*addresses(moved), *addresses(outs), *addresses(rests), scratch.ptr, carry_out.ptr]
     counts = [*bits, length, 1, tiles, int(continues)]
     block = np.array(pointers, np.uint64).tobytes() + np.array(counts, np.int64).tobytes()
-    block += (seed or b"").ljust(-(-state.itemsize // 8) * 8, b"\0")
+    block += (seed or b"").ljust(-(-prefix.itemsize // 8) * 8, b"\0")
     block += np.array([tuple(scalars) or (0,)], scalars_dtype_of(plan)).tobytes()
     if len(block) > 4096:
         raise ValueError(f"too many columns: a launch takes 4096 bytes, not {len(block)}")
@@ -156,8 +165,10 @@ def fits(plan: Plan) -> bool:
     device = device_of(cupy.cuda.runtime.getDevice())
     plan = sized(plan, device.capability)
     if _schedule(plan, device) == "pipelined":
-        return plan.stages(device.capability) >= 2
-    return plan.shared("classic", device.capability) <= CLASSIC_BYTES or plan.large
+        return plan.stages(device.capability) >= STAGES_AT_LEAST
+    return (
+        plan.shared("classic", device.capability) <= CLASSIC_BYTES or plan.tile_bytes > SMALL_BYTES
+    )
 
 
 # --- compiled kernels -----------------------------------------------------------------------------
@@ -165,6 +176,7 @@ def fits(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class _Kernel:
+    schedule: str
     function: Any
     module: Any
     threads: int
@@ -230,4 +242,4 @@ def _load(plan: Plan, schedule: str, device: Device) -> _Kernel:
         attribute, shared, handle, driver.CUdevice(device.number)
     )
     check(status, f"GPU {device.number} has no {shared} bytes of shared memory for a block")
-    return _Kernel(driver.CUfunction(int(handle)), module, 32 * warps, shared, most)
+    return _Kernel(schedule, driver.CUfunction(int(handle)), module, 32 * warps, shared, most)

@@ -37,7 +37,13 @@ __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile
         while (!peek(tiles + (first + row * 32) * DESCRIPTOR, ignored)) __nanosleep(20);
       __syncwarp();
     }
-    State reduced = from_lane(each_reduce<BATCH>(batch, lane), row_of_lane<BATCH>(lane % BATCH));
+    State reduced;
+    if constexpr (ADDS<State>) {
+#pragma unroll
+      for (int i = 0; i < BATCH; i++) reduced = choose(lane % BATCH == i, lanes_added(batch[i]), reduced);
+    } else {
+      reduced = from_lane(each_reduce<BATCH>(batch, lane), row_of_lane<BATCH>(lane % BATCH));
+    }
     found = choose(lane / BATCH == begin / BATCH, reduced, found);
   }
   return found;

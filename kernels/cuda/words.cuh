@@ -15,6 +15,10 @@ struct c128 {
   u64 part[2];
 };
 
+// Whether a state is one count of four bytes, and a combination the sum of two: then any order gives the same bits.
+template <class State>
+constexpr bool ADDS = false;
+
 template <int N>
 struct Int {
   static constexpr int value = N;

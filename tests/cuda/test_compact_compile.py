@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from dask_gpuscan.kernels import BUILT_IN, InBand, Predicate, signature
 from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _bare, _by
+from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.plan import Moved, Nullness, Plan, plan_source, sized
 from dask_gpuscan.kernels.cuda.visits import build_plan
 
@@ -22,9 +23,15 @@ RUNS = Plan("compact", "runs", (I4,), (NO,))
 
 
 def by(plan, name, dtype, nulls=None, *, reduces=False, exclusive=False):
-    op = _bare(BUILT_IN[name]) if reduces else BUILT_IN[name]
+    op = BUILT_IN[name]
     types_ = signature(op, [dtype])
-    found = _by(plan, op, types_, nulls, None, exclusive=exclusive, lowers=not reduces)
+    instead = substitute(op, types_)
+    if instead is not None:
+        op, types_ = instead.op, instead.types
+    elif reduces:
+        op = _bare(op)
+        types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
+    found = _by(plan, op, types_, nulls, None, exclusive=exclusive)
     return replace(found, reduces=reduces, starts=reduces)
 
 
@@ -37,10 +44,13 @@ PLANS = {
     "unique": replace(
         RUNS, keys=(I4, F8), key_nulls=(BITS, BYTES), moved=(Moved(I4, 0), POSITIONS), last=True
     ),
+    "unique-key": replace(RUNS, moved=(Moved(I4, 0), POSITIONS)),
     "run-lengths": replace(RUNS, visitor="run_lengths"),
     "heads": Plan("heads", "runs", tuple(map(np.dtype, ("c16", "f2", "u1"))), (NO, BITS, BYTES)),
     "reduce-add": by(RUNS, "add", "f4", reduces=True),
     "reduce-first": by(RUNS, "first", "f8", reduces=True),
+    "reduce-product": by(RUNS, "multiply", "f8", reduces=True),
+    "scan-product": by(RUNS, "multiply", "f4"),
     "scan-add": by(RUNS, "add", "i4", InBand()),
     "scan-welford": by(replace(RUNS, last=True, key_nulls=(BITS,)), "welford", "f8"),
     "scan-last-exclusive": by(replace(RUNS, last=True), "last", "u1", exclusive=True),
