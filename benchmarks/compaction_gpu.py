@@ -1,16 +1,13 @@
-"""Compaction and ordered group-by of CuPy arrays on one GPU, against CUB in the same run.
+"""Compaction and ordered group-by of CuPy arrays on one GPU, against CUB and memcpy in the same run.
 
-    python benchmarks/compaction_gpu.py [--output compaction.json]
+    python benchmarks/compaction_gpu.py [--output benchmarks/results/h200.json]
 
-Needs nvcc for CUB's side (cub_compaction.cu). Times are the device's from the start of a call's work to the end of
-its kernel, medians of 15: the wait for the count of rows, which CUB's callers have as well, is in neither.
+Needs nvcc for CUB's side (cub_compaction.cu). Every result is checked before it is timed. Times are the device's from
+the start of a call's work to the end of its kernel, medians of 15: the wait for the count of rows, which CUB's callers
+have as well, is in neither. Ours tells where runs start (8 bytes a run), CUB copies their keys (4).
 """
 
 import argparse
-import json
-import os
-import subprocess
-import tempfile
 from pathlib import Path
 
 import cupy as cp
@@ -26,21 +23,11 @@ from dask_gpuscan.kernels import (
     unique,
 )
 from dask_gpuscan.kernels.cuda import visits
+from gpu import HERE, Records, cub
+from timing import merge
 
-HERE = Path(__file__).parent
-
-
-def cub(log2_n, earlier):
-    if earlier:
-        return {row["name"]: row for row in map(json.loads, open(earlier))}
-    with tempfile.TemporaryDirectory() as folder:
-        program = os.path.join(folder, "cub_compaction")
-        source = str(HERE / "cub_compaction.cu")
-        subprocess.run(
-            ["nvcc", "-arch=native", "-O3", "-std=c++17", source, "-o", program], check=True
-        )
-        lines = subprocess.run([program, str(log2_n)], check=True, capture_output=True, text=True)
-    return {row["name"]: row for row in map(json.loads, lines.stdout.splitlines())}
+RUNS = (2, 500, 1_000_000)
+"""Mean lengths of runs."""
 
 
 class Clock:
@@ -58,7 +45,6 @@ class Clock:
         visits.Visit.read = timed
 
     def ms(self, call, repeats=15):
-        call()
         times = []
         for _ in range(repeats):
             for _ in range(8):  # the device is busy while the host prepares the launch
@@ -70,46 +56,85 @@ class Clock:
         return float(np.median(times))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--output", default="compaction.json")
-    parser.add_argument("--log2", type=int, default=28)
-    parser.add_argument("--cub", help="what cub_compaction printed in an earlier run")
-    arguments = parser.parse_args()
-    n = 1 << arguments.log2
-    theirs = cub(arguments.log2, arguments.cub)
-    clock = Clock()
+def equal(found, expected):
+    assert len(found) == len(expected), f"{len(found)} rows, not {len(expected)}"
+    assert bool((found == expected).all()), "values differ"
+
+
+def close(found, expected):
+    assert len(found) == len(expected), f"{len(found)} rows, not {len(expected)}"
+    assert bool(cp.allclose(found, expected, rtol=1e-4, atol=1)), "values differ"
+
+
+def compactions(records, clock, n):
     x = cp.random.default_rng(0).integers(0, 1000, n, dtype=np.int32)
-    values = cp.random.default_rng(1).integers(0, 1000, n, dtype=np.int32).astype("f4")
-    less = [Predicate(lambda x, c: x < c, [x, c]) for c in (500, 10)]
-    calls = {
-        "select_50": lambda: select([x], less[0]),
-        "select_1": lambda: select([x], less[1]),
-        "partition_50": lambda: partition([x], less[0]),
-    }
-    rows = []
+    for share, bound in ((50, 500), (1, 10)):
+        less = Predicate(lambda x, c: x < c, [x, bound])
+        equal(select([x], less)[0], x[x < bound])
+        ms = clock.ms(lambda less=less: select([x], less))
+        size = 4 * n * (100 + share) // 100
+        name = f"select_{share}"
+        records.add(name, "int32", n, ms, size, name, writes=share > 10)
+    less = Predicate(lambda x, c: x < c, [x, 500])
+    (kept,), (rest,) = partition([x], less)
+    equal(kept, x[x < 500])
+    equal(rest, x[x >= 500])
+    del kept, rest
+    ms = clock.ms(lambda: partition([x], less))
+    records.add("partition_50", "int32", n, ms, 8 * n, "partition_50")
 
-    def measure(name, call):
-        ms, peer = clock.ms(call), theirs[name]
-        rows.append({**peer, "ms": round(ms, 5), "cub_ms": peer["ms"], "ratio": peer["ms"] / ms})
-        rate = peer["bytes"] / ms / 1e9
-        print(
-            f"{name:28} {ms:.4f} ms, CUB {peer['ms']:.4f}: {peer['ms'] / ms:.2f} x, {rate:.2f} TB/s"
-        )
 
-    for name, call in calls.items():
-        measure(name, call)
+def runs(records, clock, n, mean):
+    """What is done by key, with runs of random lengths."""
+    random = cp.random.default_rng(mean)
+    heads = random.integers(0, mean, n, dtype=np.int32) == 0
+    heads[0] = True
+    starts = cp.flatnonzero(heads)
+    keys = [cp.cumsum(heads, dtype="i4")]
+    values = random.integers(0, 1000, n, dtype=np.int32).astype("f4")
+    totals = cp.cumsum(values, dtype="f8")
+    before = totals[starts] - values[starts]
+    count = len(starts)
     add = BUILT_IN["add"]
-    for run in (2, 500, 1_000_000):
-        keys = [(cp.arange(n) // run * 7).astype("i4")]
-        for name, call in (
-            ("run_length_encode", lambda keys=keys: run_length_encode(keys)),
-            ("unique", lambda keys=keys: unique(keys, keys)),
-            ("reduce_by_key", lambda keys=keys: reduce_by_key(add, keys, values, dtype="f4")),
-            ("scan_by_key", lambda keys=keys: scan_by_key(add, keys, values, dtype="f4")),
-        ):
-            measure(f"{name}_{run}", call)
-    Path(arguments.output).write_text(json.dumps(rows, indent=1) + "\n")
+
+    def measure(name, dtype, call, size, writes=mean < 10):
+        name = f"{name}_{mean}"
+        records.add(name, dtype, n, clock.ms(call), size, name, writes=writes)
+
+    found, lengths = run_length_encode(keys)
+    equal(found, starts)
+    equal(lengths, cp.diff(starts, append=cp.asarray([n])))
+    measure("run_length_encode", "int32", lambda: run_length_encode(keys), 4 * n + 16 * count)
+    found, (firsts,) = unique(keys, keys)
+    equal(found, starts)
+    equal(firsts, keys[0][starts])
+    measure("unique", "int32", lambda: unique(keys, keys), 4 * n + 12 * count)
+    found, sums = reduce_by_key(add, keys, values, dtype="f4")
+    equal(found, starts)
+    close(sums, cp.diff(before, append=totals[-1:]))
+    del found, lengths, firsts, sums
+    by_key = "int32,float32"
+    size = 8 * n + 12 * count
+    measure("reduce_by_key", by_key, lambda: reduce_by_key(add, keys, values, dtype="f4"), size)
+    out, _ = scan_by_key(add, keys, values, dtype="f4")
+    at = random.integers(0, n, 1_000_000)
+    close(out[at], totals[at] - before[keys[0][at] - 1])
+    del out, totals
+    measure("scan_by_key", by_key, lambda: scan_by_key(add, keys, values, dtype="f4"), 12 * n, True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", default=str(HERE / "results" / "h200.json"))
+    parser.add_argument("--log2-n", type=int, default=28)
+    arguments = parser.parse_args()
+    n = 1 << arguments.log2_n
+    records = Records(cub(arguments.log2_n, "cub_compaction"), arguments.log2_n)
+    clock = Clock()
+    compactions(records, clock, n)
+    for mean in RUNS:
+        runs(records, clock, n, mean)
+    merge(Path(arguments.output), records.rows)
 
 
 if __name__ == "__main__":

@@ -1,78 +1,19 @@
-// CUB's compaction and by-key primitives on the workloads of Merrill and Garland's paper, one JSON line each:
-// {"name", "dtype", "n", "ms" (median of 15), "bytes" (the fewest that must move)}
+// CUB's compaction and by-key primitives on the workloads of Merrill and Garland's paper, and what memory allows: lines of
+// JSON, as cub_harness.cuh has them.
 //
 // nvcc -arch=native -O3 -std=c++17 cub_compaction.cu -o cub_compaction && ./cub_compaction [log2_n = 28]
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cub/cub.cuh>
 #include <string>
-#include <vector>
 
-#define CHECK(call)                                                                        \
-  do {                                                                                     \
-    cudaError_t status = (call);                                                           \
-    if (status != cudaSuccess) {                                                           \
-      std::fprintf(stderr, "%s at line %d\n", cudaGetErrorString(status), __LINE__);       \
-      std::exit(1);                                                                        \
-    }                                                                                      \
-  } while (0)
+#include "cub_harness.cuh"
 
-template <class T>
-struct Buffer {
-  T* data;
-  explicit Buffer(size_t n) { CHECK(cudaMalloc(&data, n * sizeof(T))); }
-  ~Buffer() { cudaFree(data); }
-};
-
-template <class T>
-__global__ void fill_random(T* out, size_t n, uint32_t modulus) {
+// Starts of runs of random lengths, as ones.
+__global__ void fill_heads(int* out, size_t n, uint32_t mean) {
   for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x) {
     uint32_t h = uint32_t(i) * 2654435761u;
     h = (h ^ (h >> 15)) * 2246822519u;
-    out[i] = T((h ^ (h >> 13)) % modulus);
+    out[i] = (h ^ (h >> 13)) % mean == 0;
   }
-}
-
-template <class Launch>
-float median_ms(Launch launch, int repeats = 15) {
-  cudaEvent_t start, stop;
-  cudaEventCreate(&start), cudaEventCreate(&stop);
-  launch(), launch();
-  std::vector<float> times(repeats);
-  for (float& ms : times) {
-    cudaEventRecord(start), launch(), cudaEventRecord(stop);
-    CHECK(cudaEventSynchronize(stop));
-    cudaEventElapsedTime(&ms, start, stop);
-  }
-  std::sort(times.begin(), times.end());
-  return times[repeats / 2];
-}
-
-void report(const char* name, const char* dtype, size_t n, float ms, double bytes) {
-  CHECK(cudaGetLastError());
-  std::printf("{\"name\": \"%s\", \"dtype\": \"%s\", \"n\": %zu, \"ms\": %.5f, \"bytes\": %.0f}\n", name, dtype, n, ms, bytes);
-  std::fflush(stdout);
-}
-
-// CUB's two-call protocol: the first call sizes the scratch space, the second runs.
-template <class Call>
-float cub_ms(Call call) {
-  void* scratch = nullptr;
-  size_t scratch_bytes = 0;
-  CHECK(call(scratch, scratch_bytes));
-  CHECK(cudaMalloc(&scratch, scratch_bytes));
-  float ms = median_ms([&] { call(scratch, scratch_bytes); });
-  cudaFree(scratch);
-  return ms;
-}
-
-
-__global__ void fill_runs(int* out, size_t n, int length) {
-  for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x)
-    out[i] = int(i / length) * 7;
 }
 
 struct LessThan {
@@ -86,6 +27,11 @@ int main(int argc, char** argv) {
   Buffer<float> values(n), values_out(n);
   fill_random<<<1024, 256>>>(values.data, n, 1000);
   fill_random<<<1024, 256>>>(keys.data, n, 1000);
+  measure_memory("int32", keys, keys_out, n);
+  {
+    Buffer<double> in(n / 2), out(n / 2);
+    measure_memory("float64", in, out, n / 2);
+  }
   for (int percent : {50, 1}) {
     LessThan keep{percent * 10};
     auto select = [&](void* scratch, size_t& size) {
@@ -98,7 +44,11 @@ int main(int argc, char** argv) {
   };
   report("partition_50", "int32", n, cub_ms(partition), 8.0 * n);
   for (int run : {2, 500, 1000000}) {
-    fill_runs<<<1024, 256>>>(keys.data, n, run);
+    fill_heads<<<1024, 256>>>(lengths.data, n, run);
+    auto number = [&](void* scratch, size_t& size) {
+      return cub::DeviceScan::InclusiveSum(scratch, size, lengths.data, keys.data, n);
+    };
+    cub_ms(number);
     std::string suffix = "_" + std::to_string(run);
     double runs = double(n) / run;
     auto encode = [&](void* scratch, size_t& size) {

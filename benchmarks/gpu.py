@@ -57,10 +57,10 @@ def host_us(call, repeats=2000):
     return float(np.median(times))
 
 
-def cub(log2_n):
+def cub(log2_n, harness="cub_baseline"):
     with tempfile.TemporaryDirectory() as folder:
-        program = os.path.join(folder, "cub_baseline")
-        source = str(HERE / "cub_baseline.cu")
+        program = os.path.join(folder, harness)
+        source = str(HERE / f"{harness}.cu")
         subprocess.run(
             ["nvcc", "-arch=native", "-O3", "-std=c++17", source, "-o", program], check=True
         )
