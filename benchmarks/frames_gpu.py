@@ -101,14 +101,13 @@ def series(bench: GpuBench) -> None:
     versus("series_ffill", lambda s: s.ffill(), "float64", nulls=0.1, target="ratio >= 5")
     versus("series_ewm", lambda s: s.ewm(halflife=50).mean(), "float64")
     for dtype, nulls in [("float64", 0.0), ("int32", 0.0), ("float64", 0.1)]:
-        target = "ratio >= 2" if dtype == "float64" and not nulls else None
         versus(
             "series_cumsum_1000",
             lambda s: s.cumsum(),
             dtype,
             nulls=nulls,
             rows=1000,
-            target=target,
+            target="ratio >= 2",
         )
 
 

@@ -170,7 +170,7 @@ def main():
         )
 
         def total_only(x=x, kept=kept):
-            launch._launch(
+            launch.begin(
                 add, (x,), write=False, nulls=None, axis=0, exclusive=False, reverse=False,
                 carry_in=None, dtype=kept, mark_nulls=False, waits=False,
             )  # fmt: skip

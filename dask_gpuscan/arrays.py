@@ -34,49 +34,47 @@ class ArrayScan:
     initial: Any
     dtype: Any
 
-    def _options(self, block: Any) -> dict[str, Any]:
-        values = tuple(block) if isinstance(block, list) else block
-        return {
-            "op": self.op,
-            "values": values,
-            "axis": self.axis,
-            "reverse": self.reverse,
-            "dtype": self.dtype,
-        }
-
-    def check(self, blocks: Sequence[Any]) -> Signature:
+    def check(self, arrays: Sequence[Any]) -> Signature:
         """Return the types of the answer; raises what does not fit."""
-        dtypes = [b.dtype for b in blocks]
-        types = kernels.signature(self.op, dtypes, self.dtype)
-        if self.initial is not None:
-            parts = self.initial if isinstance(self.initial, tuple) else (self.initial,)
-            if not all(np.isscalar(part) for part in parts):
-                raise TypeError(f"initial must be a scalar or a state, found {self.initial!r}")
-            kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
-        return types
+        self._initial(arrays)
+        return kernels.signature(self.op, [a.dtype for a in arrays], self.dtype)
+
+    def _initial(self, arrays: Sequence[Any]) -> Any:
+        """The user's initial value as a state of the operator, or None."""
+        if self.initial is None:
+            return None
+        parts = self.initial if isinstance(self.initial, tuple) else (self.initial,)
+        if not all(np.isscalar(part) for part in parts):
+            raise TypeError(f"initial must be a scalar or a state, found {self.initial!r}")
+        dtypes = [a.dtype for a in arrays]
+        return kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
-        return kernels.aggregate(**self._options(block))
+        return kernels.aggregate(
+            self.op, _blocks(block), axis=self.axis, reverse=self.reverse, dtype=self.dtype
+        )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
         carrier = aggregates[0][0]
         return carrier, kernels.fold(carrier, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
-        options = self._options(block)
-        carry = None
-        if self.initial is not None:
-            dtypes = [b.dtype for b in _blocks(block)]
-            carry = kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
+        arrays = _blocks(block)
+        carry = self._initial(arrays)
         if prefix is not None:
-            carry = kernels.seed(self.op, prefix[1], self._answer(block), carry)
-        options |= {"exclusive": self.exclusive, "carry_in": carry, "carry_out": False}
-        out, _ = kernels.scan(**options)
+            answer = kernels.signature(self.op, [a.dtype for a in arrays], self.dtype).outputs[0]
+            carry = kernels.seed(self.op, prefix[1], answer, carry)
+        out, _ = kernels.scan(
+            self.op,
+            arrays,
+            axis=self.axis,
+            exclusive=self.exclusive,
+            reverse=self.reverse,
+            carry_in=carry,
+            dtype=self.dtype,
+            carry_out=False,
+        )
         return out
-
-    def _answer(self, block: Any) -> np.dtype:
-        """Dtype of the answer; of the first, if it is a tuple."""
-        return kernels.signature(self.op, [b.dtype for b in _blocks(block)], self.dtype).outputs[0]
 
 
 def _blocks(block: Any) -> tuple[Any, ...]:
@@ -176,28 +174,30 @@ def _scan(
         arrays = tuple(a.ravel() for a in arrays)
     along = _check_axis(axis, arrays[0].ndim)
     carry = ArrayScan(label, op, along, exclusive, reverse, initial, wanted)
+    if not isinstance(arrays[0], da.Array):
+        return carry.apply(arrays, None)
     types = carry.check(arrays)
-    if isinstance(arrays[0], da.Array):
-        if not types.scalar_output:
-            raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
-        like = arrays[0]._meta  # an empty NumPy or CuPy array
-        meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
-        return over_blocks(arrays, carry, carry.axis, meta)
-    return carry.apply(arrays if op.inputs > 1 else arrays[0], None)
+    if not types.scalar_output:
+        raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+    like = arrays[0]._meta  # an empty NumPy or CuPy array
+    meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
+    return over_blocks(arrays, carry, carry.axis, meta)
 
 
 def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
     """Return the input arrays of an operator; all of one kind and shape."""
     arrays = x if isinstance(x, tuple) else (x,)
     kinds = {da.Array if isinstance(a, da.Array) else type(a) for a in arrays}
-    if not all(isinstance(a, da.Array) or kernels.is_array(a) for a in arrays) or len(kinds) != 1:
+    known = [a for a in arrays if isinstance(a, da.Array) or kernels.is_array(a)]
+    if len(known) != len(arrays) or len(kinds) != 1:
         names = ", ".join(type(a).__name__ for a in arrays)
         raise TypeError(f"x must be NumPy, CuPy or Dask arrays, all of one kind, found {names}")
-    if any(isinstance(getattr(a, "_meta", a), np.ma.MaskedArray) for a in arrays):
-        raise TypeError(
-            "x must not be a masked array: scan a nullable column (Int64, Float64) or an Arrow array, "
-            "or fill it"
-        )
+    for a in arrays:
+        if isinstance(getattr(a, "_meta", a), np.ma.MaskedArray):
+            raise TypeError(
+                "x must not be a masked array: scan a nullable column (Int64, Float64) or an Arrow array, "
+                "or fill it"
+            )
     if len(arrays) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} arrays, found {len(arrays)}")
     if len(arrays) > 1:

@@ -6,7 +6,7 @@ only that there are columns, in order, with names and dtypes, and must never kno
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,7 +29,8 @@ class ColumnOperation(Protocol):
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the result; raises what the user should see before anything is computed."""
 
-    def aggregate(self, columns: Sequence[Any]) -> Any: ...
+    def aggregate(self, columns: Sequence[Any]) -> Callable[[], Any]:
+        """Begin to aggregate; the function that is returned waits for the answer."""
 
     def combine(self, aggregates: Sequence[Any]) -> Any: ...
 
@@ -80,7 +81,8 @@ class FrameCarry:
     def aggregate(self, partition: Any) -> Aggregate:
         inputs = self.inputs(partition)
         with library_of(partition).reading(partition):
-            columns = tuple(self.operation.aggregate(c) for c in inputs)
+            begun = [self.operation.aggregate(c) for c in inputs]  # so that one wait does for all
+            columns = tuple([wait() for wait in begun])
         return Aggregate(_schema(inputs), columns)
 
     def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:

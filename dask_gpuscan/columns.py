@@ -57,6 +57,8 @@ class Layout(Protocol):
     """Where a result keeps nulls: "in band" (only some dtypes can) or "mask"."""
     passes_over_nan: bool
     """Whether NaN is neither a null nor a value that an extreme takes."""
+    nan_is_null: bool
+    """Whether a column of floats has no NaN among its values that are not null."""
 
     def matches(self, dtype: Any) -> bool:
         """Tell whether a dtype is kept in this way."""
@@ -119,6 +121,9 @@ class Library(Protocol):
     def select(self, frame: Any, keep: list[bool]) -> Any:
         """Return some columns of a frame."""
 
+    def columns(self, frame: Any) -> list[Any]:
+        """Return the columns of a frame as series, in order."""
+
     def array(self, column: Any) -> Any:
         """Return the array under a series."""
 
@@ -166,6 +171,9 @@ class Library(Protocol):
 
     def first_valid(self, column: Any, from_end: bool) -> int | None:
         """Return the row of the first (or last) value of a series, without looking at more than it takes."""
+
+    def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
+        """Begin what `first_valid` does; what is returned does not wait for what a GPU is given to do since."""
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         """Fill nulls from the rows before, or with `reverse` after: an array of any dtype."""
@@ -228,9 +236,7 @@ def is_number(library: Library, dtype: Any) -> bool:
 
 def each(frame: Any) -> list[Any]:
     """Return the columns of a frame as series, in order; of a series, itself."""
-    if frame.ndim == 1:
-        return [frame]
-    return [column for _, column in frame.items()]
+    return [frame] if frame.ndim == 1 else library_of(frame).columns(frame)
 
 
 def title(column: Any) -> str:

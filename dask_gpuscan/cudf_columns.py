@@ -7,8 +7,8 @@ computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -27,7 +27,7 @@ from packaging.version import Version
 from rmm.allocators.cupy import rmm_cupy_allocator
 
 from . import kernels
-from .columns import Layout, Missing, View
+from .columns import _LIBRARIES, Layout, Missing, View
 from .kernels import BUILT_IN, INT128, Mask, bitmap
 from .pandas_columns import PANDAS
 
@@ -66,6 +66,7 @@ def _type_of(dtype: Any) -> Any:
         return None
 
 
+@lru_cache(maxsize=256)
 def _storage(dtype: Any) -> np.dtype | None:
     kind = _type_of(dtype)
     return None if kind is None else STORAGES.get(kind.id())
@@ -76,6 +77,7 @@ class CudfLayout:
 
     nulls = "mask"
     passes_over_nan = False
+    nan_is_null = True
 
     def matches(self, dtype: Any) -> bool:
         return not isinstance(dtype, cudf.CategoricalDtype) and _storage(dtype) is not None
@@ -150,8 +152,24 @@ def _array(buffer: Any, start: int, count: int, dtype: np.dtype) -> Any:
     """Device memory of cuDF's as a CuPy array, which keeps it alive."""
     if buffer is None or not count:
         return cupy.empty(0, dtype)
-    memory = cupy.cuda.UnownedMemory(buffer.ptr + start, count * dtype.itemsize, buffer)
+    device = cupy.cuda.runtime.getDevice()
+    memory = cupy.cuda.UnownedMemory(buffer.ptr + start, count * dtype.itemsize, buffer, device)
     return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def _copied(array: Any) -> Callable[[], np.ndarray]:
+    """Begin to copy an array of bytes to the host; what is returned waits for the copy, and for nothing after it."""
+    stream, done = cupy.cuda.get_current_stream(), cupy.cuda.Event(disable_timing=True)
+    host, runtime = cupy.cuda.alloc_pinned_memory(array.nbytes), cupy.cuda.runtime
+    kind = runtime.memcpyDeviceToHost
+    runtime.memcpyAsync(host.ptr, array.data.ptr, array.nbytes, kind, stream.ptr)
+    done.record(stream)
+
+    def read() -> np.ndarray:
+        done.synchronize()
+        return np.frombuffer(host, np.uint8, array.nbytes)
+
+    return read
 
 
 def _bitmap_of(column: Any) -> Any:
@@ -180,7 +198,29 @@ def _gather(column: Any, rows: Any) -> Any:
     return table.columns()[0]
 
 
+@contextmanager
+def _unspilled(frame: Any) -> Iterator[None]:
+    """Keep memory that may be spilled on the device."""
+    with cupy.cuda.using_allocator(rmm_cupy_allocator), ExitStack() as stack:
+        for column in frame._columns:
+            stack.enter_context(column.access(mode="read", scope="internal"))
+        yield
+
+
 LAYOUT = CudfLayout()
+
+
+class _Named:
+    """A column and its name: what is asked of a series here, for a tenth of the time that making one takes."""
+
+    __slots__ = ("_column", "dtype", "name")
+
+    def __init__(self, name: Any, column: Any) -> None:
+        self.name, self._column, self.dtype = name, column, column.dtype
+
+    def __len__(self) -> int:
+        size: int = self._column.size
+        return size
 
 
 class Cudf:
@@ -241,6 +281,9 @@ class Cudf:
     def select(self, frame: Any, keep: list[bool]) -> Any:
         return frame.iloc[:, [i for i, kept in enumerate(keep) if kept]]
 
+    def columns(self, frame: Any) -> list[Any]:
+        return [_Named(name, column) for name, column in frame._data.items()]
+
     def array(self, column: Any) -> Any:
         return column._column
 
@@ -248,14 +291,13 @@ class Cudf:
         return column_empty(0, dtype)
 
     def rebuild(self, frame: Any, arrays: list[Any], index: Any = None) -> Any:
-        if index is not None:
-            if frame.ndim == 1:
-                return self.series(arrays[0], index, frame.name)
-            columns = frame._data._from_columns_like_self(arrays, verify=False)
-            return cudf.DataFrame._from_data(columns, index=index)
-        if frame.ndim == 1 and not frame.attrs:
-            return self.series(arrays[0], frame.index, frame.name)
-        return frame._from_data_like_self(frame._data._from_columns_like_self(arrays))
+        if index is None and frame.attrs:
+            return frame._from_data_like_self(frame._data._from_columns_like_self(arrays))
+        index = frame.index if index is None else index
+        if frame.ndim == 1:
+            return self.series(arrays[0], index, frame.name)
+        columns = frame._data._from_columns_like_self(arrays, verify=False)
+        return cudf.DataFrame._from_data(columns, index=index)
 
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         return cudf.Series._from_column(array, name=name, index=index)
@@ -279,7 +321,7 @@ class Cudf:
         return cudf.RangeIndex(start, stop)
 
     def valid(self, column: Any) -> Any:
-        return cupy.asarray(column.notna()._column)
+        return cupy.asarray(self.series(column._column, None).notna()._column)
 
     def codes(self, column: Any) -> Any:
         if isinstance(column.dtype, cudf.CategoricalDtype):
@@ -296,7 +338,7 @@ class Cudf:
 
     def floats(self, column: Any) -> Any:
         view = LAYOUT.view(column._column)
-        values = view.values.astype(np.float64)
+        values = view.values.astype(np.float64, copy=view.nulls is not None)
         if view.nulls is not None:
             values[view.missing()] = np.nan
         return values
@@ -305,23 +347,33 @@ class Cudf:
         return LAYOUT.wrap(values, cupy.isnan(values), values.dtype)
 
     def first_valid(self, column: Any, from_end: bool) -> int | None:
+        return self.seek_valid(column, from_end)()
+
+    def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
         source = column._column.nans_to_nulls()
         count = source.size
         if not source.null_count:
-            return (count - 1 if from_end else 0) if count else None
+            row = (count - 1 if from_end else 0) if count else None
+            return lambda: row
         nulls = _nulls(source)
-        begin, end, chunk = nulls.offset, nulls.offset + count, 1024
-        while begin < end:  # a piece of the bitmap at a time is looked at on the host
-            first = max(begin // 8, (end + 7) // 8 - chunk) if from_end else begin // 8
-            piece = cupy.asnumpy(nulls.buffer[first : first + chunk])
-            bits = np.unpackbits(piece, bitorder="little")
-            low, high = max(begin, 8 * first), min(end, 8 * (first + len(piece)))
-            valid = np.flatnonzero(bits[low - 8 * first : high - 8 * first])
-            if len(valid):
-                return int(low + valid[-1 if from_end else 0]) - nulls.offset
-            begin, end = (begin, low) if from_end else (high, end)
-            chunk *= 16
-        return None
+
+        def seek(begin: int, end: int, size: int) -> Callable[[], int | None]:
+            """Look at the bits from `begin` to `end`, `size` bytes of them first, on the host."""
+            first = max(begin // 8, (end + 7) // 8 - size) if from_end else begin // 8
+            read = _copied(nulls.buffer[first : first + size])
+            low, high = max(begin, 8 * first), min(end, 8 * (first + size))
+
+            def found() -> int | None:
+                bits = np.unpackbits(read(), bitorder="little")
+                valid = np.flatnonzero(bits[low - 8 * first : high - 8 * first])
+                if len(valid):
+                    return int(low + valid[-1 if from_end else 0]) - nulls.offset
+                left = (begin, low) if from_end else (high, end)
+                return seek(*left, 16 * size)() if left[0] < left[1] else None
+
+            return found
+
+        return seek(nulls.offset, nulls.offset + count, 1024)
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         """Each row takes the row that it is filled from: one scan of row numbers, one gather."""
@@ -345,7 +397,7 @@ class Cudf:
         return ColumnBase.create(_gather(source, taken), column.dtype)
 
     def keep(self, column: Any, row: int) -> Any:
-        one = column.iloc[row : row + 1]
+        one = self.series(column._column.slice(row, row + 1), None)
         if isinstance(column.dtype, cudf.CategoricalDtype):
             return one.to_pandas().array
         return one.to_arrow()
@@ -371,13 +423,11 @@ class Cudf:
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 
-    @contextmanager
-    def reading(self, frame: Any) -> Iterator[None]:
-        with cupy.cuda.using_allocator(rmm_cupy_allocator), ExitStack() as stack:
-            if get_global_manager() is not None:  # memory may be spilled
-                for column in frame._columns:
-                    stack.enter_context(column.access(mode="read", scope="internal"))
-            yield
+    def reading(self, frame: Any) -> AbstractContextManager[Any]:
+        if get_global_manager() is not None:
+            return _unspilled(frame)
+        return cupy.cuda.using_allocator(rmm_cupy_allocator)  # type: ignore[no-any-return]
 
 
 CUDF = Cudf()
+_LIBRARIES[_Named] = CUDF

@@ -18,7 +18,7 @@ from .kernels import BUILT_IN, Operator
 from .keys import Keys
 from .reductions import States, joint_nulls, merged, on_states
 from .runs import INT64
-from .scans import LOGICAL, METHODS, Plan, plan
+from .scans import METHODS, Plan, plan
 
 _NOTHING = -(2**62)
 """Stands for a row that was never met."""
@@ -84,7 +84,7 @@ class ScanGroups:
 
     def _wrapped(self, found: Plan, views: list[View], nulls: Any, out: Any) -> Any:
         missing = None
-        if nulls is not None and found.holds_null and self.op not in LOGICAL:
+        if nulls is not None and found.marks:
             missing = views[0].missing()
             for view in views[1:]:
                 missing = missing | view.missing()

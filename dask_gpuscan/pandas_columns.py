@@ -5,7 +5,7 @@ What this module does for pandas `cudf_columns` does for cuDF; neither must know
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any
@@ -42,6 +42,7 @@ class NumPyLayout(_Exact):
 
     nulls = "in band"
     passes_over_nan = False
+    nan_is_null = True
 
     def matches(self, dtype: Any) -> bool:
         return isinstance(dtype, np.dtype) and dtype.kind in "biufc" and dtype.char not in "gG"
@@ -71,6 +72,7 @@ class TimeLayout(_Exact):
 
     nulls = "in band"
     passes_over_nan = False
+    nan_is_null = True
 
     def matches(self, dtype: Any) -> bool:
         if isinstance(dtype, np.dtype):
@@ -103,6 +105,7 @@ class MaskedLayout(_Exact):
 
     nulls = "mask"
     passes_over_nan = False
+    nan_is_null = False
 
     def matches(self, dtype: Any) -> bool:
         is_extension = isinstance(dtype, pd.api.extensions.ExtensionDtype)
@@ -136,6 +139,7 @@ class ArrowLayout(_Exact):
 
     nulls = "mask"
     passes_over_nan = True
+    nan_is_null = False
 
     def matches(self, dtype: Any) -> bool:
         return isinstance(dtype, pd.ArrowDtype) and _arrow_storage(dtype.pyarrow_dtype) is not None
@@ -252,6 +256,9 @@ class Pandas:
     def select(self, frame: Any, keep: list[bool]) -> Any:
         return frame.loc[:, keep]
 
+    def columns(self, frame: Any) -> list[Any]:
+        return [column for _, column in frame.items()]
+
     def array(self, column: Any) -> Any:
         return column.array
 
@@ -322,6 +329,9 @@ class Pandas:
                 return done + int(valid.argmax())
             done, chunk = end, 4 * chunk
         return None
+
+    def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
+        return lambda: self.first_valid(column, from_end)
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         filled = column.bfill(limit=limit) if reverse else column.ffill(limit=limit)

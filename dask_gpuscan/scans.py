@@ -6,7 +6,7 @@ the answer is its own. This module must never loop over elements, nor know that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -70,20 +70,58 @@ class Plan:
     """Dtype of the result."""
     layout: Layout
     """Layout of the result."""
-    holds_null: bool
+    marks: bool
+    """Whether answers at nulls are null."""
     op: Operator
     """Operator that writes the answers."""
-
-    @property
-    def checks_overflow(self) -> bool:
-        """Whether the library raises, rather than wrapping around, for this dtype."""
-        integers = self.kernel_dtype.kind in "iu" and self.op in CHECKED
-        return integers and self.library.raises_on_overflow(self.dtype)
+    shows_nan: bool
+    """Whether its state stays NaN once it has met one."""
+    checks_overflow: bool
+    """Whether the library raises, rather than wrapping around, for this dtype."""
 
     def views(self, columns: Sequence[Any]) -> list[View]:
         """Show the columns to the kernels."""
         pairs = zip(self.layouts, columns, strict=True)
         return [layout.view(self.library.array(c)) for layout, c in pairs]
+
+
+class Rows:
+    """The inputs of a scan: their numbers, and where a row is null because one of its parts is."""
+
+    values: Any
+    nulls: kernels.Nulls
+
+    def __init__(self, views: list[View]) -> None:
+        self.views = views
+        if len(views) == 1:
+            self.values, self.nulls = views[0].values, views[0].nulls
+        else:
+            self.values = tuple(v.values for v in views)
+            kinds = [v.nulls for v in views if v.nulls is not None]
+            masked = any(isinstance(k, Mask) for k in kinds)
+            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
+        self.doubts = [v.doubt for v in views if v.doubt is not None]
+
+    def missing(self) -> Any:
+        """Return the nulls as an array of bool."""
+        missing = self.views[0].missing()
+        for view in self.views[1:]:
+            missing = missing | view.missing()
+        return missing
+
+    def settled(self) -> Rows:
+        """Return rows whose nulls are all known."""
+        return Rows([view.settled() for view in self.views]) if self.doubts else self
+
+    def met_nan(self, state: Any) -> bool:
+        """Tell whether a scan may have met a NaN that should have been a null; its state shows it."""
+        if not self.doubts:
+            return False
+        if np.isnan(state[0] if isinstance(state, tuple) else state):
+            return True
+        for doubt in self.doubts:
+            doubt.dispel()
+        return False
 
 
 @dataclass(frozen=True)
@@ -135,34 +173,36 @@ class ScanColumn:
                 raise TypeError(f"initial must be a scalar or a state, found {value!r}")
         return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
 
-    def _views(self, columns: Sequence[Any], plan: Plan) -> list[View]:
+    def _rows(self, columns: Sequence[Any], plan: Plan) -> Rows:
         """Show the columns: nulls that are not known may stay so if the answer will tell."""
-        views = plan.views(columns)
-        if self.skipna and self.op in SHOWING_NAN and plan.kernel_dtype.kind == "f":
-            return views
-        return [view.settled() for view in views]
+        rows = Rows(plan.views(columns))
+        return rows if self.skipna and plan.shows_nan else rows.settled()
 
-    def aggregate(self, columns: Sequence[Any]) -> State:
+    def aggregate(self, columns: Sequence[Any]) -> Callable[[], State]:
         plan = self._plan(columns)
-        views = self._views(columns, plan)
-        carrier, state = self._reduce(plan, views)
-        if _met_nan(views, state):
-            views = [view.settled() for view in views]
-            carrier, state = self._reduce(plan, views)
-        nulls = _joint_nulls(views)
-        seen, null = len(columns[0]) > 0, False
-        if nulls is not None and (not self.skipna or (self.exclusive and self.op.null_identity)):
-            missing = _missing(views)
+        rows = self._rows(columns, plan)
+        begun = self._reduce(plan, rows)
+        return lambda: self._aggregated(plan, rows, *begun)
+
+    def _aggregated(
+        self, plan: Plan, rows: Rows, carrier: Operator, read: Callable[[], Any]
+    ) -> State:
+        state = read()
+        if rows.met_nan(state):
+            rows = rows.settled()
+            carrier, read = self._reduce(plan, rows)
+            state = read()
+        seen, null = len(rows.views[0].values) > 0, False
+        if rows.nulls is not None and (
+            not self.skipna or (self.exclusive and self.op.null_identity)
+        ):
+            missing = rows.missing()
             seen, null = not missing.all(), bool(missing.any())
         return State(carrier, state, seen, null)
 
-    def _reduce(self, plan: Plan, views: list[View]) -> tuple[Operator, Any]:
-        return kernels.aggregate(
-            plan.op,
-            _values(views),
-            dtype=plan.kernel_dtype,
-            nulls=_joint_nulls(views),
-            reverse=self.reverse,
+    def _reduce(self, plan: Plan, rows: Rows) -> tuple[Operator, Callable[[], Any]]:
+        return kernels.aggregating(
+            plan.op, rows.values, dtype=plan.kernel_dtype, nulls=rows.nulls, reverse=self.reverse
         )
 
     def combine(self, aggregates: Sequence[State]) -> State:
@@ -176,54 +216,54 @@ class ScanColumn:
 
     def apply(self, columns: Sequence[Any], prefix: State | None) -> Any:
         plan = self._plan(columns)
-        views = self._views(columns, plan)
+        rows = self._rows(columns, plan)
         initial = self._initial(columns, plan)
         carry_in = initial
         if prefix is not None:
             carry_in = kernels.seed(self.op, prefix.state, plan.kernel_dtype, initial)
-        marks = self.op not in LOGICAL and plan.holds_null
-        out, state = self._scan(plan, views, carry_in, marks)
-        if _met_nan(views, state):
-            views = [view.settled() for view in views]
-            out, _ = self._scan(plan, views, carry_in, marks)
-        nulls = _joint_nulls(views)
-        missing: Any = None
-        if marks and nulls is not None and self.skipna and not _in_band(plan, nulls):
-            missing = views[0] if len(views) == 1 else _missing(views)
-        if marks and not self.skipna:
-            missing = self._from_first_null(plan.library, views, nulls, prefix)
-        if marks and self.exclusive and self.op.null_identity and initial is None:
-            missing = self._before_first_value(plan.library, views, nulls, prefix, missing)
+        out, state = self._scan(plan, rows, carry_in)
+        if rows.met_nan(state):
+            rows = rows.settled()
+            out, _ = self._scan(plan, rows, carry_in)
+        missing = self._missing(plan, rows, prefix, initial) if plan.marks else None
         if plan.checks_overflow:
             before = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
             null = missing if isinstance(missing, np.ndarray) else None
-            check_overflow(self, columns[0], views[0], out, before, null)
+            check_overflow(self, columns[0], rows.views[0], out, before, null)
         return plan.layout.wrap(out, missing, plan.dtype)
 
-    def _scan(self, plan: Plan, views: list[View], carry_in: Any, marks: bool) -> tuple[Any, Any]:
-        nulls = _joint_nulls(views)
+    def _scan(self, plan: Plan, rows: Rows, carry_in: Any) -> tuple[Any, Any]:
         return kernels.scan(
             plan.op,
-            _values(views),
-            nulls=nulls,
+            rows.values,
+            nulls=rows.nulls,
             exclusive=self.exclusive,
             reverse=self.reverse,
             carry_in=carry_in,
             dtype=plan.kernel_dtype,
-            mark_nulls=marks and self.skipna and _in_band(plan, nulls),
-            carry_out=any(view.doubt for view in views),
+            mark_nulls=plan.marks and self.skipna and _in_band(plan, rows.nulls),
+            carry_out=bool(rows.doubts),
         )
 
-    def _from_first_null(
-        self, library: Library, views: list[View], nulls: kernels.Nulls, prefix: State | None
-    ) -> Any:
+    def _missing(self, plan: Plan, rows: Rows, prefix: State | None, initial: Any) -> Any:
+        """Where the answer is null, if the kernel has not written its nulls itself."""
+        missing: Any = None
+        if not self.skipna:
+            missing = self._from_first_null(plan.library, rows, prefix)
+        elif rows.nulls is not None and not _in_band(plan, rows.nulls):
+            missing = rows.views[0] if len(rows.views) == 1 else rows.missing()
+        if self.exclusive and self.op.null_identity and initial is None:
+            missing = self._before_first_value(plan.library, rows, prefix, missing)
+        return missing
+
+    def _from_first_null(self, library: Library, rows: Rows, prefix: State | None) -> Any:
         """Without skipna, a null makes all that follows null."""
-        count = len(views[0].values)
+        count = len(rows.views[0].values)
         null = library.numbers.zeros(count, np.bool_)
         if prefix is not None and prefix.null:
             null[:] = True
-        elif nulls is not None:
-            missing = _missing(views)
+        elif rows.nulls is not None:
+            missing = rows.missing()
             if not missing.any():
                 return None
             if self.reverse:
@@ -236,19 +276,14 @@ class ScanColumn:
         return null
 
     def _before_first_value(
-        self,
-        library: Library,
-        views: list[View],
-        nulls: kernels.Nulls,
-        prefix: State | None,
-        missing: Any,
+        self, library: Library, rows: Rows, prefix: State | None, missing: Any
     ) -> Any:
         """Where nothing came before, a minimum is better told by a null than by its identity."""
-        count = len(views[0].values)
+        count = len(rows.views[0].values)
         if (prefix is not None and prefix.seen) or not count:
             return missing
         arrays = library.numbers
-        valid = arrays.ones(count, np.bool_) if nulls is None else ~_missing(views)
+        valid = arrays.ones(count, np.bool_) if rows.nulls is None else ~rows.missing()
         null = missing.missing() if isinstance(missing, View) else missing
         null = arrays.zeros(count, np.bool_) if null is None else null
         if self.reverse:
@@ -315,11 +350,19 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
     kernel_dtype = layout.storage(result)
     kernels.signature(op, storages, kernel_dtype)
     holds_null = layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times)
-    answers = op
-    if own.passes_over_nan:
-        answers = IGNORING_NAN.get(op, op)
+    answers = IGNORING_NAN.get(op, op) if own.passes_over_nan else op
+    wraps = kernel_dtype.kind not in "iu" or answers not in CHECKED
     return Plan(
-        library, tuple(layouts), storages, kernel_dtype, result, layout, holds_null, answers
+        library,
+        tuple(layouts),
+        storages,
+        kernel_dtype,
+        result,
+        layout,
+        marks=holds_null and op not in LOGICAL,
+        op=answers,
+        shows_nan=op in SHOWING_NAN and kernel_dtype.kind == "f",
+        checks_overflow=not wraps and library.raises_on_overflow(result),
     )
 
 
@@ -334,37 +377,6 @@ def _is_numpy_integer(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biu"
 
 
-def _values(views: list[View]) -> Any:
-    return tuple(v.values for v in views) if len(views) > 1 else views[0].values
-
-
-def _missing(views: list[View]) -> Any:
-    missing = views[0].missing()
-    for view in views[1:]:
-        missing = missing | view.missing()
-    return missing
-
-
-def _joint_nulls(views: list[View]) -> kernels.Nulls:
-    """An element of several inputs is null if any of its parts is."""
-    kinds = [v.nulls for v in views if v.nulls is not None]
-    if any(isinstance(k, Mask) for k in kinds) and len(views) > 1:
-        return byte_mask(_missing(views))
-    return kinds[0] if kinds else None
-
-
 def _in_band(plan: Plan, nulls: kernels.Nulls) -> bool:
     """Whether the kernel itself can write the nulls of the result."""
     return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
-
-
-def _met_nan(views: list[View], state: Any) -> bool:
-    """Whether a scan may have met a NaN that should have been a null; its state shows it."""
-    doubts = [view.doubt for view in views if view.doubt is not None]
-    if not doubts:
-        return False
-    if np.isnan(state[0] if isinstance(state, tuple) else state):
-        return True
-    for doubt in doubts:
-        doubt.dispel()
-    return False

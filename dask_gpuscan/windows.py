@@ -7,7 +7,7 @@ values count as missing, as in pandas. This module must never know that there ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -232,10 +232,10 @@ class WindowColumn:
         arrays = library.numbers
         return values, arrays.broadcast_to(arrays.asarray(self.decay, np.float64), values.shape)
 
-    def aggregate(self, columns: Sequence[Any]) -> WindowState:
+    def aggregate(self, columns: Sequence[Any]) -> Callable[[], WindowState]:
         inputs = self._inputs(columns[0])
-        observed, _ = self._observe(inputs, 0)
-        return WindowState(kernels.reduce(self.op, inputs), observed)
+        _, read = kernels.aggregating(self.op, inputs)
+        return lambda: WindowState(read(), self._observe(inputs, 0)[0])
 
     def combine(self, aggregates: Sequence[WindowState]) -> WindowState:
         state = kernels.fold(self.op, [a.state for a in aggregates])

@@ -4,7 +4,7 @@ The functions here are the whole interface. Data stays where it lives: the type 
 backend. This package knows arrays, null masks and operators; it must never know frames, columns or graphs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ __all__ = [
     "Predicate",
     "Signature",
     "aggregate",
+    "aggregating",
     "bitmap",
     "byte_mask",
     "carrier",
@@ -63,10 +64,10 @@ def _inputs(op: Operator, values: Any, axis: int) -> tuple[Any, tuple[Any, ...],
     backend = backend_of(arrays)
     if len(arrays) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
-    shapes = {a.shape for a in arrays}
-    if len(shapes) > 1:
-        raise ValueError(f"values must have one shape, found {sorted(shapes)}")
-    ndim = arrays[0].ndim
+    shape, *others = [a.shape for a in arrays]
+    if any(other != shape for other in others):
+        raise ValueError(f"values must have one shape, found {sorted({shape, *others})}")
+    ndim = len(shape)
     if not -ndim <= axis < ndim:
         raise ValueError(
             f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}"
@@ -139,8 +140,7 @@ def scan(
     (array([10, 11, 13]), np.int64(16))
     """
     backend, arrays, axis = _inputs(op, values, axis)
-    run = backend.run if carry_out else getattr(backend, "start", backend.run)
-    out, carry = run(
+    out, read = backend.begin(
         op,
         arrays,
         write=True,
@@ -151,8 +151,9 @@ def scan(
         carry_in=carry_in,
         dtype=None if dtype is None else np.dtype(dtype),
         mark_nulls=mark_nulls,
+        waits=carry_out,
     )
-    return out, carry if carry_out else None
+    return out, read() if carry_out else None
 
 
 def reduce(
@@ -172,8 +173,15 @@ def reduce(
     >>> reduce(BUILT_IN["maximum"], np.array([[1, 5], [7, 3]]), axis=0)
     array([7, 5])
     """
+    return _reducing(op, values, nulls, axis, reverse, carry_in, dtype)()
+
+
+def _reducing(
+    op: Operator, values: Any, nulls: Nulls, axis: int, reverse: bool, carry_in: Any, dtype: Any
+) -> Callable[[], Any]:
+    """Begin to reduce; return a function that waits for the state."""
     backend, arrays, axis = _inputs(op, values, axis)
-    _, carry = backend.run(
+    _, read = backend.begin(
         op,
         arrays,
         write=False,
@@ -184,25 +192,18 @@ def reduce(
         carry_in=carry_in,
         dtype=None if dtype is None else np.dtype(dtype),
         mark_nulls=False,
+        waits=True,
     )
-    return carry
+    return read  # type: ignore[no-any-return]
 
 
-def aggregate(
-    op: Operator,
-    values: Any,
-    *,
-    nulls: Nulls = None,
-    axis: int = -1,
-    reverse: bool = False,
-    dtype: Any = None,
-) -> tuple[Operator, Any]:
+def aggregate(op: Operator, values: Any, **options: Any) -> tuple[Operator, Any]:
     """Reduce a piece of a longer scan by `op` to what later pieces need to know of it.
 
     Parameters
     ----------
-    op, values, nulls, axis, reverse, dtype
-        As for `reduce`.
+    op, values, **options
+        As for `aggregating`.
 
     Returns
     -------
@@ -216,12 +217,38 @@ def aggregate(
     >>> aggregate(BUILT_IN["multiply"], np.array([4.0, 2.0]))
     (Operator('product'), (np.float64(0.5), np.int64(4), np.int64(5), np.int64(0)))
     """
+    by, read = aggregating(op, values, **options)
+    return by, read()
+
+
+def aggregating(
+    op: Operator,
+    values: Any,
+    *,
+    nulls: Nulls = None,
+    axis: int = -1,
+    reverse: bool = False,
+    dtype: Any = None,
+) -> tuple[Operator, Callable[[], Any]]:
+    """Begin what `aggregate` does, without waiting for a GPU.
+
+    Parameters
+    ----------
+    op, values, nulls, axis, reverse, dtype
+        As for `reduce`.
+
+    Returns
+    -------
+    carrier : Operator
+    read : callable
+        Waits for the state and returns it.
+    """
     arrays = values if isinstance(values, tuple) else (values,)
     answer = signature(op, [a.dtype for a in arrays], dtype).outputs[0]
     by = carrier(op, answer)
     if by is not op:
-        values, dtype = values.astype(answer, copy=False), None
-    return by, reduce(by, values, nulls=nulls, axis=axis, reverse=reverse, dtype=dtype)
+        arrays, dtype = tuple(a.astype(answer, copy=False) for a in arrays), None
+    return by, _reducing(by, arrays, nulls, axis, reverse, None, dtype)
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:

@@ -12,7 +12,7 @@ from . import cpu
 from .arrays import is_cupy
 
 _BACKENDS: dict[type, Any] = {np.ndarray: cpu}
-"""The backend of each array type: a module with ``run``, and ``start`` where a carry-out has to be waited for."""
+"""The backend of each array type that has been met: a module with ``begin``."""
 
 
 def backend_of(arrays: Iterable[Any]) -> Any:
@@ -26,15 +26,24 @@ def backend_of(arrays: Iterable[Any]) -> Any:
         If they live on a GPU and the extra for it is missing.
     """
     kinds = {type(a) for a in arrays}
-    for kind, backend in _BACKENDS.items():
-        if kinds and all(issubclass(k, kind) for k in kinds):
+    found = {_BACKENDS.get(kind) or _of_kind(kind) for kind in kinds}
+    if len(found) == 1:
+        (backend,) = found
+        if backend is not None:
             return backend
-    if kinds and all(is_cupy(k) for k in kinds):
-        return _BACKENDS.setdefault(next(iter(kinds)), _cuda())
     names = ", ".join(sorted(k.__name__ for k in kinds))
     raise TypeError(
         f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
     )
+
+
+def _of_kind(kind: type) -> Any:
+    """Return the backend of a type that has not been met, or None."""
+    if issubclass(kind, np.ndarray):
+        _BACKENDS[kind] = cpu
+    elif is_cupy(kind):
+        _BACKENDS[kind] = _cuda()
+    return _BACKENDS.get(kind)
 
 
 def primitive(name: str, arrays: Iterable[Any]) -> Any:

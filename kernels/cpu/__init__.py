@@ -5,12 +5,13 @@ It must never import Dask, pandas or a GPU library.
 
 from .by_key import reduce_by_key, scan_by_key
 from .compaction import compact, heads, repeat, run_lengths
-from .launch import fold, run
+from .launch import begin, fold, run
 from .types import Signature, as_state, signature
 
 __all__ = [
     "Signature",
     "as_state",
+    "begin",
     "compact",
     "fold",
     "heads",

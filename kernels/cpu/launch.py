@@ -75,6 +75,14 @@ def run(
     return out, (fields[0] if types_.scalar_state else tuple(fields))
 
 
+def begin(
+    op: Operator, arrays: tuple[np.ndarray, ...], *, waits: bool, **options: Any
+) -> tuple[Any, Callable[[], Any]]:
+    """Scan like `run`; the carry-out is returned by a function, as by backends that have to wait for it."""
+    out, carry = run(op, arrays, **options)
+    return out, lambda: carry
+
+
 def fold(op: Operator, states: Sequence[Any]) -> Any:
     """Combine states in order; each is a scalar, an array of one scalar a line, or a tuple of such."""
     scalar = not isinstance(states[0], tuple)

@@ -22,15 +22,14 @@ from .compaction import (  # noqa: E402
     run_lengths,
     scan_by_key,
 )
-from .launch import run, start  # noqa: E402
+from .launch import begin  # noqa: E402
 
 __all__ = [
+    "begin",
     "compact",
     "heads",
     "reduce_by_key",
     "repeat",
-    "run",
     "run_lengths",
     "scan_by_key",
-    "start",
 ]

@@ -8,7 +8,9 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -34,22 +36,13 @@ SHORT_LINE = 512
 PINNED_BYTES = 4096
 """Carries up to this size are written by the kernel into memory of the host, which spares a copy of 10 us."""
 
+APART = 256
+"""Bytes that the parts of a block of memory are aligned to."""
 
-def run(op: Operator, arrays: tuple[Any, ...], **options: Any) -> tuple[Any, Any]:
-    """Scan (or, without `write`, reduce) CuPy arrays; see `kernels.scan` for the parameters.
-
-    Waits for the carry-out, which is returned on the host.
-    """
-    out, carry = _launch(op, arrays, waits=True, **options)
-    return out, carry()
+_BYTE = np.dtype(np.uint8)
 
 
-def start(op: Operator, arrays: tuple[Any, ...], **options: Any) -> tuple[Any, None]:
-    """Scan like `run`, without waiting for the device and without a carry-out."""
-    return _launch(op, arrays, waits=False, **options)[0], None
-
-
-def _launch(
+def begin(
     op: Operator,
     arrays: tuple[Any, ...],
     *,
@@ -61,39 +54,41 @@ def _launch(
     carry_in: Any,
     dtype: np.dtype | None,
     mark_nulls: bool,
-    waits: bool = True,
-) -> tuple[Any, Any]:
-    """Launch a scan; return the output and a function that waits for the carry-out."""
-    types_ = signature(op, tuple(a.dtype for a in arrays), dtype)
-    if mark_nulls:
-        _check_markers(types_)
-    given = None if carry_in is None else _on_host(carry_in, types_)
-    instead = substitute(op, types_) if op.in_order else None
-    if instead is not None:
-        op, types_ = instead.op, instead.types
-        given = None if given is None else instead.enter(given)
+    waits: bool,
+) -> tuple[Any, Callable[[], Any]]:
+    """Launch a scan (or, without `write`, a reduction) of CuPy arrays; see `kernels.scan` for the parameters.
+
+    Returns
+    -------
+    out : array, tuple of arrays or None
+    read : callable
+        Waits for the carry-out and returns it, on the host. To be called if `waits`, and only then.
+    """
+    first = arrays[0]
     masked = isinstance(nulls, Mask)
-    ndim = arrays[0].ndim
+    dtypes = tuple([a.dtype for a in arrays])
+    work = _work(op, dtypes, dtype, kind_of_nulls(nulls), exclusive, reverse, mark_nulls, write)
+    types_ = work.types
     # a mask counts positions in C order, so with one the memory must be in that order as well
-    flipped = ndim > 1 and not masked and all(a.flags.f_contiguous for a in arrays)
+    flipped = first.ndim > 1 and not masked and all(a.flags.f_contiguous for a in arrays)
     if flipped:
-        arrays, axis = tuple(a.T for a in arrays), ndim - 1 - axis
-    shape = arrays[0].shape
-    length, inner = shape[axis], prod(shape[axis + 1 :])
-    lines = prod(shape[:axis]) * inner
-    lines_shape = shape[:axis] + shape[axis + 1 :]
+        arrays, axis = tuple([a.T for a in arrays]), first.ndim - 1 - axis
+        first = arrays[0]
+    lines = _lines(first.shape, axis)
+    seed, carries = work.seed, None
+    if carry_in is not None:
+        given = _on_host(carry_in, work.asked)
+        given = given if work.instead is None else work.instead.enter(given)
+        seed, carries = _carries(work, given, lines.shape, flipped)
     reading: Callable[[], np.ndarray] | None = None
     try:
         arrays = tuple([_readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
-        outs = tuple([cupy.empty(shape, d) for d in types_.outputs]) if write else ()
-        seed, carries = _carries(types_, given, lines_shape, flipped)
-        if lines * length:
-            reading = _enqueue(
-                op, types_, arrays, outs, nulls, (exclusive, reverse, mark_nulls, dtype),
-                (lines, length, inner), seed, carries, waits,
-            )  # fmt: skip
+        if lines.count * lines.length:
+            outs, reading = _enqueue(work, arrays, axis, nulls, seed, carries, waits)
+        else:
+            outs = [cupy.empty(first.shape, d) for d in types_.outputs] if write else []
     except MemoryError as error:
-        error.add_note(_advice(shape, types_, write))
+        error.add_note(_advice(first.shape, types_, write))
         raise
 
     def carry() -> Any:
@@ -102,15 +97,75 @@ def _launch(
         elif carries is not None:
             host = carries
         else:
-            state = _host_state(types_)
-            host = np.full(lines, np.frombuffer(seed, np.uint8, state.itemsize).view(state)[0])
-        return _state(host, types_, lines_shape, flipped, instead)
+            state = np.frombuffer(seed, np.uint8, work.state.itemsize).view(work.state)[0]
+            host = np.full(lines.count, state)
+        return _state(host, types_, lines.shape, flipped, work.instead)
 
     out = None
     if write:
-        views = [o.T if flipped else o for o in outs]
+        views = [o.T for o in outs] if flipped else outs
         out = views[0] if types_.scalar_output else tuple(views)
     return out, carry
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What all scans by one operator of arrays of these types, with these options, have in common.
+
+    `asked` are the types of the operator that was asked for, in which carries are given and returned; `op` and `types`
+    may be those of `instead`.
+    """
+
+    op: Operator
+    types: Signature
+    asked: Signature
+    instead: Substitute | None
+    state: np.dtype
+    seed: bytes
+    tile: Tile
+    options: tuple[str, bool, bool, bool, np.dtype | None, bool]  # of devices.kernel
+    write: bool
+
+
+@lru_cache(maxsize=4096)
+def _work(
+    op: Operator,
+    inputs: tuple[np.dtype, ...],
+    dtype: np.dtype | None,
+    nulls: str,
+    exclusive: bool,
+    reverse: bool,
+    mark_nulls: bool,
+    write: bool,
+) -> _Work:
+    asked = types_ = signature(op, inputs, dtype)
+    if mark_nulls:
+        _check_markers(types_)
+    instead = substitute(op, types_) if op.in_order else None
+    if instead is not None:
+        op, types_ = instead.op, instead.types
+    identity = (types_.identity,) if types_.scalar_state else types_.identity
+    state = state_dtype(types_.state)
+    tile = tile_for(types_.inputs, types_.state, types_.outputs)
+    options = (nulls, exclusive, reverse, mark_nulls, dtype, write)
+    return _Work(op, types_, asked, instead, state, _bytes(identity, state), tile, options, write)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """The lines along an axis: how many there are, their length, and how many lie side by side."""
+
+    count: int
+    length: int
+    inner: int
+    shape: tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def _lines(shape: tuple[int, ...], axis: int) -> _Lines:
+    inner = prod(shape[axis + 1 :])
+    others = shape[:axis] + shape[axis + 1 :]
+    return _Lines(prod(shape[:axis]) * inner, shape[axis], inner, others)
 
 
 def _readable(array: Any, dtype: np.dtype) -> Any:
@@ -144,11 +199,6 @@ def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:
 # --- carries -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def _host_state(types_: Signature) -> np.dtype:
-    return state_dtype(types_.state)
-
-
 def _on_host(carry_in: Any, types_: Signature) -> Any:
     if isinstance(carry_in, tuple):
         return as_state(tuple(map(_host, carry_in)), types_, "carry_in")
@@ -160,14 +210,12 @@ def _host(part: Any) -> Any:
 
 
 def _carries(
-    types_: Signature, carry: Any, lines_shape: tuple[int, ...], flipped: bool
+    work: _Work, carry: Any, lines_shape: tuple[int, ...], flipped: bool
 ) -> tuple[bytes, np.ndarray | None]:
     """Return the state that every line starts from, or one state a line in the order of the lines."""
-    if carry is None:
-        return _identity_bytes(types_), None
-    parts = (carry,) if types_.scalar_state else carry
-    state = _host_state(types_)
-    if all(np.ndim(p) == 0 for p in parts):
+    parts = (carry,) if work.types.scalar_state else carry
+    state = work.state
+    if not any(isinstance(p, np.ndarray) and p.ndim for p in parts):
         return _bytes(parts, state), None
     table = np.zeros(prod(lines_shape), state)
     order = lines_shape[::-1] if flipped else lines_shape  # the caller's order
@@ -185,12 +233,6 @@ def _bytes(parts: Any, state: np.dtype) -> bytes:
     return (
         np.array([tuple(map(_halved, parts))], state).tobytes().ljust(padded(state.itemsize), b"\0")
     )
-
-
-@lru_cache(maxsize=4096)
-def _identity_bytes(types_: Signature) -> bytes:
-    parts = (types_.identity,) if types_.scalar_state else types_.identity
-    return _bytes(parts, _host_state(types_))
 
 
 def _state(
@@ -217,69 +259,92 @@ def _state(
 # --- launching -----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class _Launch:
+    """What launches of one size have in common: the kernel, its grid, and the block of memory that one takes.
+
+    The block holds the outputs, the scratch space and the carries-out, so a call allocates once.
+    """
+
+    kernel: Kernel
+    blocks: int
+    numbers: tuple[int, int, int, int]  # length, lines, units of a line, inner
+    outputs: tuple[int, ...]  # where each begins in the block
+    scratch: int
+    scratch_bytes: int
+    carries: int
+    bytes: int
+
+
+@lru_cache(maxsize=4096)
+def _sized(work: _Work, shape: tuple[int, ...], axis: int, number: int, forced: str) -> _Launch:
+    lines = _lines(shape, axis)
+    schedule = _schedule(number, work.tile, lines, forced)
+    chosen = kernel(work.op, work.types, *work.options, schedule, number)
+    blocks, units, scratch = _space(chosen, schedule, work.tile, lines)
+    sizes = [prod(shape) * d.itemsize if work.write else 0 for d in work.types.outputs]
+    at = list(accumulate((-(-size // APART) * APART for size in [*sizes, scratch]), initial=0))
+    end = at[-1] + lines.count * work.state.itemsize
+    numbers = (lines.length, lines.count, units, lines.inner)
+    return _Launch(chosen, blocks, numbers, tuple(at[:-2]), at[-2], scratch, at[-1], end)
+
+
 def _enqueue(
-    op: Operator,
-    types_: Signature,
+    work: _Work,
     arrays: tuple[Any, ...],
-    outs: tuple[Any, ...],
+    axis: int,
     nulls: Nulls,
-    options: tuple[bool, bool, bool, np.dtype | None],
-    geometry: tuple[int, int, int],
     seed: bytes,
     carries: np.ndarray | None,
     waits: bool,
-) -> Callable[[], np.ndarray]:
-    """Launch one kernel on the current stream; return a function that reads the carry-out."""
-    lines, length, inner = geometry
+) -> tuple[list[Any], Callable[[], np.ndarray]]:
+    """Launch one kernel on the current stream; return the outputs, and a function that reads the carry-out."""
     runtime = cupy.cuda.runtime
     number = runtime.getDevice()
     _ready(number)
-    tile = tile_for(types_.inputs, types_.state, types_.outputs)
-    state = _host_state(types_)
-    schedule = _schedule(number, tile, lines, length, inner)
-    chosen = kernel(op, types_, kind_of_nulls(nulls), *options, bool(outs), schedule, number)
+    shape = arrays[0].shape
+    sized = _sized(work, shape, axis, number, SCHEDULE)
+    chosen, lines = sized.kernel, sized.numbers[1]
     stream = cupy.cuda.get_current_stream().ptr
 
-    blocks, units, size = _space(chosen, schedule, tile, lines, length, inner)
-    scratch = None
-    if size:
-        scratch = cupy.cuda.alloc(size)
-        runtime.memsetAsync(scratch.ptr, 0, size, stream)
+    block = cupy.cuda.alloc(sized.bytes)
+    base = block.ptr
+    if sized.scratch_bytes:
+        runtime.memsetAsync(base + sized.scratch, 0, sized.scratch_bytes, stream)
+    outs = []
+    if work.write:
+        pairs = zip(work.types.outputs, sized.outputs, strict=True)
+        outs = [cupy.ndarray(shape, dtype, block + at) for dtype, at in pairs]
     given = None if carries is None else cupy.asarray(carries.view(np.uint8))
-    wanted = lines * state.itemsize
-    pinned = waits and wanted <= PINNED_BYTES
-    carry_out = cupy.cuda.alloc_pinned_memory(wanted) if pinned else cupy.cuda.alloc(wanted)
+    carry_out, pinned = base + sized.carries, None
+    if waits and sized.bytes - sized.carries <= PINNED_BYTES:
+        pinned = cupy.cuda.alloc_pinned_memory(sized.bytes - sized.carries)
+        carry_out = pinned.ptr
 
     mask, offset, null = 0, 0, 0
     if isinstance(nulls, Mask):
         if not isinstance(nulls.buffer, cupy.ndarray):
             raise TypeError(f"the mask of CuPy values must be a CuPy array, found {nulls.buffer!r}")
-        mask, offset, null = (
-            _readable(nulls.buffer, np.dtype("u1")).data.ptr,
-            nulls.offset,
-            nulls.null,
-        )
+        buffer = _readable(nulls.buffer, _BYTE)
+        mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
     memory = _memory(chosen.parameters.size)
     chosen.parameters.pack_into(
         memory.parameters,
         0,
         *[a.data.ptr for a in arrays],
-        *([o.data.ptr for o in outs] or [0] * len(types_.outputs)),
+        *[base + at if outs else 0 for at in sized.outputs],
         mask,
-        0 if scratch is None else scratch.ptr,
+        base + sized.scratch if sized.scratch_bytes else 0,
         0 if given is None else given.data.ptr,
-        carry_out.ptr,
+        carry_out,
         offset,
-        length,
-        lines,
-        units,
-        inner,
+        *sized.numbers,
         null,
         seed,
     )
     (status,) = driver.cuLaunchKernel(
         chosen.function,
-        blocks,
+        sized.blocks,
         1,
         1,
         chosen.threads,
@@ -290,53 +355,51 @@ def _enqueue(
         memory.address,
         0,
     )
-    check(status, f"{op.name} could not be launched on GPU {number}")
+    check(status, f"{work.op.name} could not be launched on GPU {number}")
 
     def read() -> np.ndarray:
         if runtime.getDevice() != number:
             with cupy.cuda.Device(number):
                 return read()
-        if pinned:
+        if pinned is not None:
             runtime.streamSynchronize(stream)
-            return np.frombuffer(carry_out, state, lines).copy()
-        host = np.empty(lines, state)
+            return np.frombuffer(pinned, work.state, lines).copy()
+        host = np.empty(lines, work.state)
         kind = runtime.memcpyDeviceToHost
-        runtime.memcpyAsync(host.ctypes.data, carry_out.ptr, host.nbytes, kind, stream)
+        runtime.memcpyAsync(host.ctypes.data, block.ptr + sized.carries, host.nbytes, kind, stream)
         runtime.streamSynchronize(stream)
         return host
 
-    return read
+    return outs, read
 
 
-def _space(
-    chosen: Kernel, schedule: str, tile: Tile, lines: int, length: int, inner: int
-) -> tuple[int, int, int]:
+def _space(chosen: Kernel, schedule: str, tile: Tile, lines: _Lines) -> tuple[int, int, int]:
     """Return how many blocks a launch has, how many units a line, and the bytes of scratch space, if any."""
-    units = -(-length // chosen.unit) if chosen.unit else 1
+    units = -(-lines.length // chosen.unit) if chosen.unit else 1
     if schedule == "strided":
-        total = lines // inner * -(-inner // 32) * units
-        descriptors = lines * units
+        total = lines.count // lines.inner * -(-lines.inner // 32) * units
+        descriptors = lines.count * units
     else:
-        total = -(-lines // tile.warps) if schedule == "rows" else lines * units
+        total = -(-lines.count // tile.warps) if schedule == "rows" else lines.count * units
         groups = -(-units // 32)
-        descriptors = lines * (units + groups + -(-groups // 32))
+        descriptors = lines.count * (units + groups + -(-groups // 32))
     blocks = min(total, chosen.most_blocks)
     if schedule == "strided" or (chosen.unit and (units > 1 or total > blocks)):
         return blocks, units, 16 + chosen.descriptor * (descriptors if units > 1 else 0)
     return blocks, units, 0
 
 
-def _schedule(number: int, tile: Tile, lines: int, length: int, inner: int) -> str:
+def _schedule(number: int, tile: Tile, lines: _Lines, forced: str) -> str:
     on = device(number)
-    if inner > 1:
+    if lines.inner > 1:
         return "strided"
-    if lines > 1 and (length <= SHORT_LINE or (2 * length < tile.items and lines >= 2048)):
-        return "rows"
-    tiles = lines * -(-length // tile.items)
-    if SCHEDULE:
-        return SCHEDULE
+    if lines.count > 1:
+        short = 2 * lines.length < tile.items and lines.count >= 2048
+        if short or lines.length <= SHORT_LINE:
+            return "rows"
+    tiles = lines.count * -(-lines.length // tile.items)
     fits = on.capability >= (9, 0) and tiles > on.multiprocessors
-    return "pipelined" if fits else "classic"
+    return forced or ("pipelined" if fits else "classic")
 
 
 class _Thread(threading.local):

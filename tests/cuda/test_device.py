@@ -186,17 +186,18 @@ def test_host_threads(schedule):
     assert found == [(int(x.sum()) + k,) * 2 for k in range(64)]
 
 
-def test_outputs_are_written_everywhere(schedule, monkeypatch):
-    empty = cp.empty
+def test_outputs_are_written_everywhere(schedule):
+    pool = cp.cuda.MemoryPool()
 
-    def poisoned(shape, dtype=float, **options):
-        out = empty(shape, dtype, **options)
-        out.view("u1").fill(0xCC)
-        return out
+    def poisoned(size):
+        memory = pool.malloc(size)
+        memory.memset_async(0xCC, size)
+        return memory
 
-    monkeypatch.setattr(cp, "empty", poisoned)
-    for n in LENGTHS:
-        out, _ = scan(BUILT_IN["add"], cp.ones(n, "i8"))
+    inputs = [cp.ones(n, "i8") for n in LENGTHS]
+    with cp.cuda.using_allocator(poisoned):
+        outs = [scan(BUILT_IN["add"], x)[0] for x in inputs]
+    for n, out in zip(LENGTHS, outs, strict=True):
         assert bool((out == cp.arange(1, n + 1)).all())
 
 
@@ -405,7 +406,7 @@ def test_the_current_allocator_is_used():
     x = cp.ones(100_000)
     with cp.cuda.using_allocator(allocate):
         scan(BUILT_IN["add"], x)
-    assert x.nbytes in taken
+    assert max(taken) >= x.nbytes
 
 
 def test_a_mask_on_the_host_is_refused():
