@@ -27,12 +27,12 @@ from .plan import (
     SMALL_BYTES,
     STAGES_AT_LEAST,
     Plan,
-    plan_source,
     prefix_dtype_of,
     scalars_dtype_of,
     sized,
     state_words_of,
 )
+from .plan_source import plan_source
 
 PIPELINED = (9, 0)
 """The compute capability from which on columns take the pipelined schedule."""

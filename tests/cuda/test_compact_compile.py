@@ -8,7 +8,8 @@ import pytest
 from dask_gpuscan.kernels import BUILT_IN, InBand, Predicate, signature
 from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _bare, _by
 from dask_gpuscan.kernels.cuda.in_order import substitute
-from dask_gpuscan.kernels.cuda.plan import Moved, Nullness, Plan, plan_source, sized
+from dask_gpuscan.kernels.cuda.plan import Moved, Nullness, Plan, sized
+from dask_gpuscan.kernels.cuda.plan_source import plan_source
 from dask_gpuscan.kernels.cuda.visits import build_plan
 
 I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))
