@@ -80,7 +80,14 @@ NAMES |= {
     for run in (2, 500, 1_000_000)
 }
 COMPACTION = ("select", "partition", *BY_KEY)
-PEERS = {"cub": "CUB", "cudf": "cuDF", "cupy": "CuPy", "numpy": "NumPy", "dask": "Dask"}
+PEERS = {
+    "cub": "CUB",
+    "cudf": "cuDF",
+    "cudf, filled": "cuDF, filled",
+    "cupy": "CuPy",
+    "numpy": "NumPy",
+    "dask": "Dask",
+}
 
 Record = dict[str, Any]
 
