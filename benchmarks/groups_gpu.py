@@ -94,7 +94,7 @@ def frames(bench: GpuBench) -> None:
             n=n,
             check=check,
             rounds=bench.scale(15, 3),
-            calls=4,
+            calls=12,
             moved=round(moved * n),
             targets={"cudf": target} if target else None,
             **extra,
