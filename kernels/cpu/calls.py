@@ -1,29 +1,29 @@
 """What the engine calls, resolved by Numba from the types: an operator's functions, elements, states, nulls.
 
-Each stub below is a Python name that has a meaning only inside compiled code. An operator travels into
-the engine as an argument of a type that carries its content token, so that compiled kernels can be kept
-on disk and found again. This module must never know the order in which elements are visited.
+An operator travels into the engine as an argument of a type that carries its content token, so that compiled
+kernels can be kept on disk and found again. What is said of tuples is generated at once (intrinsics): as
+functions that call themselves for the rest of a tuple it would take most of a kernel's compile time. This module
+must never know the order in which elements are visited.
 """
+
+# Numba reads the parameters of intrinsics.
+# mypy: disable-error-code="no-untyped-def"
 
 import hashlib
 import logging
 import threading
+from collections.abc import Sequence
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
-from numba.core import types
+from llvmlite import ir
+from numba.core import cgutils, types
 from numba.core.errors import NumbaError
-from numba.extending import (
-    NativeValue,
-    models,
-    overload,
-    register_model,
-    typeof_impl,
-    unbox,
-)
-from numba.np.numpy_support import as_dtype
+from numba.core.extending import intrinsic
+from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
+from numba.np.arrayobj import load_item, store_item
 
 from ..functions import rebuild
 from ..nulls import NAT
@@ -112,155 +112,212 @@ def _compile(function: Any, arguments: tuple[Any, ...]) -> None:
     function.compile(arguments)
 
 
-def _compiled(function: Any) -> Any:
-    return rebuild(function, numba.njit(**OPTIONS))
-
-
 # --- the operator's functions ---------------------------------------------------------------------
 
 
-def combine(op, a, b):  # type: ignore[no-untyped-def]
+@lru_cache(maxsize=4096)
+def _compiled(token: str, role: str) -> Any:
+    function = getattr(_known[token], role)
+    return None if function is None else rebuild(function, numba.njit(**OPTIONS))
+
+
+def resolve(typing_context: Any, function: Any, arguments: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the type that a compiled function answers with, and what generates a call of it.
+
+    Intrinsics stand for calls by it: a function in between would have to be compiled itself.
+    """
+    kind = types.Dispatcher(function)
+    inner = typing_context.resolve_function_type(kind, tuple(arguments), {})
+
+    def argument(context: Any, builder: Any, values: Sequence[Any], k: int) -> Any:
+        wanted = inner.args[k]
+        if isinstance(wanted, (types.StarArgTuple, types.StarArgUniTuple)):
+            return context.make_tuple(builder, wanted, values[k:])
+        if isinstance(wanted, types.Omitted):
+            return context.get_dummy_value()
+        return context.cast(builder, values[k], arguments[k], wanted)
+
+    def generate(context: Any, builder: Any, values: Sequence[Any]) -> Any:
+        given = [argument(context, builder, values, k) for k in range(len(inner.args))]
+        return context.get_function(kind, inner)(builder, given)
+
+    return inner.return_type, generate
+
+
+@intrinsic
+def combine(typing_context, op, a, b):
     """State of `a` followed by `b`."""
+    answer, generate = resolve(typing_context, _compiled(op.token, "combine"), (a, b))
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return generate(context, builder, args[1:])
+
+    return answer(op, a, b), codegen
 
 
-def lift(op, element):  # type: ignore[no-untyped-def]
+@intrinsic
+def lift(typing_context, op, element):
     """State of one element."""
+    function = _compiled(op.token, "lift")
+    if function is None:
+        return element(op, element), lambda context, builder, signature, args: args[1]
+    answer, generate = resolve(typing_context, function, kinds(element))
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return generate(context, builder, parts(builder, element, args[1]))
+
+    return answer(op, element), codegen
 
 
-def lower(op, state):  # type: ignore[no-untyped-def]
+@intrinsic
+def lower(typing_context, op, state):
     """Element that a scan writes for a state."""
+    function = _compiled(op.token, "lower")
+    if function is None:
+        return state(op, state), lambda context, builder, signature, args: args[1]
+    answer, generate = resolve(typing_context, function, (state,))
 
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return generate(context, builder, args[1:])
 
-@overload(combine)
-def _combine(op, a, b):  # type: ignore[no-untyped-def]
-    function = _compiled(_known[op.token].combine)
-    return lambda op, a, b: function(a, b)
-
-
-@overload(lift)
-def _lift(op, element):  # type: ignore[no-untyped-def]
-    if _known[op.token].lift is None:
-        return lambda op, element: element
-    function = _compiled(_known[op.token].lift)
-    if isinstance(element, types.BaseTuple):
-        return lambda op, element: function(*element)
-    return lambda op, element: function(element)
-
-
-@overload(lower)
-def _lower(op, state):  # type: ignore[no-untyped-def]
-    if _known[op.token].lower is None:
-        return lambda op, state: state
-    function = _compiled(_known[op.token].lower)
-    return lambda op, state: function(state)
+    return answer(op, state), codegen
 
 
 # --- elements and states: a scalar of one array, or a tuple of one scalar an array -----------------
 
 
-def load(arrays, i):  # type: ignore[no-untyped-def]
+def kinds(kind: Any) -> list[Any]:
+    """The types of the elements of a tuple; of a scalar, its own."""
+    return list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+
+
+def parts(builder: Any, kind: Any, value: Any) -> list[Any]:
+    """The elements of a tuple; a scalar itself."""
+    if isinstance(kind, types.BaseTuple):
+        return cgutils.unpack_tuple(builder, value, len(kind))  # type: ignore[no-any-return]
+    return [value]
+
+
+def form(given: Any, found: Sequence[Any]) -> Any:
+    """The type of a tuple of these where `given` is a tuple, else of the one."""
+    return types.Tuple(found) if isinstance(given, types.BaseTuple) else found[0]
+
+
+def whole(context: Any, builder: Any, kind: Any, values: Sequence[Any]) -> Any:
+    """A tuple of values, or the one."""
+    is_tuple = isinstance(kind, types.BaseTuple)
+    return context.make_tuple(builder, kind, values) if is_tuple else values[0]
+
+
+def converted(context: Any, builder: Any, like: Any, kind: Any, value: Any) -> Any:
+    """Convert a scalar or tuple to the types of `like`."""
+    each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
+    return whole(context, builder, like, [context.cast(builder, *one) for one in each])
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
+    array = context.make_array(kind)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, kind, array, [i], wraparound=False)
+
+
+@intrinsic
+def load(typing_context, arrays, i):
     """Element `i` of an array, or the tuple of elements `i` of a tuple of arrays; a scalar is itself."""
+    found = [k.dtype if isinstance(k, types.Array) else k for k in kinds(arrays)]
+    answer = form(arrays, found)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = parts(builder, arrays, args[0])
+        for k, kind in enumerate(kinds(arrays)):
+            if isinstance(kind, types.Array):
+                place = _place(context, builder, kind, values[k], args[1])
+                values[k] = load_item(context, builder, kind, place)
+        return whole(context, builder, answer, values)
+
+    return answer(arrays, types.intp), codegen
 
 
-def store(arrays, i, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def store(typing_context, arrays, i, value):
     """Write element `i` of an array or of a tuple of arrays; of None, nothing."""
 
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if not isinstance(arrays, types.NoneType):
+            targets, values = parts(builder, arrays, args[0]), parts(builder, value, args[2])
+            for kind, array, found, part in zip(
+                kinds(arrays), targets, kinds(value), values, strict=True
+            ):
+                place = _place(context, builder, kind, array, args[1])
+                part = context.cast(builder, part, found, kind.dtype)
+                store_item(context, builder, kind, part, place)
+        return context.get_dummy_value()
 
-def cast(like, value):  # type: ignore[no-untyped-def]
+    return types.none(arrays, types.intp, value), codegen
+
+
+@intrinsic
+def cast(typing_context, like, value):
     """Convert a scalar or tuple to the types of `like`."""
+    answer = types.unliteral(like)
 
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return converted(context, builder, answer, value, args[1])
 
-@overload(load)
-def _load(arrays, i):  # type: ignore[no-untyped-def]
-    if isinstance(arrays, types.Array):
-        return lambda arrays, i: arrays[np.uintp(i)]
-    if not isinstance(arrays, types.BaseTuple):
-        return lambda arrays, i: arrays
-    if len(arrays) == 1:
-        return lambda arrays, i: (load(arrays[0], i),)
-    return lambda arrays, i: (load(arrays[0], i), *load(arrays[1:], i))
-
-
-@overload(store)
-def _store(arrays, i, value):  # type: ignore[no-untyped-def]
-    if isinstance(arrays, types.NoneType):
-        return lambda arrays, i, value: None
-    if isinstance(arrays, types.Array):
-
-        def one(arrays, i, value):  # type: ignore[no-untyped-def]
-            arrays[np.uintp(i)] = value
-
-        return one
-    if len(arrays) == 1:
-
-        def final(arrays, i, value):  # type: ignore[no-untyped-def]
-            arrays[0][np.uintp(i)] = value[0]
-
-        return final
-
-    def several(arrays, i, value):  # type: ignore[no-untyped-def]
-        arrays[0][np.uintp(i)] = value[0]
-        store(arrays[1:], i, value[1:])
-
-    return several
-
-
-@overload(cast)
-def _cast(like, value):  # type: ignore[no-untyped-def]
-    if isinstance(like, types.BaseTuple):
-        if len(like) == 1:
-            return lambda like, value: (cast(like[0], value[0]),)
-        return lambda like, value: (cast(like[0], value[0]), *cast(like[1:], value[1:]))
-    if like == value:
-        return lambda like, value: value
-    convert = as_dtype(like).type
-    return lambda like, value: convert(value)
+    return answer(like, value), codegen
 
 
 # --- nulls ----------------------------------------------------------------------------------------
 
 
-def is_null(nulls, element, i):  # type: ignore[no-untyped-def]
-    """Tell whether element `i` is missing: never (None), in band (bool) or by a mask (tuple)."""
-
-
-def in_band(element):  # type: ignore[no-untyped-def]
-    """Tell whether an element is NaN or NaT, or any part of a tuple is NaN."""
-
-
-def is_nan(element):  # type: ignore[no-untyped-def]
+@intrinsic
+def is_nan(typing_context, element):
     """Tell whether a scalar is NaN; integers never are."""
 
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _nan(context, builder, element, args[0])
 
-@overload(is_null)
-def _is_null(nulls, element, i):  # type: ignore[no-untyped-def]
-    if isinstance(nulls, types.NoneType):
-        return lambda nulls, element, i: False
-    if isinstance(nulls, types.Boolean):
-        return lambda nulls, element, i: in_band(element)
-
-    def masked(nulls, element, i):  # type: ignore[no-untyped-def]
-        buffer, offset, shift, null = nulls
-        at = offset + i
-        low = (1 << shift) - 1
-        return ((buffer[np.uintp(at >> shift)] >> (at & low)) & 1) == null
-
-    return masked
+    return types.boolean(element), codegen
 
 
-@overload(in_band)
-def _in_band(element):  # type: ignore[no-untyped-def]
-    if isinstance(element, types.BaseTuple):
-        if len(element) == 1:
-            return lambda element: is_nan(element[0])
-        return lambda element: is_nan(element[0]) | in_band(element[1:])
-    if element == types.int64:
-        return lambda element: element == NAT
-    return lambda element: is_nan(element)
+@intrinsic
+def is_null(typing_context, nulls, element, i):
+    """Tell whether element `i` is missing: never (None), in band (bool) or by a mask (tuple)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return null(context, builder, (nulls, element), *args)
+
+    return types.boolean(nulls, element, types.int64), codegen
 
 
-@overload(is_nan)
-def _is_nan(element):  # type: ignore[no-untyped-def]
-    if isinstance(element, (types.Float, types.Complex)):
-        return lambda element: element != element
-    return lambda element: False
+def null(context: Any, builder: Any, given: Any, nulls: Any, element: Any, i: Any) -> Any:
+    """Generate what `is_null` tells of nulls and an element of the types `given`."""
+    if isinstance(given[0], types.NoneType):
+        return cgutils.false_bit
+    if isinstance(given[0], types.BaseTuple):
+        return _masked(context, builder, given[0], nulls, i)
+    if given[1] == types.int64:
+        return builder.icmp_signed("==", element, element.type(NAT))
+    each = zip(kinds(given[1]), parts(builder, given[1], element), strict=True)
+    found = [_nan(context, builder, kind, part) for kind, part in each]
+    return reduce(builder.or_, found)
+
+
+def _nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.Complex):
+        number = context.make_complex(builder, kind, value)
+        return builder.or_(
+            *(builder.fcmp_unordered("uno", x, x) for x in (number.real, number.imag))
+        )
+    if isinstance(kind, types.Float):
+        return builder.fcmp_unordered("uno", value, value)
+    return cgutils.false_bit
+
+
+def _masked(context: Any, builder: Any, kind: Any, mask: Any, i: Any) -> Any:
+    buffer, offset, shift, missing = cgutils.unpack_tuple(builder, mask, 4)
+    one = ir.Constant(ir.IntType(64), 1)
+    at = builder.add(offset, i)
+    place = _place(context, builder, kind[0], buffer, builder.ashr(at, shift))
+    bits = builder.zext(load_item(context, builder, kind[0], place), one.type)
+    low = builder.and_(at, builder.sub(builder.shl(one, shift), one))
+    return builder.icmp_signed("==", builder.and_(builder.lshr(bits, low), one), missing)

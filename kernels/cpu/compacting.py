@@ -114,17 +114,7 @@ def _observe_heads(work, space, seed, first, size):
     return seed, 0
 
 
-@numba.njit(**OPTIONS)
-def _emit_nothing(work, space, prefix, memo, first, size):
-    return None
-
-
-@numba.njit(**OPTIONS)
-def _no(work):
-    return False
-
-
-register(Heads, Visitor(_observe_heads, _emit_nothing, looks_back=_no))
+register(Heads, Visitor(_observe_heads))
 
 
 class Lengths(NamedTuple):

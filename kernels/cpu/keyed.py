@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba.core import types
+from numba.core.extending import intrinsic
 from numba.extending import overload
 
-from .calls import OPTIONS, cast, combine, load, lower, store
+from .calls import OPTIONS, cast, combine, kinds, load, lower, parts, store, whole
 from .marking import list_marked, mark, offset
 from .memory import elements
 from .steps import reduce_line, reduce_step, walk_line
@@ -28,33 +29,34 @@ BLOCK = 128
 """Rows whose lanes are walked at once: lanes that are further apart than 256 bytes are not fetched ahead."""
 
 
-def counting(heads, state):
+@intrinsic
+def counting(typing_context, heads, state):
     """Return ``(heads, *state)``."""
+    answer = types.Tuple([heads, *kinds(state)])
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return whole(context, builder, answer, [args[0], *parts(builder, state, args[1])])
+
+    return answer(heads, state), codegen
 
 
-def inner(like, state):
+@intrinsic
+def inner(typing_context, like, state):
     """Return the state of the open run, in the form of `like`, out of ``(heads, *state)``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        fields = parts(builder, state, args[1])[1:]
+        each = zip(fields, kinds(state)[1:], kinds(like), strict=True)
+        return whole(context, builder, like, [context.cast(builder, *one) for one in each])
+
+    return like(like, state), codegen
 
 
 def answer(op, lowers, like, state):
     """Return what is written for a state: itself, or what the operator lowers it to."""
 
 
-@overload(counting)
-def _counting(heads, state):
-    if isinstance(state, types.BaseTuple):
-        return lambda heads, state: (heads, *state)
-    return lambda heads, state: (heads, state)
-
-
-@overload(inner)
-def _inner(like, state):
-    if isinstance(like, types.BaseTuple):
-        return lambda like, state: cast(like, state[1:])
-    return lambda like, state: cast(like, state[1])
-
-
-@overload(answer)
+@overload(answer, jit_options={"no_cfunc_wrapper": True})
 def _answer(op, lowers, like, state):
     if isinstance(lowers, types.NoneType):
         return lambda op, lowers, like, state: state

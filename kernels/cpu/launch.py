@@ -18,7 +18,7 @@ from ..nulls import NAT, InBand, Mask, Nulls
 from ..operators import Operator
 from .calls import load_kernel, operator_type
 from .engine import STATUS, TILE, fold_states, walk_lines, walk_tiles
-from .scanning import Scan
+from .scanning import Reduce, Scan
 from .types import Form, Signature, as_state, signature
 from .visitors import work_type
 
@@ -151,7 +151,10 @@ def _walk(
         write = outs is not None
         for line in range(lines):
             start = line // inner * length * inner + line % inner + first
-            work = Scan(*common[:8], start, stride)
+            if write:
+                work: Any = Scan(*common[:8], start, stride)
+            else:
+                work = Reduce(*common[:3], common[7], start, stride)
             walk(op, types_.state, types_.scalar_state, work, _scan_type(op, types_, kind, write),
                  *common[7:], length, line=line)  # fmt: skip
         return
@@ -202,8 +205,8 @@ def walk(
     tiles = max(-(-length // tile), 1)
     aggregates = tuple(np.empty(tiles, d) for d in fields)
     control = np.zeros(STATUS + tiles, np.int64)
-    known = (identity, carries, line, length, tile, chained)
-    known += (aggregates[0] if scalar else aggregates, control)
+    shared = aggregates[0] if scalar else aggregates
+    known = (identity, carries, line, length, tile, chained, shared, control)
     cost = 0 if chained else length if elements is None else elements
     rows = min(tile, length)
     _team(cost, control, lambda leader: kernel(op, work, make_space(rows), *known, leader))
@@ -284,22 +287,19 @@ def nulls_type(nulls: type) -> Any:
 def _scan_type(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
     """The type of the visitor that scans."""
     word, flag = types.int64, types.boolean
-    outputs = types_.outputs, types_.scalar_output
-    return work_type(
-        Scan,
-        op=operator_type(op),
-        xs=form([array_type(d, True) for d in types_.inputs], op.inputs == 1),
-        nulls=nulls_type(nulls),
-        outs=form([array_type(d) for d in outputs[0]], outputs[1]) if write else types.none,
-        null_value=form([numba.from_dtype(d) for d in outputs[0]], outputs[1])
-        if write
-        else types.none,
-        mark=flag,
-        exclusive=flag,
-        identity=state_type(types_.state, types_.scalar_state),
-        start=word,
-        stride=word,
-    )
+    read = {
+        "op": operator_type(op),
+        "xs": form([array_type(d, True) for d in types_.inputs], op.inputs == 1),
+        "nulls": nulls_type(nulls),
+        "identity": state_type(types_.state, types_.scalar_state),
+        "start": word,
+        "stride": word,
+    }
+    if not write:
+        return work_type(Reduce, **read)
+    outputs, scalar = types_.outputs, types_.scalar_output
+    outs, null_value = form([array_type(d) for d in outputs], scalar), state_type(outputs, scalar)
+    return work_type(Scan, **read, outs=outs, null_value=null_value, mark=flag, exclusive=flag)
 
 
 @lru_cache(maxsize=4096)
@@ -317,7 +317,9 @@ def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> 
     """Compile the walk over many lines, or load it from Numba's cache on disk."""
     states = form([array_type(d) for d in types_.state], types_.scalar_state)
     control = array_type(np.dtype(np.int64))
-    scanned = tuple(_scan_type(op, types_, nulls, write))[:8]
+    scanned = list(_scan_type(op, types_, nulls, True))[:8]
+    if not write:
+        scanned[3:5] = types.none, types.none
     return _entry(walk_lines, (*scanned, states, *[types.int64] * 7, control))
 
 

@@ -8,17 +8,19 @@ listing rows are shared functions. This module must never know what is done with
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numba.core import types
-from numba.extending import overload
+from numba.core.extending import intrinsic
 
-from .calls import OPTIONS, cached_njit, is_nan, is_null, lift, load
+from .calls import OPTIONS, cached_njit, is_nan, kinds, lift, load, null, parts
 from .engine import TILE
 from .memory import elements, read, write
 from .shared import call, zero
+from .visitors import visit
 
 OFFSET = np.uint16
 """The type of a row's offset in a tile: a tile has at most 65520 rows."""
@@ -74,14 +76,11 @@ class Space(NamedTuple):
     states: Any
 
 
-def mark(marks, space, first, size):
+@intrinsic
+def mark(typing_context, marks, space, first, size):
     """Set the flags of the tile of `size` rows that starts at `first`."""
-
-
-@overload(mark)
-def _mark(marks, space, first, size):
     function = {Given: _mark_given, Runs: _mark_runs, Where: _mark_where}[marks.instance_class]
-    return lambda marks, space, first, size: function(marks, space, first, size)
+    return visit(typing_context, function, marks, space, first, size)
 
 
 _BITS = np.arange(256)[:, None] >> np.arange(8) & 1
@@ -154,17 +153,18 @@ def _mark_where(marks, space, first, size):
         flags[i] = lift(op, row) & (not any_null(nulls, row, first + i))
 
 
-def any_null(nulls, row, i):
+@intrinsic
+def any_null(typing_context, nulls, row, i):
     """Tell whether any part of row `i` is missing, by the nulls of each."""
 
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        missing, values = parts(builder, nulls, args[0]), parts(builder, row, args[1])
+        given = zip(kinds(nulls), kinds(row), strict=True)
+        each = zip(given, missing, values, strict=True)
+        found = [null(context, builder, kind, one, x, args[2]) for kind, one, x in each]
+        return reduce(builder.or_, found)
 
-@overload(any_null)
-def _any_null(nulls, row, i):
-    if not isinstance(row, types.BaseTuple):
-        return lambda nulls, row, i: is_null(nulls[0], row, i)
-    if len(row) == 1:
-        return lambda nulls, row, i: is_null(nulls[0], row[0], i)
-    return lambda nulls, row, i: is_null(nulls[0], row[0], i) | any_null(nulls[1:], row[1:], i)
+    return types.boolean(nulls, row, types.int64), codegen
 
 
 # --- runs of keys -----------------------------------------------------------------------------------

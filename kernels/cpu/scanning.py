@@ -14,8 +14,19 @@ from .steps import reduce_line, scan_lanes, walk_line
 from .visitors import Visitor, register
 
 
+class Reduce(NamedTuple):
+    """A reduction along ``start + i * stride``."""
+
+    op: Any
+    xs: Any
+    nulls: Any
+    identity: Any
+    start: Any
+    stride: Any
+
+
 class Scan(NamedTuple):
-    """A scan along ``start + i * stride``; without `outs`, a reduction."""
+    """A scan along ``start + i * stride``."""
 
     op: Any
     xs: Any
@@ -36,14 +47,7 @@ def _observe(work, space, seed, first, size):
 
 
 @numba.njit(**OPTIONS)
-def _looks_back(work):
-    return work.outs is not None
-
-
-@numba.njit(**OPTIONS)
 def _emit(work, space, prefix, between, first, size):
-    if work.outs is None:
-        return
     op, identity, stride = work.op, work.identity, work.stride
     count = size // 4
     at = work.start + first * stride
@@ -63,4 +67,5 @@ def _emit(work, space, prefix, between, first, size):
     )  # fmt: skip
 
 
-register(Scan, Visitor(_observe, _emit, looks_back=_looks_back))
+register(Reduce, Visitor(_observe))
+register(Scan, Visitor(_observe, _emit))

@@ -1,59 +1,28 @@
 """What the engine asks of a visitor; Numba resolves it from the visitor's class.
 
-A visitor is a named tuple of what it reads and writes, and a handful of compiled functions that are registered
-for its class. This module must never know a visitor.
+A visitor is a named tuple of what it reads and writes, and a few compiled functions that are registered for its
+class. This module must never know a visitor.
 """
 
-# Each function below is a name that has a meaning only inside compiled code.
+# Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 from numba.core import types
-from numba.extending import overload
+from numba.core.extending import intrinsic
 
-from .calls import OPTIONS
-
-
-def observe(work, space, seed, first, size):
-    """Return the aggregate of a tile from `seed`, and what `emit` must know of the tile.
-
-    Whatever is written over inputs of this or an earlier tile must have been read when it returns.
-    """
-
-
-def looks_back(work):
-    """Tell whether the visitor has to know the prefix of a tile."""
-
-
-def emit(work, space, prefix, memo, first, size):
-    """Write what the tile's prefix decides on."""
-
-
-def finish(work, prefix):
-    """Write what the last prefix decides on; called once."""
-
-
-@numba.njit(**OPTIONS)
-def _nothing(*arguments):
-    return None
-
-
-@numba.njit(**OPTIONS)
-def _yes(work):
-    return True
+from .calls import resolve
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """The compiled functions of a class of visitors."""
+    """The compiled functions of a class of visitors; one that emits nothing need not look back."""
 
     observe: Any
-    emit: Any
-    looks_back: Any = _yes
-    finish: Any = _nothing
+    emit: Any = None
+    finish: Any = None
 
 
 _visitors: dict[type, Visitor] = {}
@@ -64,30 +33,50 @@ def register(kind: type, visitor: Visitor) -> None:
     _visitors[kind] = visitor
 
 
-@overload(observe)
-def _observe(work, space, seed, first, size):
+def visit(typing_context: Any, function: Any, *arguments: Any) -> Any:
+    """Let an intrinsic stand for a call of a compiled function; without one, for nothing."""
+    if function is None:
+        return types.none(*arguments), lambda context, *_: context.get_dummy_value()
+    answer, generate = resolve(typing_context, function, arguments)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return generate(context, builder, args)
+
+    return answer(*arguments), codegen
+
+
+@intrinsic
+def observe(typing_context, work, space, seed, first, size):
+    """Return the aggregate of a tile from `seed`, and what `emit` must know of the tile.
+
+    Whatever is written over inputs of this or an earlier tile must have been read when it returns.
+    """
     function = _visitors[work.instance_class].observe
-    return lambda work, space, seed, first, size: function(work, space, seed, first, size)
+    return visit(typing_context, function, work, space, seed, first, size)
 
 
-@overload(looks_back)
-def _looks_back(work):
-    function = _visitors[work.instance_class].looks_back
-    return lambda work: function(work)
+@intrinsic
+def looks_back(typing_context, work):
+    """Tell whether the visitor has to know the prefix of a tile."""
+    emits = _visitors[work.instance_class].emit is not None
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_constant(types.boolean, emits)
+
+    return types.boolean(work), codegen
 
 
-@overload(emit)
-def _emit(work, space, prefix, memo, first, size):
+@intrinsic
+def emit(typing_context, work, space, prefix, memo, first, size):
+    """Write what the tile's prefix decides on."""
     function = _visitors[work.instance_class].emit
-    return lambda work, space, prefix, memo, first, size: function(
-        work, space, prefix, memo, first, size
-    )
+    return visit(typing_context, function, work, space, prefix, memo, first, size)
 
 
-@overload(finish)
-def _finish(work, prefix):
-    function = _visitors[work.instance_class].finish
-    return lambda work, prefix: function(work, prefix)
+@intrinsic
+def finish(typing_context, work, prefix):
+    """Write what the last prefix decides on; called once."""
+    return visit(typing_context, _visitors[work.instance_class].finish, work, prefix)
 
 
 def work_type(kind: type, **fields: Any) -> Any:

@@ -37,6 +37,38 @@ def test_kernels_are_found_again_and_made_anew(tmp_path):
         assert use(tmp_path)[0] == "[0, 1, 3, 6, 10]"
 
 
+BY_KEY = """
+import numpy as np
+from dask_gpuscan.kernels import BUILT_IN, reduce_by_key
+from dask_gpuscan.kernels.cpu import calls, engine, marking
+EDIT
+for dtype in DTYPES:
+    print(reduce_by_key(BUILT_IN["add"], np.array([1, 1, 2], dtype), np.arange(3))[1].tolist())
+for function in (engine.walk_tiles, marking.mark_key, marking.mark_runs, marking.list_rows):
+    stats = function.stats
+    print(function.__name__, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+def by_key(folder: Path, dtypes: str, edit: str = "") -> list[str]:
+    """Reduce by keys of some dtypes; return the answers, and how often each function was found and compiled."""
+    return use(folder, BY_KEY.replace("DTYPES", dtypes).replace("EDIT", edit))
+
+
+def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_their_sources(
+    tmp_path,
+):
+    answer = "[1, 2]"
+    made = ["walk_tiles 0 1", "mark_key 0 1", "mark_runs 0 1", "list_rows 0 1"]
+    assert by_key(tmp_path, "['f4']") == [answer, *made]
+    more = ["walk_tiles 1 0", "mark_key 1 1", "mark_runs 1 0", "list_rows 1 0"]
+    assert by_key(tmp_path, "['i8', 'f4']") == [answer, answer, *more]  # at other addresses
+    found = ["walk_tiles 1 0", "mark_key 1 0", "mark_runs 1 0", "list_rows 1 0"]
+    assert by_key(tmp_path, "['f4']") == [answer, *found]
+    edit = "calls._SOURCES.update(b'an edit of some module')"
+    assert by_key(tmp_path, "['f4']", edit) == [answer, *made]
+
+
 def test_files_that_were_mixed_up_are_made_anew(tmp_path):
     """Two processes that compile at once may give one data file to two entries of the index."""
     other = USE.replace("np.arange(5)", "np.arange(5.0)")
