@@ -1,7 +1,7 @@
 """Forward and backward fill: the last valid value is carried on, for columns of every dtype.
 
-Fixed-width columns are scanned with the operator `last`; for others, and where a limit counts rows, the
-column's library fills the partition, and the value carried in fills its head. This module must never know
+Fixed-width columns are scanned with an operator that takes the last value; for others, and where a limit counts
+rows, the column's library fills the partition, and the value carried in fills its head. This module must never know
 that there are several partitions.
 """
 

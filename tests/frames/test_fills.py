@@ -37,6 +37,20 @@ def test_backward_is_forward_on_reversed_rows(backend, x, at):
     same(backend.to_pandas(one), backend.to_pandas(other)[::-1])
 
 
+@pytest.mark.parametrize("method", ["ffill", "bfill"])
+def test_nan_that_is_a_value_is_carried_on(method):
+    numbers = np.array([0, 1, 0, np.nan, 0, 2, 0])
+    null = np.array([True, False] * 3 + [True])
+    for x in (
+        pd.Series(pd.arrays.FloatingArray(numbers, null)),
+        pd.Series(pd.arrays.ArrowExtensionArray(pa.array(numbers, mask=null))),
+    ):
+        expected = getattr(x, method)()
+        same(getattr(x.gpuscan, method)(), expected)
+        lazy = getattr(partitioned(x, [0.5]).gpuscan, method)()
+        same(lazy.compute(), expected)
+
+
 def test_gap_longer_than_partitions(backend):
     x = pd.Series(["first", *[None] * 20, "last"])
     at = [i / 22 for i in range(1, 22)]
