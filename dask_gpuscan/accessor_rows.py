@@ -26,10 +26,11 @@ class RowMethods(Accessor):
         predicate : Series of bool, str or function
             A boolean Series, whose nulls are not kept; an expression of comparisons, arithmetic, boolean
             operators, literals and names of columns (odd ones in backquotes); or a Python function whose
-            parameters are named like numeric columns, which is compiled and fused into the pass.
+            parameters are named like columns of numbers or bool, which is compiled and fused into the pass:
+            it may compute, but neither read files nor print nor use objects. It sees NaN, but no other nulls.
         rebalance : bool, default False
-            Spread the rows that are left evenly over the partitions of a Dask collection. Counts them now,
-            and so makes the lengths of partitions known.
+            Spread the rows that are left evenly over the partitions of a Dask collection. Counts them now, as
+            all lengths tell which partitions a new one is made of, and so makes them known.
 
         Returns
         -------
@@ -161,7 +162,7 @@ class RowMethods(Accessor):
         Parameters
         ----------
         by : name or list of names
-            Columns, or levels of the index.
+            Columns, or levels of the index, of any dtype whose values can be hashed.
         clustered : bool, optional
             Whether equal keys are adjacent. Then a reduction is one pass and gives one row a group in order
             of appearance; groups may span partitions. A key that comes again is a group of its own.

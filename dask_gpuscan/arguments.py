@@ -54,10 +54,10 @@ def named_reductions(
     if (functions is None) == (not named):
         raise TypeError("agg takes names of reductions, or keywords name=(column, reduction)")
     if named:
-        for keyword, pair in named.items():
-            if not isinstance(pair, tuple) or len(pair) != 2:
-                raise TypeError(f"agg takes {keyword}=(column, reduction), found {pair!r}")
-        return [(keyword, column, name) for keyword, (column, name) in named.items()], False
+        return [
+            (keyword, *_pair(keyword, asked, columns, as_series))
+            for keyword, asked in named.items()
+        ], False
     if not isinstance(functions, Mapping):
         functions = dict.fromkeys(columns, functions)
     wanted: list[tuple[Hashable, Hashable, str]] = []
@@ -71,3 +71,18 @@ def named_reductions(
                 label = name if as_series else (column, name)
             wanted.append((label, column, name))
     return wanted, lists and not as_series
+
+
+def _pair(
+    keyword: str, asked: Any, columns: list[Hashable], as_series: bool
+) -> tuple[Hashable, str]:
+    """Return the column and the reduction that a keyword of ``agg`` asks for; of one column, the reduction will do."""
+    if isinstance(asked, pd.NamedAgg) and not (
+        getattr(asked, "args", ()) or getattr(asked, "kwargs", {})
+    ):
+        return asked.column, asked.aggfunc
+    if as_series and isinstance(asked, str):
+        return columns[0], asked
+    if not isinstance(asked, tuple) or len(asked) != 2:
+        raise TypeError(f"agg takes {keyword}=(column, reduction), found {asked!r}")
+    return asked

@@ -60,7 +60,7 @@ class Clustered(OpenRuns):
         """Return the rows of a partition in the order of their keys, as positions; None if they are."""
         if not self.sorts or partition.index.is_monotonic_increasing:
             return None
-        return partition.index.argsort(kind="stable")
+        return library_of(partition).order(partition.index)
 
     def aggregate(self, partition: Any) -> Open:
         order = self.order(partition)

@@ -92,6 +92,9 @@ class Library(Protocol):
     @property
     def layouts(self) -> tuple[Layout, ...]: ...
 
+    null_sums: bool
+    """Whether the sum and the product of a group without values are null."""
+
     def __hash__(self) -> int: ...
 
     def is_numeric(self, dtype: Any) -> bool:
@@ -151,14 +154,23 @@ class Library(Protocol):
     def valid(self, column: Any) -> Any:
         """Return where a series is not null, as an array of bool."""
 
-    def codes(self, column: Any) -> Any:
-        """Return an array of integers, equal where values of a series are; nulls are one value.
+    def codes(self, column: Any) -> tuple[Any, Nulls]:
+        """Return an array of integers, equal where values of a series are, and where nulls are if not one value.
 
         Raises a TypeError for values that cannot be hashed.
         """
 
     def group_codes(self, arrays: list[Any]) -> Any:
         """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
+
+    def group(self, method: str, column: Any, codes: Any) -> Any:
+        """Return the array of the library's own reduction of the rows with equal codes, in the codes' order."""
+
+    def order(self, index: Any) -> Any:
+        """Return the positions of an index' rows in the order of its values, equal ones as they are."""
+
+    def sort(self, frame: Any) -> Any:
+        """Return a frame or series in the order of its index, nulls last."""
 
     def labels(self, pairs: list[Any]) -> Any:
         """Return names of columns of two levels."""
@@ -227,6 +239,12 @@ def _library(kind: type) -> Library:
 def layout_of(library: Library, dtype: Any) -> Layout | None:
     """Return the layout of a dtype; None if its columns hold no fixed-width numbers."""
     return next((layout for layout in library.layouts if layout.matches(dtype)), None)
+
+
+def moved_layout(library: Library, dtype: Any) -> Layout | None:
+    """Return the layout of a dtype whose numbers kernels compare and move; 128-bit decimals have none."""
+    layout = layout_of(library, dtype)
+    return None if layout is None or layout.storage(dtype).kind == "V" else layout
 
 
 def is_number(library: Library, dtype: Any) -> bool:

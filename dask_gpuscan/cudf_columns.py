@@ -17,6 +17,8 @@ from typing import Any
 import cudf
 import cupy
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pylibcudf as plc
 from cudf.core.buffer import Buffer, as_buffer
 from cudf.core.buffer.spill_manager import get_global_manager
@@ -28,7 +30,7 @@ from rmm.allocators.cupy import rmm_cupy_allocator
 
 from . import kernels
 from .columns import _LIBRARIES, Layout, Missing, View
-from .kernels import BUILT_IN, INT128, Mask, bitmap
+from .kernels import BUILT_IN, INT128, Mask, Nulls, bitmap
 from .pandas_columns import PANDAS
 
 if Version(cudf.__version__) < Version(
@@ -228,6 +230,7 @@ class Cudf:
 
     numbers = cupy
     layouts: tuple[Layout, ...] = (LAYOUT,)
+    null_sums = True
 
     def is_numeric(self, dtype: Any) -> bool:
         return LAYOUT.matches(dtype) and dtype.kind not in "mM"
@@ -247,24 +250,27 @@ class Cudf:
             ) from error
 
     def grouped(self, method: str, dtype: Any) -> Any:
-        groups = cudf.Series._from_column(self.empty(dtype)).groupby(cudf.Series([], dtype="int64"))
-        try:
-            return getattr(groups, method)().dtype
-        except (TypeError, AttributeError, NotImplementedError) as error:
-            raise TypeError(
-                f"cuDF has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
-                f"by choosing columns, or cast it with astype"
-            ) from error
+        return _grouped(method, dtype)
 
     def nulled(self, array: Any, missing: Any) -> Any:
-        column = cudf.Series._from_column(array)
-        return column.where(cudf.Series(~missing))._column
+        whole = array.copy(deep=True) if array.offset else array
+        known = ColumnBase.create(plc.unary.is_valid(whole.plc_column), np.dtype(np.bool_))
+        flags = plc.Column.from_cuda_array_interface(_view(known).values & ~missing)
+        mask, null_count = plc.transform.bools_to_mask(flags)
+        return whole.set_mask(as_buffer(mask), null_count)
 
     def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
-        if len(arrays) == 1:
-            return cudf.Index(cudf.Series._from_column(arrays[0]), name=names[0])
         levels = [cudf.Series._from_column(a) for a in arrays]
-        return cudf.MultiIndex.from_arrays(levels, names=names)
+        try:
+            if len(arrays) == 1:
+                return cudf.Index(levels[0], name=names[0])
+            return cudf.MultiIndex.from_arrays(levels, names=names)
+        except NotImplementedError as error:
+            dtypes = ", ".join(str(a.dtype) for a in arrays)
+            raise TypeError(
+                f"cuDF has no index of dtype {dtypes}, as a reduction by {', '.join(map(repr, names))} "
+                f"would have; cast the key with astype"
+            ) from error
 
     def stored(self, value: Any, dtype: Any) -> Any:
         if not isinstance(dtype, DecimalDtype):
@@ -312,8 +318,7 @@ class Cudf:
         return index.take(positions)
 
     def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
-        numbered = {i: cudf.Series._from_column(a, index=index) for i, a in enumerate(arrays)}
-        out = cudf.DataFrame(numbered, index=index)
+        out = cudf.DataFrame._from_data(dict(enumerate(arrays)), index=index)
         out.columns = names
         return out
 
@@ -323,15 +328,25 @@ class Cudf:
     def valid(self, column: Any) -> Any:
         return cupy.asarray(self.series(column._column, None).notna()._column)
 
-    def codes(self, column: Any) -> Any:
+    def codes(self, column: Any) -> tuple[Any, Nulls]:
         if isinstance(column.dtype, cudf.CategoricalDtype):
-            return cupy.asarray(column.cat.codes)
-        return column.factorize()[0]
+            view = _view(column._column.codes)
+            return view.values, view.nulls
+        return self.group_codes([column._column]), None
 
     def group_codes(self, arrays: list[Any]) -> Any:
-        numbered = self.frame(arrays, range(len(arrays)), cudf.RangeIndex(len(arrays[0])))
-        groups = numbered.groupby(list(range(len(arrays))), sort=False, dropna=False)
-        return cupy.asarray(groups.ngroup())
+        _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
+        return _view(ColumnBase.create(codes, _INT32)).values
+
+    def group(self, method: str, column: Any, codes: Any) -> Any:
+        plain = self.series(column._column, None)
+        return getattr(plain.groupby(cudf.Series(codes)), method)().sort_index()._column
+
+    def order(self, index: Any) -> Any:
+        return index.argsort()
+
+    def sort(self, frame: Any) -> Any:
+        return frame.sort_index()
 
     def labels(self, pairs: list[Any]) -> Any:
         return PANDAS.labels(pairs)
@@ -420,6 +435,9 @@ class Cudf:
         return array.slice(start, stop)
 
     def concatenate(self, arrays: list[Any]) -> Any:
+        categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
+        if categorical and any(a.dtype != arrays[0].dtype for a in arrays):
+            return arrays[0]._concat(arrays)  # concat itself takes but equal categories
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 
@@ -427,6 +445,21 @@ class Cudf:
         if get_global_manager() is not None:
             return _unspilled(frame)
         return cupy.cuda.using_allocator(rmm_cupy_allocator)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=1024)
+def _grouped(method: str, dtype: Any) -> Any:
+    """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
+    groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
+    if method == "size" and isinstance(dtype, pd.ArrowDtype):  # where cuDF 26.10 itself raises
+        return pd.ArrowDtype(pa.int64())
+    try:
+        return getattr(groups, method)().dtype
+    except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
+        raise TypeError(
+            f"cuDF has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
+            f"by choosing columns, or cast it with astype"
+        ) from error
 
 
 CUDF = Cudf()

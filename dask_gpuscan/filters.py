@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
-import cloudpickle
 import numpy as np
 from dask.base import is_dask_collection
 from dask.dataframe.dask_expr import new_collection
@@ -28,42 +26,10 @@ from dask.dataframe.utils import meta_nonempty
 from dask.task_spec import Task, TaskRef
 
 from . import kernels
-from .arguments import one_of
-from .columns import Library, each, is_number, layout_of, library_of
-from .kernels.functions import fingerprint, freeze
+from .columns import Library, each, layout_of, library_of, moved_layout
+from .functions import Function, compiled, function_of
 from .predicates import Expression
 from .rebalance import rebalanced
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A predicate that is a Python function; its parameters are named like the columns that it takes."""
-
-    function: Callable[..., Any]
-    columns: tuple[str, ...]
-
-    @functools.cached_property
-    def token(self) -> str:
-        """What tells this function from any other content."""
-        return fingerprint(self.function, self.columns)
-
-    def __dask_tokenize__(self) -> tuple[str, str]:
-        return ("dask_gpuscan.Function", self.token)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Function) and self.token == other.token
-
-    def __hash__(self) -> int:
-        return hash(self.token)
-
-    def __reduce__(self) -> Any:
-        return (_load, (cloudpickle.dumps(self.function), self.columns))
-
-
-@functools.lru_cache(maxsize=256)
-def _load(pickled: bytes, columns: tuple[str, ...]) -> Function:
-    return Function(cloudpickle.loads(pickled), columns)
-
 
 Predicate = Any
 """An `Expression`, a `Function`, or a series or array of bool."""
@@ -84,7 +50,7 @@ def check_predicate(obj: Any, predicate: Any) -> Predicate:
             raise TypeError(f"predicate must be a Series of bool, found {type(predicate).__name__}")
         checked = predicate
     elif inspect.isfunction(predicate) or hasattr(predicate, "py_func"):
-        checked = _function(predicate, names, meta.ndim)
+        checked = function_of(predicate, names, meta.ndim)
     elif getattr(predicate, "ndim", 0) == 1 and hasattr(predicate, "dtype"):
         if is_dask_collection(obj):
             raise TypeError(
@@ -108,27 +74,6 @@ def check_predicate(obj: Any, predicate: Any) -> Predicate:
     return checked
 
 
-def _function(predicate: Any, names: list[Any], ndim: int) -> Function:
-    plain = getattr(predicate, "py_func", predicate)
-    if not inspect.isfunction(plain):
-        raise TypeError(f"predicate must be a function written in Python, found {predicate!r}")
-    parameters = inspect.signature(plain).parameters.values()
-    columns = tuple(p.name for p in parameters if p.default is p.empty)
-    if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters) or not columns:
-        raise TypeError(f"predicate must take columns by name, found {inspect.signature(plain)}")
-    if ndim == 1:
-        if len(columns) != 1:
-            raise TypeError(f"predicate of a Series must take one parameter, found {len(columns)}")
-    else:
-        for name in columns:
-            if names.count(name) != 1:
-                problem = "is twice" if name in names else "is not"
-                raise ValueError(
-                    f"predicate takes parameter {name!r}, which {problem} among the columns {one_of(names)}"
-                )
-    return Function(freeze(plain), columns)
-
-
 def _like(predicate: Predicate, meta: Any) -> Predicate:
     """A predicate for no rows."""
     if isinstance(predicate, (Expression, Function)):
@@ -145,15 +90,17 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
     """Return which rows of a frame a predicate keeps, in a form that kernels take."""
     library = library_of(frame)
     if isinstance(predicate, Function):
-        return _compiled(library, frame, predicate.function, [], predicate.columns, "predicate")
+        title = f"predicate {predicate.function.__name__}"
+        return compiled(library, frame, predicate.function, [], predicate.columns, title)
     if isinstance(predicate, Expression):
         named = {frame.name: frame} if frame.ndim == 1 else frame
         columns = {name: named[name] for name in predicate.columns}
         if all(isinstance(c.dtype, np.dtype) for c in columns.values()):
-            function = predicate.function({name: c.dtype for name, c in columns.items()})
+            nulls = any(_masked(library, c) for c in columns.values())
+            function = predicate.function({name: c.dtype for name, c in columns.items()}, nulls)
             if function is not None:
                 names = predicate.columns
-                return _compiled(library, frame, *function, names, f"predicate {predicate.text!r}")
+                return compiled(library, frame, *function, names, f"predicate {predicate.text!r}")
         predicate = predicate.evaluate(columns)
     if len(predicate) != len(frame):
         raise ValueError(
@@ -168,6 +115,14 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
     return truth(predicate)
 
 
+def _masked(library: Library, column: Any) -> bool:
+    """Whether a column has nulls that are no numbers."""
+    layout = layout_of(library, column.dtype)
+    if layout is None or layout.nulls != "mask":
+        return False
+    return layout.raw(library.array(column)).nulls is not None
+
+
 def truth(column: Any) -> Any:
     """Return where a boolean series is true, as an array of bool; nulls are not."""
     library = library_of(column)
@@ -178,48 +133,6 @@ def truth(column: Any) -> Any:
         )
     view = layout.raw(library.array(column))
     return view.values if view.nulls is None else view.values & ~view.missing()
-
-
-def _compiled(
-    library: Library,
-    frame: Any,
-    function: Any,
-    numbers: list[Any],
-    columns: Sequence[str],
-    title: str,
-) -> Any:
-    """A function of the elements of some columns and of numbers, for kernels; nulls of masked columns are kept out."""
-    inputs: list[Any] = []
-    nulls: list[kernels.Nulls] = []
-    for name in columns:
-        column = frame if frame.ndim == 1 else frame[name]
-        if not is_number(library, column.dtype):
-            raise TypeError(
-                f"{title} takes column {name!r} of dtype {column.dtype}: functions take numbers and bool; "
-                f"give a string or a boolean Series"
-            )
-        layout = layout_of(library, column.dtype)
-        assert layout is not None
-        view = layout.raw(library.array(column))
-        inputs.append(view.values)
-        nulls.append(view.nulls if layout.nulls == "mask" else None)
-    dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in (*inputs, *numbers)]
-    _check_truth(function, tuple(dtypes), title)
-    return kernels.Predicate(function, [*inputs, *numbers], [*nulls, *(None for _ in numbers)])
-
-
-def _first_but_zero(a: Any, b: Any) -> Any:
-    return b if a == 0 else a
-
-
-def _check_truth(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> None:
-    """Raise a TypeError for a function that does not compile, or whose values are not bool."""
-    lifts = kernels.Operator(_first_but_zero, False, function, name=title, inputs=len(dtypes))
-    found = kernels.signature(lifts, dtypes)
-    if found.outputs != (np.dtype(np.bool_),):
-        raise TypeError(
-            f"{title} must be boolean, found a function that returns {found.outputs[0]}"
-        )
 
 
 def compact(frame: Any, choose: Callable[[list[Any]], list[list[Any]]]) -> list[Any]:
@@ -238,7 +151,7 @@ def compact(frame: Any, choose: Callable[[list[Any]], list[list[Any]]]) -> list[
     plans = []
     for column in columns:
         array = library.array(column)
-        layout = layout_of(library, column.dtype)
+        layout = moved_layout(library, column.dtype)
         masked = False
         if layout is not None:
             view = layout.raw(array)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import Library, View, is_number, layout_of, library_of, title
+from .columns import Library, View, is_number, layout_of, library_of, moved_layout, title
 from .kernels import BUILT_IN, Operator
 from .keys import Keys
 from .reductions import States, joint_nulls, merged, on_states
@@ -43,6 +43,11 @@ class ScanGroups:
 
     def _plan(self, columns: Sequence[Any]) -> Plan:
         library, dtypes = library_of(columns[0]), tuple(c.dtype for c in columns)
+        for dtype in dtypes:
+            if layout_of(library, dtype) is not None and moved_layout(library, dtype) is None:
+                raise TypeError(
+                    f"dtype {dtype} cannot be scanned within groups; cast it with astype"
+                )
         requested = None
         if self.op in METHODS:
             answer = library.grouped(METHODS[self.op], dtypes[0])
@@ -59,7 +64,7 @@ class ScanGroups:
         """Reduce the rows of one group."""
         found = self._plan(columns)
         _, options = self._options(found, columns)
-        return found.op, kernels.reduce(found.op, reverse=self.reverse, **options)
+        return kernels.aggregate(found.op, reverse=self.reverse, **options)
 
     def join(self, states: Sequence[tuple[Operator, Any]]) -> tuple[Operator, Any]:
         """Reduce neighbouring parts of one group."""
@@ -70,13 +75,16 @@ class ScanGroups:
         """Scan a partition, from the state of the group that goes on in it."""
         found = self._plan(columns)
         views, options = self._options(found, columns)
+        carry_in = None
+        if continues:
+            carry_in = kernels.seed(found.op, carried[1], found.kernel_dtype)
         out, _ = kernels.scan_by_key(
             found.op,
             keys.arrays,
             key_nulls=keys.nulls,
             exclusive=self.exclusive,
             reverse=self.reverse,
-            carry_in=carried[1] if continues else None,
+            carry_in=carry_in,
             continues=continues,
             **options,
         )
@@ -94,12 +102,16 @@ class ScanGroups:
         """Reduce each group to its state."""
         found = self._plan(columns)
         _, options = self._options(found, columns)
-        first, states = kernels.reduce_by_key(found.op, keys.arrays, starts=starts, **options)
+        op = kernels.carrier(found.op, found.kernel_dtype)
+        if op is not found.op:
+            values = options["values"].astype(found.kernel_dtype, copy=False)
+            options |= {"values": values, "dtype": None}
+        first, states = kernels.reduce_by_key(op, keys.arrays, starts=starts, **options)
         return first, states if isinstance(states, tuple) else (states,)
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Reduce states of equal keys to one."""
-        return merged(self.op, states, keys)
+        return merged(kernels.carrier(self.op, states[0].dtype), states, keys)
 
     def apply_after(
         self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
@@ -111,6 +123,8 @@ class ScanGroups:
         rows = numbers.arange(len(columns[0]), dtype=INT64)
         _, states = kernels.reduce_by_key(found.op, [rows], starts=False, **options)
         states = states if isinstance(states, tuple) else (states,)
+        if kernels.carrier(found.op, found.kernel_dtype) is not found.op:
+            prior = (kernels.seed(found.op, prior, found.kernel_dtype),)
         pairs = zip(prior, states, strict=True)
         both = tuple(numbers.concatenate([a, b])[order] for a, b in pairs)
         out, _ = kernels.scan_by_key(

@@ -14,19 +14,17 @@ from dask.base import is_dask_collection
 
 from .arguments import check_ddof, check_flags, check_limit, named_reductions, one_of
 from .clustered import ClusteredReduce, ClusteredScan, Part
-from .columns import layout_of, library_of
+from .columns import library_of
 from .group_scans import CountGroups, FillGroups, ScanGroups
+from .held import operation_of
 from .kernels import BUILT_IN, Operator
 from .keys import check_by
 from .lookback import run
 from .per_key import KeyedScan, reduce_by_table
-from .reductions import REDUCTIONS, PickColumn, ReduceColumn, Reduction, spread
+from .reductions import OWN, REDUCTIONS, ROWS, ReduceColumn, Reduction, spread
 
 NAMES = (*REDUCTIONS, "var", "std")
 """The reductions that `agg` takes by name."""
-
-_OWN = ("nunique_consecutive",)
-"""Those that no library has."""
 
 
 class GroupBy:
@@ -108,6 +106,12 @@ class GroupBy:
     def _one_pass(self) -> bool:
         return bool(self._clustered) or self._is_sorted
 
+    @property
+    def _by_library(self) -> bool:
+        """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
+        lazy = is_dask_collection(self._obj)
+        return not (self._one_pass or lazy) and len(self._obj) > 0
+
     def _library_groups(self, names: Sequence[Hashable]) -> Any:
         """The library's own group-by of some columns of a frame that is no Dask collection."""
         by = list(self._by.columns)
@@ -120,12 +124,8 @@ class GroupBy:
     # --- reductions -------------------------------------------------------------------------------
 
     def _operation(self, name: str, column: Hashable, ddof: int = 1) -> Any:
-        if name in ("var", "std"):
-            return ReduceColumn(spread(name, ddof))
-        library, dtype = library_of(self._meta), self._column(column).dtype
-        if name in ("first", "last") and layout_of(library, dtype) is None:
-            return PickColumn(name)
-        return ReduceColumn(REDUCTIONS[name])
+        found = spread(name, ddof) if name in ("var", "std") else REDUCTIONS[name]
+        return operation_of(library_of(self._meta), self._column(column).dtype, found)
 
     def _run_parts(self, parts: list[Part], as_series: bool) -> Any:
         """Reduce groups to one row each, by our own means."""
@@ -146,8 +146,11 @@ class GroupBy:
     def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
         names = self._columns(numeric_only)
-        if not (self._one_pass or is_dask_collection(self._obj) or name in _OWN):
-            return getattr(self._library_groups(names), name)(**options)
+        if self._by_library and name not in OWN:
+            try:
+                return getattr(self._library_groups(names), name)(**options)
+            except (TypeError, NotImplementedError, AttributeError, RuntimeError):
+                pass  # our own means may do it, or say what is wrong
         parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
         if not parts:
             raise ValueError(f"{name} needs at least one column besides the keys")
@@ -207,14 +210,20 @@ class GroupBy:
 
     def size(self) -> Any:
         """Return the number of rows of each group, as a Series."""
-        if not self._one_pass and not is_dask_collection(self._obj):
+        if self._by_library:
             names = self._columns()[:1]
             if not names:
                 names = [n for n in self._by.columns if n not in self._by.levels][:1]
-            return self._library_groups(names).size()
+            try:
+                return self._library_groups(names).size()
+            except AttributeError:
+                pass  # cuDF has no sizes for columns of Arrow's dtypes
         name = self._meta.name if self._meta.ndim == 1 else None
         name = self._selected if self._as_series and self._meta.ndim == 2 else name
-        part = Part(name, (), ReduceColumn(REDUCTIONS["size"]))
+        if self._as_series:
+            part = Part(name, (self._columns()[0],), ReduceColumn(REDUCTIONS["size"]))
+        else:
+            part = Part(name, (), ReduceColumn(ROWS))
         return self._run_parts([part], True)
 
     def reduce(self, op: Operator) -> Any:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from . import kernels
 from .arguments import one_of
-from .columns import layout_of, library_of
+from .columns import library_of, moved_layout
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ def key_arrays(series: Sequence[Any]) -> Keys:
     nulls: list[kernels.Nulls] = []
     for column in series:
         library = library_of(column)
-        layout = layout_of(library, column.dtype)
+        layout = moved_layout(library, column.dtype)
         if layout is None:
-            arrays.append(library.codes(column))
-            nulls.append(None)
+            values, null = library.codes(column)
         else:
             view = layout.raw(library.array(column))
-            arrays.append(view.values)
-            nulls.append(view.nulls)
+            values, null = view.values, view.nulls
+        arrays.append(values)
+        nulls.append(null)
     return Keys(arrays, nulls)
 
 

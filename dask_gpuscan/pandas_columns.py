@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .columns import Layout, Missing, View, layout_of
-from .kernels import NAT, InBand, bitmap, byte_mask
+from .kernels import NAT, InBand, Nulls, bitmap, byte_mask
 
 
 def _nulls(missing: Missing) -> Any:
@@ -207,6 +207,7 @@ class Pandas:
 
     numbers = np
     layouts: tuple[Layout, ...] = (NumPyLayout(), TimeLayout(), MaskedLayout(), ArrowLayout())
+    null_sums = False
 
     def is_numeric(self, dtype: Any) -> bool:
         return bool(pd.api.types.is_numeric_dtype(dtype))
@@ -298,15 +299,27 @@ class Pandas:
     def valid(self, column: Any) -> Any:
         return np.asarray(column.notna())
 
-    def codes(self, column: Any) -> Any:
+    def codes(self, column: Any) -> tuple[Any, Nulls]:
         if isinstance(column.dtype, pd.CategoricalDtype):
-            return column.array.codes.astype(np.int64)
-        return pd.factorize(column.array)[0]
+            return column.array.codes.astype(np.int64), None
+        return pd.factorize(column.array)[0], None
 
     def group_codes(self, arrays: list[Any]) -> Any:
         numbered = self.frame(arrays, range(len(arrays)), pd.RangeIndex(len(arrays[0])))
         groups = numbered.groupby(list(numbered), sort=False, dropna=False, observed=True)
         return groups.ngroup().to_numpy()
+
+    def group(self, method: str, column: Any, codes: Any) -> Any:
+        return _bare(getattr(column.groupby(codes), method)().array)
+
+    def order(self, index: Any) -> Any:
+        return index.argsort(kind="stable")
+
+    def sort(self, frame: Any) -> Any:
+        try:
+            return frame.sort_index(kind="stable")
+        except TypeError:
+            return frame  # keys that have no order stay as they appear, as in pandas' own group-by
 
     def labels(self, pairs: list[Any]) -> Any:
         return pd.MultiIndex.from_tuples(pairs)

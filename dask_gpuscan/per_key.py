@@ -178,11 +178,7 @@ def _finish(carry: ClusteredReduce, meta: Any, tables: list[Table]) -> Any:
             positions = library.numbers.flatnonzero(~null)
             keys = [library.take(a, positions) for a in keys]
             arrays = [library.take(a, positions) for a in arrays]
-    out = carry.build(meta, arrays, library.key_index(keys, carry.by.columns))
-    try:
-        return out.sort_index(kind="stable")
-    except TypeError:  # keys that have no order stay as they appear, as in pandas
-        return out
+    return library.sort(carry.build(meta, arrays, library.key_index(keys, carry.by.columns)))
 
 
 def _merge(operations: list[Any], tables: list[Table]) -> Table:

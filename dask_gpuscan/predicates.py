@@ -114,10 +114,13 @@ class Expression:
         except Exception as error:  # whatever the library raises for what it cannot do
             raise TypeError(f"predicate {self.text!r}: {error}") from error
 
-    def function(self, dtypes: dict[str, np.dtype]) -> tuple[Callable[..., Any], list[Any]] | None:
+    def function(
+        self, dtypes: dict[str, np.dtype], nulls: bool = False
+    ) -> tuple[Callable[..., Any], list[Any]] | None:
         """Return the predicate as a function of elements of `columns` and of numbers, and the numbers.
 
-        None where columns of these dtypes are not certain to compare in compiled code as they do in NumPy.
+        None where columns of these dtypes are not certain to compare in compiled code as they do in NumPy, and where
+        a row may be kept although a column is null in it, if there are `nulls`: the function is not asked there.
 
         Examples
         --------
@@ -126,6 +129,8 @@ class Expression:
         ([0, 3], True)
         """
         if not all(d.kind in "bi" or d in _EXACT for d in dtypes.values()):
+            return None
+        if nulls and not _keeps_no_null(_parse(self.text)[0]):
             return None
         return _compiled(self.text)
 
@@ -292,6 +297,16 @@ def _truth(value: Any, node: ast.expr) -> Any:
         found = type(value).__name__ if dtype is None else dtype
         raise TypeError(f"{ast.unparse(node)!r} is {found}, where a boolean operand is needed")
     return value
+
+
+def _keeps_no_null(node: ast.expr) -> bool:
+    """Whether a null in any column is enough for a row not to be kept, as null or False is not."""
+    match node:
+        case ast.BoolOp(op=ast.And()):
+            return all(map(_keeps_no_null, node.values))
+        case ast.UnaryOp(operand=ast.Compare(ops=[_])):  # not null is null
+            return True
+    return isinstance(node, ast.Compare)
 
 
 @functools.lru_cache(maxsize=256)

@@ -7,18 +7,21 @@ was open before comes as a host state. This module must never know which partiti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from . import kernels
-from .columns import Library, is_number, layout_of, library_of, title
+from .columns import Library, is_number, layout_of, library_of, moved_layout, title
 from .kernels import BUILT_IN, Operator
+from .kernels.product import PRODUCT, PRODUCTS
 from .keys import Keys
 from .runs import INT64, Runs
 from .scans import IGNORING_NAN, plan
+
+FLOAT64 = np.dtype(np.float64)
 
 States = tuple[Any, ...]
 """One item a field of an operator's state: scalars of one run, or arrays of one item a run."""
@@ -85,6 +88,18 @@ _MEAN = Operator(_moments, (0.0, 0.0), _moment, name="mean")
 """State: (number of values, their sum)."""
 
 
+def _halves(a: Any, b: Any) -> Any:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def _half(x: Any) -> Any:
+    return (1, x >> 32, x & 0xFFFFFFFF)
+
+
+_MEAN_TIME = Operator(_halves, (0, 0, 0), _half, name="mean-time")
+"""State: (number of values, sums of their upper and lower halves), as the sum of times may need more than 64 bits."""
+
+
 def _itself(numbers: Any, s: States) -> Any:
     return s[0], None
 
@@ -96,6 +111,17 @@ def _if_seen(numbers: Any, s: States) -> Any:
 def _mean(numbers: Any, s: States) -> Any:
     none = s[0] == 0
     return s[1] / numbers.where(none, 1.0, s[0]), none
+
+
+def _mean_time(numbers: Any, s: States) -> Any:
+    none = s[0] == 0
+    n = numbers.where(none, 1, s[0])
+    whole, rest = s[1] // n, s[1] % n
+    return (whole << 32) + s[2] // n + ((rest << 32) + s[2] % n) // n, none
+
+
+def _product(numbers: Any, s: States) -> Any:
+    return (kernels.seed(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
 
 
 def _spread(ddof: int, root: bool) -> Callable[[Any, States], Any]:
@@ -118,8 +144,8 @@ class Reduction:
     op : Operator
     finish : callable
         ``finish(numbers, states) -> (values, missing)``.
-    of : {"values", "numbers", "valid", "rows"}
-        What is reduced: values of any fixed width, numbers and bool alone, whether there is a value, or rows.
+    of : {"values", "valid", "rows"}
+        What is reduced: values, whether there is a value, or rows.
     wide : bool
         Whether floating-point states are float64 whatever the column.
     """
@@ -135,20 +161,20 @@ def _add(a: Any, b: Any) -> Any:
     return a + b
 
 
-_COUNT = Operator(_add, 0, name="count", inputs=1)
+COUNT = Operator(_add, 0, name="count", inputs=1)
 
 REDUCTIONS: dict[str, Reduction] = {
     r.name: r
     for r in (
         Reduction("sum", BUILT_IN["add"], _itself, wide=True),
-        Reduction("prod", BUILT_IN["multiply"], _itself, wide=True),
+        Reduction("prod", BUILT_IN["multiply"], _product, wide=True),
         Reduction("min", BUILT_IN["minimum"], _if_seen),
         Reduction("max", BUILT_IN["maximum"], _if_seen),
         Reduction("any", BUILT_IN["logical_any"], _itself),
         Reduction("all", BUILT_IN["logical_all"], _itself),
-        Reduction("count", _COUNT, _itself, "valid"),
-        Reduction("size", _COUNT, _itself, "rows"),
-        Reduction("mean", _MEAN, _mean, "numbers"),
+        Reduction("count", COUNT, _itself, "valid"),
+        Reduction("size", COUNT, _itself, "rows"),
+        Reduction("mean", _MEAN, _mean),
         Reduction("first", BUILT_IN["first"], _if_seen),
         Reduction("last", BUILT_IN["last"], _if_seen),
         Reduction("nunique_consecutive", CHANGES, _itself),
@@ -156,10 +182,19 @@ REDUCTIONS: dict[str, Reduction] = {
 }
 """The reductions that take no argument."""
 
+ROWS = Reduction("rows", COUNT, _itself, "rows")
+"""The number of rows of a frame, whatever its columns."""
+
+OWN = ("rows", "nunique_consecutive")
+"""Reductions that no library has: integers."""
+
+OF_TIMES = {"mean": Reduction("mean", _MEAN_TIME, _mean_time)}
+"""Those that are others of times."""
+
 
 def spread(name: str, ddof: int) -> Reduction:
     """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
-    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"), "numbers")
+    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"))
 
 
 # --- a reduction of one column -----------------------------------------------------------------------
@@ -190,18 +225,20 @@ class ReduceColumn:
         reduction = self.reduction
         if self.user:
             return plan(library, reduction.op, dtypes, None).dtype
-        if reduction.of == "rows" or reduction.name == "nunique_consecutive":
-            answer = np.dtype(np.int64)
+        if reduction.name in OWN:
+            answer = INT64
         else:
             answer = library.grouped(reduction.name, dtypes[0])
-        if reduction.of in ("values", "numbers"):
-            fits = is_number(library, dtypes[0]) and dtypes[0].kind != "c"
-            if not fits and (reduction.of == "numbers" or layout_of(library, dtypes[0]) is None):
-                raise TypeError(
-                    f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "
-                    f"choosing columns, or cast it with astype"
-                )
+        if reduction.of == "values" and not in_kernels(library, dtypes[0]):
+            raise TypeError(
+                f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "
+                f"choosing columns, or cast it with astype"
+            )
         return answer
+
+    def _carried(self, dtype: np.dtype) -> bool:
+        """Whether states are those of a carrier: plain ones of many elements may overflow where a walk does not."""
+        return kernels.carrier(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(self, columns: Sequence[Any]) -> tuple[Operator, Any, kernels.Nulls, Any]:
         """Operator, values, nulls and the dtype of the state."""
@@ -212,7 +249,11 @@ class ReduceColumn:
             return reduction.op, library.valid(column).astype(INT64), None, INT64
         if self.user:
             views = [_view(library, c) for c in columns]
-            return reduction.op, tuple(v.values for v in views), joint_nulls(views), None
+            found = plan(library, reduction.op, tuple(c.dtype for c in columns), None)
+            nulls = joint_nulls(views)
+            if self._carried(found.kernel_dtype):
+                return _product_of(views[0].values, found.kernel_dtype, nulls)
+            return reduction.op, tuple(v.values for v in views), nulls, None
         view = _view(library, column)
         layout = layout_of(library, column.dtype)
         assert layout is not None
@@ -221,11 +262,13 @@ class ReduceColumn:
             op = _seeing(IGNORING_NAN[op] if layout.passes_over_nan else op)
         elif op in (BUILT_IN["add"], BUILT_IN["multiply"]):
             answer = self._dtype(library, (column.dtype,))
-            found = layout_of(library, answer)
-            assert found is not None
-            dtype = found.storage(answer)
+            answers = layout_of(library, answer)
+            assert answers is not None
+            dtype = answers.storage(answer)
             if reduction.wide and dtype.kind == "f":
-                dtype = np.dtype(np.float64)
+                dtype = FLOAT64
+            if self._carried(dtype):
+                return _product_of(view.values, dtype, view.nulls)
         return op, view.values, view.nulls, dtype
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
@@ -250,24 +293,28 @@ class ReduceColumn:
 
     def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
         """Return the answers of runs as an array, given the state of the one that was open before."""
-        library = library_of(columns[0])
-        if runs.carried is not None:
-            if runs.joined:
-                own = tuple(s.dtype.type(s[0].item()) for s in states)
-                carried = self.join([carried, (carried[0], own)])
-                states = tuple(s[1:] for s in states)
-            numbers = library.numbers
-            pairs = zip(carried[1], states, strict=True)
-            states = tuple(
-                numbers.concatenate([numbers.asarray([head], dtype=s.dtype), s])
-                for head, s in pairs
-            )
-        return self.answer(columns, states)
+        return self.answer(columns, self.closed(states, runs, carried))
+
+    def closed(self, states: States, runs: Runs, carried: Any) -> States:
+        """Return the states of runs, given that of the one that was open before."""
+        if runs.carried is None:
+            return states
+        if runs.joined:
+            own = tuple(s.dtype.type(s[0].item()) for s in states)
+            carried = self.join([carried, (carried[0], own)])
+            states = tuple(s[1:] for s in states)
+        pairs = zip(carried[1], states, strict=True)
+        numbers = library_of(runs.series[0]).numbers
+        return tuple(
+            numbers.concatenate([numbers.asarray([head], dtype=s.dtype), s]) for head, s in pairs
+        )
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Reduce states of equal keys to one."""
         op = self.reduction.op
-        return merged(_seeing(op) if op in IGNORING_NAN and not self.user else op, states, keys)
+        if op in IGNORING_NAN and not self.user:
+            op = _seeing(op)
+        return merged(kernels.carrier(op, states[0].dtype), states, keys)
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
         """Make states a column of answers."""
@@ -275,14 +322,22 @@ class ReduceColumn:
         dtype = self._dtype(library, tuple(c.dtype for c in columns))
         layout = layout_of(library, dtype)
         assert layout is not None
-        if self.user:
+        if self.user and not self._carried(layout.storage(dtype)):
             values, missing = lowered(library, self.reduction.op, states), None
+        elif self.user:
+            values, missing = _product(library.numbers, states)
         else:
             values, missing = self.reduction.finish(library.numbers, states)
         if missing is not None and not bool(missing.any()):
             missing = None
         values = values.astype(layout.storage(dtype))  # a copy: states may be used again
         return layout.wrap(values, missing, dtype)
+
+
+def in_kernels(library: Library, dtype: Any) -> bool:
+    """Tell whether kernels reduce columns of a dtype: of numbers, bool and times."""
+    times = moved_layout(library, dtype) is not None and dtype.kind in "mM"
+    return times or (is_number(library, dtype) and dtype.kind != "c")
 
 
 def merged(op: Operator, states: States, keys: Keys) -> States:
@@ -304,16 +359,25 @@ def lowered(library: Library, op: Operator, states: States) -> Any:
 
 def on_states(op: Operator, states: States) -> Operator:
     """Return the operator whose elements are states of another."""
+    if op == PRODUCT:
+        return PRODUCTS
     return _on_states(op, tuple(s.dtype for s in states))
 
 
 @lru_cache(maxsize=256)
 def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
     if len(dtypes) == 1:
-        return Operator(op.combine, op.identity, None, op.lower, op.name, 1)
+        return replace(op, lift=None, inputs=1)
     # identities that depend on the dtype are those of operators whose state starts with the element
     identity = op.identity_for(*[dtypes[0]] * op.inputs)
     return Operator(op.combine, identity, None, op.lower, op.name)
+
+
+def _product_of(
+    values: Any, dtype: np.dtype, nulls: kernels.Nulls
+) -> tuple[Operator, Any, kernels.Nulls, Any]:
+    carrier = kernels.carrier(BUILT_IN["multiply"], dtype)
+    return carrier, values.astype(dtype, copy=False), nulls, None
 
 
 def _view(library: Library, column: Any) -> Any:
@@ -330,68 +394,3 @@ def joint_nulls(views: list[Any]) -> kernels.Nulls:
     for view in views[1:]:
         missing = missing | view.missing()
     return kernels.byte_mask(missing)
-
-
-# --- first and last of columns of any dtype ----------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PickColumn:
-    """The first or last value of each run, of a column of any dtype: its row is gathered."""
-
-    name: str
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
-        return columns[0].dtype
-
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Return the value of each run, and where the runs start."""
-        library = library_of(columns[0])
-        rows = library.numbers.arange(len(columns[0]), dtype=INT64)
-        nulls = kernels.byte_mask(~library.valid(columns[0]))
-        first, (at, seen) = kernels.reduce_by_key(
-            BUILT_IN[self.name],
-            keys.arrays,
-            rows,
-            key_nulls=keys.nulls,
-            nulls=nulls,
-            starts=starts,
-        )
-        positions = library.numbers.where(seen, at, -1)
-        return first, (library.take(library.array(columns[0]), positions),)
-
-    def state(self, columns: Sequence[Any]) -> Any:
-        """Return the value of one run as a host value, or None."""
-        library = library_of(columns[0])
-        at = library.first_valid(columns[0], from_end=self.name == "last")
-        return None if at is None else library.keep(columns[0], at)
-
-    def join(self, states: Sequence[Any]) -> Any:
-        """Return the value of neighbouring parts of one run."""
-        found = [s for s in states if s is not None]
-        return None if not found else found[0 if self.name == "first" else -1]
-
-    def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
-        """Return the values of runs as an array."""
-        array = states[0]
-        if runs.carried is None:
-            return array
-        library = library_of(columns[0])
-        if runs.joined:
-            own = self.state([library.series(library.part(array, 0, 1), None)])
-            carried = self.join([carried, own])
-            array = library.part(array, 1, len(array))
-        if carried is None:
-            head = library.take(library.array(columns[0].iloc[:0]), library.numbers.asarray([-1]))
-        else:
-            head = library.repeat(carried, 1, columns[0].dtype)
-        return library.concatenate([head, array])
-
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Return one value for those of equal keys."""
-        return self.runs([library.series(states[0], None)], keys, False)[1]
-
-    def answer(self, columns: Sequence[Any], states: States) -> Any:
-        """Return the values as they are."""
-        return states[0]

@@ -68,6 +68,8 @@ def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
 def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict[Any, Any]) -> Any:
     if function in done:
         return done[function]
+    if "print" in _names(function) and "print" not in function.__globals__:
+        raise TypeError(f"{function.__name__} prints, and threads that print wait for each other")
     done[function] = function  # a function that calls itself keeps its own name
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     cells = tuple(types.CellType(_rebuild(h, compile_, done) if _is_plain(h) else h) for h in held)
@@ -87,12 +89,17 @@ def _is_plain(value: Any) -> bool:
 
 
 def _named_globals(function: Function) -> Iterator[tuple[str, Any]]:
+    for name in _names(function):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def _names(function: Function) -> Iterator[str]:
+    """The names of globals and attributes in a function's code and in the functions that it defines."""
     codes = [function.__code__]
     while codes:
         code = codes.pop()
-        for name in code.co_names:
-            if name in function.__globals__:
-                yield name, function.__globals__[name]
+        yield from code.co_names
         codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
 
 

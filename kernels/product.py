@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import is_array
 from .cpu import fold
 from .operators import BUILT_IN, Operator
 
@@ -34,6 +35,18 @@ def _lift(x: Any) -> Any:
 
 PRODUCT = Operator(_combine, (1.0, 0, 0, 0), _lift, name="product")
 """State: (mantissa, exponent, highest exponent on the way, lowest). Zero, infinity and NaN are mantissas."""
+
+
+def _again(mantissa: Any, exponent: Any, highest: Any, lowest: Any) -> Any:
+    shift = 0
+    if math.isfinite(mantissa) and mantissa != 0.0:
+        mantissa, shift = math.frexp(mantissa)
+    end = exponent + shift
+    return (mantissa, end, max(highest, end, 0), min(lowest, end, 0))
+
+
+PRODUCTS = Operator(_combine, (1.0, 0, 0, 0), _again, name="products")
+"""`PRODUCT` of elements that are its states themselves, as they are brought together by key."""
 
 
 def carrier(op: Operator, dtype: np.dtype) -> Operator:
@@ -76,7 +89,8 @@ def seed(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
     if carries is op:
         return state
     limits = np.finfo(dtype)
-    mantissa, exponent, highest, lowest = (np.asarray(field) for field in state)
+    fields = (field if is_array(field) else np.asarray(field) for field in state)
+    mantissa, exponent, highest, lowest = fields
     with np.errstate(all="ignore"):
         exact = np.ldexp(mantissa, exponent.astype(np.intc))
         overflowed = mantissa * np.inf  # NaN where a zero came later

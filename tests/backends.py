@@ -39,7 +39,7 @@ class Backend:
         """What the partitions' own library says, or None where it has no such method."""
         try:
             return self.to_pandas(method(self.frame(frame)))
-        except (TypeError, ValueError, NotImplementedError, AttributeError):
+        except (TypeError, ValueError, NotImplementedError, AttributeError, RuntimeError):
             return None
 
 

@@ -4,6 +4,7 @@ A state must have one type whatever was combined, so the type is the smallest th
 and the combination of two states. This module must never see data, only dtypes.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -189,7 +190,8 @@ def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
 
 def _reason(error: Exception) -> str:
     """The one line of Numba's long message that tells what it could not do."""
-    lines = [line.strip(" >") for line in str(error).splitlines()]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # without colours
+    lines = [line.strip(" >") for line in plain.splitlines()]
     for start in (
         "Unknown attribute",
         "Untyped global",

@@ -1,5 +1,7 @@
 """filter and partition: pandas' boolean indexing on the whole data, whatever the cuts and the kind of predicate."""
 
+import os
+
 import cloudpickle
 import dask
 import dask.dataframe as dd
@@ -62,38 +64,47 @@ numbers = pd.DataFrame(
     index=pd.Index(range(10, 16), name="row"),
 )
 
-TEXTS = [
-    "a > 1",
-    "0 < a <= 5",
-    "a > 1 and b < 3",
-    "a > 1 & b < 3 | name == 'x'",
-    "not (a > 1 or b == 2)",
-    "~(b == b)",
-    "b != 2",
-    "`odd name` > 2",
-    "flag",
-    "flag and a > 0",
-    "a in [1, 7, -3]",
-    "name not in ('x', 'y')",
-    "a * 2 + 1 > b ** 2 - 3 / 4",
-    "a % 2 == 1 and a // 2 < 3",
-    "when >= '2026-01-04'",
-    "small < 0.3",
-    "a < 1e300 and a < -0.5",
-    "name == 'it\\'s' or name == \"z\"",
-]
+TEXTS = {
+    "a > 1": lambda f: f.a > 1,
+    "0 < a <= 5": lambda f: (f.a > 0) & (f.a <= 5),
+    "a > 1 and b < 3": lambda f: (f.a > 1) & (f.b < 3),
+    "a > 1 or b < 3": lambda f: (f.a > 1) | (f.b < 3),
+    "a > 1 & b < 3 | name == 'x'": lambda f: (f.a > 1) & (f.b < 3) | (f.name_ == "x"),
+    "not (a > 1 or b == 2)": lambda f: ~((f.a > 1) | (f.b == 2)),
+    "not (a > 1 and b == 2)": lambda f: ~((f.a > 1) & (f.b == 2)),
+    "not b > 1": lambda f: ~(f.b > 1),
+    "~(b == b)": lambda f: ~(f.b == f.b),
+    "b != 2": lambda f: f.b != 2,
+    "`odd name` > 2": lambda f: f.odd > 2,
+    "`odd name` > 2 or a > 1": lambda f: (f.odd > 2) | (f.a > 1),
+    "flag": lambda f: f.flag,
+    "flag and a > 0": lambda f: f.flag & (f.a > 0),
+    "a in [1, 7, -3]": lambda f: f.a.isin([1, 7, -3]),
+    "name not in ('x', 'y')": lambda f: ~f.name_.isin(["x", "y"]),
+    "a * 2 + 1 > b ** 2 - 3 / 4": lambda f: f.a * 2 + 1 > f.b**2 - 3 / 4,
+    "a % 2 == 1 and a // 2 < 3": lambda f: (f.a % 2 == 1) & (f.a // 2 < 3),
+    "when >= '2026-01-04'": lambda f: f.when >= "2026-01-04",
+    "small < 0.3": lambda f: f.small < 0.3,
+    "a < 1e300 and a < -0.5": lambda f: (f.a < 1e300) & (f.a < -0.5),
+    "name == 'it\\'s' or name == \"z\"": lambda f: (f.name_ == "it's") | (f.name_ == "z"),
+}
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", list(TEXTS))
 @pytest.mark.parametrize("at", [[], [0.3, 0.3, 0.8]])
-def test_text_means_what_it_means_to_pandas(text, at):
-    expected = numbers.query(text, engine="python")
-    same(numbers.gpuscan.filter(text), expected)
-    ddf = partitioned(numbers, at)
-    same(ddf.gpuscan.filter(text).compute(), expected)
+def test_text_means_what_it_means_to_the_library(backend, text, at):
+    whole = backend.frame(numbers)
+    named = whole.rename(columns={"name": "name_", "odd name": "odd"})
+    truth = backend.to_pandas(TEXTS[text](named)).fillna(False).astype(bool)
+    if backend.name == "cpu":
+        assert truth[truth].index.equals(numbers.query(text, engine="python").index)
+    expected = numbers[truth]
+    same(backend.to_pandas(whole.gpuscan.filter(text)), expected)
+    ddf = partitioned(whole, at)
+    same(backend.to_pandas(ddf.gpuscan.filter(text).compute()), expected)
     kept, rest = ddf.gpuscan.partition(text)
-    same(kept.compute(), expected)
-    same(rest.compute(), numbers.drop(expected.index))
+    same(backend.to_pandas(kept.compute()), expected)
+    same(backend.to_pandas(rest.compute()), numbers.drop(expected.index))
 
 
 @pytest.mark.parametrize(
@@ -125,8 +136,9 @@ def test_text_means_what_it_means_to_pandas(text, at):
         ("_column_0_ > `odd name`", "reserved"),
     ],
 )
-def test_text_outside_of_the_grammar(text, message):
-    for frame in (numbers, partitioned(numbers, [0.5])):
+def test_text_outside_of_the_grammar(backend, text, message):
+    whole = backend.frame(numbers)
+    for frame in (whole, partitioned(whole, [0.5])):
         with pytest.raises(ValueError, match=message):
             frame.gpuscan.filter(text)
 
@@ -142,8 +154,9 @@ def test_text_outside_of_the_grammar(text, message):
         ("not name", "predicate 'not name'"),
     ],
 )
-def test_text_that_is_not_boolean(text, message):
-    for frame in (numbers, partitioned(numbers, [0.5])):
+def test_text_that_is_not_boolean(backend, text, message):
+    whole = backend.frame(numbers)
+    for frame in (whole, partitioned(whole, [0.5])):
         with pytest.raises(TypeError, match=message):
             frame.gpuscan.filter(text)
 
@@ -164,19 +177,46 @@ limit = 2
 
 
 @pytest.mark.parametrize("at", [[], [0.5]])
-def test_functions(at):
-    ddf = partitioned(numbers, at)
+def test_functions(backend, at):
+    whole = backend.frame(numbers)
+    ddf = partitioned(whole, at)
+    nan = numbers.b.isna() & (
+        backend.name == "cpu"
+    )  # to cuDF they are nulls, which no function sees
     for function, expected in [
         (above, (numbers.a > 1) & (numbers.b < 3)),
-        (lambda b: b != b, numbers.b.isna()),
+        (lambda b: b != b, nan),
         (lambda a: a % limit == 1, numbers.a % 2 == 1),
         (lambda flag: not flag, ~numbers.flag),
     ]:
-        same(numbers.gpuscan.filter(function), numbers[expected])
-        same(ddf.gpuscan.filter(function).compute(), numbers[expected])
+        same(backend.to_pandas(whole.gpuscan.filter(function)), numbers[expected])
+        same(backend.to_pandas(ddf.gpuscan.filter(function).compute()), numbers[expected])
+        rest = ddf.gpuscan.partition(function)[1]
+        same(backend.to_pandas(rest.compute()), numbers[~expected])
     nullable = numbers["odd name"]
-    same(nullable.gpuscan.filter(lambda x: x != 3), nullable[nullable != 3])
-    same(ddf.b.gpuscan.filter(lambda x: x > 0).compute(), numbers.b[numbers.b > 0])
+    found = whole["odd name"].gpuscan.filter(lambda x: x != 3)
+    same(backend.to_pandas(found), nullable[nullable != 3])
+    found = ddf.b.gpuscan.filter(lambda x: x > 0).compute()
+    same(backend.to_pandas(found), numbers.b[numbers.b > 0])
+
+
+def reads(a):
+    return open("a file").read() == a
+
+
+def asks(a):
+    return os.path.exists(str(a))
+
+
+def imports(a):
+    import math
+
+    return math.sqrt(a) > 1
+
+
+def prints(a):
+    print(a)
+    return a > 1
 
 
 @pytest.mark.parametrize(
@@ -187,7 +227,11 @@ def test_functions(at):
         (lambda *a: True, TypeError, "must take columns by name"),
         (lambda name: name == "x", TypeError, "takes column 'name' of dtype"),
         (lambda when: when > 0, TypeError, "takes column 'when' of dtype"),
-        (lambda a: a.banana > 1, TypeError, "banana"),
+        (lambda a: a.banana > 1, TypeError, "predicate <lambda> cannot be compiled.*banana"),
+        (reads, TypeError, "predicate reads cannot be compiled .*open.*may use arithmetic"),
+        (asks, TypeError, "predicate asks cannot be compiled .*give a boolean Series or a text"),
+        (imports, TypeError, "predicate imports cannot be compiled .*IMPORT_NAME"),
+        (prints, TypeError, "prints prints, and threads that print wait for each other"),
         (lambda a: a + 0.5, TypeError, "must be boolean, found a function that returns float64"),
         (lambda a: (a, a), TypeError, "predicate"),
         (3, TypeError, "must be a boolean Series, a string or a function, found int"),
@@ -195,61 +239,66 @@ def test_functions(at):
         (print, TypeError, "found builtin_function_or_method"),
     ],
 )
-def test_bad_predicates(predicate, error, message):
-    for frame in (numbers, partitioned(numbers, [0.5])):
+def test_bad_predicates(backend, predicate, error, message):
+    whole = backend.frame(numbers)
+    for frame in (whole, partitioned(whole, [0.5])):
         with pytest.raises(error, match=message):
             frame.gpuscan.filter(predicate)
 
 
-def test_predicates_of_other_rows():
-    ddf = partitioned(numbers, [0.5])
+def test_predicates_of_other_rows(backend):
+    whole = backend.frame(numbers)
+    ddf = partitioned(whole, [0.5])
     with pytest.raises(ValueError, match="as many rows as the frame, found 2 for 6"):
-        numbers.gpuscan.filter(numbers.flag.iloc[:2])
+        whole.gpuscan.filter(whole.flag.iloc[:2])
     with pytest.raises(ValueError, match="index of the frame"):
-        numbers.gpuscan.filter(numbers.flag.reset_index(drop=True))
+        whole.gpuscan.filter(whole.flag.reset_index(drop=True))
     with pytest.raises(TypeError, match="must be boolean, found dtype int64"):
-        numbers.gpuscan.filter(numbers.a)
+        whole.gpuscan.filter(whole.a)
     with pytest.raises(TypeError, match="must be boolean, found dtype int64"):
         ddf.gpuscan.filter(ddf.a)
     with pytest.raises(TypeError, match="compute it first"):
-        numbers.gpuscan.filter(ddf.flag)
+        whole.gpuscan.filter(ddf.flag)
     with pytest.raises(TypeError, match="must be a Dask Series"):
-        ddf.gpuscan.filter(numbers.flag)
+        ddf.gpuscan.filter(whole.flag)
     with pytest.raises(ValueError, match="divisions are unknown"):
-        ddf.gpuscan.filter(partitioned(numbers.flag, [0.2]))
-    same(numbers.gpuscan.filter(numbers.flag.to_numpy()), numbers[numbers.flag])
+        ddf.gpuscan.filter(partitioned(whole.flag, [0.2]))
+    mask = backend.array(numbers.flag.to_numpy())
+    same(backend.to_pandas(whole.gpuscan.filter(mask)), numbers[numbers.flag])
     with pytest.raises(ValueError, match="rebalance must be True or False"):
         ddf.gpuscan.filter("a > 1", rebalance="yes")
 
 
-def test_known_divisions_are_aligned_and_kept():
-    ddf, other = dd.from_pandas(numbers, npartitions=3), dd.from_pandas(numbers, npartitions=2)
+def test_known_divisions_are_aligned_and_kept(backend):
+    whole = backend.frame(numbers)
+    ddf, other = dd.from_pandas(whole, npartitions=3), dd.from_pandas(whole, npartitions=2)
     kept = ddf.gpuscan.filter(ddf.flag)
     assert kept.divisions == ddf.divisions
-    same(kept.compute(), numbers[numbers.flag])
-    same(ddf.gpuscan.filter(other.flag).compute(), numbers[numbers.flag])
-    same((kept.a + ddf.a).compute(), numbers.a[numbers.flag] + numbers.a)
+    same(backend.to_pandas(kept.compute()), numbers[numbers.flag])
+    aligned = ddf.gpuscan.filter(other.flag)
+    same(backend.to_pandas(aligned.compute()), numbers[numbers.flag])
+    same(backend.to_pandas((kept.a + ddf.a).compute()), numbers.a[numbers.flag] + numbers.a)
 
 
 @given(df=frames(EVERY), at=cuts(), data=st.data())
-def test_rebalance(df, at, data):
+def test_rebalance(backend, df, at, data):
     mask = data.draw(flags(df.index))
-    ddf = partitioned(df.assign(mask=mask), at)
+    ddf = partitioned(backend.frame(df.assign(mask=mask)), at)
     even = ddf[list(df.columns)].gpuscan.filter(ddf["mask"], rebalance=True)
     lengths = [len(part) for part in dask.compute(*even.to_delayed())]
     assert max(lengths) - min(lengths) <= 1
     assert len(even) == sum(lengths) == mask.sum()
-    same(even.compute(), df[mask])
+    same(backend.to_pandas(even.compute()), df[mask])
     assert even.npartitions == ddf.npartitions
 
 
-def test_lengths_are_known_after_rebalancing():
-    ddf = partitioned(numbers, [0.2, 0.4])
+def test_lengths_are_known_after_rebalancing(backend):
+    ddf = partitioned(backend.frame(numbers), [0.2, 0.4])
     even = ddf.gpuscan.filter("a > 0", rebalance=True)
     assert even.a.to_dask_array(lengths=True).chunks == ((1, 1, 2),)
     assert len(even.a) == len(even[["a", "b"]]) == 4
     assert "columns=['a']" in even[["a"]].optimize(fuse=False).expr.tree_repr()
-    same(even.b.compute(), numbers.b[numbers.a > 0])
+    same(backend.to_pandas(even.b.compute()), numbers.b[numbers.a > 0])
 
 
 def test_only_columns_that_are_needed_are_read(tmp_path):
@@ -262,8 +311,8 @@ def test_only_columns_that_are_needed_are_read(tmp_path):
         same(lazy.compute(), numbers.b[numbers.a > 1])
 
 
-def test_names_follow_content():
-    ddf = partitioned(numbers, [0.5])
+def test_names_follow_content(backend):
+    ddf = partitioned(backend.frame(numbers), [0.5])
     name = ddf.gpuscan.filter("a > 1")._name
     assert name.startswith("filter-")
     assert name == ddf.gpuscan.filter("a > 1")._name != ddf.gpuscan.filter("a > 2")._name
@@ -271,17 +320,17 @@ def test_names_follow_content():
     assert one._name == other._name != ddf.gpuscan.filter(lambda a: a > 2)._name
 
 
-def test_predicates_travel():
-    ddf = partitioned(numbers, [0.5]).gpuscan.filter(lambda a: a % limit == 1)
+def test_predicates_travel(backend):
+    ddf = partitioned(backend.frame(numbers), [0.5]).gpuscan.filter(lambda a: a % limit == 1)
     travelled = cloudpickle.loads(cloudpickle.dumps(ddf))
     assert travelled._name == ddf._name
-    same(travelled.compute(), numbers[numbers.a % 2 == 1])
+    same(backend.to_pandas(travelled.compute()), numbers[numbers.a % 2 == 1])
 
 
 @given(df=frames(INTEGERS), at=cuts(), data=st.data())
-def test_both_sides_together_are_the_whole(df, at, data):
+def test_both_sides_together_are_the_whole(backend, df, at, data):
     mask = data.draw(flags(df.index))
-    ddf = partitioned(df.assign(mask=mask), at)
-    kept, rest = ddf.gpuscan.partition(ddf["mask"])
-    same(dd.concat([kept, rest]).compute().sort_index(), df.assign(mask=mask))
-    same(rest.compute(), ddf.gpuscan.filter(~ddf["mask"]).compute())
+    ddf = partitioned(backend.frame(df.assign(mask=mask)), at)
+    sides = [backend.to_pandas(side) for side in dask.compute(*ddf.gpuscan.partition(ddf["mask"]))]
+    same(pd.concat(sides).sort_index(), df.assign(mask=mask))
+    same(sides[1], backend.to_pandas(ddf.gpuscan.filter(~ddf["mask"]).compute()))

@@ -1,9 +1,12 @@
 """unique_consecutive and rle: runs of equal rows, on whatever partitions they lie."""
 
+from decimal import Decimal
+
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,43 +79,66 @@ def test_rle_and_back(backend, df, at):
 
 
 @pytest.mark.parametrize("count", [1, 2, 17, 40])
-def test_a_run_may_span_any_number_of_partitions(count):
-    parts = [pd.DataFrame({"k": [7] * 3})] * count
+def test_a_run_may_span_any_number_of_partitions(backend, count):
+    parts = [backend.frame(pd.DataFrame({"k": [7] * 3}))] * count
     ddf = dd.from_map(lambda p: p, parts, meta=parts[0].iloc[:0])
     expected = pd.DataFrame({"k": [7], "run_start": [0], "run_length": [3 * count]})
-    same(ddf.gpuscan.rle().compute(), expected)
-    assert ddf.gpuscan.unique_consecutive().compute().k.tolist() == [7]
-    assert len(ddf.gpuscan.unique_consecutive(keep="last").compute()) == 1
+    same(backend.to_pandas(ddf.gpuscan.rle().compute()), expected)
+    for keep in ("first", "last"):
+        found = ddf.gpuscan.unique_consecutive(keep=keep).compute()
+        assert backend.to_pandas(found).k.tolist() == [7]
 
 
-def test_long_runs_are_found_from_the_end():
-    x = pd.Series([1] * 5000 + [2] * 3000 + [3], name="x")
+def test_long_runs_are_found_from_the_end(backend):
+    x = backend.frame(pd.Series([1] * 5000 + [2] * 3000 + [3], name="x"))
     for cut in ([0.2, 0.5, 0.9], [0.0, 0.7, 0.7, 1.0]):
-        found = partitioned(x, cut).gpuscan.rle().compute()
+        found = backend.to_pandas(partitioned(x, cut).gpuscan.rle().compute())
         assert found.run_length.tolist() == [5000, 3000, 1]
 
 
-def test_nulls_and_nan_are_equal_to_themselves():
-    x = pd.Series([np.nan, np.nan, 0.0, -0.0, 1.0], name="x")
-    assert partitioned(x, [0.3, 0.5]).gpuscan.rle().run_length.compute().tolist() == [2, 2, 1]
+def test_nulls_and_nan_are_equal_to_themselves(backend):
+    x = backend.frame(pd.Series([np.nan, np.nan, 0.0, -0.0, 1.0], name="x"))
+    lengths = partitioned(x, [0.3, 0.5]).gpuscan.rle().run_length.compute()
+    assert backend.to_pandas(lengths).tolist() == [2, 2, 1]
+    y = backend.frame(pd.Series([None, None, "a"], dtype="str", name="y"))
+    lengths = partitioned(y, [0.4]).gpuscan.rle().run_length.compute()
+    assert backend.to_pandas(lengths).tolist() == [2, 1]
+
+
+def test_none_and_nan_are_one_null_among_objects():
     y = pd.Series([None, np.nan, "a"], dtype=object, name="y")
     assert partitioned(y, [0.4]).gpuscan.rle().run_length.compute().tolist() == [2, 1]
 
 
-def test_categories_may_differ_by_partition():
-    parts = [pd.Series(["a", "b"], dtype="category"), pd.Series(["b", "c"], dtype="category")]
+def test_categories_may_differ_by_partition(backend):
+    hosts = [pd.Series(["a", "b"], dtype="category"), pd.Series(["b", "c"], dtype="category")]
+    parts = [backend.frame(host) for host in hosts]
     ddf = dd.from_map(lambda p: p, parts, meta=parts[0].iloc[:0])
-    found = ddf.gpuscan.rle().compute()
+    parts = dask.compute(*ddf.gpuscan.rle().to_delayed())  # cuDF cannot join them
+    found = pd.concat([backend.to_pandas(part).astype({"value": "str"}) for part in parts])
     assert found["value"].tolist() == ["a", "b", "c"]
     assert found.run_length.tolist() == [1, 2, 1]
 
 
-def test_divisions():
+def test_decimals(backend):
+    items = [Decimal("1.50"), Decimal("1.50"), None, None, Decimal("2.25")]
+    x = pd.Series(items, dtype=pd.ArrowDtype(pa.decimal128(30, 2)), name="x")
+    for at in ([], [0.3, 0.7]):
+        series = partitioned(backend.frame(x), at)
+        runs = series.gpuscan.rle()
+        assert backend.to_pandas(runs.run_length.compute()).tolist() == [2, 2, 1]
+        unique = backend.to_pandas(series.gpuscan.unique_consecutive().compute())
+        assert unique.index.tolist() == [0, 2, 4]
+        assert unique.dropna().tolist() == [items[0], items[4]]
+        assert len(rle_decode(runs).compute()) == 5
+
+
+def test_divisions(backend):
     df = pd.DataFrame({"k": [1, 1, 2, 2, 3, 3]})
-    ddf = dd.from_pandas(df, npartitions=3)
+    ddf = dd.from_pandas(backend.frame(df), npartitions=3)
     unique = ddf.gpuscan.unique_consecutive()
     assert unique.divisions == ddf.divisions
-    same(unique.loc[2:4].compute(), df.loc[[2, 4]])
+    same(backend.to_pandas(unique.loc[2:4].compute()), df.loc[[2, 4]])
     assert not ddf.gpuscan.rle().known_divisions
     assert unique._name.startswith("unique-consecutive-")
     assert unique._name == ddf.gpuscan.unique_consecutive()._name

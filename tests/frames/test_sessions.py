@@ -35,42 +35,58 @@ def test_numbers(backend, df, at, gap, by):
     lazy = partitioned(frame, at).gpuscan.sessionize("t", by, gap=gap)
     same(backend.to_pandas(lazy.compute()), expected)
     when = df.assign(t=pd.Timestamp("2026-01-01") + pd.to_timedelta(df.t, unit="min"))
-    found = partitioned(when, at).gpuscan.sessionize("t", by, gap=f"{gap}min")
-    same(found.compute(), expected)
+    found = partitioned(backend.frame(when), at).gpuscan.sessionize("t", by, gap=f"{gap}min")
+    same(backend.to_pandas(found.compute()), expected)
 
 
 @given(df=events(), at=cuts(), by=st.sampled_from([None, "user"]))
-def test_table(df, at, by):
+def test_table(backend, df, at, by):
     numbered = df.assign(session=idiom(df, 5, by))
     keys = [by, "session"] if by else ["session"]
     groups = numbered.groupby(keys)
     expected = groups.agg(
         start=("t", "min"), end=("t", "max"), count=("t", "size"), total=("x", "sum")
     ).reset_index()
-    found = df.gpuscan.sessions("t", by, gap=5, total=("x", "sum"))
+    frame = backend.frame(df)
+    found = backend.to_pandas(frame.gpuscan.sessions("t", by, gap=5, total=("x", "sum")))
     same(found, expected)
-    lazy = partitioned(df, at).gpuscan.sessions("t", by, gap=5, total=("x", "sum"))
-    same(lazy.compute(), expected)
+    lazy = partitioned(frame, at).gpuscan.sessions("t", by, gap=5, total=("x", "sum"))
+    same(backend.to_pandas(lazy.compute()), expected)
     assert found["count"].sum() == len(df)
     if by:
-        together = df.sort_values("user", kind="stable")
+        together = backend.frame(df.sort_values("user", kind="stable"))
         lazy = partitioned(together, at).gpuscan.sessions(
             "t", by, gap=5, clustered=True, total=("x", "sum")
         )
-        same(lazy.compute(), expected)
+        same(backend.to_pandas(lazy.compute()), expected)
 
 
-def test_other_times():
+def test_other_times(backend):
     whole = pd.DataFrame({"t": pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-09"])})
     for dtype in ("datetime64[s]", "datetime64[ns, Europe/Berlin]", "timestamp[us][pyarrow]"):
-        frame = whole.astype({"t": dtype}) if "Berlin" not in dtype else whole
+        host = whole.astype({"t": dtype}) if "Berlin" not in dtype else whole
         if "Berlin" in dtype:
-            frame = whole.assign(t=whole.t.dt.tz_localize("Europe/Berlin"))
+            host = whole.assign(t=whole.t.dt.tz_localize("Europe/Berlin"))
+        frame = backend.frame(host)
         for events in (frame, partitioned(frame, [0.5])):
             (found,) = dask.compute(events.gpuscan.sessionize("t", gap=pd.Timedelta(days=2)))
-            assert found.tolist() == [0, 0, 1]
-    floats = pd.DataFrame({"t": [0.0, 0.5, 2.0]})
-    assert floats.gpuscan.sessionize("t", gap=0.6).tolist() == [0, 0, 1]
+            assert backend.to_pandas(found).tolist() == [0, 0, 1]
+            (table,) = dask.compute(events.gpuscan.sessions("t", gap=pd.Timedelta(days=2)))
+            table = backend.to_pandas(table)
+            assert table["count"].tolist() == [2, 1]
+            same(table["end"], host.t.iloc[[1, 2]].reset_index(drop=True).rename("end"))
+    floats = backend.frame(pd.DataFrame({"t": [0.0, 0.5, 2.0]}))
+    assert backend.to_pandas(floats.gpuscan.sessionize("t", gap=0.6)).tolist() == [0, 0, 1]
+
+
+def test_events_of_nobody_have_no_session(backend):
+    df = pd.DataFrame({"t": [1, 2, 3, 9], "user": ["a", None, "a", "a"]})
+    for at in ([], [0.5]):
+        events = partitioned(backend.frame(df), at)
+        numbers = backend.to_pandas(events.gpuscan.sessionize("t", "user", gap=2).compute())
+        assert numbers.fillna(-1).tolist() == [0, -1, 0, 1]
+        table = backend.to_pandas(events.gpuscan.sessions("t", "user", gap=2).compute())
+        assert table["count"].tolist() == [2, 1]
 
 
 frame = pd.DataFrame(
@@ -92,18 +108,19 @@ frame = pd.DataFrame(
         ({"time": "null", "gap": 1}, ValueError, "column 'null' has nulls"),
     ],
 )
-def test_bad_input(options, error, message):
-    for events in (frame, partitioned(frame, [0.5])):
+def test_bad_input(backend, options, error, message):
+    whole = backend.frame(frame)
+    for events in (whole, partitioned(whole, [0.5])):
         with pytest.raises(error, match=message):
             dask.compute(events.gpuscan.sessionize(**options))
 
 
-def test_bad_durations():
-    events = pd.DataFrame({"t": pd.to_datetime(["2026-01-01"])})
+def test_bad_durations(backend):
+    events = backend.frame(pd.DataFrame({"t": pd.to_datetime(["2026-01-01"])}))
     for gap in (30, "tomorrow", "-1h", None):
         with pytest.raises(ValueError, match="gap must be a duration that is not negative"):
             events.gpuscan.sessionize("t", gap=gap)
     with pytest.raises(ValueError, match="'start' is the name of a column"):
-        frame.gpuscan.sessions("t", gap=1, start=("u", "first"))
+        backend.frame(frame).gpuscan.sessions("t", gap=1, start=("u", "first"))
     with pytest.raises(TypeError, match="found a Series"):
         events.t.gpuscan.sessionize("t", gap=1)
