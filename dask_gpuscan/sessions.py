@@ -7,7 +7,6 @@ a table of sessions is a group-by of those numbers. This module must never know 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,34 +22,36 @@ NUMBER = "session"
 """Name of the session numbers."""
 
 
-@lru_cache(maxsize=64)
-def gaps(gap: Any) -> Operator:
-    """Return the operator that counts gaps between times, -1 once they are out of order.
-
-    State: (events, first time, last time, gaps, whether they are out of order).
-    """
-
-    def combine(a: Any, b: Any) -> Any:
-        if a[0] == 0:
-            return b
-        if b[0] == 0:
-            return a
-        wide = b[1] - a[2] > gap
-        return (a[0] + b[0], a[1], b[2], a[3] + b[3] + wide, a[4] | b[4] | (b[1] < a[2]))
-
-    return Operator(combine, _nothing, _event, _number, name="sessionize", inputs=1)
+GAP = "session gap"
+"""Name of the column of gaps."""
 
 
-def _nothing(dtype: np.dtype) -> Any:
-    return (0, dtype.type(0), dtype.type(0), 0, False)
+def _combine(a: Any, b: Any) -> Any:
+    if a[0] == 0:
+        return b
+    if b[0] == 0:
+        return a
+    wide = b[1] - a[2] > b[3]
+    return (a[0] + b[0], a[1], b[2], b[3], a[4] + b[4] + wide, a[5] | b[5] | (b[1] < a[2]))
 
 
-def _event(time: Any) -> Any:
-    return (1, time, time, 0, False)
+def _nothing(time: np.dtype, gap: np.dtype) -> Any:
+    return (0, time.type(0), time.type(0), gap.type(0), 0, False)
+
+
+def _event(time: Any, gap: Any) -> Any:
+    return (1, time, time, gap, 0, False)
 
 
 def _number(s: Any) -> Any:
-    return -1 if s[4] else s[3]
+    return -1 if s[5] else s[4]
+
+
+GAPS = Operator(_combine, _nothing, _event, _number, name="sessionize", inputs=2)
+"""Counts gaps between times, -1 once they are out of order. The gap is data, so that one kernel serves all gaps.
+
+State: (events, first time, last time, gap, gaps, whether they are out of order).
+"""
 
 
 def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
@@ -71,7 +72,7 @@ def _units(meta: Any, time: Any, gap: Any) -> Any:
     if is_number(library, dtype) and dtype.kind in "iuf":
         if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
             raise ValueError(f"gap must be a number that is not negative, found {gap!r}")
-        whole = dtype.kind != "f" and float(gap).is_integer()
+        whole = dtype.kind != "f" and float(gap).is_integer() and gap < 2**63
         return int(gap) if whole else float(gap)
     if layout_of(library, dtype) is None or dtype.kind not in "mM":
         raise TypeError(f"time must be a column of times or numbers, found dtype {dtype}")
@@ -86,8 +87,8 @@ def _units(meta: Any, time: Any, gap: Any) -> Any:
     return int(wide // pd.Timedelta(1, library.unit(dtype)))
 
 
-def _numbers(frame: Any, time: Any) -> Any:
-    """The frame with its times as plain numbers, under the name of the session numbers."""
+def _numbers(frame: Any, time: Any, gap: Any) -> Any:
+    """The frame with its times as plain numbers, under the name of the session numbers, and with gaps."""
     library, column = library_of(frame), frame[time]
     if not bool(library.valid(column).all()):
         raise ValueError(f"time: column {time!r} has nulls; drop them first")
@@ -100,7 +101,7 @@ def _numbers(frame: Any, time: Any) -> Any:
         assert found is not None
         array = found.wrap(values.astype(plain), None, plain)
         return frame.drop(columns=[time]).assign(
-            **{NUMBER: library.series(array, frame.index, NUMBER)}
+            **{NUMBER: library.series(array, frame.index, NUMBER), GAP: gap}
         )
 
 
@@ -115,20 +116,21 @@ def _in_order(numbers: Any, time: Any) -> Any:
 def sessionize(obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None) -> Any:
     """Return the session number of each row."""
     keys, wide = _check(obj, time, by, gap)
-    if NUMBER in keys.columns:
-        raise ValueError(f"by names {NUMBER!r}, which is the name of the result; rename it first")
+    for name in (NUMBER, GAP):
+        if name in keys.columns:
+            raise ValueError(f"by names {name!r}, which is a column of the result; rename it first")
     columns = [n for n in keys.columns if n not in keys.levels]
     frame, lazy = obj[[*columns, time]], is_dask_collection(obj)
     if lazy:
-        meta = _numbers(frame._meta, time)
-        times = frame.map_partitions(_numbers, time, meta=meta)
+        meta = _numbers(frame._meta, time, wide)
+        times = frame.map_partitions(_numbers, time, wide, meta=meta)
     else:
-        times = _numbers(frame, time)
+        times = _numbers(frame, time, wide)
     if by is None:
-        found = times[NUMBER].gpuscan.scan(gaps(wide))
+        found = times[[NUMBER, GAP]].gpuscan.scan(GAPS)
     else:
         groups = times.gpuscan.groupby(list(keys.columns), clustered=clustered)
-        found = groups[NUMBER].scan(gaps(wide))
+        found = groups[[NUMBER, GAP]].scan(GAPS)
     if lazy:
         return found.map_partitions(_in_order, time, meta=found._meta.rename(NUMBER))
     return _in_order(found, time)
