@@ -68,8 +68,11 @@ def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
 def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict[Any, Any]) -> Any:
     if function in done:
         return done[function]
-    if "print" in _names(function) and "print" not in function.__globals__:
-        raise TypeError(f"{function.__name__} prints, and threads that print wait for each other")
+    for name in _LOCKING & set(_names(function)):
+        if name == "objmode" or name not in function.__globals__:
+            raise TypeError(
+                f"{function.__name__} calls {name}, for which threads would wait for each other"
+            )
     done[function] = function  # a function that calls itself keeps its own name
     held = [cell.cell_contents for cell in function.__closure__ or ()]
     cells = tuple(types.CellType(_rebuild(h, compile_, done) if _is_plain(h) else h) for h in held)
@@ -82,6 +85,10 @@ def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict
     copy.__kwdefaults__ = function.__kwdefaults__
     done[function] = compile_(copy)
     return done[function]
+
+
+_LOCKING = {"print", "objmode"}
+"""What compiled code needs Python's lock for, which the thread that started it may hold."""
 
 
 def _is_plain(value: Any) -> bool:

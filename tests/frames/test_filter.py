@@ -231,7 +231,7 @@ def prints(a):
         (reads, TypeError, "predicate reads cannot be compiled .*open.*may use arithmetic"),
         (asks, TypeError, "predicate asks cannot be compiled .*give a boolean Series or a text"),
         (imports, TypeError, "predicate imports cannot be compiled .*IMPORT_NAME"),
-        (prints, TypeError, "prints prints, and threads that print wait for each other"),
+        (prints, TypeError, "prints calls print, for which threads would wait"),
         (lambda a: a + 0.5, TypeError, "must be boolean, found a function that returns float64"),
         (lambda a: (a, a), TypeError, "predicate"),
         (3, TypeError, "must be a boolean Series, a string or a function, found int"),
