@@ -96,9 +96,13 @@ class Clustered(OpenRuns):
     def names(self, frame: Any) -> Any:
         """Names of the result's columns, as an index of the kind that the frame has."""
         names = [part.name for part in self.parts]
-        if frame.ndim == 2 and all(n in frame.columns for n in names):
-            return frame.columns[[list(frame.columns).index(n) for n in names]]
-        return names
+        if frame.ndim == 1:
+            return names
+        columns = frame.columns  # which cuDF makes anew each time
+        known = list(columns)
+        if not all(n in known for n in names):
+            return names
+        return columns[[known.index(n) for n in names]]
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,7 @@ class ClusteredReduce(Clustered):
                 arrays = [library.part(a, 0, count) for a in arrays]
             if self.dropna:
                 null = any_null([library.series(a, None) for a in key])
-                if bool(null.any()):
+                if null is not None:
                     positions = library.numbers.flatnonzero(~null)
                     key = [library.take(a, positions) for a in key]
                     arrays = [library.take(a, positions) for a in arrays]
@@ -183,10 +187,9 @@ class ClusteredScan(Clustered):
                 assert prefix is not None
                 carried = prefix.states
             null = any_null(series) if self.dropna else None
-            nulls = null is not None and bool(null.any())
             arrays = []
             for part, before in zip(self.parts, carried, strict=True):
                 columns = self.columns(partition, part)
                 array = part.operation.apply(columns, keys, before, continues)
-                arrays.append(library.nulled(array, null) if nulls else array)
+                arrays.append(array if null is None else library.nulled(array, null))
             return self.build(partition, arrays, partition.index)

@@ -151,6 +151,9 @@ class Library(Protocol):
     def range_index(self, start: int, stop: int) -> Any:
         """Return an index of consecutive numbers."""
 
+    def missing(self, column: Any) -> Any:
+        """Return where a series is null, as an array of bool; None if it is nowhere."""
+
     def valid(self, column: Any) -> Any:
         """Return where a series is not null, as an array of bool."""
 

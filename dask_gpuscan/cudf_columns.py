@@ -124,6 +124,10 @@ class _Doubt:
     column: Any
 
     def settle(self) -> View:
+        found = _view(self.column)
+        # NaN among the values makes their sum NaN: one read, where cuDF's count writes and reads flags as well
+        if not np.isnan(kernels.reduce(BUILT_IN["add"], found.values, nulls=found.nulls)):
+            self.dispel()
         return _view(self.column.nans_to_nulls())
 
     def dispel(self) -> None:
@@ -315,7 +319,11 @@ class Cudf:
         return ColumnBase.create(_gather(array, rows), array.dtype)
 
     def take_index(self, index: Any, positions: Any) -> Any:
-        return index.take(positions)
+        if not isinstance(index, cudf.RangeIndex):
+            return index.take(positions)
+        start, step = index.start, index.step
+        rows = positions if (start, step) == (0, 1) else start + step * positions
+        return self.key_index([LAYOUT.wrap(rows, None, _INT64)], [index.name])
 
     def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
         out = cudf.DataFrame._from_data(dict(enumerate(arrays)), index=index)
@@ -324,6 +332,11 @@ class Cudf:
 
     def range_index(self, start: int, stop: int) -> Any:
         return cudf.RangeIndex(start, stop)
+
+    def missing(self, column: Any) -> Any:
+        if not column._column.has_nulls(include_nan=True):
+            return None
+        return cupy.asarray(self.series(column._column, None).isna()._column)
 
     def valid(self, column: Any) -> Any:
         return cupy.asarray(self.series(column._column, None).notna()._column)

@@ -63,8 +63,10 @@ def check_predicate(obj: Any, predicate: Any) -> Predicate:
             f"predicate must be a boolean Series, a string or a function, "
             f"found {type(predicate).__name__}"
         )
-    filter_rows(meta.iloc[:0], _like(checked, meta))  # compiles what is to be compiled
-    if isinstance(checked, Expression) and is_dask_collection(obj):
+    if not is_dask_collection(obj):
+        return checked  # others are told at once, when the rows are chosen
+    filter_rows(meta.iloc[:0], checked._meta if is_dask_collection(checked) else checked)
+    if isinstance(checked, Expression):
         named = meta.to_frame() if meta.ndim == 1 else meta
         named = named[list(checked.columns)]
         if not any(
@@ -72,15 +74,6 @@ def check_predicate(obj: Any, predicate: Any) -> Predicate:
         ):  # whose values may be anything
             filter_rows(meta_nonempty(named), checked)  # some libraries compare what has no rows
     return checked
-
-
-def _like(predicate: Predicate, meta: Any) -> Predicate:
-    """A predicate for no rows."""
-    if isinstance(predicate, (Expression, Function)):
-        return predicate
-    if is_dask_collection(predicate):
-        return predicate._meta
-    return predicate.iloc[:0] if hasattr(predicate, "iloc") else predicate[:0]
 
 
 # --- one partition -----------------------------------------------------------------------------------

@@ -165,6 +165,9 @@ class NullIfNone:
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Reduce each run and count its values."""
         first, states = self.reduction.runs(columns, keys, starts)
+        library = library_of(columns[0])
+        if library.missing(columns[0]) is None:  # a run has a row, so none is without a value
+            return first, (*states, library.numbers.ones(len(states[0]), INT64))
         return first, (*states, *_VALUES.runs(columns, keys, False)[1])
 
     def state(self, columns: Sequence[Any]) -> Any:

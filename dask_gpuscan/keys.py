@@ -121,11 +121,12 @@ def key_arrays(series: Sequence[Any]) -> Keys:
 
 
 def any_null(series: Sequence[Any]) -> Any:
-    """Return where any key is null, as an array of bool."""
+    """Return where any key is null, as an array of bool; None if none is."""
     null = None
     for column in series:
-        missing = ~library_of(column).valid(column)
-        null = missing if null is None else null | missing
+        missing = library_of(column).missing(column)
+        if missing is not None:
+            null = missing if null is None else null | missing
     return null
 
 
@@ -176,16 +177,18 @@ def _is_null(kept: Any) -> bool:
     return bool(pd.isna(kept)[0])
 
 
+AT_ONCE = 4096
+"""Rows that are looked at first: a GPU takes as long for one."""
+
+
 def last_start(series: Sequence[Any]) -> int:
     """Return the row where the last run of equal keys starts, without looking at more than it takes."""
-    count, size = len(series[0]), 64
+    count, size = len(series[0]), AT_ONCE
     while True:
         begin = max(0, count - size)
-        keys = key_arrays([column.iloc[begin:] for column in series])
-        heads = kernels.heads(keys.arrays, nulls=keys.nulls)
-        found = heads[1:][::-1]
-        if len(found) and bool(found.any()):
-            return begin + len(heads) - 1 - int(found.argmax())
+        starts = _starts([column.iloc[begin:] for column in series])
+        if len(starts):
+            return begin + int(starts[-1])
         if not begin:
             return 0
         size *= 8
@@ -193,12 +196,18 @@ def last_start(series: Sequence[Any]) -> int:
 
 def first_end(series: Sequence[Any]) -> int:
     """Return the row after the first run of equal keys."""
-    count, size = len(series[0]), 64
+    count, size = len(series[0]), AT_ONCE
     while True:
-        keys = key_arrays([column.iloc[:size] for column in series])
-        found = kernels.heads(keys.arrays, nulls=keys.nulls)[1:]
-        if len(found) and bool(found.any()):
-            return 1 + int(found.argmax())
+        starts = _starts([column.iloc[:size] for column in series])
+        if len(starts):
+            return int(starts[0])
         if size >= count:
             return count
         size *= 8
+
+
+def _starts(series: Sequence[Any]) -> Any:
+    """Return the rows, but the first, where runs of equal keys start."""
+    keys = key_arrays(series)
+    heads = kernels.heads(keys.arrays, nulls=keys.nulls)
+    return library_of(series[0]).numbers.flatnonzero(heads[1:]) + 1

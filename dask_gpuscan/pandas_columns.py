@@ -296,6 +296,12 @@ class Pandas:
     def range_index(self, start: int, stop: int) -> Any:
         return pd.RangeIndex(start, stop)
 
+    def missing(self, column: Any) -> Any:
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biu":
+            return None
+        missing = np.asarray(column.isna())
+        return missing if missing.any() else None
+
     def valid(self, column: Any) -> Any:
         return np.asarray(column.notna())
 

@@ -146,7 +146,6 @@ class KeyedScan:
             order, keys = _together(library, arrays)
             back = library.numbers.argsort(order, kind="stable")[before:]
             null = any_null(series) if self.carry.dropna else None
-            nulls = null is not None and bool(null.any())
             found = []
             for i, (part, operation) in enumerate(
                 zip(self.carry.parts, self.operations, strict=True)
@@ -159,7 +158,7 @@ class KeyedScan:
                 else:
                     states = prefix.states[i]
                     array = operation.apply_after(columns, states, order, back, keys)
-                found.append(library.nulled(array, null) if nulls else array)
+                found.append(array if null is None else library.nulled(array, null))
             return self._met(self.carry.build(met, found, met.index))
 
 
@@ -174,7 +173,7 @@ def _finish(carry: ClusteredReduce, meta: Any, tables: list[Table]) -> Any:
     arrays = [p.operation.answer(carry.columns(meta, p), states) for p, states in pairs]
     if carry.dropna:
         null = any_null([library.series(a, None) for a in keys])
-        if bool(null.any()):
+        if null is not None:
             positions = library.numbers.flatnonzero(~null)
             keys = [library.take(a, positions) for a in keys]
             arrays = [library.take(a, positions) for a in arrays]

@@ -207,14 +207,14 @@ class RunLengths(OpenRuns):
         with library.reading(partition):
             series = self.by.series(partition)
             keys = key_arrays(series)
-            starts, _ = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+            starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
             runs = runs_of(series, starts, prefix.border)
-            join, whole = library.numbers.concatenate, library.numbers.asarray
-            first = runs.own + prefix.rows
+            counts = [starts, lengths]
             if runs.carried is not None:
-                first = join([whole([prefix.start], dtype=INT64), first])
-            ends = whole([prefix.rows + len(partition)], dtype=INT64)
-            counts = [first, join([first[1:], ends])[: runs.count] - first]
+                join, whole = library.numbers.concatenate, library.numbers.asarray
+                first = join([whole([prefix.start], dtype=INT64), runs.own + prefix.rows])
+                ends = whole([prefix.rows + len(partition)], dtype=INT64)
+                counts = [first, join([first[1:], ends]) - first]
             layout = layout_of(library, INT64)
             assert layout is not None
             arrays = [*runs.keys(), *(layout.wrap(x, None, INT64) for x in counts)]
@@ -246,7 +246,7 @@ def _decode(frame: Any) -> Any:
     assert layout is not None
     with library.reading(frame):
         counts = layout.raw(library.array(lengths)).values.astype(INT64, copy=False)
-        if bool(library.valid(lengths).all()) is False or bool((counts < 0).any()):
+        if library.missing(lengths) is not None or bool((counts < 0).any()):
             raise ValueError("column 'run_length' must hold no nulls and nothing below zero")
         keys = frame.drop(columns=[n for n in ("run_start", "run_length") if n in frame.columns])
         rows = library.numbers.arange(len(frame), dtype=INT64)

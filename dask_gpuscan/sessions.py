@@ -90,7 +90,7 @@ def _units(meta: Any, time: Any, gap: Any) -> Any:
 def _numbers(frame: Any, time: Any, gap: Any) -> Any:
     """The frame with its times as plain numbers, under the name of the session numbers, and with gaps."""
     library, column = library_of(frame), frame[time]
-    if not bool(library.valid(column).all()):
+    if library.missing(column) is not None:
         raise ValueError(f"time: column {time!r} has nulls; drop them first")
     layout = layout_of(library, column.dtype)
     assert layout is not None
@@ -99,18 +99,20 @@ def _numbers(frame: Any, time: Any, gap: Any) -> Any:
         plain = np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
         found = layout_of(library, plain)
         assert found is not None
-        array = found.wrap(values.astype(plain), None, plain)
-        return frame.drop(columns=[time]).assign(
-            **{NUMBER: library.series(array, frame.index, NUMBER), GAP: gap}
-        )
+        array = found.wrap(values.astype(plain, copy=False), None, plain)
+        names = [name for name in frame.columns if name != time]
+        arrays = [library.array(frame[name]) for name in names]
+        numbers = library.frame([*arrays, array], [*names, NUMBER], frame.index)
+        return numbers.assign(**{GAP: gap})
 
 
 def _in_order(numbers: Any, time: Any) -> Any:
-    if bool((numbers == -1).any()):
+    lowest = numbers.min()
+    if not pd.isna(lowest) and lowest < 0:
         raise ValueError(
             f"time: column {time!r} must not decrease (within each key of by); sort by it first"
         )
-    return numbers.rename(NUMBER)
+    return numbers
 
 
 def sessionize(obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None) -> Any:
@@ -127,12 +129,12 @@ def sessionize(obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None) -
     else:
         times = _numbers(frame, time, wide)
     if by is None:
-        found = times[[NUMBER, GAP]].gpuscan.scan(GAPS)
+        found = times[[NUMBER, GAP]].gpuscan.scan(GAPS).rename(NUMBER)
     else:
         groups = times.gpuscan.groupby(list(keys.columns), clustered=clustered)
-        found = groups[[NUMBER, GAP]].scan(GAPS)
+        found = groups[[NUMBER, GAP]].scan(GAPS).rename(NUMBER)
     if lazy:
-        return found.map_partitions(_in_order, time, meta=found._meta.rename(NUMBER))
+        return found.map_partitions(_in_order, time, meta=found._meta)
     return _in_order(found, time)
 
 
