@@ -19,7 +19,7 @@ from ..operators import Operator
 from . import cache
 from .build import cubin
 from .source import Variant, state_dtype, state_words
-from .tuning import depth_for, lookbacks_for, stage_bytes, stages_for, tile_for
+from .tuning import aggregators_for, lookbacks_for, panel_for, stage_bytes, stages_for, tile_for
 
 DRIVER = 13000
 """The oldest CUDA version, in CUDA's own form, that a driver must offer: the kernels are built for it."""
@@ -125,14 +125,18 @@ def _load(variant: Variant, identity: Any, on: Device) -> Kernel:
         capability = 10 * on.capability[0] + on.capability[1]
         stages = stages_for(variant.inputs, variant.nulls, tile, capability)
         shared = stages * stage_bytes(variant.inputs, variant.nulls, tile)
-        warps = 2 * tile.warps + 2 + lookbacks_for(words)
+        reducing = aggregators_for(tile, words) if variant.write else tile.warps
+        warps = tile.warps + reducing + 2 + lookbacks_for(words)
         most = on.multiprocessors
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         (status,) = driver.cuKernelSetAttribute(
             attribute, shared, handle, driver.CUdevice(on.number)
         )
         check(status, f"GPU {on.number} has no {shared} bytes of shared memory for a block")
-    unit = {"rows": 0, "strided": tile.warps * depth_for(words)}.get(variant.schedule, tile.items)
+    unit = 0 if variant.schedule == "rows" else tile.items
+    if variant.schedule == "strided":
+        panel = panel_for(variant.inputs, words)
+        unit, warps = panel.items, panel.warps
     pointers = len(variant.inputs) + len(variant.outputs) + 4
     state = padded(state_dtype(variant.state).itemsize)
     return Kernel(

@@ -93,6 +93,7 @@ struct Ring {
 
 // Squads with the same job take turns at tiles, as the LOOKBACKS look-back warps do. No more than there are stages: all of
 // them must learn of the end.
+constexpr int SQUAD = WRITE ? AGGREGATORS : WARPS;  // warps of an aggregate squad: each reduces one segment, or several
 constexpr int AGGREGATING = WRITE ? 1 : 2, ENDS = LOOKBACKS > AGGREGATING ? LOOKBACKS : AGGREGATING;
 
 struct Turn {  // which stage a tile of this block is in, and which phase its barriers have then
@@ -166,9 +167,12 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
     Place at = ring.place[s];
     if (at.line < 0) return;
     View view = view_of(p, at, stages + s * STAGE);
-    State sum = segment_reduce(view, warp, lane);
-    if (lane == 0) ring.aggregates[s][warp] = sum;
-    squad_sync(1 + squad, WARPS * 32);
+#pragma unroll 1
+    for (int segment = warp; segment < WARPS; segment += SQUAD) {
+      State sum = segment_reduce(view, segment, lane);
+      if (lane == 0) ring.aggregates[s][segment] = sum;
+    }
+    squad_sync(1 + squad, SQUAD * 32);
     if (warp == 0 && p.tiles > 1) {
       State all = fold_warps(ring.aggregates[s], lane);
       if (lane == 0) publish(Lookback(p, at.line).tiles + at.tile * DESCRIPTOR, all);
@@ -287,7 +291,7 @@ __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* st
   stores_are_done();
 }
 
-constexpr int BLOCK = (2 * WARPS + 2 + LOOKBACKS) * 32;
+constexpr int SQUADS = AGGREGATING * SQUAD + (WRITE ? WARPS : 0), BLOCK = (SQUADS + 2 + LOOKBACKS) * 32;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_constant__ Params p) {
   extern __shared__ __align__(128) u8 stages[];
@@ -296,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_c
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {
       ring.full[s].init(ARRIVING);
-      ring.reduced[s].init(WARPS * ARRIVING);
+      ring.reduced[s].init(SQUAD * ARRIVING);
       ring.known[s].init(ARRIVING);
       ring.scanned[s].init(WARPS * ARRIVING);
       ring.empty[s].init(1);
@@ -304,15 +308,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_c
     barriers_are_ready();
   }
   __syncthreads();
-  if (warp < AGGREGATING * WARPS) {
-    aggregate(p, ring, stages, warp / WARPS, warp % WARPS, lane);
-  } else if (warp < 2 * WARPS) {
-    if constexpr (WRITE) scan(p, ring, stages, warp - WARPS, lane);
-  } else if (warp == 2 * WARPS) {
+  if (warp < AGGREGATING * SQUAD) {
+    aggregate(p, ring, stages, warp / SQUAD, warp % SQUAD, lane);
+  } else if (warp < SQUADS) {
+    if constexpr (WRITE) scan(p, ring, stages, warp - SQUAD, lane);
+  } else if (warp == SQUADS) {
     feed(p, ring, stages, lane);
-  } else if (warp == 2 * WARPS + 1) {
+  } else if (warp == SQUADS + 1) {
     if (WRITE && lane == 0) unload(p, ring, stages);
   } else {
-    look_back(p, ring, warp - 2 * WARPS - 2, lane);
+    look_back(p, ring, warp - SQUADS - 2, lane);
   }
 }

@@ -12,14 +12,17 @@ import numpy as np
 from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
 from .tuning import (
+    BANKS_FROM,
     GROUP_WORDS,
+    PANEL_BLOCKS,
     RESIDENT_WARPS,
     WIDE_BATCH,
     WIDE_GROUP_WORDS,
     WINDOW,
     Tile,
-    depth_for,
+    aggregators_for,
     lookbacks_for,
+    panel_for,
 )
 
 Form = tuple[np.dtype, ...]
@@ -96,11 +99,13 @@ def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
         "WARPS": tile.warps,
         "STAGES": stages,
         "GROUP_WORDS": (WIDE_GROUP_WORDS if wide and pipelined else GROUP_WORDS) >> relief,
+        "AGGREGATORS": aggregators_for(tile, words),
         "LOOKBACKS": lookbacks_for(words),
         "WINDOW": WINDOW,
         "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
-        "DEPTH": depth_for(words),
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
+        "BANKS": int(pipelined and len(variant.inputs) >= BANKS_FROM),
+        "STREAM": int(variant.schedule == "classic"),
         "EVERY_LANE": int(RACECHECK),
         "NULLS": nulls,
         "EXCLUSIVE": int(variant.exclusive),
@@ -108,6 +113,10 @@ def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
         "MARK": int(variant.mark),
         "WRITE": int(variant.write),
     }
+    if variant.schedule == "strided":
+        panel = panel_for(variant.inputs, words)
+        constants |= {"VN": panel.vector, "WARPS": panel.warps, "DEPTH": panel.depth}
+        constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
     lines = ['#include "words.cuh"', '#include "int128.cuh"']
     lines += [f"constexpr int {name} = {value};" for name, value in constants.items()]
     lines += _struct("Element", variant.inputs, "In")

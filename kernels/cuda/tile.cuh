@@ -6,6 +6,8 @@
 // a prefix comes from.
 #pragma once
 
+#include "banks.cuh"
+
 constexpr int ROW = 32 * VN;
 constexpr int SEGMENT = ROWS * ROW;
 constexpr int TILE = WARPS * SEGMENT;
@@ -85,6 +87,24 @@ __device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) 
   return out;
 }
 
+// A lane's items of a row, in one access or a few.
+template <class T>
+__device__ __forceinline__ void read_part(const u8* from, T (&values)[VN]) {
+  if constexpr (BANKS)
+    read_banks<VN>(from, values);
+  else
+    read_vector<VN>(from, values);
+}
+template <class T>
+__device__ __forceinline__ void write_part(u8* to, const T (&values)[VN]) {
+  if constexpr (BANKS)
+    write_banks<VN>(to, values);
+  else if constexpr (STREAM)
+    write_streaming<VN>(to, values);
+  else
+    write_vector<VN>(to, values);
+}
+
 __device__ __forceinline__ bool masked(const u8* mask, i64 at, int null) {
   if constexpr (NULLS == BYTES) return mask[at] == null;
   return ((mask[at >> 3] >> (at & 7)) & 1) == null;
@@ -125,7 +145,7 @@ __device__ __forceinline__ u32 read_items(const View& view, int i, State (&state
       T values[VN];
       const u8* from = view.in[k.value] + low * int(sizeof(T));
       if (view.vectors) {
-        read_vector<VN>(from, values);
+        read_part(from, values);
       } else {
 #pragma unroll
         for (int j = 0; j < VN; j++) values[j] = reinterpret_cast<const T*>(from)[j];
@@ -137,10 +157,11 @@ __device__ __forceinline__ u32 read_items(const View& view, int i, State (&state
     if constexpr (NULLS == BITS) {
       int bit = view.bit + low, rest = bit & 7;
       const u8* byte = view.mask + (bit >> 3);
-      window = byte[0];
-      if (VN > 1 && rest + VN > 8) window |= u32(byte[1]) << 8;
-      if (VN > 8 && rest + VN > 16) window |= u32(byte[2]) << 16;
-      window = (window >> rest) ^ (view.null ? 0 : ALL);
+      u64 bits = byte[0];
+#pragma unroll
+      for (int b = 1; b < (VN + 14) / 8; b++)
+        if (rest + VN > 8 * b) bits |= u64(byte[b]) << (8 * b);
+      window = u32(bits >> rest) ^ (view.null ? 0 : ALL);
     }
 #pragma unroll
     for (int j = 0; j < VN; j++) {
@@ -203,7 +224,7 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
 #pragma unroll
       for (int j = 0; j < VN; j++) values[REVERSE ? VN - 1 - j : j] = Out<k.value>::of(y[j]);
       if (out.vectors) {
-        write_vector<VN>(to, values);
+        write_part(to, values);
       } else {
 #pragma unroll
         for (int j = 0; j < VN; j++) reinterpret_cast<T*>(to)[j] = values[j];

@@ -5,7 +5,7 @@ the device: the same input has the same bits on every GPU. What may differ betwe
 stages of shared memory the pipelined schedule keeps.
 
 Milliseconds are of 2^28 items of 4 bytes or 2^27 of 8 on an H200, on which memcpy takes 0.507; the sweeps they are from
-are in benchmarks/results/tuning_h200.json.
+are in benchmarks/results/tuning_h200.json (of scans: runs 1, 2 and 9 to 11).
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,14 @@ Form = tuple[np.dtype, ...]
 
 SMALL, LARGE = (8, 48), (4, 64)
 """Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more): for
-states of up to four words, and of more."""
+states of up to five words, and of more. Products of float64, whose states have five, with 4 warps: 2.281, 8: 1.864, of
+which 4 reduced tiles."""
+
+LANE_BYTES, WIDE_LANE_BYTES, LARGE_LANE_BYTES = 16, 32, 128
+"""Bytes that a lane has of a row: as many as one access moves, which meets no bank conflicts; more where states are
+larger than items or have three words, so that fewer states are shuffled; and where they have more than five words.
+Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of int32, a tenth null, 0.765 and 0.666.
+Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
 
 TILE_BYTES = 32 << 10
 """Bytes of inputs a tile. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
@@ -41,12 +48,14 @@ keep up: affine of two float64 with 1: 1.271, 2: 0.918; `last` of float64 with 1
 WINDOW, WIDE_BATCH = 8, 2
 """Blocks of 32 tiles that a look-back warp asks for before it is its turn to fold them (132 multiprocessors: about
 five have to be known); and at once, for large states. Sums of int32 and float64 with 4 at once: 0.526 and 0.550, 8:
-0.521 and 0.528; affine with 2: 0.973, 4: 0.918,
-but with registers spilled."""
+0.521 and 0.528; affine with 2: 0.973, 4: 0.918, but with registers spilled."""
 
 RESIDENT_WARPS = 32
 """Warps of the classic schedule that should fit on a multiprocessor at the same time: it hides latencies by their
-number. Sums of int32 and float64 with 16: 0.741 and 0.759; 24: 0.737 and 0.762; 32: 0.738 and 0.730."""
+number. Sums of int32 and float64 with 16: 0.741 and 0.759; 24: 0.737 and 0.762; 32: 0.738 and 0.730. Results that leave
+past the caches: 0.712 and 0.723, where they do not 0.746 and 0.732. Tiles kept in registers instead of read twice, with
+16 warps: 0.900 and 0.898; warps that ask for four blocks at once, with 24: 0.821 and 0.875; the next tile fetched into
+the L2 cache meanwhile: 1.104 and 0.956."""
 
 SHARED_BYTES = {90: 200 << 10, 100: 200 << 10, 103: 200 << 10, 110: 200 << 10}
 """Shared memory for the stages of a block, by compute capability; else 88 KiB."""
@@ -73,13 +82,15 @@ class Tile:
 def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     """Return the tile for these types.
 
-    Small states: items are moved 16 bytes at a time, which meets no bank conflicts, and combined in many rows. Large
-    states, whose combinations and shuffles cost more than conflicts: a lane has more items and there are fewer rows.
+    Small states are combined in many rows. Large ones, whose combinations and shuffles cost more than bank conflicts: a
+    lane has more items and there are fewer rows.
     """
     largest = max(d.itemsize for d in (*inputs, *outputs))
+    smallest = min(d.itemsize for d in inputs)
     words = -(-sum(max(d.itemsize, 4) for d in state) // 4)
-    warps, most = SMALL if words <= 4 else LARGE
-    vector = max(1, (16 if words <= 2 else 32 if words <= 4 else 128) // largest)
+    warps, most = SMALL if words <= 5 else LARGE
+    lane = LANE_BYTES if words <= 2 and 4 * words <= largest else WIDE_LANE_BYTES
+    vector = max(1, (lane if words <= 5 else LARGE_LANE_BYTES) // largest, 4 // smallest)
     while vector > 1 and (vector + 1) * words > most:
         vector //= 2
     row = 32 * vector * warps * sum(d.itemsize for d in inputs)
@@ -94,10 +105,37 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
 RELIEFS = 4
 """How often a kernel is compiled at most, until no registers are spilled; see source.py."""
 
-DEPTH_WORDS = 32
-"""Four-byte words of states that a thread keeps of a line, where lines lie side by side. Sums of 16384 x 16384 float32
-along axis 0 with 32 and 4, 3, 2 blocks of 8 warps on a multiprocessor: 0.600, 0.663, 0.645; with 16 and 6 blocks:
-0.595; two or four panels of 32 lines a block: 0.646 at best."""
+AGGREGATORS = {2: 4}
+"""Warps that reduce tiles before they are scanned, by words of a state; else as many as scan them. Sums of int64,
+float64, int32, float32 with 8: 0.530, 0.534, 0.524, 0.526; 4: 0.523, 0.528, 0.527, 0.526; 2: 0.593, 0.614, 0.557,
+0.554; `last` of int32, a tenth null, with 8: 0.670, 4: 0.634; affine of two float64 with 8: 0.866, 4: 0.916. Operators
+that take long need all."""
+
+BANKS_FROM = 2
+"""Inputs from which on lanes take the pieces of their items in different orders (banks.cuh), which needs selections.
+Shared memory was what affine of two float64 waited for, the others not: without 0.997, with 0.866; `last` of float64
+0.614 and 0.643, products of float64 2.281 and 2.390."""
+
+PANEL_BYTES, PANEL_WORDS, PANEL_WARPS, PANEL_BLOCKS = 8, 64, 8, 2
+"""Where lines lie side by side: bytes that a thread reads at once, four-byte words of states that it keeps, warps of a
+block, and blocks on a multiprocessor. Sums of 16384 x 16384 float32 along axis 0 with 4 bytes, 32 words, 8 warps and 4
+blocks: 0.600, and the multiprocessors busy with addresses; 8, 64, 8, 2: 0.526; 16, 64, 16, 1: 0.532; 8, 64, 4, 4:
+0.540; 16, 64, 4, 4: 0.599. A block's rows are as many as those before it: where few lines lie side by side, chunks
+follow one another, one in half a microsecond (2^23 x 32 float32: 14.2)."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """How lines that lie side by side are cut: chunks of `warps` times `depth` rows of 32 lanes of `vector` lines."""
+
+    vector: int
+    depth: int
+    warps: int
+
+    @property
+    def items(self) -> int:
+        """Items of a line in a chunk."""
+        return self.warps * self.depth
 
 
 def lookbacks_for(words: int) -> int:
@@ -105,9 +143,19 @@ def lookbacks_for(words: int) -> int:
     return LOOKBACKS if words <= 2 else WIDE_LOOKBACKS
 
 
-def depth_for(words: int) -> int:
-    """Return how many items of a line a thread keeps, where lines lie side by side, for states of so many words."""
-    return max(1, 1 << (DEPTH_WORDS // words).bit_length() - 1)
+def aggregators_for(tile: Tile, words: int) -> int:
+    """Return how many warps of the pipelined schedule reduce a tile that is scanned, for states of so many words."""
+    return min(tile.warps, AGGREGATORS.get(words, tile.warps))
+
+
+def panel_for(inputs: Form, words: int) -> Panel:
+    """Return how lines that lie side by side are cut, for states of so many words."""
+    smallest = min(d.itemsize for d in inputs)
+    vector = max(1, min(PANEL_BYTES // smallest, 4))
+    while vector > 1 and vector * words > PANEL_WORDS // 16:
+        vector //= 2
+    depth = max(1, 1 << (PANEL_WORDS // (vector * words)).bit_length() - 1)
+    return Panel(vector, min(depth, 32), PANEL_WARPS)
 
 
 def stages_for(inputs: Form, nulls: str, tile: Tile, capability: int) -> int:
