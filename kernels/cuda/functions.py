@@ -14,7 +14,7 @@ import numpy as np
 # Numba-CUDA 0.30 asks for a name that NumPy 2.5 dropped.
 vars(np).setdefault("row_stack", np.vstack)
 
-from numba import cuda
+from numba import cuda as cuda
 from numba.core import types
 from numba.cuda.compiler import compile_cuda
 

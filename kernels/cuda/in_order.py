@@ -1,11 +1,17 @@
 """Products of floating-point numbers on the GPU: a tree of combinations with the answers of a walk in order.
 
 A tree multiplies numbers that are not neighbours in a walk: part of a product may overflow, or underflow to
-zero, although the walk never does (or does so earlier, and stays there). So the state here is a mantissa and
-an exponent, which do neither, with the highest and the lowest exponent on the way, from which the walk's own
-overflow and underflow follow (`kernels.product` hands the same on between partitions). Where a walk would
-have met both, overflow is told; complex products and other operators that say `in_order` are combined as
-they are. This module must never launch anything.
+zero, although the walk never does (or does so earlier, and stays there). So the state here is a number and a
+power of two, which do neither, with the logarithms of the largest and the smallest product on the way, from
+which the walk's own overflow and underflow follow (`kernels.product` hands the same on between partitions).
+Where a walk would have met both, overflow is told; complex products and other operators that say `in_order`
+are combined as they are. This module must never launch anything.
+
+A number is left as it is while it is far from both ends, so that a combination costs one product, and its
+logarithm is read off its bits: the exponent, and the rest of the number for what follows the point (Mitchell,
+Computer multiplication and division using binary logarithms, 1962), which is at most 0.0861 too small and
+exact for powers of two. So overflow is never told too early, and underflow not where `SLACK` covers the sum of
+these errors along a path of the tree.
 """
 
 import math
@@ -18,39 +24,78 @@ import numpy as np
 
 from ..cpu.types import Signature
 from ..operators import BUILT_IN, Operator, segmented
+from .functions import cuda
 
-FAR = 1 << 29
-"""Exponents are kept within this: the walk is over long before, and its end is in the state."""
+libdevice = cuda.libdevice
 
+ROOM = {4: 30, 8: 120}
+"""Numbers are kept between 2 to the power of -ROOM and ROOM, by their bytes: products of two of them are finite."""
 
-def _combine(a: Any, b: Any) -> Any:
-    product = a[0] * b[0]
-    if a[0] == 0.0:  # zero stays zero whatever finite numbers follow
-        return (product, a[1], a[2], a[3])
-    shift = 0
-    if product != 0.0 and abs(product) < 0.5:  # mantissas are from 0.5 to 1
-        product, shift = product + product, 1
-    exponent = min(max(a[1] + b[1] - shift, -FAR), FAR)
-    return (product, exponent, max(a[2], a[1] + b[2]), min(a[3], a[1] + b[3]))
+SLACK = 2
+
+NONE, SIGNLESS, UNITS = np.float32(0), np.int32(0x7FFFFFFF), np.int32(0x4B000000)
+FAR = np.float32(np.inf)
 
 
-def _lift(x: Any) -> Any:
-    number = x * 1.0
-    if not math.isfinite(number) or number == 0.0:
-        return (number, 0, 0, 0)
-    mantissa, exponent = math.frexp(number)
-    return (mantissa, exponent, max(exponent, 0), min(exponent, 0))
+def _functions(dtype: np.dtype) -> tuple[Callable[..., Any], ...]:
+    """Return combine, lift and lower for products in `dtype`."""
+    kind, limits, room = dtype.type, np.finfo(dtype), ROOM[dtype.itemsize]
+    fraction, bias = (20, 1023) if dtype.itemsize == 8 else (23, 127)  # of the upper 32 bits
+    least, most = np.int32((bias - room) << fraction), np.int32((bias + room) << fraction)
+    up, down, one, zero = kind(4.0**room), kind(0.25**room), kind(1), kind(0)
+    step = np.float32(2 * room)
+    # a float32 whose bits are UNITS and a number n below 2**23 is 2**23 + n
+    unit = np.float32(2.0 ** (8 - fraction))
+    origin = np.float32(-(2.0 ** (31 - fraction)) - bias)
+    highest = np.float32(limits.maxexp)
+    lowest = np.float32(limits.minexp - limits.nmant - 1 - SLACK)
 
+    if dtype.itemsize == 8:
 
-def _lowering(highest: int, lowest: int) -> Callable[[Any], Any]:
+        def size(x: Any) -> Any:
+            return np.int32(libdevice.double2hiint(x)) & SIGNLESS
+    else:
+
+        def size(x: Any) -> Any:
+            return np.int32(libdevice.float_as_int(x)) & SIGNLESS
+
+    def log(size_: Any) -> Any:
+        return libdevice.int_as_float(np.int32((size_ >> 8) | UNITS)) * unit + origin
+
+    def combine(a: Any, b: Any) -> Any:
+        product, power, before = a[0] * b[0], a[1] + b[1], a[1] + log(size(a[0]))
+        bits = size(product)
+        largest = libdevice.fmaxf(a[2], before + b[2])
+        smallest = libdevice.fminf(a[3], before + b[3])
+        scale = down if bits >= most else one  # a branch is slower
+        shift = step if bits >= most else NONE
+        scale = up if bits < least else scale
+        shift = -step if bits < least else shift
+        return (product * scale, power + shift, largest, smallest)
+
+    def lift(x: Any) -> Any:
+        number, power = kind(x), NONE
+        bits = size(number)
+        if not (bits >= least and bits < most):
+            if number == zero:  # stays zero whatever finite numbers follow
+                return (number, -FAR, NONE, -FAR)
+            if not math.isfinite(number):
+                return (number, NONE, NONE, NONE)
+            mantissa, exponent = math.frexp(number)
+            number, power = kind(mantissa), np.float32(exponent)
+        after = power + log(size(number))
+        return (number, power, libdevice.fmaxf(after, NONE), libdevice.fminf(after, NONE))
+
     def lower(s: Any) -> Any:
-        if s[2] > highest:
-            return s[0] * math.inf
+        if s[2] >= highest:
+            return s[0] * FAR
         if s[3] < lowest:
-            return s[0] * 0.0
-        return math.ldexp(s[0] * 1.0, s[1])
+            return s[0] * zero
+        if s[1] == NONE:
+            return s[0]
+        return kind(libdevice.ldexp(s[0] * 1.0, np.int32(s[1])))
 
-    return lower
+    return combine, lift, lower
 
 
 @dataclass(frozen=True)
@@ -68,19 +113,24 @@ class Substitute:
             x = np.asarray(parts[-1])
             usual = np.isfinite(x) & (x != 0)
             mantissa, exponent = np.frexp(np.where(usual, x, 1))
-            mantissa, exponent = np.where(usual, mantissa, x), np.where(usual, exponent, 0)
-        ends = (np.maximum(exponent, 0), np.minimum(exponent, 0))
-        return (*parts[:-1], *(part[()] for part in (mantissa, exponent, *ends)))
+            after = np.where(usual, exponent + np.floor(4096 * (2 * abs(mantissa) - 2)) / 4096, 0)
+            number, power = np.where(usual, mantissa, x), np.where(usual, exponent, 0)
+            power, after = (np.where(x == 0, -np.inf, part) for part in (power, after))
+        ends = (np.maximum(np.where(x == 0, 0, after), 0), np.minimum(after, 0))
+        return (*parts[:-1], *(part[()] for part in (number, power, *ends)))
 
     def leave(self, state: Any) -> Any:
         """Return the operator's state for one of the substitute."""
-        mantissa, exponent, highest, lowest = (np.asarray(part) for part in state[self.flags :])
+        number, power, largest, smallest = (np.asarray(part) for part in state[self.flags :])
         dtype = self.types.state[self.flags]
         limits = np.finfo(dtype)
         with np.errstate(all="ignore"):
-            answer = np.ldexp(mantissa.astype("f8"), exponent)
-            answer = np.where(lowest < limits.minexp - limits.nmant, mantissa * 0.0, answer)
-            answer = np.where(highest > limits.maxexp, mantissa * np.inf, answer).astype(dtype)[()]
+            shift = np.clip(power, -(1 << 14), 1 << 14).astype(np.intc)
+            answer = np.ldexp(number.astype("f8"), shift)
+            answer = np.where(
+                smallest < limits.minexp - limits.nmant - 1 - SLACK, number * 0.0, answer
+            )
+            answer = np.where(largest >= limits.maxexp, number * np.inf, answer).astype(dtype)[()]
         return (*state[: self.flags], answer) if self.flags else answer
 
 
@@ -90,18 +140,11 @@ def substitute(op: Operator, types_: Signature) -> Substitute | None:
     number = types_.state[-1]
     if number.kind != "f" or op not in (BUILT_IN["multiply"], segmented(BUILT_IN["multiply"])):
         return None
-    limits = np.finfo(number)
-    product = Operator(
-        _combine,
-        (1.0, 0, 0, 0),
-        _lift,
-        _lowering(int(limits.maxexp), int(limits.minexp - limits.nmant)),
-        name=op.name,
-    )
+    combine, lift, lower = _functions(number)
+    product = Operator(combine, (1.0, 0.0, 0.0, 0.0), lift, lower, name=op.name)
     flags = len(types_.state) - 1
-    integer = np.dtype(np.int32)
-    identity: tuple[Any, ...] = (number.type(1), *[integer.type(0)] * 3)
-    state: tuple[np.dtype, ...] = (number, integer, integer, integer)
+    identity: tuple[Any, ...] = (number.type(1), NONE, NONE, NONE)
+    state: tuple[np.dtype, ...] = (number, *[np.dtype(np.float32)] * 3)
     if flags:
         product = segmented(product)
         identity, state = (np.False_, *identity), (types_.state[0], *state)

@@ -329,6 +329,8 @@ def test_products_end_as_a_walk_in_order_does(schedule, dtype, segments):
         "back and forth": [far, 1 / far] * 50,
         "never far": [*np.exp(rng.normal(size=9000) * 0.1), *[far, 1 / far] * 5000],
         "not a number": [far, far, 0.0, 1.0],
+        "near the end for long": [2.0 ** (limits.maxexp - 2), *[1.0] * 9000, 0.5, *[1.0] * 9000],
+        "near the other end": [2.0**limits.minexp, *[1.0] * 9000, 2.0, *[1.0] * 9000],
     }
     op = segmented(BUILT_IN["multiply"]) if segments else BUILT_IN["multiply"]
     for piece in pieces.values():
