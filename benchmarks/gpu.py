@@ -181,6 +181,7 @@ def main():
         python = operator(lambda a, b: b if b > a else a, identity=-(2**31))
         for name, call in (
             ("scan_max", lambda run=run: run(BUILT_IN["maximum"])),
+            ("scan_min", lambda run=run: run(BUILT_IN["minimum"])),
             ("scan_sum_exclusive", lambda run=run: run(exclusive=True)),
             ("scan_sum_reverse", lambda run=run: run(reverse=True)),
             ("scan_python", lambda run=run, op=python: run(op)),
@@ -210,14 +211,21 @@ def main():
             x = numbers(large, dtype)
             ms = median_ms(lambda x=x, dtype=dtype: scan(add, x, dtype=dtype, carry_out=False))
             records.add("scan_sum", dtype, large, ms, 2 * x.nbytes)
+            ms = median_ms(lambda x=x: scan(add, x, carry_out=False))
+            records.add("scan_sum_widening", dtype, large, ms, x.nbytes + 8 * large)
         n = large // 2
         a, b = numbers(n, "f8") / 1000, numbers(n, "f8")
         ms = median_ms(lambda: scan(BUILT_IN["affine"], (a, b), carry_out=False))
         records.add("scan_affine", "float64,float64", n, ms, 24 * n)
         ms = median_ms(lambda: scan(BUILT_IN["welford"], b, carry_out=False))
         records.add("scan_welford", "float64", n, ms, 16 * n)
-        ms = median_ms(lambda: scan(BUILT_IN["multiply"], a, carry_out=False))
-        records.add("scan_product", "float64", n, ms, 16 * n)
+        for dtype, n_ in (("float32", large), ("float64", n)):
+            growth = (1 + (numbers(n_, "f8") - 500) / 1e6).astype(dtype)
+            out = scan(BUILT_IN["multiply"], growth, carry_out=False)[0][: 1 << 20]
+            assert bool(cp.allclose(out, cp.cumprod(growth[: 1 << 20], dtype="f8"), rtol=1e-3))
+            ms = median_ms(lambda x=growth: scan(BUILT_IN["multiply"], x, carry_out=False))
+            records.add("scan_product", dtype, n_, ms, 2 * growth.nbytes)
+        del growth, out
         wide = cp.zeros(n, INT128)
         wide.view("u1").reshape(n, 16)[:, :4] = numbers(n, "i4").view("u1").reshape(n, 4)
         for name in ("add", "maximum"):
@@ -234,6 +242,8 @@ def main():
             x = x.reshape(shape)
             ms = median_ms(lambda x=x: scan(add, x, axis=1, carry_out=False))
             records.add(f"scan_sum_rows_of_{shape[1]}", "float32", 1 << 28, ms, 8 << 28)
+        ms = median_ms(lambda: scan(add, x, axis=0, carry_out=False), calls=1, repeats=5)
+        records.add("scan_sum_axis0_of_32", "float32", 1 << 28, ms, 8 << 28)
         del x, a, b, out
         for k in (16, 18, 20, 22):
             for dtype in ("int32", "float32", "int64", "float64"):
