@@ -20,6 +20,8 @@ from .reductions import States, joint_nulls, merged, on_states
 from .runs import INT64
 from .scans import METHODS, Plan, plan
 
+_ANY = BUILT_IN["logical_any"]
+
 _NOTHING = -(2**62)
 """Stands for a row that was never met."""
 
@@ -136,6 +138,60 @@ class ScanGroups:
         )
         out = out[back].astype(found.kernel_dtype, copy=False)
         return self._wrapped(found, views, options["nulls"], out)
+
+
+@dataclass(frozen=True)
+class ScanAfterValues(ScanGroups):
+    """An exclusive scan whose answer is null where its group has no value before a row."""
+
+    def _valid(self, columns: Sequence[Any]) -> Any:
+        valid = library_of(columns[0]).valid(columns[0])
+        for column in columns[1:]:
+            valid = valid & library_of(column).valid(column)
+        return valid
+
+    def state(self, columns: Sequence[Any]) -> tuple[Any, bool]:
+        return super().state(columns), bool(self._valid(columns).any())
+
+    def join(self, states: Sequence[tuple[Any, bool]]) -> tuple[Any, bool]:
+        return super().join([state for state, _ in states]), any(seen for _, seen in states)
+
+    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
+        state, seen_before = carried if continues else (None, False)
+        out = super().apply(columns, keys, state, continues)
+        seen, _ = kernels.scan_by_key(
+            _ANY,
+            keys.arrays,
+            self._valid(columns),
+            key_nulls=keys.nulls,
+            exclusive=True,
+            reverse=self.reverse,
+            carry_in=np.bool_(seen_before) if continues else None,
+            continues=continues,
+        )
+        return self._nulled(columns, out, seen)
+
+    def _nulled(self, columns: Sequence[Any], out: Any, seen: Any) -> Any:
+        return library_of(columns[0]).nulled(out, ~seen) if self._plan(columns).marks else out
+
+    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
+        first, states = super().runs(columns, keys, starts)
+        _, seen = kernels.reduce_by_key(_ANY, keys.arrays, self._valid(columns), starts=False)
+        return first, (*states, seen)
+
+    def merge(self, library: Library, states: States, keys: Keys) -> States:
+        *inner, seen = states
+        return (*super().merge(library, tuple(inner), keys), *merged(_ANY, (seen,), keys))
+
+    def apply_after(
+        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
+    ) -> Any:
+        *inner, seen_before = prior
+        out = super().apply_after(columns, tuple(inner), order, back, keys)
+        numbers = library_of(columns[0]).numbers
+        valid = numbers.concatenate([seen_before, self._valid(columns)])[order]
+        seen, _ = kernels.scan_by_key(_ANY, keys.arrays, valid, exclusive=True)
+        return self._nulled(columns, out, seen[back])
 
 
 @dataclass(frozen=True)

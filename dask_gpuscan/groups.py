@@ -15,7 +15,7 @@ from dask.base import is_dask_collection
 from .arguments import check_ddof, check_flags, check_limit, named_reductions, one_of
 from .clustered import ClusteredReduce, ClusteredScan, Part
 from .columns import library_of
-from .group_scans import CountGroups, FillGroups, ScanGroups
+from .group_scans import CountGroups, FillGroups, ScanAfterValues, ScanGroups
 from .held import operation_of
 from .kernels import BUILT_IN, Operator
 from .keys import check_by
@@ -390,7 +390,9 @@ class GroupBy:
         [6, 3, 3]
         """
         check_flags(exclusive=exclusive, reverse=reverse)
-        operation = ScanGroups(f"scan-{_check_op(op).name}", op, exclusive, reverse)
+        nulls_first = exclusive and _check_op(op).null_identity
+        kind = ScanAfterValues if nulls_first else ScanGroups
+        operation = kind(f"scan-{_check_op(op).name}", op, exclusive, reverse)
         parts, joint = self._op_parts(op, operation)
         return self._scan(operation.label, parts, joint or self._as_series, reverse)
 

@@ -85,5 +85,5 @@ def stints(planes: dd.DataFrame) -> dd.DataFrame:
         miles=("distance", "sum"),
     )
     ends = found.gpuscan.groupby("tailnum", clustered=True)["end"]
-    idle = found.start - ends.scan(dask_gpuscan.last, exclusive=True)  # since the stint before
-    return found.assign(idle=idle.where(found.session > 0))
+    before = ends.scan(dask_gpuscan.last, exclusive=True)  # null for the first stint
+    return found.assign(idle=found.start - before)

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
-from dask_gpuscan import bitwise_xor, maximum, multiply, operator
+from dask_gpuscan import bitwise_xor, last, maximum, multiply, operator
 from strategies import OTHERS, TIMES, columns, cuts, partitioned
 
 # each dtype is a kernel to compile for each operator: families here, the rest of them in the kernels' tests
@@ -449,3 +449,24 @@ def test_operators_answer_identities_and_nulls(backend):
         groups = df.gpuscan.groupby("k", clustered=clustered)
         assert backend.to_pandas(groups["x"].reduce(bitwise_xor)).to_dict() == {1: 5, 2: 5}
         assert backend.to_pandas(groups["x"].reduce(maximum)).to_dict() == {1: 6, 2: 5}
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@pytest.mark.parametrize("op", [maximum, last], ids=lambda op: op.name)
+@given(data=st.data(), at=cuts(), back=st.booleans())
+def test_exclusive_scans_are_null_where_nothing_came_before(backend, clustered, op, data, at, back):
+    df, by = data.draw(keyed(("float64",), clustered))
+    met = df[::-1] if back else df
+    groups = met.groupby(by[0], sort=False, observed=True).x
+    known = groups.cummax() if op is maximum else met.x
+    filled = known.groupby([met[k] for k in by], sort=False, observed=True).ffill()
+    before = filled.groupby([met[k] for k in by], sort=False, observed=True).shift()
+    expected = before.reindex(df.index).mask(df.x.isna() | df[by[0]].isna()).rename("x")
+    options = {"exclusive": True, "reverse": back}
+    check(
+        backend,
+        df,
+        at,
+        lambda it: it.groupby(by, clustered=clustered)["x"].scan(op, **options),
+        expected,
+    )
