@@ -53,7 +53,7 @@ def reduce_by_key(
     work = ReduceRuns(
         op,
         told,
-        values if op.inputs > 1 else values[0],
+        _told(values),
         null_arguments(nulls),
         _plain(types_.identity),
         _in_order(op, types_),
@@ -99,7 +99,7 @@ def scan_by_key(
     work = ScanRuns(
         op,
         told,
-        values if op.inputs > 1 else values[0],
+        _told(values),
         null_arguments(nulls),
         outs[0] if types_.scalar_output else tuple(outs),
         null_values[0] if types_.scalar_output else tuple(null_values),
@@ -133,6 +133,12 @@ def _walk(
     )
     states = tuple(field[0] for field in carries[1:])
     return int(carries[0][0]), states[0] if types_.scalar_state else states
+
+
+def _told(values: tuple[np.ndarray, ...]) -> Any:
+    """What a kernel is told of values: it is much faster where it knows that they lie side by side."""
+    flat = tuple(np.require(v, requirements=["C", "A"]) for v in values)
+    return flat if len(flat) > 1 else flat[0]
 
 
 def _in_order(op: Operator, types_: Signature) -> bool:
@@ -182,7 +188,7 @@ def _read(op: Operator, types_: Signature, marks: Any, nulls: type) -> dict[str,
     return {
         "op": operator_type(op),
         "marks": marks,
-        "xs": form([array_type(d, True) for d in types_.inputs], op.inputs == 1),
+        "xs": form([array_type(d, True, "C") for d in types_.inputs], op.inputs == 1),
         "nulls": nulls_type(nulls),
         "identity": state_type(types_.state, types_.scalar_state),
         "chained": types.boolean,

@@ -22,6 +22,7 @@ from numba.core import types
 
 from .atomics import load_acquire, store_release, take_ticket
 from .calls import OPTIONS, cached_njit, cast, combine, lift, load, lower, store
+from .memory import borrow
 from .steps import scan_lanes, scan_step
 from .visitors import emit, finish, looks_back, observe
 
@@ -56,6 +57,8 @@ def walk_tiles(
     from their prefix rather than from the identity: this must then be the only thread.
     """
     tiles = (length + tile - 1) // tile
+    work, space, carries = borrow(work), borrow(space), borrow(carries)
+    aggregates, control = borrow(aggregates), borrow(control)
     prefix = load(carries, line)
     folded = 0
     while True:

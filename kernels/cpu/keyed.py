@@ -78,11 +78,13 @@ class ReduceRuns(NamedTuple):
     like: Any
 
 
-@numba.njit(**OPTIONS)
-def _reduce(work, state, start, stride, size):
-    """Reduce the rows of one run, or of the part of it in this tile, from `state`."""
-    op, xs, nulls, identity = work.op, work.xs, work.nulls, work.identity
-    while size >= LONG and not work.chained:
+@numba.njit(forceinline=True, **OPTIONS)
+def _reduce(op, xs, nulls, identity, chained, state, start, stride, size):
+    """Reduce the rows of one run, or of the part of it in this tile, from `state`.
+
+    Inlined, and given no more of a visitor than it needs, because runs may be short.
+    """
+    while size >= LONG and not chained:
         block = min(size, BLOCK)
         state, _ = reduce_line(op, xs, nulls, identity, state, start, stride, block)
         start, size = start + block * stride, size - block
@@ -95,12 +97,15 @@ def _reduce(work, state, start, stride, size):
 def _observe_reduce(work, space, seed, first, size):
     mark(work.marks, space, first, size)
     count = list_marked(space, size)
-    state, start = inner(work.identity, seed), np.int64(0)
+    op, xs, nulls, identity, chained = work.op, work.xs, work.nulls, work.identity, work.chained
+    marked, states = space.marked, space.states
+    state, start = inner(identity, seed), np.int64(0)
     for k in range(count):
-        end = offset(space.marked, k)
-        store(space.states, k, _reduce(work, state, first + start, 1, end - start))
-        state, start = work.identity, end
-    state = _reduce(work, state, first + start, 1, size - start)
+        end = offset(marked, k)
+        state = _reduce(op, xs, nulls, identity, chained, state, first + start, 1, end - start)
+        store(states, k, state)
+        state, start = identity, end
+    state = _reduce(op, xs, nulls, identity, chained, state, first + start, 1, size - start)
     return counting(seed[0] + count, state), count
 
 
@@ -109,17 +114,18 @@ def _emit_reduce(work, space, prefix, count, first, size):
     if count == 0:
         return
     op, identity, runs = work.op, work.identity, prefix[0]
+    outs, lowers, like, states = work.outs, work.lowers, work.like, space.states
     if runs > 0:
-        closed = load(space.states, 0)
+        closed = load(states, 0)
         if not work.chained:
             closed = cast(identity, combine(op, inner(identity, prefix), closed))
-        store(work.outs, runs - 1, answer(op, work.lowers, work.like, closed))
+        store(outs, runs - 1, answer(op, lowers, like, closed))
     for k in range(1, count):
-        closed = load(space.states, k)
-        store(work.outs, runs + k - 1, answer(op, work.lowers, work.like, closed))
+        store(outs, runs + k - 1, answer(op, lowers, like, load(states, k)))
     if work.starts is not None:
+        starts, marked = work.starts, space.marked
         for k in range(count):
-            store(work.starts, runs + k, first + offset(space.marked, k))
+            store(starts, runs + k, first + offset(marked, k))
 
 
 @numba.njit(**OPTIONS)
@@ -150,14 +156,6 @@ class ScanRuns(NamedTuple):
 
 
 @numba.njit(**OPTIONS)
-def _scan(work, state, start, stride, size):
-    return walk_line(
-        work.op, work.xs, work.nulls, work.outs, work.null_value, work.mark, work.exclusive,
-        work.identity, state, start, stride, size,
-    )  # fmt: skip
-
-
-@numba.njit(**OPTIONS)
 def _origin(work, first):
     """Where the walk through a tile starts, and its stride."""
     return (work.length - 1 - first, -1) if work.reverse else (first, 1)
@@ -172,22 +170,32 @@ def _observe_scan(work, space, seed, first, size):
         for i in range(size // 2):
             flags[i], flags[size - 1 - i] = flags[size - 1 - i], flags[i]
     count = list_marked(space, size)
+    op, xs, nulls, identity, chained = work.op, work.xs, work.nulls, work.identity, work.chained
     if count == 0:
-        state = _reduce(work, inner(work.identity, seed), at, stride, size)
+        state = inner(identity, seed)
+        state = _reduce(op, xs, nulls, identity, chained, state, at, stride, size)
         return counting(seed[0], state), size
-    waiting = offset(space.marked, 0)
-    state = work.identity
+    outs, null_value, mark_nulls, exclusive = work.outs, work.null_value, work.mark, work.exclusive
+    marked = space.marked
+    waiting = offset(marked, 0)
+    state, start = identity, waiting
     for k in range(count):
-        start = offset(space.marked, k)
-        end = offset(space.marked, k + 1) if k + 1 < count else size
-        state = _scan(work, work.identity, at + start * stride, stride, end - start)
+        end = offset(marked, k + 1) if k + 1 < count else size
+        state = walk_line(
+            op, xs, nulls, outs, null_value, mark_nulls, exclusive, identity,
+            identity, at + start * stride, stride, end - start,
+        )  # fmt: skip
+        start = end
     return counting(seed[0] + count, state), waiting
 
 
 @numba.njit(**OPTIONS)
 def _emit_scan(work, space, prefix, waiting, first, size):
     at, stride = _origin(work, first)
-    _scan(work, inner(work.identity, prefix), at, stride, waiting)
+    walk_line(
+        work.op, work.xs, work.nulls, work.outs, work.null_value, work.mark, work.exclusive,
+        work.identity, inner(work.identity, prefix), at, stride, waiting,
+    )  # fmt: skip
 
 
 register(ScanRuns, Visitor(_observe_scan, _emit_scan))
