@@ -1,7 +1,7 @@
 """Visitors that write marked rows where the rows marked before them end: the engine's state is their count.
 
-Rows are first listed, which makes the tile's aggregate; once the count of the tiles before it is known, they are
-gathered to their place. In place, they are gathered to scratch memory before the aggregate is published: no
+Rows are first marked, and how many is the tile's aggregate; once the count of the tiles before it is known, they
+are copied to their place. In place, they are copied to scratch memory before the aggregate is published: no
 tile writes before all earlier ones have published, so nothing is overwritten that has not been read. Merrill
 and Garland, NVR-2016-002, sections 4.4 and 5.2. This module must never know what marks rows.
 """
@@ -13,88 +13,166 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numba.core import types
+from numba.extending import overload
 
 from .calls import OPTIONS, cached_njit
-from .marking import list_marked, list_others, mark, offset
+from .marking import count_marked, list_marked, mark, offset
 from .memory import copy_bytes, elements, read, write
 from .shared import call, zero
 from .visitors import Visitor, register
 
-COLUMN = ("source", "stride", "width", "gather", "target", "others")
-SOURCE, STRIDE, WIDTH, GATHER, TARGET, OTHERS = range(len(COLUMN))
+COLUMN = ("source", "stride", "width", "move", "target", "others")
+SOURCE, STRIDE, WIDTH, MOVE, TARGET, OTHERS = range(len(COLUMN))
 """What is known of a column: where it is, bytes from element to element, bytes an element, the shared function that
-gathers rows, and where marked rows and the others go."""
+copies rows, and where marked rows and the others go."""
+
+SPARSE = 32
+"""Where fewer rows than one in so many are marked, they are listed before they are copied. Measured on 4 million
+float64, one thread, nanoseconds a row, listed and not: 1 % 0.2 and 0.5, 5 % 0.8 and 0.5, 50 % 0.8 and 0.6."""
 
 
 class Compact(NamedTuple):
-    """Marked rows of columns go to one place and, if `split`, the others to another."""
+    """Marked rows of columns go to one place and, if `split`, the others to another.
+
+    `columns` is where `number` rows of `COLUMN` are; `move` and `place` are `move_rows` and `place_rows`.
+    """
 
     marks: Any
     columns: Any
+    number: Any
     split: Any
     in_place: Any
+    move: Any
+    place: Any
 
 
 @numba.njit(**OPTIONS)
 def _observe(work, space, seed, first, size):
     mark(work.marks, space, first, size)
-    count = list_marked(space, size)
-    if work.split:
-        list_others(space, size)
+    count = count_marked(space, size)
     if work.in_place:
-        columns, buffer = work.columns, space.buffer
-        for c in range(len(columns)):
-            width = columns[c, WIDTH]
-            _gather(columns[c], first, space.marked, count, buffer)
-            if work.split:
-                _gather(columns[c], first, space.others, size - count, buffer + count * width)
-            buffer += size * width
+        _move(work, space, 0, count, first, size)
     return seed + count, count
 
 
 @numba.njit(**OPTIONS)
 def _emit(work, space, prefix, count, first, size):
-    columns = work.columns
-    buffer = space.buffer
-    for c in range(len(columns)):
-        width = columns[c, WIDTH]
-        target = columns[c, TARGET] + prefix * width
-        others = columns[c, OTHERS] + (first - prefix) * width
-        if work.in_place:
-            copy_bytes(target, buffer, count * width)
-            if work.split:
-                copy_bytes(others, buffer + count * width, (size - count) * width)
-            buffer += size * width
-        else:
-            _gather(columns[c], first, space.marked, count, target)
-            if work.split:
-                _gather(columns[c], first, space.others, size - count, others)
+    if work.in_place:
+        known = work.columns, work.number, work.split, space.buffer
+        call(work.place, known + (prefix, count, first, size))
+    else:
+        _move(work, space, prefix, count, first, size)
 
 
 @numba.njit(**OPTIONS)
-def _gather(column, first, offsets, count, target):
-    """Copy the rows of a tile at `offsets` to one after the other."""
-    source = column[SOURCE] + first * column[STRIDE]
+def _move(work, space, prefix, count, first, size):
     call(
-        column[GATHER],
-        (source, column[STRIDE], column[WIDTH], first, offsets, count, target),
+        work.move,
+        (work.columns, work.number, work.split, work.in_place)
+        + (space.flags, space.marked, space.buffer, space.counts, space.lists)
+        + (prefix, count, first, size),
     )
 
 
 @cached_njit
-def gather(kind, source, stride, width, first, offsets, count, target):
-    """Copy elements as wide as a kind of numbers."""
-    for k in range(count):
-        write(target + k * width, read(source + offset(offsets, k) * stride, zero(kind)))
+def move_rows(
+    kind, columns, number, split, in_place, flags, marked, buffer, counts, lists,
+    prefix, count, first, size,
+):  # fmt: skip
+    """Copy the rows of a tile behind those before them; in place, to the buffer, column by column."""
+    columns = elements(columns, number * len(COLUMN), np.int64(0))
+    places = 0 if in_place else prefix, count if in_place else first - prefix
+    for others in range(1 + split):
+        if others:
+            call(counts, (flags, size, 1))
+            count = size - count
+        listed = count * SPARSE < size
+        if listed:
+            call(lists, (flags, size, marked))
+        held = buffer
+        for c in range(number):
+            column = columns[c * len(COLUMN) :]
+            width = column[WIDTH]
+            target = held if in_place else column[OTHERS if others else TARGET]
+            target += (places[1] if others else places[0]) * width
+            source = column[SOURCE] + first * column[STRIDE]
+            marks = (marked, 0) if listed else (flags, size)
+            known = source, column[STRIDE], width, first
+            call(column[MOVE], known + marks + (count, target))
+            held += size * width
     return 0
 
 
 @cached_njit
-def gather_positions(kind, source, stride, width, first, offsets, count, target):
-    """Write where the rows are."""
-    for k in range(count):
-        write(target + k * width, first + offset(offsets, k))
+def place_rows(kind, columns, number, split, buffer, prefix, count, first, size):
+    """Copy the rows of a tile from the buffer behind those before them."""
+    columns = elements(columns, number * len(COLUMN), np.int64(0))
+    for c in range(number):
+        column = columns[c * len(COLUMN) :]
+        width = column[WIDTH]
+        copy_bytes(column[TARGET] + prefix * width, buffer, count * width)
+        if split:
+            others = column[OTHERS] + (first - prefix) * width
+            copy_bytes(others, buffer + count * width, (size - count) * width)
+        buffer += size * width
     return 0
+
+
+@cached_njit
+def move(kind, source, stride, width, first, marks, size, count, target):
+    """Copy marked elements, as wide as a kind of numbers; see `_move_as`."""
+    _move_as(source, stride, width, marks, size, count, target, zero(kind))
+    return 0
+
+
+@cached_njit
+def move_positions(kind, source, stride, width, first, marks, size, count, target):
+    """Write where the marked rows are; see `_move_as`."""
+    _move_as(first, 0, width, marks, size, count, target, None)
+    return 0
+
+
+@numba.njit(**OPTIONS)
+def _move_as(source, stride, width, marks, size, count, target, like):
+    """Copy `count` marked rows, of which `marks` are the flags; with `size` 0, the offsets.
+
+    By flags, every row is copied to the next free place, which it takes if it is marked: there is no branch to
+    mispredict. The last eight rows that have a marked one are different: behind its place are another tile's.
+    """
+    if size == 0:
+        for k in range(count):
+            _put(source, stride, offset(marks, k), target + k * width, like)
+        return
+    last = (size - 1) & -8
+    while read(marks + last, np.uint64(0)) == 0:
+        last -= 8
+    for row in range(0, last, 8):
+        # byte `i` says how many of the rows up to `i` are marked
+        marked = np.int64(read(marks + row, np.uint64(0)) * _ADD_UP)
+        _put(source, stride, row, target, like)
+        for i in range(1, 8):
+            _put(source, stride, row + i, target + width * (marked >> 8 * i - 8 & 255), like)
+        target += width * (marked >> 56 & 255)
+    for row in range(last, min(last + 8, size)):
+        if read(marks + row, np.uint8(0)) != 0:
+            _put(source, stride, row, target, like)
+            target += width
+
+
+def _put(source, stride, i, target, like):
+    """Write element `i` of a column of the type of `like`; of None, the number `i` counted from `source`."""
+
+
+@overload(_put, jit_options={"no_cfunc_wrapper": True})
+def _put_element_or_number(source, stride, i, target, like):
+    if isinstance(like, types.NoneType):
+        return lambda source, stride, i, target, like: write(target, source + i)
+    return lambda source, stride, i, target, like: write(target, read(source + i * stride, like))
+
+
+_ADD_UP = np.uint64(0x0101010101010101)
+"""Multiplied with eight bytes of 0 or 1, adds to each byte those before it."""
 
 
 register(Compact, Visitor(_observe, _emit))

@@ -38,11 +38,19 @@ def compact(
     rest = [np.empty(length, a.dtype) for a in [*arrays, *numbers]] if split else None
     table = _table(arrays, kept, rest, positions)
     widths = [a.itemsize for a in [*arrays, *numbers]]
-    work = compacting.Compact(told, table, split, in_place)
+    work = compacting.Compact(
+        told,
+        address_of(table),
+        len(table),
+        split,
+        in_place,
+        address(compacting.move_rows),
+        address(compacting.place_rows),
+    )
     bytes_a_row = sum(widths) * in_place
     space = partial(space_for, bytes_a_row=bytes_a_row), SPACE
     count = int(_counted(work, _compact_type(kind), length, space=space)[0])
-    del alive
+    del alive, table
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else cut(out, count)
     if rest is not None:
@@ -131,10 +139,10 @@ def _table(
     """One row a column: where it is and where its rows go."""
     table = np.zeros((len(arrays) + positions, len(compacting.COLUMN)), np.int64)
     for i, array in enumerate(arrays):
-        gather = address(compacting.gather, _KINDS[array.itemsize])
-        table[i, : compacting.TARGET] = address_of(array), array.strides[0], array.itemsize, gather
+        move = address(compacting.move, _KINDS[array.itemsize])
+        table[i, : compacting.TARGET] = address_of(array), array.strides[0], array.itemsize, move
     if positions:
-        table[-1, : compacting.TARGET] = 0, 0, 8, address(compacting.gather_positions)
+        table[-1, : compacting.TARGET] = 0, 0, 8, address(compacting.move_positions)
     table[:, compacting.TARGET] = [address_of(a) for a in kept]
     if rest is not None:
         table[:, compacting.OTHERS] = [address_of(a) for a in rest]
@@ -165,8 +173,8 @@ def _check_in_place(arrays: list[np.ndarray], marks: Any) -> None:
 
 @lru_cache(maxsize=4096)
 def _compact_type(marks: Any) -> Any:
-    flag = types.boolean
-    return work_type(compacting.Compact, marks=marks, columns=_TABLE, split=flag, in_place=flag)
+    words = dict.fromkeys(compacting.Compact._fields[1:], types.int64)
+    return work_type(compacting.Compact, marks=marks, **words)
 
 
 @lru_cache(maxsize=4096)

@@ -1,8 +1,9 @@
 """Marking the rows of a tile: by a bool array, by runs of keys, or by a predicate that is compiled in.
 
 What marks rows is a named tuple; `mark` is resolved by Numba from its class and sets one flag a row in the
-scratch memory of the thread, from which `list_marked` makes the rows' offsets in the tile. Comparing keys and
-listing rows are shared functions. This module must never know what is done with marked rows.
+scratch memory of the thread, which `count_marked` counts and from which `list_marked` makes the rows' offsets in the
+tile. Comparing keys, counting and listing rows are shared functions. This module must never know what is done
+with marked rows.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -63,15 +64,15 @@ KEY_BYTES = 8 * len(KEY)
 class Space(NamedTuple):
     """Scratch memory of a thread: the addresses of rows' flags, whether keys are valid, rows' offsets and rows.
 
-    `lists` is `list_rows`; `states` are arrays.
+    `counts` and `lists` are `count_rows` and `list_rows`; `states` are arrays.
     """
 
     memory: Any
     flags: Any
     valid: Any
     marked: Any
-    others: Any
     buffer: Any
+    counts: Any
     lists: Any
     states: Any
 
@@ -95,18 +96,17 @@ _GATHER_BITS = np.uint64(0x0102040810204080)
 
 
 @cached_njit
-def list_rows(kind, flags, size, marked, offsets):
-    """List the offsets of the rows of a tile that are marked, or that are not; return how many are marked.
+def list_rows(kind, flags, size, offsets):
+    """List the offsets of the marked rows of a tile; return how many there are.
 
     Eight flags at a time choose a line of a table: marks may come in no order that a branch could be
     predicted by.
     """
     like = np.uint64(0)
     write(flags + size, like)
-    flip = np.uint64(0 if marked else 255)
     count = 0
     for word in range((size + 7) // 8):
-        bits = ((read(flags + 8 * word, like) * _GATHER_BITS) >> np.uint64(56)) ^ flip
+        bits = (read(flags + 8 * word, like) * _GATHER_BITS) >> np.uint64(56)
         if bits == 0:
             continue
         places = np.uint64(8 * word) * _FOUR
@@ -116,16 +116,28 @@ def list_rows(kind, flags, size, marked, offsets):
     return count
 
 
+@cached_njit
+def count_rows(kind, flags, size, swap):
+    """Return how many rows of a tile are marked; first, if told so, mark those that are not, and no others."""
+    write(flags + size, np.uint64(0))
+    flags = elements(flags, size, np.uint8(0))
+    swap, count = np.uint8(swap), 0
+    for i in range(size):
+        flags[i] ^= swap
+        count += flags[i]
+    return count
+
+
 @numba.njit(**OPTIONS)
 def list_marked(space, size):
     """List the offsets of the marked rows of a tile; return how many there are."""
-    return call(space.lists, (space.flags, size, 1, space.marked))
+    return call(space.lists, (space.flags, size, space.marked))
 
 
 @numba.njit(**OPTIONS)
-def list_others(space, size):
-    """List the offsets of the rows of a tile that are not marked."""
-    call(space.lists, (space.flags, size, 0, space.others))
+def count_marked(space, size):
+    """Return how many rows of a tile are marked."""
+    return call(space.counts, (space.flags, size, 0))
 
 
 @numba.njit(**OPTIONS)
@@ -207,22 +219,22 @@ def mark_key(kind, address, length, last, flags, valid, first, size):
     flags, valid = elements(flags, size, byte), elements(valid, size, byte)
     to = flags[0 if last else 1 :]
     masked = key[MASK] != 0
-    valid[:] = 1
     if masked:
         for i in range(size):
             valid[i] = not _is_masked(key, first + i)
         for i in range(size - 1):
-            to[i] |= valid[i] != valid[i + 1]
-    for i in range(size - 1):
-        to[i] |= valid[i] & _differ(x[i], x[i + 1])
+            to[i] |= (valid[i] != valid[i + 1]) | (valid[i] & _differ(x[i], x[i + 1]))
+    else:
+        for i in range(size - 1):
+            to[i] |= _differ(x[i], x[i + 1])
     if last and first + size < length:
-        null = valid[size - 1] == 0
+        null = masked and valid[size - 1] == 0
         null_there = masked and _is_masked(key, first + size)
         flags[size - 1] |= _changed(null, null_there, x[size - 1], x[size])
     elif first > 0 and not last:
         border = first // TILE - 1
         before = read(key[BORDER] + border * key[WIDTH], like)
-        null = valid[0] == 0
+        null = masked and valid[0] == 0
         null_there = masked and read(key[NULL_BORDER] + border, byte) != 0
         flags[0] |= _changed(null, null_there, x[0], before)
     return 0

@@ -25,10 +25,11 @@ from .visitors import work_type
 def space_for(tile: int, bytes_a_row: int = 0, states: Any = None) -> marking.Space:
     """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides."""
     rows = (tile + 23) // 8 * 8
-    memory = np.empty(6 * rows + tile * bytes_a_row, np.uint8)
+    memory = np.empty(4 * rows + tile * bytes_a_row, np.uint8)
     at = address_of(memory)
-    places = (at, at + rows, at + 2 * rows, at + 4 * rows, at + 6 * rows)
-    return marking.Space(memory, *places, address(marking.list_rows), states)
+    places = (at, at + rows, at + 2 * rows, at + 4 * rows)
+    shared = address(marking.count_rows), address(marking.list_rows)
+    return marking.Space(memory, *places, *shared, states)
 
 
 @lru_cache(maxsize=1024)
@@ -37,7 +38,7 @@ def space_type(states: Any = types.none) -> Any:
     word = types.int64
     return work_type(
         marking.Space, memory=array_type(np.dtype(np.uint8), layout="C"), flags=word, valid=word,
-        marked=word, others=word, buffer=word, lists=word, states=states,
+        marked=word, buffer=word, counts=word, lists=word, states=states,
     )  # fmt: skip
 
 
