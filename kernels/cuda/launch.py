@@ -357,10 +357,7 @@ def _enqueue(
     )
     check(status, f"{work.op.name} could not be launched on GPU {number}")
 
-    def read() -> np.ndarray:
-        if runtime.getDevice() != number:
-            with cupy.cuda.Device(number):
-                return read()
+    def fetch() -> np.ndarray:
         if pinned is not None:
             runtime.streamSynchronize(stream)
             return np.frombuffer(pinned, work.state, lines).copy()
@@ -369,6 +366,14 @@ def _enqueue(
         runtime.memcpyAsync(host.ctypes.data, block.ptr + sized.carries, host.nbytes, kind, stream)
         runtime.streamSynchronize(stream)
         return host
+
+    def read() -> (
+        np.ndarray
+    ):  # never calls itself: a cycle would keep `block` until a garbage collection
+        if runtime.getDevice() == number:
+            return fetch()
+        with cupy.cuda.Device(number):
+            return fetch()
 
     return outs, read
 

@@ -1,5 +1,6 @@
 """What only a GPU can get wrong: schedules, streams, carries without waiting, alignment, and sizes."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -432,3 +433,18 @@ def test_more_than_two_to_the_31(schedule):
 def test_tiles_do_not_depend_on_the_device():
     form = (np.dtype("f4"),)
     assert tile_for(form, form, form).items == 8192
+
+
+def test_memory_is_given_back_at_once(schedule):
+    pool = cp.cuda.MemoryPool()
+    with cp.cuda.using_allocator(pool.malloc):
+        x = cp.ones(100_000)
+        before = pool.used_bytes()
+        gc.disable()
+        try:
+            for options in ({}, {"carry_out": False}, {"axis": 0, "carry_in": 2.0}):
+                scan(BUILT_IN["add"], x, **options)
+                reduce(BUILT_IN["add"], x)
+                assert pool.used_bytes() == before
+        finally:
+            gc.enable()
