@@ -14,7 +14,7 @@ from ..marks import Runs
 from ..nulls import Nulls
 from ..operators import Operator
 from .calls import operator_type
-from .compaction import WORD, cut
+from .compaction import WORD
 from .keyed import ReduceRuns, ScanRuns
 from .launch import (
     array_type,
@@ -26,6 +26,7 @@ from .launch import (
     walk,
 )
 from .marks import SPACE, marks_of, space_for, space_type
+from .memory import cut, room
 from .types import Form, Signature, as_state, signature
 from .visitors import work_type
 
@@ -44,11 +45,11 @@ def reduce_by_key(
     types_ = signature(op, tuple(v.dtype for v in values), dtype)
     told, kind, length, alive = marks_of(marks)
     told_nulls: Any = type(nulls)
-    firsts = np.empty(length, WORD) if starts else None
+    firsts = room(length, WORD) if starts else None
     fields, scalar = types_.state, types_.scalar_state
     if lower:
         fields, scalar = types_.outputs, types_.scalar_output
-    outs = [np.empty(length, d) for d in fields]
+    outs = [room(length, d) for d in fields]
     like = [d.type(0).item() for d in fields]
     work = ReduceRuns(
         op,
@@ -95,7 +96,7 @@ def scan_by_key(
     null_values = [null_value(d, mark_nulls) for d in types_.outputs]
     told, kind, length, alive = marks_of(marks)
     told_nulls: Any = type(nulls)
-    outs = [np.empty(length, d) for d in types_.outputs]
+    outs = [room(length, d) for d in types_.outputs]
     work = ScanRuns(
         op,
         told,

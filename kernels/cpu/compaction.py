@@ -1,6 +1,6 @@
-"""From marked rows of NumPy arrays to compacted arrays: outputs are made for all rows and cut to what was marked.
+"""From marked rows of NumPy arrays to compacted arrays.
 
-Memory that is never written to is never taken from the system, and what was made too long is given back. This
+Where it is not known how many rows are marked, outputs are made for all of them and cut to what was marked. This
 module must never loop over elements.
 """
 
@@ -17,7 +17,7 @@ from . import compacting
 from .engine import TILE
 from .launch import array_type, run, walk
 from .marks import SPACE, marks_of, space_for
-from .memory import address_of
+from .memory import address_of, cut, room
 from .shared import address
 from .visitors import work_type
 
@@ -33,9 +33,12 @@ def compact(
     if in_place:
         _check_in_place(arrays, marks)
     numbers = [np.broadcast_to(np.int64(0), length)] * positions
-    kept = list(arrays) if in_place else [np.empty(length, a.dtype) for a in arrays]
-    kept += [np.empty(length, n.dtype) for n in numbers]
-    rest = [np.empty(length, a.dtype) for a in [*arrays, *numbers]] if split else None
+    # flags are counted faster than memory that is not needed is given back
+    known = np.count_nonzero(marks) if isinstance(marks, np.ndarray) else None
+    most, others = (length, length) if known is None else (known, length - known)
+    kept = list(arrays) if in_place else [room(most, a.dtype) for a in arrays]
+    kept += [room(most, n.dtype) for n in numbers]
+    rest = [room(others, a.dtype) for a in [*arrays, *numbers]] if split else None
     table = _table(arrays, kept, rest, positions)
     widths = [a.itemsize for a in [*arrays, *numbers]]
     work = compacting.Compact(
@@ -79,7 +82,7 @@ def heads(marks: Runs) -> np.ndarray:
 def run_lengths(marks: Runs) -> tuple[np.ndarray, np.ndarray]:
     """Return where runs start and how long they are; see `kernels.run_length_encode`."""
     told, kind, length, alive = marks_of(marks)
-    starts, lengths = np.empty(length, WORD), np.empty(length, WORD)
+    starts, lengths = room(length, WORD), room(length, WORD)
     carries = (np.zeros(1, WORD), np.zeros(1, WORD))
     work = compacting.Lengths(told, starts, lengths, length)
     walk(
@@ -105,7 +108,7 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray]) -> list[np.ndarray]:
     )[1])  # fmt: skip
     if lowest < 0:
         raise ValueError(f"lengths must not be negative, found {lowest}")
-    outs = [np.empty(total, a.dtype) for a in arrays]
+    outs = [room(total, a.dtype) for a in arrays]
     work = compacting.Repeat(lengths, _table(arrays, outs, None, False))
     entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
     _counted(work, _repeat_type(), len(lengths), tile=entries, elements=total)
@@ -122,12 +125,6 @@ def _counted(work: Any, kind: Any, length: int, **options: Any) -> np.ndarray:
     carries = np.zeros(1, WORD)
     walk(BUILT_IN["add"], (WORD,), True, work, kind, 0, carries, length, **options)
     return carries
-
-
-def cut(out: np.ndarray, count: int) -> np.ndarray:
-    """Give back what is behind `count` elements of an array that nobody else has seen."""
-    out.resize(count, refcheck=False)
-    return out
 
 
 def _table(

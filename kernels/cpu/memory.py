@@ -10,6 +10,7 @@ must never know what the memory holds.
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
@@ -90,6 +91,26 @@ def elements(typing_context, address, count, like):
         return array._getvalue()
 
     return kind(types.int64, types.int64, like), codegen
+
+
+def room(count: int, dtype: Any) -> np.ndarray:
+    """Allocate an array that nothing has been written to, from Arrow's pool of memory.
+
+    The pool keeps the pages of large arrays that are freed for the next one; the C library gives them back to the
+    system, which then takes longer to clear pages than a kernel takes to fill them.
+    """
+    dtype = np.dtype(dtype)
+    buffer = pa.allocate_buffer(max(count, 1) * dtype.itemsize, resizable=True)
+    return np.frombuffer(buffer, dtype)[:count]
+
+
+def cut(out: np.ndarray, count: int) -> np.ndarray:
+    """Return the first `count` elements; where they are the lesser half, give back the memory of all."""
+    if 2 * count >= len(out):
+        return out[:count]
+    kept = room(count, out.dtype)
+    kept[:] = out[:count]
+    return kept
 
 
 def address_of(array: np.ndarray) -> int:
