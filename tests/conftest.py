@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import dask
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -36,3 +38,16 @@ def plain_dask():
     # Dask would turn str columns into string[pyarrow]: tests compare with the dtypes that they made
     with dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False}):
         yield
+
+
+@pytest.fixture
+def poisoned(monkeypatch):
+    """Outputs of the CPU backend are filled with a pattern before they are written: none of it may be left."""
+    allocate = pa.allocate_buffer
+
+    def allocate_poisoned(size, **options):
+        buffer = allocate(size, **options)
+        np.frombuffer(buffer, np.uint8)[...] = 0xCC
+        return buffer
+
+    monkeypatch.setattr(pa, "allocate_buffer", allocate_poisoned)

@@ -68,7 +68,7 @@ def compact(
 def heads(marks: Runs) -> np.ndarray:
     """Return the marks as an array of bool; see `kernels.heads`."""
     told, kind, length, alive = marks_of(marks)
-    out = np.empty(length, np.bool_)
+    out = room(length, np.bool_)
     _counted(
         compacting.Heads(told, out.view(np.uint8)),
         _heads_type(kind),

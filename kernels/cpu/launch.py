@@ -18,6 +18,7 @@ from ..nulls import NAT, InBand, Mask, Nulls
 from ..operators import Operator
 from .calls import load_kernel, operator_type
 from .engine import STATUS, TILE, fold_states, walk_lines, walk_tiles
+from .memory import room
 from .scanning import Reduce, Scan
 from .types import Form, Signature, as_state, signature
 from .visitors import work_type
@@ -56,7 +57,7 @@ def run(
         carry = as_state(carry_in, types_.state, types_.scalar_state, "carry_in")
     carries = _line_states(carry, types_, lines_shape, flipped)
 
-    outs = [np.empty(prod(shape), d) for d in types_.outputs] if write else None
+    outs = [room(prod(shape), d) for d in types_.outputs] if write else None
     _walk(
         op, types_, flat, nulls, outs, mark_nulls, exclusive, carries,
         groups, length, inner, reverse,
