@@ -62,6 +62,12 @@ class GroupBy:
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 
+    def __getattr__(self, name: str) -> GroupBy:
+        """Return the same groups of the column of this name, as pandas does."""
+        if not name.startswith("_") and self._meta.ndim == 2 and name in self._meta.columns:
+            return self[name]
+        raise AttributeError(f"groupby has neither a method nor a column {name!r}")
+
     # --- which columns, and how -------------------------------------------------------------------
 
     @property
@@ -292,9 +298,12 @@ class GroupBy:
         2    5     1
         """
         wanted, two_levels = named_reductions(self._columns(), self._as_series, functions, named)
+        known = self._columns()
+        if self._meta.ndim == 2 and self._selected is None:
+            known = list(self._meta.columns)  # keys too, if they are named
         for _, column, name in wanted:
-            if column not in self._columns():
-                raise ValueError(f"agg names column {column!r}, found {one_of(self._columns())}")
+            if column not in known:
+                raise ValueError(f"agg names column {column!r}, found {one_of(known)}")
             if name not in NAMES:
                 raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
         parts = [

@@ -53,8 +53,9 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
     if isinstance(by, (str, int)) or (isinstance(by, tuple) and by in _columns(meta)):
         by = [by]
     if not isinstance(by, (list, tuple)) or not all(isinstance(n, Hashable) for n in by):
+        found = type(by).__name__ if hasattr(by, "dtype") else repr(by)
         raise TypeError(
-            f"{argument} must be the name of a column or a list of names, found {by!r}; "
+            f"{argument} must be the name of a column or a list of names, found {found}; "
             f"assign other keys as columns first"
         )
     if not by:

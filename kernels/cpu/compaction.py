@@ -34,7 +34,7 @@ def compact(
         _check_in_place(arrays, marks)
     numbers = [np.broadcast_to(np.int64(0), length)] * positions
     # flags are counted faster than memory that is not needed is given back
-    known = np.count_nonzero(marks) if isinstance(marks, np.ndarray) else None
+    known = int(np.count_nonzero(marks)) if isinstance(marks, np.ndarray) else None
     most, others = (length, length) if known is None else (known, length - known)
     kept = list(arrays) if in_place else [room(most, a.dtype) for a in arrays]
     kept += [room(most, n.dtype) for n in numbers]

@@ -469,3 +469,19 @@ def test_exclusive_scans_are_null_where_nothing_came_before(backend, clustered, 
         lambda it: it.groupby(by, clustered=clustered)["x"].scan(op, **options),
         expected,
     )
+
+
+def test_columns_are_attributes_and_keys_may_be_aggregated(backend):
+    df = pd.DataFrame({"k": [1, 1, 2, 3], "x": [5, 3, 7, 1], "size": [1, 2, 3, 4]})
+    groups = df.groupby("k")
+    check(backend, df, [2], lambda it: it.groupby("k").x.cumsum(), groups.x.cumsum())
+    expected = groups.agg(rows=("k", "size"), x=("x", "sum"))
+    for clustered in (True, False):
+        ask = lambda it, c=clustered: it.groupby("k", clustered=c).agg(  # noqa: E731
+            rows=("k", "size"), x=("x", "sum")
+        )
+        check(backend, df, [2], ask, expected)
+    found = backend.frame(df).gpuscan.groupby("k")
+    assert callable(found.size)  # methods come before columns
+    with pytest.raises(AttributeError, match="neither a method nor a column 'nothing'"):
+        found.nothing  # noqa: B018
