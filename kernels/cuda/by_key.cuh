@@ -190,17 +190,31 @@ __device__ __forceinline__ void close_run(const Params& p, i64 place, i64 start,
   if (place) write_result(p, place - 1, op::lower(closed));
 }
 
-__device__ __forceinline__ void segment_write(const Params& p, const View& view, const Kept* kept, const State&,
+// The runs that a row closes are put into `kept`, neighbours beside each other, before they are written.
+__device__ __forceinline__ void segment_write(const Params& p, const View& view, Kept* kept, const State&,
                                               const Prefix& before_all, u16*, int warp, int lane) {
   u32 marks = kept[lane].marks;
   if constexpr (REDUCES) {
     Ranks ranks = rank(marks, lane);
+    i64 first = view.first + warp * SEGMENT;
     scan_segment(view, marks, before_all.open, warp, lane,
                  [&](int r, int place, u32 mine, u32, const op::State(&before)[VN], const op::State(&)[VN]) {
-                   i64 next = before_all.marked + ranks.row[r], first = view.first + warp * SEGMENT + place;
+                   int earlier = __shfl_sync(ALL, ranks.row[r], 0);
+                   int later = r + 1 < ROWS ? __shfl_sync(ALL, ranks.row[r + 1 < ROWS ? r + 1 : 0], 0) : ranks.total;
+#pragma unroll 1
+                   for (int begin = earlier; begin < later; begin += 32) {
+                     int at = ranks.row[r] - begin;
+                     __syncwarp();  // `kept` may still be read
 #pragma unroll
-                   for (int j = 0; j < VN; j++)
-                     if ((mine >> j) & 1) close_run(p, next++, first + j, before[j]);
+                     for (int j = 0; j < VN; j++)
+                       if ((mine >> j) & 1) {
+                         if (at >= 0 && at < 32) kept[at].marks = place + j, kept[at].open = before[j];
+                         at++;
+                       }
+                     __syncwarp();
+                     if (begin + lane < later)
+                       close_run(p, before_all.marked + begin + lane, first + kept[lane].marks, kept[lane].open);
+                   }
                  });
   } else {
     scan_segment(view, marks, before_all.open, warp, lane,

@@ -65,7 +65,7 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
   return State{Count(total)};
 }
 
-__device__ __forceinline__ void segment_write(const Params& p, const View& view, const Kept* kept, const State&,
+__device__ __forceinline__ void segment_write(const Params& p, const View& view, Kept* kept, const State&,
                                               const Prefix& before, u16* list, int warp, int lane) {
   u32 marks = kept[lane].marks;
   each_list(marks, list, lane, [&](int earlier, int total) {

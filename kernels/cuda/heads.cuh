@@ -26,7 +26,7 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
   }
   return State{};
 }
-__device__ __forceinline__ void segment_write(const Params&, const View&, const Kept*, const State&, const Prefix&, u16*, int,
+__device__ __forceinline__ void segment_write(const Params&, const View&, Kept*, const State&, const Prefix&, u16*, int,
                                               int) {}
 __device__ __forceinline__ void kept_write(const Params&, const View&, const Kept*, const State&, const Prefix&, u16*, int, int) {}
 __device__ __forceinline__ void finish(const Params&, const Prefix&) {}

@@ -55,7 +55,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
     open = 0, since = list[total - 1];
   });
 }
-__device__ __forceinline__ void segment_write(const Params&, const View&, const Kept*, const State&, const Prefix&, u16*, int,
+__device__ __forceinline__ void segment_write(const Params&, const View&, Kept*, const State&, const Prefix&, u16*, int,
                                               int) {}
 
 // By one thread, once: what the last item decides.

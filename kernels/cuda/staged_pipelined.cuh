@@ -112,14 +112,17 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
   u32 held = 0;  // a bit for each tile that waits and holds its stage
   bool ended = false;
   for (int waiting = 0;;) {
-    bool landed = !ended && waiting < DEPTH && __all_sync(ALL, ring.full[landing.place].ready(landing.phase));
-    bool reduce_first = landed && __popc(held) < STAGES - 1;  // others wait for it, but stages must be fed again
-    if (!reduce_first && waiting && __all_sync(ALL, ring.known[behind.place].ready(behind.phase))) {
+    auto landed = [&] {
+      return !ended && waiting < DEPTH && __all_sync(ALL, ring.full[landing.place].ready(landing.phase));
+    };
+    bool stages_left = __popc(held) < STAGES - 1;  // then reducing comes first, as other blocks wait for it
+    bool reduces = stages_left && landed();
+    if (!reduces && waiting && __all_sync(ALL, ring.known[behind.place].ready(behind.phase))) {
       int s = behind.place;
       const State& sum = ring.aggregates[s][warp];
       Prefix before = combine(ring.prefix[s], ring.befores[s][warp]);
       View view = view_of(ring.tile[s], stages + leaving.place * STAGE);
-      const Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
+      Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
       if ((held >> kept_at.place) & 1) {
         segment_write(p, view, mine, sum, before, list, warp, lane);
         __syncwarp();
@@ -130,7 +133,7 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
       held &= ~(1u << kept_at.place);
       behind.next(), leaving.next(), kept_at.next();
       waiting--;
-    } else if (landed) {
+    } else if (reduces || (!stages_left && landed())) {
       int s = ahead.place;
       ended = ring.tile[s].at.tile < 0;
       if (ended) {  // the publisher and the look-back warp learn of it as of a tile
