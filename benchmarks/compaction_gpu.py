@@ -127,6 +127,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", default=str(HERE / "results" / "h200.json"))
     parser.add_argument("--log2-n", type=int, default=28)
+    parser.add_argument(
+        "--quick", dest="log2_n", action="store_const", const=24, help="of fewer rows"
+    )
     arguments = parser.parse_args()
     n = 1 << arguments.log2_n
     records = Records(cub(arguments.log2_n, "cub_compaction"), arguments.log2_n)
