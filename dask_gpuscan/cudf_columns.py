@@ -385,23 +385,7 @@ class Cudf:
             return lambda: row
         nulls = _nulls(source)
 
-        def seek(begin: int, end: int, size: int) -> Callable[[], int | None]:
-            """Look at the bits from `begin` to `end`, `size` bytes of them first, on the host."""
-            first = max(begin // 8, (end + 7) // 8 - size) if from_end else begin // 8
-            read = _copied(nulls.buffer[first : first + size])
-            low, high = max(begin, 8 * first), min(end, 8 * (first + size))
-
-            def found() -> int | None:
-                bits = np.unpackbits(read(), bitorder="little")
-                valid = np.flatnonzero(bits[low - 8 * first : high - 8 * first])
-                if len(valid):
-                    return int(low + valid[-1 if from_end else 0]) - nulls.offset
-                left = (begin, low) if from_end else (high, end)
-                return seek(*left, 16 * size)() if left[0] < left[1] else None
-
-            return found
-
-        return seek(nulls.offset, nulls.offset + count, 1024)
+        return _seek(nulls, nulls.offset, nulls.offset + count, 1024, from_end)
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         """Each row takes the row that it is filled from: one scan of row numbers, one gather."""
@@ -477,3 +461,20 @@ def _grouped(method: str, dtype: Any) -> Any:
 
 CUDF = Cudf()
 _LIBRARIES[_Named] = CUDF
+
+
+def _seek(nulls: Mask, begin: int, end: int, size: int, from_end: bool) -> Callable[[], int | None]:
+    """Look for a set bit from `begin` to `end`, in `size` bytes of them first, on the host."""
+    first = max(begin // 8, (end + 7) // 8 - size) if from_end else begin // 8
+    read = _copied(nulls.buffer[first : first + size])
+    low, high = max(begin, 8 * first), min(end, 8 * (first + size))
+
+    def found() -> int | None:
+        bits = np.unpackbits(read(), bitorder="little")
+        valid = np.flatnonzero(bits[low - 8 * first : high - 8 * first])
+        if len(valid):
+            return int(low + valid[-1 if from_end else 0]) - nulls.offset
+        left = (begin, low) if from_end else (high, end)
+        return _seek(nulls, *left, 16 * size, from_end)() if left[0] < left[1] else None
+
+    return found
