@@ -93,13 +93,21 @@ def elements(typing_context, address, count, like):
     return kind(types.int64, types.int64, like), codegen
 
 
-def room(count: int, dtype: Any) -> np.ndarray:
-    """Allocate an array that nothing has been written to, from Arrow's pool of memory.
+MAPPED = 32 << 20
+"""Bytes from which on the C library asks the system for pages for each array, and gives them back with it; smaller
+ones it makes of what was freed. With Arrow's pool for those too, 500 partitions of three columns of 0.8 MB took 0.9 to
+1.3 s instead of 0.7."""
 
-    The pool keeps the pages of large arrays that are freed for the next one; the C library gives them back to the
-    system, which then takes longer to clear pages than a kernel takes to fill them.
+
+def room(count: int, dtype: Any) -> np.ndarray:
+    """Allocate an array that nothing has been written to; a large one from Arrow's pool of memory.
+
+    The pool keeps the pages of large arrays that are freed for the next one: clearing fresh pages takes the system
+    longer than a kernel takes to fill them.
     """
     dtype = np.dtype(dtype)
+    if count * dtype.itemsize < MAPPED:
+        return np.empty(count, dtype)
     buffer = pa.allocate_buffer(max(count, 1) * dtype.itemsize, resizable=True)
     return np.frombuffer(buffer, dtype)[:count]
 
