@@ -227,10 +227,13 @@ def measure(records, log2_n, quick):
         ms = median_ms(lambda: scan(BUILT_IN["welford"], b, carry_out=False))
         records.add("scan_welford", "float64", n, ms, 16 * n)
         for dtype, n_ in (("float32", large), ("float64", n)):
-            growth = (1 + (numbers(n_, "f8") - 500) / 1e6).astype(dtype)
-            out = scan(BUILT_IN["multiply"], growth, carry_out=False)[0][: 1 << 20].get()
-            expected = np.cumprod(growth[: 1 << 20].get(), dtype="f8")
-            np.testing.assert_allclose(out, expected, rtol=1e-3)
+            exponents = cp.random.default_rng(3).integers(-30, 31, n_, dtype=np.int32)
+            exponents[0] = 0
+            steps = cp.diff(exponents, prepend=exponents[:1])
+            growth = cp.ldexp(cp.ones(n_, dtype), steps)  # powers of two: no product is rounded
+            out = scan(BUILT_IN["multiply"], growth, carry_out=False)[0]
+            assert bool((out == cp.ldexp(cp.ones(n_, dtype), exponents)).all())
+            del exponents, steps
             ms = median_ms(lambda x=growth: scan(BUILT_IN["multiply"], x, carry_out=False))
             records.add("scan_product", dtype, n_, ms, 2 * growth.nbytes)
         del growth, out
