@@ -17,8 +17,9 @@ import numpy as np
 
 from . import kernels
 from .arguments import one_of
-from .columns import Library, is_number, layout_of
+from .columns import Library, column_of, is_number, layout_of
 from .kernels.functions import fingerprint, freeze
+from .kernels.marks import counter_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,7 @@ def compiled(
     inputs: list[Any] = []
     nulls: list[kernels.Nulls] = []
     for name in columns:
-        column = frame if frame.ndim == 1 else frame[name]
+        column = column_of(frame, name)
         if not is_number(library, column.dtype):
             raise TypeError(
                 f"{title} takes column {name!r} of dtype {column.dtype}: functions take numbers and bool; "
@@ -97,16 +98,17 @@ def compiled(
         inputs.append(view.values)
         nulls.append(view.nulls if layout.nulls == "mask" else None)
     dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in (*inputs, *numbers)]
-    _check_truth(function, tuple(dtypes), title)
-    return kernels.Predicate(function, [*inputs, *numbers], [*nulls, *(None for _ in numbers)])
+    counter = _counter(function, tuple(dtypes), title)
+    return kernels.Predicate(counter, [*inputs, *numbers], [*nulls, *(None for _ in numbers)])
 
 
 def _first_but_zero(a: Any, b: Any) -> Any:
     return b if a == 0 else a
 
 
-def _check_truth(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> None:
-    """Raise a TypeError for a function that does not compile, or whose values are not bool."""
+@functools.lru_cache(maxsize=256)
+def _counter(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> kernels.Operator:
+    """Return what counts rows by a frozen function; a TypeError if it does not compile, or is not of bool."""
     try:
         lifts = kernels.Operator(_first_but_zero, False, function, name=title, inputs=len(dtypes))
         found = kernels.signature(lifts, dtypes)
@@ -124,3 +126,4 @@ def _check_truth(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> Non
         raise TypeError(
             f"{title} must be boolean, found a function that returns {found.outputs[0]}"
         )
+    return counter_of(function)

@@ -9,6 +9,7 @@ import builtins
 import hashlib
 import types
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 Function = Callable[..., Any]
@@ -53,7 +54,32 @@ def freeze(function: Function) -> Function:
     >>> twice(10)
     20
     """
+    held = tuple([cell.cell_contents for cell in function.__closure__ or ()])
+    defaults = function.__defaults__ or ()
+    if function.__kwdefaults__ or any(n in function.__globals__ for n in _names(function)):
+        return _frozen(function)
+    if not all(map(_is_constant, (*held, *defaults))):
+        return _frozen(function)
+    kinds = tuple(map(type, (*held, *defaults)))  # True is 1 for Python
+    return _frozen_alone(function.__code__, function.__name__, held, defaults, kinds)
+
+
+def _frozen(function: Function) -> Function:
     return rebuild(function, lambda f: f)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=1024)
+def _frozen_alone(
+    code: types.CodeType, name: str, held: tuple[Any, ...], defaults: tuple[Any, ...], kinds: Any
+) -> Function:
+    """Freeze a function that uses nothing but constants: the same one for the same content."""
+    cells = tuple(map(types.CellType, held))
+    return _frozen(types.FunctionType(code, {}, name, defaults or None, cells))
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether a value is equal to those of its type that are the same, and to no others: 0.0 is to -0.0."""
+    return type(value) in (int, bool, str) or (type(value) is float and value != 0)
 
 
 def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:

@@ -22,9 +22,10 @@ class Predicate:
 
     Parameters
     ----------
-    function : callable
+    function : callable or Operator
         ``function(x, ...) -> bool``, a Python function of scalars, one parameter an input. It may use
-        what an operator's functions may (see `Operator`) and is frozen as they are.
+        what an operator's functions may (see `Operator`) and is frozen as they are. Or the `counter` of
+        one, for those who evaluate the same function often.
     inputs : sequence of arrays and scalars
         What it reads: 1-d arrays of bool or numbers, of one length. A scalar is handed to every call;
         another one then needs no new kernel, as another constant in the function would.
@@ -51,19 +52,16 @@ class Predicate:
     [array([11, 12])]
     """
 
-    function: Callable[..., Any]
+    function: Callable[..., Any] | Operator
     inputs: Sequence[Any]
     nulls: Sequence[Nulls] | None = None
     counter: Operator = field(init=False, repr=False)
     """The operator that counts the rows that are kept: it lifts a row to whether it is."""
 
     def __post_init__(self) -> None:
-        if not isinstance(getattr(self.function, "py_func", self.function), FunctionType):
-            raise TypeError(
-                f"a predicate must be a function written in Python (def or lambda), "
-                f"found {self.function!r}"
-            )
-        counter = Operator(_add, 0, self.function, name="predicate")
+        counter = self.function
+        if not isinstance(counter, Operator):
+            counter = counter_of(counter)
         inputs = tuple(self.inputs)
         if counter.inputs != len(inputs):
             raise TypeError(
@@ -81,7 +79,7 @@ class Predicate:
         one_length("inputs of a predicate", self.arrays)
 
     def __reduce__(self) -> Any:
-        return _load, (self.counter, self.inputs, self.nulls)
+        return Predicate, (self.counter, self.inputs, self.nulls)
 
     @property
     def arrays(self) -> list[Any]:
@@ -94,13 +92,17 @@ class Predicate:
         return self.counter.token
 
 
+def counter_of(function: Callable[..., Any]) -> Operator:
+    """Return the operator that counts the rows for which a function is true."""
+    if not isinstance(getattr(function, "py_func", function), FunctionType):
+        raise TypeError(
+            f"a predicate must be a function written in Python (def or lambda), found {function!r}"
+        )
+    return Operator(_add, 0, function, name="predicate")
+
+
 def _add(a: Any, b: Any) -> Any:
     return a + b
-
-
-def _load(counter: Operator, inputs: tuple[Any, ...], nulls: tuple[Nulls, ...]) -> Predicate:
-    assert counter.lift is not None
-    return Predicate(counter.lift, inputs, nulls)
 
 
 @dataclass(frozen=True, eq=False)
