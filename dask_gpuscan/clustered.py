@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from . import kernels
-from .columns import library_of
+from .columns import column_of, library_of
 from .keys import Keys, any_null, border, key_arrays
 from .lookback import final
 from .runs import Open, OpenRuns, Runs, runs_of
@@ -72,7 +72,7 @@ class Clustered(OpenRuns):
             return [frame]
         if not part.sources:  # any column will do where rows are counted
             return [self.by.series(frame)[0]]
-        return [frame[name] for name in part.sources]
+        return [column_of(frame, name) for name in part.sources]
 
     def check(self, frame: Any) -> None:
         super().check(frame)
@@ -91,18 +91,8 @@ class Clustered(OpenRuns):
         library = library_of(frame)
         if self.as_series:
             return library.series(arrays[0], index, self.parts[0].name)
-        return library.frame(arrays, self.names(frame), index)
-
-    def names(self, frame: Any) -> Any:
-        """Names of the result's columns, as an index of the kind that the frame has."""
         names = [part.name for part in self.parts]
-        if frame.ndim == 1:
-            return names
-        columns = frame.columns  # which cuDF makes anew each time
-        known = list(columns)
-        if not all(n in known for n in names):
-            return names
-        return columns[[known.index(n) for n in names]]
+        return library.frame(arrays, names, index, like=frame if frame.ndim == 2 else None)
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,19 @@ class View:
         """Return a view whose nulls are all known."""
         return self if self.doubt is None else self.doubt.settle()
 
+    def in_band(self) -> View:
+        """Return a view whose nulls a kernel knows, NaN by their value, without a look at them before."""
+        return self if self.doubt is None else self.doubt.in_band()
+
 
 class Doubt(Protocol):
     """That NaN may be among the numbers of a column."""
 
     def settle(self) -> View:
         """Look, and return a view in which such rows are null."""
+
+    def in_band(self) -> View:
+        """Return a view in which NaN are nulls, without a look if that can be."""
 
     def dispel(self) -> None:
         """Take note that there is none."""
@@ -124,11 +131,17 @@ class Library(Protocol):
     def select(self, frame: Any, keep: list[bool]) -> Any:
         """Return some columns of a frame."""
 
+    def names(self, frame: Any) -> list[Any]:
+        """Return the names of the columns of a frame, in order."""
+
+    def column(self, frame: Any, name: Any) -> Any:
+        """Return one column of a frame, as `columns` does."""
+
     def columns(self, frame: Any) -> list[Any]:
-        """Return the columns of a frame as series, in order."""
+        """Return the columns of a frame in order, as series or what does as one here: name, dtype and length."""
 
     def array(self, column: Any) -> Any:
-        """Return the array under a series."""
+        """Return the array under a column."""
 
     def empty(self, dtype: Any) -> Any:
         """Return an array of no rows."""
@@ -136,8 +149,8 @@ class Library(Protocol):
     def rebuild(self, frame: Any, arrays: list[Any], index: Any = None) -> Any:
         """Return `frame` with the arrays as its columns: same names, same index unless one is given."""
 
-    def take(self, array: Any, positions: Any) -> Any:
-        """Return the rows of an array at these positions; a null at -1."""
+    def take(self, array: Any, positions: Any, nulls: bool = False) -> Any:
+        """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 
     def take_index(self, index: Any, positions: Any) -> Any:
         """Return the rows of an index at these positions."""
@@ -145,8 +158,8 @@ class Library(Protocol):
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         """Return an array as a series."""
 
-    def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
-        """Return arrays as a frame."""
+    def frame(self, arrays: list[Any], names: Any, index: Any, like: Any = None) -> Any:
+        """Return arrays as a frame; its names are of the kind that those of a frame `like` are, if it has them."""
 
     def range_index(self, start: int, stop: int) -> Any:
         """Return an index of consecutive numbers."""
@@ -256,8 +269,18 @@ def is_number(library: Library, dtype: Any) -> bool:
 
 
 def each(frame: Any) -> list[Any]:
-    """Return the columns of a frame as series, in order; of a series, itself."""
+    """Return the columns of a frame, in order; of a series, itself."""
     return [frame] if frame.ndim == 1 else library_of(frame).columns(frame)
+
+
+def names_of(frame: Any) -> list[Any]:
+    """Return the names of the columns of a frame, in order; of a series, its own."""
+    return [frame.name] if frame.ndim == 1 else library_of(frame).names(frame)
+
+
+def column_of(frame: Any, name: Any) -> Any:
+    """Return one column of a frame; of a series, itself."""
+    return frame if frame.ndim == 1 else library_of(frame).column(frame, name)
 
 
 def title(column: Any) -> str:

@@ -1,15 +1,13 @@
-"""cuDF's columns as CuPy arrays, without a copy: data, validity bitmap and offset as they lie in device memory.
+"""The library of cuDF's frames and series: what `pandas_columns` does for pandas this module does for cuDF.
 
-What `pandas_columns` does for pandas this module does for cuDF; it is imported when the first cuDF object is
-met. NaN counts as null where cuDF counts it so, and comes out as null. This module must never know what is
-computed.
+It is imported when the first cuDF object is met; how a column lies in memory is `cudf_layout`'s to know. This module
+must never know what is computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -20,178 +18,20 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pylibcudf as plc
-from cudf.core.buffer import Buffer, as_buffer
+from cudf.core.buffer import as_buffer
 from cudf.core.buffer.spill_manager import get_global_manager
 from cudf.core.column import ColumnBase, as_column, column_empty
+from cudf.core.column_accessor import ColumnAccessor
 from cudf.core.dtypes import DecimalDtype
-from cudf.utils.dtypes import dtype_to_pylibcudf_type, get_dtype_of_same_kind
-from packaging.version import Version
 from rmm.allocators.cupy import rmm_cupy_allocator
 
 from . import kernels
-from .columns import _LIBRARIES, Layout, Missing, View
-from .kernels import BUILT_IN, INT128, Mask, Nulls, bitmap
+from .columns import _LIBRARIES, Layout, moved_layout
+from .cudf_layout import LAYOUT, nulls_of, view_of
+from .kernels import BUILT_IN, Mask, Nulls
 from .pandas_columns import PANDAS
 
-if Version(cudf.__version__) < Version(
-    "26.10"
-):  # the first whose columns are known to look as read here
-    raise ImportError(f"found cuDF {cudf.__version__}")
-
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
-
-STORAGES: dict[Any, np.dtype] = {
-    getattr(plc.TypeId, name.upper()): np.dtype(name)
-    for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-} | {
-    plc.TypeId.BOOL8: np.dtype(np.bool_),
-    plc.TypeId.FLOAT32: np.dtype(np.float32),
-    plc.TypeId.FLOAT64: np.dtype(np.float64),
-    plc.TypeId.DECIMAL32: _INT32,
-    plc.TypeId.DECIMAL64: _INT64,
-    plc.TypeId.DECIMAL128: INT128,
-}
-STORAGES |= {
-    getattr(plc.TypeId, f"{kind}_{unit}"): _INT64
-    for kind in ("TIMESTAMP", "DURATION")
-    for unit in ("SECONDS", "MILLISECONDS", "MICROSECONDS", "NANOSECONDS")
-}
-"""What the data of a fixed-width column is, by the type that libcudf gives it."""
-
-
-@lru_cache(maxsize=256)
-def _type_of(dtype: Any) -> Any:
-    """Return libcudf's type for a dtype, or None."""
-    try:
-        return dtype_to_pylibcudf_type(dtype)
-    except KeyError:
-        return None
-
-
-@lru_cache(maxsize=256)
-def _storage(dtype: Any) -> np.dtype | None:
-    kind = _type_of(dtype)
-    return None if kind is None else STORAGES.get(kind.id())
-
-
-class CudfLayout:
-    """All fixed-width columns of cuDF: numbers and a bitmap of valid rows, at any offset."""
-
-    nulls = "mask"
-    passes_over_nan = False
-    nan_is_null = True
-
-    def matches(self, dtype: Any) -> bool:
-        return not isinstance(dtype, cudf.CategoricalDtype) and _storage(dtype) is not None
-
-    def storage(self, dtype: Any) -> np.dtype:
-        found = _storage(dtype)
-        assert found is not None
-        return found
-
-    def view(self, array: Any) -> View:
-        if array.dtype.kind == "f":
-            if "nan_count" not in vars(array):
-                return _view(array, _Doubt(array))
-            array = array.nans_to_nulls()
-        return _view(array)
-
-    def raw(self, array: Any) -> View:
-        return _view(array)
-
-    def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
-        mask, null_count = None, 0
-        if isinstance(missing, View):
-            if missing.validity is not None:
-                mask, null_count = _bitmap_of(missing.validity), missing.validity.null_count
-        elif missing is not None:
-            flags = plc.Column.from_cuda_array_interface(~missing)
-            mask, null_count = plc.transform.bools_to_mask(flags)
-        return _column(values, mask if null_count else None, null_count, dtype)
-
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
-        if storage == self.storage(dtype):
-            return dtype
-        if storage not in STORAGES.values():
-            raise TypeError(f"cuDF columns cannot hold {storage}")
-        return get_dtype_of_same_kind(dtype, storage)
-
-
-@dataclass(frozen=True)
-class _Doubt:
-    """cuDF counts NaN once a column, in a pass of its own, and remembers the number."""
-
-    column: Any
-
-    def settle(self) -> View:
-        found = _view(self.column)
-        # NaN among the values makes their sum NaN: one read, where cuDF's count writes and reads flags as well
-        if not np.isnan(kernels.reduce(BUILT_IN["add"], found.values, nulls=found.nulls)):
-            self.dispel()
-        return _view(self.column.nans_to_nulls())
-
-    def dispel(self) -> None:
-        vars(self.column)["nan_count"] = 0
-
-
-def _view(column: Any, doubt: _Doubt | None = None) -> View:
-    storage, offset, count = LAYOUT.storage(column.dtype), column.offset, column.size
-    values = _array(column.data, offset * storage.itemsize, count, storage)
-    if not column.null_count:
-        return View(values, None, lambda: cupy.zeros(count, np.bool_), doubt=doubt)
-    nulls = _nulls(column)
-    bit = nulls.offset
-
-    def missing() -> Any:
-        return cupy.unpackbits(nulls.buffer, bitorder="little")[bit : bit + count] == 0
-
-    return View(values, nulls, missing, column, offset, doubt)
-
-
-def _nulls(column: Any) -> Mask:
-    """The part of a column's bitmap that tells its own rows."""
-    first, last = column.offset // 8, (column.offset + len(column) + 7) // 8
-    return bitmap(_array(column.mask, first, last - first, np.dtype(np.uint8)), column.offset % 8)
-
-
-def _array(buffer: Any, start: int, count: int, dtype: np.dtype) -> Any:
-    """Device memory of cuDF's as a CuPy array, which keeps it alive."""
-    if buffer is None or not count:
-        return cupy.empty(0, dtype)
-    device = cupy.cuda.runtime.getDevice()
-    memory = cupy.cuda.UnownedMemory(buffer.ptr + start, count * dtype.itemsize, buffer, device)
-    return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
-
-
-def _copied(array: Any) -> Callable[[], np.ndarray]:
-    """Begin to copy an array of bytes to the host; what is returned waits for the copy, and for nothing after it."""
-    stream, done = cupy.cuda.get_current_stream(), cupy.cuda.Event(disable_timing=True)
-    host, runtime = cupy.cuda.alloc_pinned_memory(array.nbytes), cupy.cuda.runtime
-    kind = runtime.memcpyDeviceToHost
-    runtime.memcpyAsync(host.ptr, array.data.ptr, array.nbytes, kind, stream.ptr)
-    done.record(stream)
-
-    def read() -> np.ndarray:
-        done.synchronize()
-        return np.frombuffer(host, np.uint8, array.nbytes)
-
-    return read
-
-
-def _bitmap_of(column: Any) -> Any:
-    if column.offset == 0:
-        return column.mask
-    return plc.null_mask.copy_bitmask(column.plc_column)
-
-
-def _column(values: Any, mask: Any, null_count: int, dtype: Any) -> Any:
-    """A column around device memory, which is not copied."""
-    if mask is not None:
-        mask = mask.copy(deep=False) if isinstance(mask, Buffer) else as_buffer(mask)
-    data = as_buffer(values)
-    kind = _type_of(dtype)
-    column = plc.Column(kind, values.size, data, mask, null_count, 0, [], validate=False)
-    return ColumnBase.create(column, dtype, validate=False)
 
 
 def _gather(column: Any, rows: Any) -> Any:
@@ -211,9 +51,6 @@ def _unspilled(frame: Any) -> Iterator[None]:
         for column in frame._columns:
             stack.enter_context(column.access(mode="read", scope="internal"))
         yield
-
-
-LAYOUT = CudfLayout()
 
 
 class _Named:
@@ -259,15 +96,15 @@ class Cudf:
     def nulled(self, array: Any, missing: Any) -> Any:
         whole = array.copy(deep=True) if array.offset else array
         known = ColumnBase.create(plc.unary.is_valid(whole.plc_column), np.dtype(np.bool_))
-        flags = plc.Column.from_cuda_array_interface(_view(known).values & ~missing)
+        flags = plc.Column.from_cuda_array_interface(view_of(known).values & ~missing)
         mask, null_count = plc.transform.bools_to_mask(flags)
         return whole.set_mask(as_buffer(mask), null_count)
 
     def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
-        levels = [cudf.Series._from_column(a) for a in arrays]
         try:
             if len(arrays) == 1:
-                return cudf.Index(levels[0], name=names[0])
+                return cudf.Index._from_column(arrays[0], name=names[0])
+            levels = [cudf.Series._from_column(a) for a in arrays]
             return cudf.MultiIndex.from_arrays(levels, names=names)
         except NotImplementedError as error:
             dtypes = ", ".join(str(a.dtype) for a in arrays)
@@ -291,6 +128,12 @@ class Cudf:
     def select(self, frame: Any, keep: list[bool]) -> Any:
         return frame.iloc[:, [i for i, kept in enumerate(keep) if kept]]
 
+    def names(self, frame: Any) -> list[Any]:
+        return list(frame._column_names)
+
+    def column(self, frame: Any, name: Any) -> Any:
+        return _Named(name, frame._data[name])
+
     def columns(self, frame: Any) -> list[Any]:
         return [_Named(name, column) for name, column in frame._data.items()]
 
@@ -312,11 +155,12 @@ class Cudf:
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         return cudf.Series._from_column(array, name=name, index=index)
 
-    def take(self, array: Any, positions: Any) -> Any:
-        rows = cupy.where(
-            positions < 0, array.size, positions
-        )  # negative ones would count from the end
-        return ColumnBase.create(_gather(array, rows), array.dtype)
+    def take(self, array: Any, positions: Any, nulls: bool = False) -> Any:
+        if nulls:  # negative ones would count from the end
+            positions = cupy.where(positions < 0, array.size, positions)
+        elif moved_layout(self, array.dtype) is not None and not array.null_count:
+            return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
+        return ColumnBase.create(_gather(array, positions), array.dtype)
 
     def take_index(self, index: Any, positions: Any) -> Any:
         if not isinstance(index, cudf.RangeIndex):
@@ -325,10 +169,16 @@ class Cudf:
         rows = positions if (start, step) == (0, 1) else start + step * positions
         return self.key_index([LAYOUT.wrap(rows, None, _INT64)], [index.name])
 
-    def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
-        out = cudf.DataFrame._from_data(dict(enumerate(arrays)), index=index)
-        out.columns = names
-        return out
+    def frame(self, arrays: list[Any], names: Any, index: Any, like: Any = None) -> Any:
+        columns = dict(zip(names, arrays, strict=True))
+        if len(columns) < len(arrays):
+            raise ValueError(f"cuDF has no two columns of one name, found {list(names)}")
+        kind: dict[str, Any] = {}
+        if like is not None and columns.keys() <= set(like._column_names):
+            known = like._data
+            kind = {"multiindex": known.multiindex, "label_dtype": known.label_dtype}
+            kind["level_names"] = known.level_names
+        return cudf.DataFrame._from_data(ColumnAccessor(columns, verify=False, **kind), index=index)
 
     def range_index(self, start: int, stop: int) -> Any:
         return cudf.RangeIndex(start, stop)
@@ -343,13 +193,13 @@ class Cudf:
 
     def codes(self, column: Any) -> tuple[Any, Nulls]:
         if isinstance(column.dtype, cudf.CategoricalDtype):
-            view = _view(column._column.codes)
+            view = view_of(column._column.codes)
             return view.values, view.nulls
         return self.group_codes([column._column]), None
 
     def group_codes(self, arrays: list[Any]) -> Any:
         _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
-        return _view(ColumnBase.create(codes, _INT32)).values
+        return view_of(ColumnBase.create(codes, _INT32)).values
 
     def group(self, method: str, column: Any, codes: Any) -> Any:
         plain = self.series(column._column, None)
@@ -383,7 +233,7 @@ class Cudf:
         if not source.null_count:
             row = (count - 1 if from_end else 0) if count else None
             return lambda: row
-        nulls = _nulls(source)
+        nulls = nulls_of(source)
 
         return _seek(nulls, nulls.offset, nulls.offset + count, 1024, from_end)
 
@@ -398,7 +248,7 @@ class Cudf:
         taken, _ = kernels.scan(
             BUILT_IN["last"],
             rows,
-            nulls=_nulls(source),
+            nulls=nulls_of(source),
             reverse=reverse,
             carry_in=initial,
             dtype=_INT32,
@@ -478,3 +328,18 @@ def _seek(nulls: Mask, begin: int, end: int, size: int, from_end: bool) -> Calla
         return _seek(nulls, *left, 16 * size, from_end)() if left[0] < left[1] else None
 
     return found
+
+
+def _copied(array: Any) -> Callable[[], np.ndarray]:
+    """Begin to copy an array of bytes to the host; what is returned waits for the copy, and for nothing after it."""
+    stream, done = cupy.cuda.get_current_stream(), cupy.cuda.Event(disable_timing=True)
+    host, runtime = cupy.cuda.alloc_pinned_memory(array.nbytes), cupy.cuda.runtime
+    kind = runtime.memcpyDeviceToHost
+    runtime.memcpyAsync(host.ptr, array.data.ptr, array.nbytes, kind, stream.ptr)
+    done.record(stream)
+
+    def read() -> np.ndarray:
+        done.synchronize()
+        return np.frombuffer(host, np.uint8, array.nbytes)
+
+    return read

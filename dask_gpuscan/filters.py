@@ -26,7 +26,7 @@ from dask.dataframe.utils import meta_nonempty
 from dask.task_spec import Task, TaskRef
 
 from . import kernels
-from .columns import Library, each, layout_of, library_of, moved_layout
+from .columns import Library, column_of, each, layout_of, library_of, moved_layout, names_of
 from .functions import Function, compiled, function_of
 from .predicates import Expression
 from .rebalance import rebalanced
@@ -38,7 +38,7 @@ Predicate = Any
 def check_predicate(obj: Any, predicate: Any) -> Predicate:
     """Return a predicate in the form that partitions are given it; raises what a user should see early."""
     meta = obj._meta if is_dask_collection(obj) else obj
-    names = [meta.name] if meta.ndim == 1 else list(meta.columns)
+    names = names_of(meta)
     checked: Predicate
     if isinstance(predicate, str):
         checked = Expression(predicate)
@@ -86,15 +86,14 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
         title = f"predicate {predicate.function.__name__}"
         return compiled(library, frame, predicate.function, [], predicate.columns, title)
     if isinstance(predicate, Expression):
-        named = {frame.name: frame} if frame.ndim == 1 else frame
-        columns = {name: named[name] for name in predicate.columns}
+        columns = {name: column_of(frame, name) for name in predicate.columns}
         if all(isinstance(c.dtype, np.dtype) for c in columns.values()):
             nulls = any(_masked(library, c) for c in columns.values())
             function = predicate.function({name: c.dtype for name, c in columns.items()}, nulls)
             if function is not None:
                 names = predicate.columns
                 return compiled(library, frame, *function, names, f"predicate {predicate.text!r}")
-        predicate = predicate.evaluate(columns)
+        predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
     if len(predicate) != len(frame):
         raise ValueError(
             f"predicate must have as many rows as the frame, found {len(predicate)} for {len(frame)}"
@@ -106,6 +105,10 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
     if predicate.index is not frame.index and not predicate.index.equals(frame.index):
         raise ValueError("predicate must have the index of the frame; align it first, with reindex")
     return truth(predicate)
+
+
+def _series(frame: Any, name: Any) -> Any:
+    return frame if frame.ndim == 1 else frame[name]
 
 
 def _masked(library: Library, column: Any) -> bool:

@@ -318,7 +318,7 @@ class FillGroups:
             array = library.concatenate([array, library.repeat(kept, 1, column.dtype)])
             positions = numbers.where(before, count, positions)
         positions[taken == _NOTHING] = -1
-        return library.take(array, positions)
+        return library.take(array, positions, nulls=True)
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Return the last value of each group, whether there is one, and how many rows have come since."""
@@ -338,7 +338,7 @@ class FillGroups:
         )
         at = library.numbers.where(seen, at, -1)
         since = library.numbers.where(seen, first + lengths - 1 - at, lengths)
-        return first, (library.take(library.array(column), at), seen, since)
+        return first, (library.take(library.array(column), at, nulls=True), seen, since)
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return the last value of equal keys."""
@@ -351,7 +351,7 @@ class FillGroups:
         )
         at = library.numbers.where(any_seen, at, -1)
         _, (_, rows_since) = kernels.reduce_by_key(_SINCE, keys.arrays, (seen, since), starts=False)
-        return (library.take(values, at), any_seen, rows_since)
+        return (library.take(values, at, nulls=True), any_seen, rows_since)
 
     def apply_after(
         self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
@@ -372,4 +372,4 @@ class FillGroups:
             late = numbers.concatenate([since, numbers.zeros(len(column), INT64)])[order]
             nothing |= rows - taken + late[taken] > self.limit
         positions = numbers.where(nothing, -1, order[taken])
-        return library.take(array, positions[back])
+        return library.take(array, positions[back], nulls=True)

@@ -14,7 +14,7 @@ from dask.base import is_dask_collection
 
 from .arguments import check_ddof, check_flags, check_limit, named_reductions, one_of
 from .clustered import ClusteredReduce, ClusteredScan, Part
-from .columns import library_of
+from .columns import column_of, library_of, names_of
 from .group_scans import CountGroups, FillGroups, ScanAfterValues, ScanGroups
 from .held import operation_of
 from .kernels import BUILT_IN, Operator
@@ -56,15 +56,16 @@ class GroupBy:
         if self._meta.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
         for name in columns if isinstance(columns, list) else [columns]:
-            if list(self._meta.columns).count(name) != 1:
-                problem = "is there twice" if name in self._meta.columns else "is not there"
-                raise ValueError(f"column {name!r} {problem}, found {one_of(self._meta.columns)}")
+            known = names_of(self._meta)
+            if known.count(name) != 1:
+                problem = "is there twice" if name in known else "is not there"
+                raise ValueError(f"column {name!r} {problem}, found {one_of(known)}")
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 
     def __getattr__(self, name: str) -> GroupBy:
         """Return the same groups of the column of this name, as pandas does."""
-        if not name.startswith("_") and self._meta.ndim == 2 and name in self._meta.columns:
+        if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
             return self[name]
         raise AttributeError(f"groupby has neither a method nor a column {name!r}")
 
@@ -82,18 +83,18 @@ class GroupBy:
         if self._selected is not None:
             names = self._selected if isinstance(self._selected, list) else [self._selected]
         else:
-            names = [n for n in self._meta.columns if n not in self._by.columns]
+            names = [n for n in names_of(self._meta) if n not in self._by.columns]
         if numeric_only:
             library = library_of(self._meta)
             names = [n for n in names if library.is_numeric(self._column(n).dtype)]
         return list(names)
 
     def _column(self, name: Hashable) -> Any:
-        return self._meta if self._meta.ndim == 1 else self._meta[name]
+        return column_of(self._meta, name)
 
     def _needed(self, names: Sequence[Hashable]) -> Any:
-        """The collection with no other columns than these and the keys."""
-        if self._meta.ndim == 1:
+        """The collection with no other columns than these and the keys, if others would be read or moved."""
+        if self._meta.ndim == 1 or (self._one_pass and not is_dask_collection(self._obj)):
             return self._obj
         keys = [n for n in self._by.columns if n not in self._by.levels]
         return self._obj[list(dict.fromkeys([*keys, *names]))]
@@ -300,7 +301,7 @@ class GroupBy:
         wanted, two_levels = named_reductions(self._columns(), self._as_series, functions, named)
         known = self._columns()
         if self._meta.ndim == 2 and self._selected is None:
-            known = list(self._meta.columns)  # keys too, if they are named
+            known = names_of(self._meta)  # keys too, if they are named
         for _, column, name in wanted:
             if column not in known:
                 raise ValueError(f"agg names column {column!r}, found {one_of(known)}")

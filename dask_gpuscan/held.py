@@ -98,7 +98,7 @@ class PickColumn(HeldColumn):
         options: dict[str, Any] = {"key_nulls": keys.nulls, "nulls": nulls, "starts": starts}
         first, (at, seen) = kernels.reduce_by_key(BUILT_IN[self.name], keys.arrays, rows, **options)
         positions = library.numbers.where(seen, at, -1)
-        return first, (library.take(library.array(columns[0]), positions),)
+        return first, (library.take(library.array(columns[0]), positions, nulls=True),)
 
     def state(self, columns: Sequence[Any]) -> Held:
         """Return the value of one run; its first row, a null, where there is none."""

@@ -16,7 +16,7 @@ import pandas as pd
 
 from . import kernels
 from .arguments import one_of
-from .columns import library_of, moved_layout
+from .columns import column_of, library_of, moved_layout, names_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class By:
             if name in self.levels:
                 keys.append(frame.index.get_level_values(name).to_series(index=frame.index))
             else:
-                keys.append(frame[name])
+                keys.append(column_of(frame, name))
         return keys
 
 
@@ -83,7 +83,7 @@ def check_subset(meta: Any, subset: Any) -> By:
             raise TypeError(f"subset is for DataFrames, found {subset!r} for a Series")
         return By(())
     if subset is None:
-        subset = list(meta.columns)
+        subset = names_of(meta)
         if not subset:
             raise ValueError("subset must name at least one column, found a frame without columns")
     found = check_by(meta, subset, "subset")
@@ -93,7 +93,7 @@ def check_subset(meta: Any, subset: Any) -> By:
 
 
 def _columns(meta: Any) -> list[Any]:
-    return [] if meta.ndim == 1 else list(meta.columns)
+    return [] if meta.ndim == 1 else names_of(meta)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def last_start(series: Sequence[Any]) -> int:
     count, size = len(series[0]), AT_ONCE
     while True:
         begin = max(0, count - size)
-        starts = _starts([column.iloc[begin:] for column in series])
+        starts = _starts([_part(column, begin, count) for column in series])
         if len(starts):
             return begin + int(starts[-1])
         if not begin:
@@ -199,12 +199,17 @@ def first_end(series: Sequence[Any]) -> int:
     """Return the row after the first run of equal keys."""
     count, size = len(series[0]), AT_ONCE
     while True:
-        starts = _starts([column.iloc[:size] for column in series])
+        starts = _starts([_part(column, 0, min(size, count)) for column in series])
         if len(starts):
             return int(starts[0])
         if size >= count:
             return count
         size *= 8
+
+
+def _part(column: Any, start: int, stop: int) -> Any:
+    library = library_of(column)
+    return library.series(library.part(library.array(column), start, stop), None)
 
 
 def _starts(series: Sequence[Any]) -> Any:

@@ -257,6 +257,12 @@ class Pandas:
     def select(self, frame: Any, keep: list[bool]) -> Any:
         return frame.loc[:, keep]
 
+    def names(self, frame: Any) -> list[Any]:
+        return list(frame.columns)
+
+    def column(self, frame: Any, name: Any) -> Any:
+        return frame[name]
+
     def columns(self, frame: Any) -> list[Any]:
         return [column for _, column in frame.items()]
 
@@ -272,7 +278,11 @@ class Pandas:
             return self.series(arrays[0], index, frame.name).__finalize__(frame)
         return self.frame(arrays, frame.columns, index).__finalize__(frame)
 
-    def frame(self, arrays: list[Any], names: Any, index: Any) -> Any:
+    def frame(self, arrays: list[Any], names: Any, index: Any, like: Any = None) -> Any:
+        if like is not None:
+            known = list(like.columns)
+            if all(n in known for n in names):
+                names = like.columns[[known.index(n) for n in names]]
         # pandas would look for strings in bare arrays of objects
         columns = {
             i: self.series(a, index, i) if a.dtype == object else a for i, a in enumerate(arrays)
@@ -284,8 +294,9 @@ class Pandas:
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
 
-    def take(self, array: Any, positions: Any) -> Any:
-        fills = bool(len(positions)) and bool(positions.min() < 0)
+    def take(self, array: Any, positions: Any, nulls: bool = False) -> Any:
+        # where none is filled, integers stay integers
+        fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return _bare(array.take(positions, allow_fill=fills))
@@ -322,6 +333,10 @@ class Pandas:
         return index.argsort(kind="stable")
 
     def sort(self, frame: Any) -> Any:
+        if isinstance(
+            frame.index, pd.CategoricalIndex
+        ):  # of which pandas sorts no nulls to the end
+            return frame.iloc[frame.index.argsort(kind="stable")]
         try:
             return frame.sort_index(kind="stable")
         except TypeError:

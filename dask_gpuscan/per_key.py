@@ -39,6 +39,10 @@ def _rows(library: Library, x: Any, positions: Any) -> Any:
     return x[positions] if kernels.is_array(x) else library.take(x, positions)
 
 
+def _ordered(library: Library, column: Any, order: Any) -> Any:
+    return library.series(library.take(library.array(column), order), None, column.name)
+
+
 def _joined(library: Library, parts: list[Any]) -> Any:
     if kernels.is_array(parts[0]):
         return library.numbers.concatenate(parts)
@@ -152,7 +156,7 @@ class KeyedScan:
             ):
                 columns = self.carry.columns(met, part)
                 if prefix is None:
-                    rows = [c.iloc[order] for c in columns]
+                    rows = [_ordered(library, c, order) for c in columns]
                     array = operation.apply(rows, keys, None, False)
                     array = library.take(array, back)
                 else:

@@ -34,7 +34,8 @@ class UniqueConsecutive:
     keeps_divisions = True
 
     def check(self, frame: Any) -> None:
-        key_arrays(self.by.series(frame))
+        if not len(frame):  # of rows, `apply` tells
+            key_arrays(self.by.series(frame))
 
     def meta(self, frame: Any) -> Any:
         return frame.iloc[:0]
@@ -100,7 +101,8 @@ class OpenRuns:
     reverse = False
 
     def check(self, frame: Any) -> None:
-        key_arrays(self.by.series(frame))
+        if not len(frame):  # of rows, `apply` tells
+            key_arrays(self.by.series(frame))
 
     def states(self, rows: Any) -> tuple[Any, ...]:
         """Return what is known of the rows of one run."""
