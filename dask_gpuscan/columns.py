@@ -53,6 +53,14 @@ class Doubt(Protocol):
         """Take note that there is none."""
 
 
+def missing_in(views: Sequence[View]) -> Any:
+    """Return where any of several columns is null, as an array of bool."""
+    missing = views[0].missing()
+    for view in views[1:]:
+        missing = missing | view.missing()
+    return missing
+
+
 Missing = Any
 """Where a result is null: an array of bool, where a `View` is, or None."""
 

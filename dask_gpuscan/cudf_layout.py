@@ -129,6 +129,7 @@ class _Doubt:
 
 
 def view_of(column: Any, doubt: _Doubt | None = None) -> View:
+    """Show a column of fixed width as it is."""
     storage, offset, count = LAYOUT.storage(column.dtype), column.offset, column.size
     values = _array(column.data, offset * storage.itemsize, count, storage)
     if not column.null_count:

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import Library, View, is_number, layout_of, library_of, moved_layout, title
+from .columns import (
+    Library,
+    View,
+    is_number,
+    layout_of,
+    library_of,
+    missing_in,
+    moved_layout,
+    title,
+)
 from .kernels import BUILT_IN, Operator
 from .keys import Keys
 from .reductions import States, joint_nulls, merged, on_states
@@ -95,9 +104,7 @@ class ScanGroups:
     def _wrapped(self, found: Plan, views: list[View], nulls: Any, out: Any) -> Any:
         missing = None
         if nulls is not None and found.marks:
-            missing = views[0].missing()
-            for view in views[1:]:
-                missing = missing | view.missing()
+            missing = missing_in(views)
         return found.layout.wrap(out, missing, found.dtype)
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:

@@ -183,6 +183,8 @@ class NullIfNone:
         """Return the answers of runs as an array."""
         reduced, counted = (None, None) if carried is None else carried
         array = self.reduction.close(columns, states[:-1], runs, reduced)
+        if runs.carried is None and library_of(columns[0]).missing(columns[0]) is None:
+            return array
         return self._nulled(columns, array, _VALUES.closed(states[-1:], runs, counted)[0])
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:

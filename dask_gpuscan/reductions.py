@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import Library, is_number, layout_of, library_of, moved_layout, title
+from .columns import (
+    Library,
+    View,
+    is_number,
+    layout_of,
+    library_of,
+    missing_in,
+    moved_layout,
+    title,
+)
 from .kernels import BUILT_IN, Operator
 from .kernels.product import PRODUCT, PRODUCTS
 from .keys import Keys
@@ -185,6 +194,9 @@ REDUCTIONS: dict[str, Reduction] = {
 ROWS = Reduction("rows", COUNT, _itself, "rows")
 """The number of rows of a frame, whatever its columns."""
 
+SHOWING_NAN = {"sum": 0, "mean": 1, "var": 1, "std": 1}
+"""Reductions a field of whose state is NaN once they have met one, and that field."""
+
 OWN = ("rows", "nunique_consecutive")
 """Reductions that no library has: integers."""
 
@@ -240,7 +252,9 @@ class ReduceColumn:
         """Whether states are those of a carrier: plain ones of many elements may overflow where a walk does not."""
         return kernels.carrier(self.reduction.op, dtype) is not self.reduction.op
 
-    def _inputs(self, columns: Sequence[Any]) -> tuple[Operator, Any, kernels.Nulls, Any]:
+    def _inputs(
+        self, columns: Sequence[Any], show: Callable[[View], View] = View.in_band
+    ) -> tuple[Operator, Any, kernels.Nulls, Any]:
         """Operator, values, nulls and the dtype of the state."""
         column, library, reduction = columns[0], library_of(columns[0]), self.reduction
         if reduction.of == "rows":
@@ -248,13 +262,13 @@ class ReduceColumn:
         if reduction.of == "valid":
             return reduction.op, library.valid(column).astype(INT64), None, INT64
         if self.user:
-            views = [_view(library, c) for c in columns]
+            views = [show(_view(library, c)) for c in columns]
             found = plan(library, reduction.op, tuple(c.dtype for c in columns), None)
             nulls = joint_nulls(views)
             if self._carried(found.kernel_dtype):
                 return _product_of(views[0].values, found.kernel_dtype, nulls)
             return reduction.op, tuple(v.values for v in views), nulls, None
-        view = _view(library, column)
+        view = show(_view(library, column))
         layout = layout_of(library, column.dtype)
         assert layout is not None
         op, dtype = reduction.op, None
@@ -273,7 +287,19 @@ class ReduceColumn:
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Reduce each run; also return where the runs start, if wanted."""
-        op, values, nulls, dtype = self._inputs(columns)
+        field = SHOWING_NAN.get(self.name) if len(columns) == 1 and not self.user else None
+        doubt = None if field is None else _view(library_of(columns[0]), columns[0]).doubt
+        if doubt is not None and field is not None:
+            first, states = self._runs(columns, keys, starts, lambda view: view)
+            if not bool(library_of(columns[0]).numbers.isnan(states[field]).any()):
+                doubt.dispel()
+                return first, states
+        return self._runs(columns, keys, starts, View.in_band)
+
+    def _runs(
+        self, columns: Sequence[Any], keys: Keys, starts: bool, show: Callable[[View], View]
+    ) -> tuple[Any, States]:
+        op, values, nulls, dtype = self._inputs(columns, show)
         options = {"key_nulls": keys.nulls, "nulls": nulls, "dtype": dtype, "starts": starts}
         first, states = kernels.reduce_by_key(op, keys.arrays, values, **options)
         return first, states if isinstance(states, tuple) else (states,)
@@ -380,17 +406,12 @@ def _product_of(
     return carrier, values.astype(dtype, copy=False), nulls, None
 
 
-def _view(library: Library, column: Any) -> Any:
+def _view(library: Library, column: Any) -> View:
     layout = layout_of(library, column.dtype)
     assert layout is not None
-    return layout.view(library.array(column)).settled()
+    return layout.view(library.array(column))
 
 
-def joint_nulls(views: list[Any]) -> kernels.Nulls:
+def joint_nulls(views: list[View]) -> kernels.Nulls:
     """Return where any of the columns is null, for a kernel."""
-    if len(views) == 1:
-        return views[0].nulls  # type: ignore[no-any-return]
-    missing = views[0].missing()
-    for view in views[1:]:
-        missing = missing | view.missing()
-    return kernels.byte_mask(missing)
+    return views[0].nulls if len(views) == 1 else kernels.byte_mask(missing_in(views))

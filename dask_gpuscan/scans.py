@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import Layout, Library, View, is_number, layout_of, library_of, title
+from .columns import Layout, Library, View, is_number, layout_of, library_of, missing_in, title
 from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
 from .overflow import check_overflow
 
@@ -104,10 +104,7 @@ class Rows:
 
     def missing(self) -> Any:
         """Return the nulls as an array of bool."""
-        missing = self.views[0].missing()
-        for view in self.views[1:]:
-            missing = missing | view.missing()
-        return missing
+        return missing_in(self.views)
 
     def settled(self) -> Rows:
         """Return rows whose nulls are all known."""

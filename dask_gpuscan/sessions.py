@@ -129,12 +129,14 @@ def sessionize(obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None) -
     else:
         times = _numbers(frame, time, wide)
     if by is None:
-        found = times[[NUMBER, GAP]].gpuscan.scan(GAPS).rename(NUMBER)
+        found = times[[NUMBER, GAP]].gpuscan.scan(GAPS)
     else:
         groups = times.gpuscan.groupby(list(keys.columns), clustered=clustered)
-        found = groups[[NUMBER, GAP]].scan(GAPS).rename(NUMBER)
+        found = groups[[NUMBER, GAP]].scan(GAPS)
     if lazy:
+        found = found.rename(NUMBER)
         return found.map_partitions(_in_order, time, meta=found._meta)
+    found.name = NUMBER  # which copies nothing
     return _in_order(found, time)
 
 

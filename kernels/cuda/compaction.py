@@ -131,8 +131,7 @@ def reduce_by_key(
         types_ = replace(instead.types, outputs=types_.outputs, scalar_output=types_.scalar_output)
     plan, data, masks, _, continues = _marking(marks)
     n = len(data[0])
-    here = _by(plan, op, types_, nulls, dtype)
-    here = replace(here, reduces=True, starts=starts)
+    here = _by(plan, op, types_, nulls, dtype, reduces=True, starts=starts)
     outs = [cupy.empty(n, d) for d in types_.outputs]
     first = cupy.empty(n if starts else 0, np.int64)
     count = 0
@@ -263,6 +262,8 @@ def _by(
     *,
     exclusive: bool = False,
     mark: bool = False,
+    reduces: bool = False,
+    starts: bool = False,
 ) -> Plan:
     """Add an operator to a plan that marks rows."""
     variant = Variant(
@@ -270,16 +271,15 @@ def _by(
         dtype, "none", exclusive, plan.last, mark, True, "by_key",
     )  # fmt: skip
     return replace(
-        plan, visitor="by_key", by=variant, identity=types_.identity, value_nulls=_nullness(nulls)
-    )
+        plan, visitor="by_key", by=variant, identity=types_.identity, value_nulls=_nullness(nulls),
+        reduces=reduces, starts=starts,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=256)
 def _bare(op: Operator) -> Operator:
     """The operator whose answers are its states."""
-    if op.lower is None:
-        return op
-    return Operator(op.combine, op.identity, op.lift, None, op.name, op.inputs)
+    return op if op.lower is None else replace(op, lower=None)
 
 
 @lru_cache(maxsize=256)

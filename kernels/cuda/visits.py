@@ -4,8 +4,10 @@ Work goes to the current stream and memory comes from the current allocator. Not
 This module must never know what is marked, moved or reduced.
 """
 
+import ctypes
 import hashlib
 import os
+import struct
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from .build import _environment, _link
 from .devices import Device, check
 from .devices import device as device_of
 from .functions import lto_functions, lto_predicate
-from .launch import _readable, _ready
+from .launch import APART, _memory, _readable, _ready
 from .plan import (
     SMALL_BYTES,
     STAGES_AT_LEAST,
@@ -56,20 +58,20 @@ def readable(array: Any) -> Any:
 class Visit:
     """A launched kernel, and its state after the last row."""
 
-    plan: Plan
-    carry_out: Any
+    prefix: np.dtype
+    scratch: Any
+    carry_out: int
+    """Where the state is in `scratch`."""
     stream: int
     device: int
 
     def read(self) -> np.void:
         """Wait for the kernel; return the state."""
-        host = np.empty(1, prefix_dtype_of(self.plan))
+        host = np.empty(1, self.prefix)
         runtime = cupy.cuda.runtime
         with cupy.cuda.Device(self.device):
-            kind = runtime.memcpyDeviceToHost
-            runtime.memcpyAsync(
-                host.ctypes.data, self.carry_out.ptr, host.nbytes, kind, self.stream
-            )
+            source, kind = self.scratch.ptr + self.carry_out, runtime.memcpyDeviceToHost
+            runtime.memcpyAsync(host.ctypes.data, source, host.nbytes, kind, self.stream)
             runtime.streamSynchronize(self.stream)
         found: np.void = host[0]
         return found
@@ -108,7 +110,7 @@ def visit(
         The state before the first row; by default zeros.
     """
     number = cupy.cuda.runtime.getDevice()
-    plan = sized(plan, device_of(number).capability)
+    _ready(number)
     kernel = _kernel(plan, number)
     stream = cupy.cuda.get_current_stream().ptr
     pointers, bits = [a.data.ptr for a in data], [0] * len(data)
@@ -120,29 +122,26 @@ def visit(
     pointers += [a.data.ptr for a in staged]
     bits += [0] * len(staged)
 
-    tiles = -(-length // plan.tile)
-    prefix = prefix_dtype_of(plan)
-    words = state_words_of(plan, kernel.schedule)
+    tiles = -(-length // kernel.tile)
     in_blocks = -(-tiles // 32)
     descriptors = tiles + in_blocks + -(-in_blocks // 32)
-    size = 16 + 8 * (words + words % 2) * descriptors
-    scratch = cupy.cuda.alloc(size)
+    size = -(-(16 + kernel.descriptor * descriptors) // APART) * APART
+    scratch = cupy.cuda.alloc(size + kernel.prefix.itemsize)
     cupy.cuda.runtime.memsetAsync(scratch.ptr, 0, size, stream)
-    carry_out = cupy.cuda.alloc(prefix.itemsize)
 
     def addresses(arrays: Sequence[Any]) -> list[int]:
         found = [0 if a is None else a.data.ptr for a in arrays]
-        return found + [0] * (plan.outputs - len(found))
+        return found + [0] * (kernel.outputs - len(found))
 
-    pointers += [*addresses(moved), *addresses(outs), *addresses(rests), scratch.ptr, carry_out.ptr]
-    counts = [*bits, length, 1, tiles, int(continues)]
-    block = np.array(pointers, np.uint64).tobytes() + np.array(counts, np.int64).tobytes()
-    block += (seed or b"").ljust(-(-prefix.itemsize // 8) * 8, b"\0")
-    block += np.array([tuple(scalars) or (0,)], scalars_dtype_of(plan)).tobytes()
-    if len(block) > 4096:
-        raise ValueError(f"too many columns: a launch takes 4096 bytes, not {len(block)}")
-    parameters = np.frombuffer(bytearray(block.ljust(4096, b"\0")), np.uint8)
-    address = np.array([parameters.ctypes.data], np.uint64)
+    pointers += [*addresses(moved), *addresses(outs), *addresses(rests)]
+    pointers += [scratch.ptr, scratch.ptr + size]
+    block = struct.pack(f"={len(pointers)}Q{len(bits)}q", *pointers, *bits)
+    block += struct.pack("=4q", length, 1, tiles, continues)
+    block += (seed or b"").ljust(-(-kernel.prefix.itemsize // 8) * 8, b"\0")
+    if scalars:
+        block += np.array([tuple(scalars)], scalars_dtype_of(plan)).tobytes()
+    memory = _memory(len(block))
+    ctypes.memmove(memory.parameters, block, len(block))
     (status,) = driver.cuLaunchKernel(
         kernel.function,
         min(tiles, kernel.most_blocks),
@@ -153,11 +152,11 @@ def visit(
         1,
         kernel.shared,
         stream,
-        address.ctypes.data,
+        memory.address,
         0,
     )
     check(status, "the kernel could not be launched")
-    return Visit(plan, carry_out, stream, number)
+    return Visit(kernel.prefix, scratch, size, stream, number)
 
 
 def fits(plan: Plan) -> bool:
@@ -176,27 +175,33 @@ def fits(plan: Plan) -> bool:
 
 @dataclass(frozen=True)
 class _Kernel:
-    schedule: str
+    """A loaded kernel, and what a launch needs to know of its plan."""
+
     function: Any
     module: Any
     threads: int
     shared: int
     most_blocks: int
+    tile: int
+    prefix: np.dtype
+    descriptor: int
+    """Bytes of a descriptor."""
+    outputs: int
 
 
 _building = threading.Lock()
-_kernels: dict[tuple[Plan, str, int], _Kernel] = {}
+_kernels: dict[tuple[Plan, int, str], _Kernel] = {}
 
 
 def _kernel(plan: Plan, number: int) -> _Kernel:
     """Return a plan's kernel on a device, compiled once."""
-    _ready(number)
-    device = device_of(number)
-    key = (plan, _schedule(plan, device), number)
+    key = (plan, number, SCHEDULE)
     found = _kernels.get(key)
     if found is None:
+        device = device_of(number)
+        plan = sized(plan, device.capability)
         with _building:
-            found = _kernels.get(key) or _load(plan, key[1], device)
+            found = _kernels.get(key) or _load(plan, _schedule(plan, device), device)
             _kernels[key] = found
     return found
 
@@ -242,4 +247,15 @@ def _load(plan: Plan, schedule: str, device: Device) -> _Kernel:
         attribute, shared, handle, driver.CUdevice(device.number)
     )
     check(status, f"GPU {device.number} has no {shared} bytes of shared memory for a block")
-    return _Kernel(schedule, driver.CUfunction(int(handle)), module, 32 * warps, shared, most)
+    words = state_words_of(plan, schedule)
+    return _Kernel(
+        function=driver.CUfunction(int(handle)),
+        module=module,
+        threads=32 * warps,
+        shared=shared,
+        most_blocks=most,
+        tile=plan.tile,
+        prefix=prefix_dtype_of(plan),
+        descriptor=8 * (words + words % 2),
+        outputs=plan.outputs,
+    )
