@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dask.base import is_dask_collection
-
 from .arguments import check_dtype, check_flags, check_limit
 from .carries import ColumnCarry, JointCarry, numeric_columns
 from .fills import FillColumn
 from .grown import Ewm, Expanding
 from .kernels import BUILT_IN, Operator
-from .lookback import run
+from .lookback import is_lazy, run
 from .rows import ResetIndex, RowNumber
 from .scans import ScanColumn
 
@@ -269,7 +267,7 @@ class ScanMethods(Accessor):
         if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
             if exclusive or reverse or initial is not None or dtype is not None:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
-            if not is_dask_collection(self._obj):
+            if not is_lazy(self._obj):
                 return _along_rows(self._obj, label, skipna, numeric_only)
             meta = _along_rows(self._obj._meta, label, skipna, numeric_only)
             return self._obj.map_partitions(_along_rows, label, skipna, numeric_only, meta=meta)

@@ -138,7 +138,7 @@ class ClusteredReduce(Clustered):
                 key = [library.part(a, 0, count) for a in key]
                 arrays = [library.part(a, 0, count) for a in arrays]
             if self.dropna:
-                null = any_null([library.series(a, None) for a in key])
+                null = any_null([library.unnamed(a) for a in key])
                 if null is not None:
                     positions = library.numbers.flatnonzero(~null)
                     key = [library.take(a, positions) for a in key]

@@ -166,6 +166,9 @@ class Library(Protocol):
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         """Return an array as a series."""
 
+    def unnamed(self, array: Any) -> Any:
+        """Return an array as a column, as `columns` does."""
+
     def frame(self, arrays: list[Any], names: Any, index: Any, like: Any = None) -> Any:
         """Return arrays as a frame; its names are of the kind that those of a frame `like` are, if it has them."""
 

@@ -155,6 +155,9 @@ class Cudf:
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         return cudf.Series._from_column(array, name=name, index=index)
 
+    def unnamed(self, array: Any) -> Any:
+        return _Named(None, array)
+
     def take(self, array: Any, positions: Any, nulls: bool = False) -> Any:
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)

@@ -28,6 +28,7 @@ from dask.task_spec import Task, TaskRef
 from . import kernels
 from .columns import Library, column_of, each, layout_of, library_of, moved_layout, names_of
 from .functions import Function, compiled, function_of
+from .lookback import is_lazy, meta_of
 from .predicates import Expression
 from .rebalance import rebalanced
 
@@ -37,14 +38,14 @@ Predicate = Any
 
 def check_predicate(obj: Any, predicate: Any) -> Predicate:
     """Return a predicate in the form that partitions are given it; raises what a user should see early."""
-    meta = obj._meta if is_dask_collection(obj) else obj
+    meta = meta_of(obj)
     names = names_of(meta)
     checked: Predicate
     if isinstance(predicate, str):
         checked = Expression(predicate)
         checked.check(names)
     elif is_dask_collection(predicate):
-        if not is_dask_collection(obj):
+        if not is_lazy(obj):
             raise TypeError("predicate is a Dask collection and the frame is not; compute it first")
         if getattr(predicate, "ndim", 0) != 1 or not hasattr(predicate, "divisions"):
             raise TypeError(f"predicate must be a Series of bool, found {type(predicate).__name__}")
@@ -52,7 +53,7 @@ def check_predicate(obj: Any, predicate: Any) -> Predicate:
     elif inspect.isfunction(predicate) or hasattr(predicate, "py_func"):
         checked = function_of(predicate, names, meta.ndim)
     elif getattr(predicate, "ndim", 0) == 1 and hasattr(predicate, "dtype"):
-        if is_dask_collection(obj):
+        if is_lazy(obj):
             raise TypeError(
                 f"predicate of a Dask collection must be a Dask Series, a string or a function, "
                 f"found {type(predicate).__name__}"
@@ -63,9 +64,9 @@ def check_predicate(obj: Any, predicate: Any) -> Predicate:
             f"predicate must be a boolean Series, a string or a function, "
             f"found {type(predicate).__name__}"
         )
-    if not is_dask_collection(obj):
+    if not is_lazy(obj):
         return checked  # others are told at once, when the rows are chosen
-    filter_rows(meta.iloc[:0], checked._meta if is_dask_collection(checked) else checked)
+    filter_rows(meta.iloc[:0], meta_of(checked))
     if isinstance(checked, Expression):
         named = meta.to_frame() if meta.ndim == 1 else meta
         named = named[list(checked.columns)]
@@ -287,7 +288,7 @@ def _operand(obj: Any, predicate: Predicate) -> tuple[Any, bool]:
 def run_filter(obj: Any, predicate: Any, rebalance: bool) -> Any:
     """Return what a predicate keeps of a frame or series, of any kind."""
     predicate = check_predicate(obj, predicate)
-    if not is_dask_collection(obj):
+    if not is_lazy(obj):
         return filter_rows(obj, predicate)
     operand, aligns = _operand(obj, predicate)
     expression = FilteredAlign if aligns else Filtered
@@ -298,7 +299,7 @@ def run_filter(obj: Any, predicate: Any, rebalance: bool) -> Any:
 def run_partition(obj: Any, predicate: Any) -> tuple[Any, Any]:
     """Return what a predicate keeps of a frame or series, of any kind, and the rest."""
     predicate = check_predicate(obj, predicate)
-    if not is_dask_collection(obj):
+    if not is_lazy(obj):
         return split_rows(obj, predicate)
     operand, aligns = _operand(obj, predicate)
     if aligns:

@@ -10,8 +10,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dask.base import is_dask_collection
-
 from .arguments import check_ddof, check_flags, check_limit, named_reductions, one_of
 from .clustered import ClusteredReduce, ClusteredScan, Part
 from .columns import column_of, library_of, names_of
@@ -19,7 +17,7 @@ from .group_scans import CountGroups, FillGroups, ScanAfterValues, ScanGroups
 from .held import operation_of
 from .kernels import BUILT_IN, Operator
 from .keys import check_by
-from .lookback import run
+from .lookback import is_lazy, meta_of, run
 from .per_key import KeyedScan, reduce_by_table
 from .reductions import OWN, REDUCTIONS, ROWS, ReduceColumn, Reduction, spread
 
@@ -45,7 +43,7 @@ class GroupBy:
             check_flags(clustered=clustered)
         check_flags(dropna=dropna)
         self._obj = obj
-        self._meta = obj._meta if is_dask_collection(obj) else obj
+        self._meta = meta_of(obj)
         self._by = check_by(self._meta, by)
         self._clustered = clustered
         self._dropna = bool(dropna)
@@ -94,7 +92,7 @@ class GroupBy:
 
     def _needed(self, names: Sequence[Hashable]) -> Any:
         """The collection with no other columns than these and the keys, if others would be read or moved."""
-        if self._meta.ndim == 1 or (self._one_pass and not is_dask_collection(self._obj)):
+        if self._meta.ndim == 1 or (self._one_pass and not is_lazy(self._obj)):
             return self._obj
         keys = [n for n in self._by.columns if n not in self._by.levels]
         return self._obj[list(dict.fromkeys([*keys, *names]))]
@@ -104,7 +102,7 @@ class GroupBy:
         """Whether known divisions say that equal keys share a partition."""
         return bool(
             self._clustered is None
-            and is_dask_collection(self._obj)
+            and is_lazy(self._obj)
             and self._obj.known_divisions
             and self._by.columns == self._by.levels == (self._meta.index.name,)
         )
@@ -116,7 +114,7 @@ class GroupBy:
     @property
     def _by_library(self) -> bool:
         """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
-        lazy = is_dask_collection(self._obj)
+        lazy = is_lazy(self._obj)
         return not (self._one_pass or lazy) and len(self._obj) > 0
 
     def _library_groups(self, names: Sequence[Hashable]) -> Any:

@@ -60,7 +60,7 @@ class HeldColumn:
         """Return the value of neighbouring parts of one run."""
         library = states[0].library
         array = library.concatenate([s.array for s in states])
-        return self.state([library.series(array, None)])
+        return self.state([library.unnamed(array)])
 
     def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
         """Return the values of runs as an array."""
@@ -68,7 +68,7 @@ class HeldColumn:
         if runs.carried is not None:
             library = library_of(columns[0])
             if runs.joined:
-                own = self.state([library.series(library.part(array, 0, 1), None)])
+                own = self.state([library.unnamed(library.part(array, 0, 1))])
                 carried = self.join([carried, own])
                 array = library.part(array, 1, len(array))
             array = library.concatenate([carried.array, array])
@@ -76,7 +76,7 @@ class HeldColumn:
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return one value for those of equal keys."""
-        return self.runs([library.series(states[0], None)], keys, False)[1]
+        return self.runs([library.unnamed(states[0])], keys, False)[1]
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
         """Return the values as they are."""
@@ -133,12 +133,12 @@ class LibraryColumn(HeldColumn):
         library = library_of(columns[0])
         one = Keys([library.numbers.zeros(len(columns[0]), INT64)], [None])
         _, (array,) = self.runs(columns, one, False)
-        return Held(library, library.keep(library.series(array, None), 0), array.dtype)
+        return Held(library, library.keep(library.unnamed(array), 0), array.dtype)
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
         """Return what the library says of the values, which for none may be no null."""
         library = library_of(columns[0])
-        values = library.series(states[0], None)
+        values = library.unnamed(states[0])
         return library.group(self.name, values, library.numbers.arange(len(values), dtype=INT64))
 
 

@@ -213,9 +213,19 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
         return None
 
 
+def is_lazy(obj: Any) -> bool:
+    """Tell whether a frame or series is a Dask collection; Dask itself asks cuDF's for a column of that name."""
+    return isinstance(obj, FrameBase)
+
+
+def meta_of(obj: Any) -> Any:
+    """Return the empty frame or series that stands for a Dask collection; anything else is its own."""
+    return obj._meta if is_lazy(obj) else obj
+
+
 def run(obj: Any, carry: DataFrameCarry) -> Any:
     """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
-    if isinstance(obj, FrameBase):
+    if is_lazy(obj):
         carry.check(obj._meta)
         expression = AlignedLookBack if carry.keeps_index else LookBack
         return new_collection(expression(obj.expr, carry))

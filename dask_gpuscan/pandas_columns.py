@@ -294,6 +294,9 @@ class Pandas:
     def series(self, array: Any, index: Any, name: Any = None) -> Any:
         return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
 
+    def unnamed(self, array: Any) -> Any:
+        return self.series(array, None)
+
     def take(self, array: Any, positions: Any, nulls: bool = False) -> Any:
         # where none is filled, integers stay integers
         fills = nulls and bool(len(positions)) and bool(positions.min() < 0)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dask.base import is_dask_collection
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Expr
 from dask.task_spec import List, Task, TaskRef
@@ -21,6 +20,7 @@ from . import kernels
 from .clustered import Clustered, ClusteredReduce, ClusteredScan
 from .columns import Library, library_of
 from .keys import Keys, any_null
+from .lookback import is_lazy
 
 FAN_IN = 16
 """Tables that one task of a reduction merges."""
@@ -37,10 +37,6 @@ class Table:
 
 def _rows(library: Library, x: Any, positions: Any) -> Any:
     return x[positions] if kernels.is_array(x) else library.take(x, positions)
-
-
-def _ordered(library: Library, column: Any, order: Any) -> Any:
-    return library.series(library.take(library.array(column), order), None, column.name)
 
 
 def _joined(library: Library, parts: list[Any]) -> Any:
@@ -156,7 +152,7 @@ class KeyedScan:
             ):
                 columns = self.carry.columns(met, part)
                 if prefix is None:
-                    rows = [_ordered(library, c, order) for c in columns]
+                    rows = [library.unnamed(library.take(library.array(c), order)) for c in columns]
                     array = operation.apply(rows, keys, None, False)
                     array = library.take(array, back)
                 else:
@@ -176,7 +172,7 @@ def _finish(carry: ClusteredReduce, meta: Any, tables: list[Table]) -> Any:
     pairs = zip(carry.parts, found.states, strict=True)
     arrays = [p.operation.answer(carry.columns(meta, p), states) for p, states in pairs]
     if carry.dropna:
-        null = any_null([library.series(a, None) for a in keys])
+        null = any_null([library.unnamed(a) for a in keys])
         if null is not None:
             positions = library.numbers.flatnonzero(~null)
             keys = [library.take(a, positions) for a in keys]
@@ -232,7 +228,7 @@ class TableReduce(Expr):  # type: ignore[misc]
 
 def reduce_by_table(obj: Any, carry: ClusteredReduce) -> Any:
     """Return a reduction of groups of a frame or series, of any kind, whose rows may be in any order."""
-    if is_dask_collection(obj):
+    if is_lazy(obj):
         carry.check(obj._meta)
         return new_collection(TableReduce(obj.expr, carry))
     carry.check(obj)

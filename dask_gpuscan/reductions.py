@@ -291,7 +291,7 @@ class ReduceColumn:
         doubt = None if field is None else _view(library_of(columns[0]), columns[0]).doubt
         if doubt is not None and field is not None:
             first, states = self._runs(columns, keys, starts, lambda view: view)
-            if not bool(library_of(columns[0]).numbers.isnan(states[field]).any()):
+            if not np.isnan(kernels.reduce(BUILT_IN["add"], states[field])):
                 doubt.dispel()
                 return first, states
         return self._runs(columns, keys, starts, View.in_band)

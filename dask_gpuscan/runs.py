@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from dask.base import is_dask_collection
 
 from . import kernels
 from .arguments import one_of
 from .columns import each, layout_of, library_of
 from .filters import compact
 from .keys import Border, By, border, check_subset, first_end, key_arrays, last_start
-from .lookback import run
+from .lookback import is_lazy, meta_of, run
 
 INT64 = np.dtype(np.int64)
 
@@ -72,7 +71,7 @@ def run_unique(obj: Any, subset: Any, keep: str) -> Any:
     """Return one row of each run of equal rows."""
     if keep not in ("first", "last"):
         raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
-    meta = obj._meta if is_dask_collection(obj) else obj
+    meta = meta_of(obj)
     return run(obj, UniqueConsecutive(check_subset(meta, subset), keep == "last"))
 
 
@@ -228,13 +227,13 @@ class RunLengths(OpenRuns):
 
 def run_lengths(obj: Any, subset: Any) -> Any:
     """Return one row a run of equal rows."""
-    meta = obj._meta if is_dask_collection(obj) else obj
+    meta = meta_of(obj)
     by = check_subset(meta, subset)
     for name in ("run_start", "run_length"):
         if name in by.columns:
             raise ValueError(f"column {name!r} cannot be among the keys of rle; rename it first")
     found = run(obj, RunLengths(by))
-    return found.gpuscan.reset_index(drop=True) if is_dask_collection(obj) else found
+    return found.gpuscan.reset_index(drop=True) if is_lazy(obj) else found
 
 
 # --- back --------------------------------------------------------------------------------------------
@@ -282,7 +281,7 @@ def rle_decode(frame: Any) -> Any:
     >>> dask_gpuscan.rle_decode(runs)["x"].tolist()
     ['a', 'a', 'b']
     """
-    meta = frame._meta if is_dask_collection(frame) else frame
+    meta = meta_of(frame)
     if getattr(meta, "ndim", 0) != 2 or not hasattr(type(frame), "gpuscan"):
         raise TypeError(f"frame must be a DataFrame made by rle, found {type(frame).__name__}")
     if list(meta.columns).count("run_length") != 1:
@@ -290,7 +289,7 @@ def rle_decode(frame: Any) -> Any:
     if meta["run_length"].dtype.kind not in "iu":
         dtype = meta["run_length"].dtype
         raise TypeError(f"column 'run_length' must hold integers, found dtype {dtype}")
-    if is_dask_collection(frame):
+    if is_lazy(frame):
         decoded = frame.map_partitions(_decode, meta=_decode(meta), clear_divisions=True)
         return decoded.gpuscan.reset_index(drop=True)
     return _decode(frame)

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from dask.base import is_dask_collection
 
 from .arguments import one_of
 from .columns import is_number, layout_of, library_of
 from .kernels import Operator
 from .keys import By, check_by
+from .lookback import is_lazy, meta_of
 
 NUMBER = "session"
 """Name of the session numbers."""
@@ -56,7 +56,7 @@ State: (events, first time, last time, gap, gaps, whether they are out of order)
 
 def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
     """Return the keys, and the gap in the units of the times."""
-    meta = obj._meta if is_dask_collection(obj) else obj
+    meta = meta_of(obj)
     if meta.ndim == 1:
         raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
     if not isinstance(time, Hashable) or list(meta.columns).count(time) != 1:
@@ -122,7 +122,7 @@ def sessionize(obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None) -
         if name in keys.columns:
             raise ValueError(f"by names {name!r}, which is a column of the result; rename it first")
     columns = [n for n in keys.columns if n not in keys.levels]
-    frame, lazy = obj[[*columns, time]], is_dask_collection(obj)
+    frame, lazy = obj[[*columns, time]], is_lazy(obj)
     if lazy:
         meta = _numbers(frame._meta, time, wide)
         times = frame.map_partitions(_numbers, time, wide, meta=meta)

@@ -309,8 +309,12 @@ def _column_of(array: Any, columns: Sequence[Any]) -> int:
 
 def _cut(array: Any, count: int) -> Any:
     """The first rows of an array, without the memory behind them if that is much."""
-    head = array[:count]
-    return head.copy() if count * MUCH < len(array) else head
+    if count * MUCH >= len(array):
+        return array[:count]
+    head = cupy.empty(count, array.dtype)
+    kind, stream = cupy.cuda.runtime.memcpyDeviceToDevice, cupy.cuda.get_current_stream().ptr
+    cupy.cuda.runtime.memcpyAsync(head.data.ptr, array.data.ptr, head.nbytes, kind, stream)
+    return head
 
 
 def _put_back(
