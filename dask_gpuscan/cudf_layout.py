@@ -15,6 +15,8 @@ import cupy
 import numpy as np
 import pylibcudf as plc
 from cudf.core.buffer import Buffer, as_buffer
+from cudf.core.buffer.buffer import BufferOwner
+from cudf.core.buffer.spill_manager import get_global_manager
 from cudf.core.column import ColumnBase
 from cudf.utils.dtypes import dtype_to_pylibcudf_type, get_dtype_of_same_kind
 from packaging.version import Version
@@ -168,10 +170,17 @@ def _column(values: Any, mask: Any, null_count: int, dtype: Any) -> Any:
     """A column around device memory, which is not copied."""
     if mask is not None:
         mask = mask.copy(deep=False) if isinstance(mask, Buffer) else as_buffer(mask)
-    data = as_buffer(values)
+    data = _buffer(values)
     kind = _type_of(dtype)
     column = plc.Column(kind, values.size, data, mask, null_count, 0, [], validate=False)
     return ColumnBase.create(column, dtype, validate=False)
+
+
+def _buffer(values: Any) -> Buffer:
+    """Memory of an array as cuDF keeps it; what may be spilled cuDF wraps itself, in twice the time."""
+    if get_global_manager() is not None or not values.flags.c_contiguous:
+        return as_buffer(values)
+    return Buffer(owner=BufferOwner(ptr=values.data.ptr, size=values.nbytes, owner=values))
 
 
 LAYOUT = CudfLayout()

@@ -356,7 +356,7 @@ class ReduceColumn:
             values, missing = self.reduction.finish(library.numbers, states)
         if missing is not None and not bool(missing.any()):
             missing = None
-        values = values.astype(layout.storage(dtype))  # a copy: states may be used again
+        values = values.astype(layout.storage(dtype), copy=False)
         return layout.wrap(values, missing, dtype)
 
 

@@ -54,10 +54,10 @@ def compact(
         return _put_back(arrays, kept, rest, count)
 
     places = [m.dtype for m in moved]
-    outs = [cupy.empty(n, d) for d in places]
+    outs = [cupy.ndarray(n, d) for d in places]
     if writes_over:
         outs[: len(sources)] = sources
-    rests = [cupy.empty(n, d) for d in places] if split else []
+    rests = [cupy.ndarray(n, d) for d in places] if split else []
     count = 0
     if n:
         found = visit(
@@ -79,7 +79,7 @@ def heads(marks: Runs) -> Any:
     """Tell where runs start; see `kernels.heads`."""
     plan, data, masks, _, continues = _marking(marks)
     n = len(data[0])
-    flags = cupy.empty(n, np.bool_)
+    flags = cupy.ndarray(n, np.bool_)
     if plan.marks == "flags":
         flags[:] = data[0]
     elif n:
@@ -91,7 +91,7 @@ def run_lengths(marks: Runs) -> tuple[Any, Any]:
     """Return starts and lengths of runs; see `kernels.run_length_encode`."""
     plan, data, masks, _, continues = _marking(marks)
     n = len(data[0])
-    starts, lengths = cupy.empty(n, np.int64), cupy.empty(n, np.int64)
+    starts, lengths = cupy.ndarray(n, np.int64), cupy.ndarray(n, np.int64)
     count = 0
     if n:
         here = replace(plan, visitor="run_lengths")
@@ -132,8 +132,8 @@ def reduce_by_key(
     plan, data, masks, _, continues = _marking(marks)
     n = len(data[0])
     here = _by(plan, op, types_, nulls, dtype, reduces=True, starts=starts)
-    outs = [cupy.empty(n, d) for d in types_.outputs]
-    first = cupy.empty(n if starts else 0, np.int64)
+    outs = [cupy.ndarray(n, d) for d in types_.outputs]
+    first = cupy.ndarray(n if starts else 0, np.int64)
     count = 0
     if n:
         found = visit(
@@ -172,7 +172,7 @@ def scan_by_key(
     plan, data, masks, _, continues = _marking(marks)
     n = len(data[0])
     here = _by(plan, op, types_, nulls, dtype, exclusive=exclusive, mark=mark_nulls)
-    outs = [cupy.empty(n, d) for d in types_.outputs]
+    outs = [cupy.ndarray(n, d) for d in types_.outputs]
     if n:
         found = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
@@ -311,7 +311,7 @@ def _cut(array: Any, count: int) -> Any:
     """The first rows of an array, without the memory behind them if that is much."""
     if count * MUCH >= len(array):
         return array[:count]
-    head = cupy.empty(count, array.dtype)
+    head = cupy.ndarray(count, array.dtype)
     kind, stream = cupy.cuda.runtime.memcpyDeviceToDevice, cupy.cuda.get_current_stream().ptr
     cupy.cuda.runtime.memcpyAsync(head.data.ptr, array.data.ptr, head.nbytes, kind, stream)
     return head

@@ -16,9 +16,10 @@ from .source import Form, Variant, state_dtype, state_words
 
 TILE_BYTES = {
     "select": 36 << 10,
-    "scan": 36 << 10,
+    "select, wide": 52 << 10,
+    "scan": 52 << 10,
     "unique": 52 << 10,
-    "reduce": 68 << 10,
+    "reduce": 104 << 10,
     "run_lengths": 68 << 10,
 }
 """Bytes of a tile's columns at most, on GPUs of SHARED_BYTES; on others, the fewest of them.
@@ -31,12 +32,23 @@ as fast as CUB on an H200, 2^28 rows (benchmarks/results/tuning_h200.json), with
 | first rows of runs of 500 / 2 | 1.51 / 0.78 | 1.70 / 0.67 | 1.70 / 0.58 |
 | sums of runs of 500 / 2 | 1.30 / 1.03 | 1.83 / 0.94 | 1.96 / 0.80 |
 | 1 % / 50 % of int32 selected | 1.35 / 1.27 | 1.45 / 1.04 | |
+
+Milliseconds for 2^27 rows of an int32 key and float64, runs of 500 (run 12): sums 0.58 with 52 and 68 KiB, 0.42 with
+104; running sums 1.02 with 36 KiB, 0.92 with 52 and 68, 1.21 with 104. A selection of 1 % of five arrays takes 0.39 with
+36 KiB and 0.34 with 52, of 50 % 1.48 with both.
 """
 
 SMALL_BYTES = min(TILE_BYTES.values())
 
-CUTS = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+CUTS = ((16, 8), (16, 6), (16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 """Warps of a tile, and rows of 128 items a warp."""
+
+FOR_REDUCTIONS = (16, 3)
+"""A cut that is worth its while where a tile's columns are read once: sums of float64 by int64 take 0.55 for 0.62 ms
+with it, scans and selections 6 to 23 % longer."""
+
+WIDE_ROW = 4
+"""Arrays that a selection moves from which on its tiles are larger."""
 
 WIDE_STATE, WIDE_WARPS = 8, 8
 """Bytes of an operator's state from which on a tile has fewer warps, so that a thread has more registers."""
@@ -66,6 +78,8 @@ def sized(plan: "Plan", capability: tuple[int, int]) -> "Plan":
         kind = "reduce" if plan.reduces else "scan"
     elif plan.visitor == "compact":
         kind = "unique" if plan.marks == "runs" else "select"
+        if kind == "select" and len(plan.moved) >= WIDE_ROW and not plan.split:
+            kind = "select, wide"
     else:
         kind = plan.visitor
     return replace(plan, tile_bytes=TILE_BYTES[kind])
@@ -161,6 +175,8 @@ class Plan:
         width = sum(sizes) + sum(1 if n.kind == "bytes" else 1 / 8 for n in self.masks)
         wide = self.by is not None and sum(d.itemsize for d in self.by.state) > WIDE_STATE
         cuts = [c for c in CUTS if c[0] <= WIDE_WARPS or not wide]
+        if not self.reduces:
+            cuts = [c for c in cuts if c != FOR_REDUCTIONS]
         fit = [c for c in cuts if 128 * c[0] * c[1] * width <= self.tile_bytes]
         return fit[0] if fit else cuts[-1]
 
