@@ -253,9 +253,11 @@ def measure(records, log2_n, quick):
             x = x.reshape(shape)
             ms = median_ms(lambda x=x: scan(add, x, axis=1, carry_out=False))
             records.add(f"scan_sum_rows_of_{shape[1]}", "float32", 1 << 28, ms, 8 << 28)
-        ms = median_ms(lambda: scan(add, x, axis=0, carry_out=False), calls=1, repeats=5)
-        records.add("scan_sum_axis0_of_32", "float32", 1 << 28, ms, 8 << 28)
-        del x, a, b, out
+        for few in (32, 8):
+            lines = x.reshape(-1, few)
+            ms = median_ms(lambda x=lines: scan(add, x, axis=0, carry_out=False), calls=1)
+            records.add(f"scan_sum_axis0_of_{few}", "float32", 1 << 28, ms, 8 << 28)
+        del x, a, b, out, lines
         for k in (16, 18, 20, 22):
             for dtype in ("int32", "float32", "int64", "float64"):
                 x = numbers(1 << k, dtype)

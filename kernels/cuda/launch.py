@@ -1,4 +1,4 @@
-"""From CuPy arrays to kernels: shapes to lines and tiles, carries to bytes and back, one launch a call.
+"""From CuPy arrays to kernels: shapes to lines and tiles, one launch a call.
 
 Work goes to the current stream, memory comes from the current allocator, and nothing waits for the device
 but a carry-out that the caller wants. This module must never know what an operator computes.
@@ -19,10 +19,11 @@ import numpy as np
 from cuda.bindings import driver
 
 from ..cpu.types import Signature
-from ..int128 import Int128, as_state, halves, signature, whole
+from ..int128 import signature
 from ..nulls import Mask, Nulls
 from ..operators import Operator
-from .devices import Kernel, check, device, kernel, padded
+from .carries import bytes_of, carries_of, on_host, state_of
+from .devices import Kernel, check, device, kernel
 from .in_order import Substitute, substitute
 from .source import kind_of_nulls, state_dtype
 from .tuning import Tile, tile_for
@@ -77,9 +78,9 @@ def begin(
     lines = _lines(first.shape, axis)
     seed, carries = work.seed, None
     if carry_in is not None:
-        given = _on_host(carry_in, work.asked)
+        given = on_host(carry_in, work.asked)
         given = given if work.instead is None else work.instead.enter(given)
-        seed, carries = _carries(work, given, lines.shape, flipped)
+        seed, carries = carries_of(given, work.types, work.state, lines.shape, flipped)
     reading: Callable[[], np.ndarray] | None = None
     try:
         arrays = tuple([_readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
@@ -99,7 +100,7 @@ def begin(
         else:
             state = np.frombuffer(seed, np.uint8, work.state.itemsize).view(work.state)[0]
             host = np.full(lines.count, state)
-        return _state(host, types_, lines.shape, flipped, work.instead)
+        return state_of(host, types_, lines.shape, flipped, work.instead)
 
     out = None
     if write:
@@ -148,7 +149,7 @@ def _work(
     state = state_dtype(types_.state)
     tile = tile_for(types_.inputs, types_.state, types_.outputs)
     options = (nulls, exclusive, reverse, mark_nulls, dtype, write)
-    return _Work(op, types_, asked, instead, state, _bytes(identity, state), tile, options, write)
+    return _Work(op, types_, asked, instead, state, bytes_of(identity, state), tile, options, write)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,66 +195,6 @@ def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:
         f"(cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
         f"RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
     )
-
-
-# --- carries -------------------------------------------------------------------------------------
-
-
-def _on_host(carry_in: Any, types_: Signature) -> Any:
-    if isinstance(carry_in, tuple):
-        return as_state(tuple(map(_host, carry_in)), types_, "carry_in")
-    return as_state(_host(carry_in), types_, "carry_in")
-
-
-def _host(part: Any) -> Any:
-    return part.get() if isinstance(part, cupy.ndarray) else part
-
-
-def _carries(
-    work: _Work, carry: Any, lines_shape: tuple[int, ...], flipped: bool
-) -> tuple[bytes, np.ndarray | None]:
-    """Return the state that every line starts from, or one state a line in the order of the lines."""
-    parts = (carry,) if work.types.scalar_state else carry
-    state = work.state
-    if not any(isinstance(p, np.ndarray) and p.ndim for p in parts):
-        return _bytes(parts, state), None
-    table = np.zeros(prod(lines_shape), state)
-    order = lines_shape[::-1] if flipped else lines_shape  # the caller's order
-    for name, part in zip(state.names or (), parts, strict=True):
-        full = np.broadcast_to(np.array(_halved(part), state[name]), order)
-        table[name] = (full.T if flipped else full).reshape(-1)
-    return bytes(padded(state.itemsize)), table
-
-
-def _halved(part: Any) -> Any:
-    return halves(part) if isinstance(part, Int128) else part
-
-
-def _bytes(parts: Any, state: np.dtype) -> bytes:
-    return (
-        np.array([tuple(map(_halved, parts))], state).tobytes().ljust(padded(state.itemsize), b"\0")
-    )
-
-
-def _state(
-    host: np.ndarray,
-    types_: Signature,
-    lines_shape: tuple[int, ...],
-    flipped: bool,
-    instead: Substitute | None,
-) -> Any:
-    """Return the state that a caller gets for those of all lines."""
-    fields: list[Any] = []
-    for name in host.dtype.names or ():
-        field = np.ascontiguousarray(host[name])
-        if flipped:
-            fields.append(field.reshape(lines_shape).T)
-        else:
-            fields.append(field.reshape(lines_shape)[()])
-    if types_.state[0].kind == "V" and not lines_shape:
-        fields[0] = whole(fields[0])
-    state = fields[0] if types_.scalar_state else tuple(fields)
-    return state if instead is None else instead.leave(state)
 
 
 # --- launching -----------------------------------------------------------------------------------
@@ -383,11 +324,10 @@ def _space(chosen: Kernel, schedule: str, tile: Tile, lines: _Lines) -> tuple[in
     units = -(-lines.length // chosen.unit) if chosen.unit else 1
     if schedule == "strided":
         total = lines.count // lines.inner * -(-lines.inner // 32) * units
-        descriptors = lines.count * units
     else:
         total = -(-lines.count // tile.warps) if schedule == "rows" else lines.count * units
-        groups = -(-units // 32)
-        descriptors = lines.count * (units + groups + -(-groups // 32))
+    groups = -(-units // 32)
+    descriptors = lines.count * (units + groups + -(-groups // 32))
     blocks = min(total, chosen.most_blocks)
     if schedule == "strided" or (chosen.unit and (units > 1 or total > blocks)):
         return blocks, units, 16 + chosen.descriptor * (descriptors if units > 1 else 0)

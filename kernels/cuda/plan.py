@@ -34,8 +34,8 @@ as fast as CUB on an H200, 2^28 rows (benchmarks/results/tuning_h200.json), with
 | 1 % / 50 % of int32 selected | 1.35 / 1.27 | 1.45 / 1.04 | |
 
 Milliseconds for 2^27 rows of an int32 key and float64, runs of 500 (run 12): sums 0.58 with 52 and 68 KiB, 0.42 with
-104; running sums 1.02 with 36 KiB, 0.92 with 52 and 68, 1.21 with 104. A selection of 1 % of five arrays takes 0.39 with
-36 KiB and 0.34 with 52, of 50 % 1.48 with both.
+104; running sums 1.02 with 36 KiB, 0.92 with 52 and 68, 1.21 with 104. A selection of 1 % of five arrays takes 0.39
+with 36 KiB and 0.34 with 52, of 50 % 1.48 with both.
 """
 
 SMALL_BYTES = min(TILE_BYTES.values())
@@ -44,8 +44,8 @@ CUTS = ((16, 8), (16, 6), (16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2
 """Warps of a tile, and rows of 128 items a warp."""
 
 FOR_REDUCTIONS = (16, 3)
-"""A cut that is worth its while where a tile's columns are read once: sums of float64 by int64 take 0.55 for 0.62 ms
-with it, scans and selections 6 to 23 % longer."""
+"""A cut that pays where a tile's columns are read once: sums of float64 by int64 take 0.55 ms with it and 0.62 without,
+scans and selections 6 to 23 % longer."""
 
 WIDE_ROW = 4
 """Arrays that a selection moves from which on its tiles are larger."""

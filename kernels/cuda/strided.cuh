@@ -2,8 +2,11 @@
 // lines.
 //
 // Chunks are taken by ticket, all panels' first chunks first, so a chunk's predecessor is long done when it is needed. The
-// prefix of a chunk is its predecessor's prefix and aggregate, hence the same bits on every run.
+// prefix of a chunk is its predecessor's prefix and aggregate, hence the same bits on every run. Of a few panels it is not
+// long done: there chunks look back at the aggregates of their group of 32, and only groups hand on prefixes.
 #pragma once
+
+constexpr int FEW_PANELS = 32;
 
 constexpr int PANEL = 32 * VN;         // lines
 constexpr int CHUNK = WARPS * DEPTH;   // items of each
@@ -47,6 +50,22 @@ __device__ __forceinline__ void write_row(const Params& p, const Patch& patch, i
     for (int j = 0; j < VN; j++)
       if (patch.has(i, j)) write_output(p.out, patch.first + i * patch.step + j, y[j]);
   }
+}
+
+// The combination of the `count` chunks before one in its group, whose descriptors are `step` words apart.
+__device__ __forceinline__ State before_in_group(const u64* chain, i64 step, int count, bool wanted) {
+  State earlier = identity();
+#pragma unroll 1
+  for (int left = count; left > 0; left -= 4) {
+    Awaited a(chain - left * step, wanted), b(chain - (left - 1) * step, wanted && left > 1);
+    Awaited c(chain - (left - 2) * step, wanted && left > 2), d(chain - (left - 3) * step, wanted && left > 3);
+    State first = a.wait();
+    earlier = left == count ? first : combine(earlier, first);
+    if (left > 1) earlier = combine(earlier, b.wait());
+    if (left > 2) earlier = combine(earlier, c.wait());
+    if (left > 3) earlier = combine(earlier, d.wait());
+  }
+  return earlier;
 }
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(const __grid_constant__ Params p) {
@@ -115,16 +134,25 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(co
       State total = sums[0][threadIdx.x];
 #pragma unroll
       for (int w = 1; w < WARPS; w++) total = combine(total, sums[w][threadIdx.x]);
+      i64 step = p.lines * DESCRIPTOR;
       u64* chain = p.scratch + 2 + (chunk * p.lines + line) * DESCRIPTOR;
-      State prefix = Awaited(chain - p.lines * DESCRIPTOR, mine && chunk > 0).wait();
-      if (chunk == 0 && mine) prefix = carry_into(p, line);
-      total = combine(prefix, total);
-      if (mine) {
-        if (chunk < p.tiles - 1)
-          publish(chain, total);
-        else
-          p.carry_out[line] = total;
+      State prefix = identity();
+      if (side < FEW_PANELS) {
+        if (mine) publish(chain, total);
+        u64* group = p.scratch + 2 + p.tiles * step + ((chunk >> 5) * p.lines + line) * DESCRIPTOR;
+        State earlier = before_in_group(chain, step, int(chunk & 31), mine);
+        prefix = Awaited(group - step, mine && chunk >= 32).wait();
+        if (chunk < 32 && mine) prefix = carry_into(p, line);
+        if (chunk & 31) prefix = combine(prefix, earlier);
+        total = combine(prefix, total);
+        if (mine && (chunk & 31) == 31) publish(group, total);
+      } else {
+        prefix = Awaited(chain - step, mine && chunk > 0).wait();
+        if (chunk == 0 && mine) prefix = carry_into(p, line);
+        total = combine(prefix, total);
+        if (mine && chunk < p.tiles - 1) publish(chain, total);
       }
+      if (mine && chunk == p.tiles - 1) p.carry_out[line] = total;
 #pragma unroll
       for (int w = 0; w < WARPS; w++) {
         seeds[w][threadIdx.x] = prefix;

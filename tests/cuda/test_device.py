@@ -204,7 +204,16 @@ def test_outputs_are_written_everywhere(schedule):
 
 @pytest.mark.parametrize(
     "shape",
-    [(70, 9000), (3, 100_001), (9000, 70), (5000, 33), (2, 300, 40), (5000, 3, 5), (1, 5000, 2)],
+    [
+        (70, 9000),
+        (3, 100_001),
+        (9000, 70),
+        (5000, 33),
+        (2, 300, 40),
+        (5000, 3, 5),
+        (1, 5000, 2),
+        (200_001, 3),
+    ],
 )
 @pytest.mark.parametrize("reverse", [False, True])
 def test_lines(shape, reverse):
@@ -227,6 +236,18 @@ def test_lines(shape, reverse):
             )
             np.testing.assert_array_equal(out.get(), expected)
             np.testing.assert_array_equal(carry, total)
+
+
+@pytest.mark.parametrize("shape", [(64 * 32 * 3, 1, 7), (100_001, 8), (4000, 2100)])
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_an_operator_that_does_not_commute_in_lines_side_by_side(shape, exclusive):
+    a, b = (np.random.default_rng(k).integers(-9, 9, shape) for k in (1, 2))
+    options = {"axis": 0, "exclusive": exclusive, "carry_in": (2, 3)}
+    expected = scan(BUILT_IN["affine"], (a, b), **options)
+    out, carry = scan(BUILT_IN["affine"], (cp.asarray(a), cp.asarray(b)), **options)
+    np.testing.assert_array_equal(out.get(), expected[0])
+    for ours, theirs in zip(carry, expected[1], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "i4", "f8"])
