@@ -208,11 +208,11 @@ class Library(Protocol):
     def from_floats(self, values: Any) -> Any:
         """Return numbers as an array of the library's float64, null where they are NaN."""
 
-    def first_valid(self, column: Any, from_end: bool) -> int | None:
-        """Return the row of the first (or last) value of a series, without looking at more than it takes."""
-
     def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
-        """Begin what `first_valid` does; what is returned does not wait for what a GPU is given to do since."""
+        """Begin to look for the first (or last) value of a series; what is returned says in which row it is, if any.
+
+        It looks at no more than it takes, and does not wait for what a GPU is given to do since.
+        """
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         """Fill nulls from the rows before, or with `reverse` after: an array of any dtype."""

@@ -227,9 +227,6 @@ class Cudf:
     def from_floats(self, values: Any) -> Any:
         return LAYOUT.wrap(values, cupy.isnan(values), values.dtype)
 
-    def first_valid(self, column: Any, from_end: bool) -> int | None:
-        return self.seek_valid(column, from_end)()
-
     def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
         source = column._column.nans_to_nulls()
         count = source.size

@@ -111,10 +111,9 @@ class ScanGroups:
         """Reduce each group to its state."""
         found = self._plan(columns)
         _, options = self._options(found, columns)
-        op = kernels.carrier(found.op, found.kernel_dtype)
-        if op is not found.op:
-            values = options["values"].astype(found.kernel_dtype, copy=False)
-            options |= {"values": values, "dtype": None}
+        answer = found.kernel_dtype
+        op, values, dtype = kernels.carried(found.op, options["values"], answer, answer)
+        options |= {"values": values, "dtype": dtype}
         first, states = kernels.reduce_by_key(op, keys.arrays, starts=starts, **options)
         return first, states if isinstance(states, tuple) else (states,)
 
@@ -280,7 +279,7 @@ class FillGroups:
     def state(self, columns: Sequence[Any]) -> tuple[Any, int]:
         """Return the last value of a group, or None, and how many rows have come since."""
         column = columns[0]
-        at = library_of(column).first_valid(column, from_end=not self.reverse)
+        at = library_of(column).seek_valid(column, from_end=not self.reverse)()
         if at is None:
             return None, len(column)
         kept = library_of(column).keep(column, at)

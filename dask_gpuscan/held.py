@@ -103,7 +103,7 @@ class PickColumn(HeldColumn):
     def state(self, columns: Sequence[Any]) -> Held:
         """Return the value of one run; its first row, a null, where there is none."""
         library = library_of(columns[0])
-        at = library.first_valid(columns[0], from_end=self.name == "last")
+        at = library.seek_valid(columns[0], from_end=self.name == "last")()
         return Held(library, library.keep(columns[0], at or 0), columns[0].dtype)
 
 

@@ -354,7 +354,10 @@ class Pandas:
     def from_floats(self, values: Any) -> Any:
         return values
 
-    def first_valid(self, column: Any, from_end: bool) -> int | None:
+    def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
+        return lambda: self._first_valid(column, from_end)
+
+    def _first_valid(self, column: Any, from_end: bool) -> int | None:
         count, done, chunk = len(column), 0, 64
         while done < count:
             end = min(count, done + chunk)
@@ -366,9 +369,6 @@ class Pandas:
                 return done + int(valid.argmax())
             done, chunk = end, 4 * chunk
         return None
-
-    def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
-        return lambda: self.first_valid(column, from_end)
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
         filled = column.bfill(limit=limit) if reverse else column.ffill(limit=limit)

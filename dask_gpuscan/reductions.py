@@ -264,14 +264,13 @@ class ReduceColumn:
         if self.user:
             views = [show(_view(library, c)) for c in columns]
             found = plan(library, reduction.op, tuple(c.dtype for c in columns), None)
-            nulls = joint_nulls(views)
-            if self._carried(found.kernel_dtype):
-                return _product_of(views[0].values, found.kernel_dtype, nulls)
-            return reduction.op, tuple(v.values for v in views), nulls, None
+            values = tuple(v.values for v in views)
+            op, values, dtype = kernels.carried(reduction.op, values, found.kernel_dtype, None)
+            return op, values, joint_nulls(views), dtype
         view = show(_view(library, column))
         layout = layout_of(library, column.dtype)
         assert layout is not None
-        op, dtype = reduction.op, None
+        op = reduction.op
         if op in IGNORING_NAN:
             op = _seeing(IGNORING_NAN[op] if layout.passes_over_nan else op)
         elif op in (BUILT_IN["add"], BUILT_IN["multiply"]):
@@ -281,9 +280,9 @@ class ReduceColumn:
             dtype = answers.storage(answer)
             if reduction.wide and dtype.kind == "f":
                 dtype = FLOAT64
-            if self._carried(dtype):
-                return _product_of(view.values, dtype, view.nulls)
-        return op, view.values, view.nulls, dtype
+            op, values, dtype = kernels.carried(op, view.values, dtype, dtype)
+            return op, values, view.nulls, dtype
+        return op, view.values, view.nulls, None
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Reduce each run; also return where the runs start, if wanted."""
@@ -397,13 +396,6 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
     # identities that depend on the dtype are those of operators whose state starts with the element
     identity = op.identity_for(*[dtypes[0]] * op.inputs)
     return Operator(op.combine, identity, None, op.lower, op.name)
-
-
-def _product_of(
-    values: Any, dtype: np.dtype, nulls: kernels.Nulls
-) -> tuple[Operator, Any, kernels.Nulls, Any]:
-    carrier = kernels.carrier(BUILT_IN["multiply"], dtype)
-    return carrier, values.astype(dtype, copy=False), nulls, None
 
 
 def _view(library: Library, column: Any) -> View:

@@ -19,7 +19,7 @@ from .int128 import INT128
 from .marks import Predicate
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import BUILT_IN, Operator, check_associative, operator, segmented
-from .product import carrier, seed
+from .product import carried, carrier, seed
 
 __all__ = [
     "BUILT_IN",
@@ -35,6 +35,7 @@ __all__ = [
     "aggregating",
     "bitmap",
     "byte_mask",
+    "carried",
     "carrier",
     "check_associative",
     "fold",
@@ -245,10 +246,8 @@ def aggregating(
     """
     arrays = values if isinstance(values, tuple) else (values,)
     answer = signature(op, [a.dtype for a in arrays], dtype).outputs[0]
-    by = carrier(op, answer)
-    if by is not op:
-        arrays, dtype = tuple(a.astype(answer, copy=False) for a in arrays), None
-    return by, _reducing(by, arrays, nulls, axis, reverse, None, dtype)
+    by, values, dtype = carried(op, values, answer, dtype)
+    return by, _reducing(by, values, nulls, axis, reverse, None, dtype)
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:

@@ -62,6 +62,33 @@ def carrier(op: Operator, dtype: np.dtype) -> Operator:
     return PRODUCT if op == BUILT_IN["multiply"] and dtype.kind == "f" else op
 
 
+def carried(
+    op: Operator, values: Any, answer: np.dtype, dtype: np.dtype | None
+) -> tuple[Operator, Any, np.dtype | None]:
+    """Return what reduces values to states of the carrier of a scan by `op` in `answer`.
+
+    Parameters
+    ----------
+    op : Operator
+    values : array or tuple of arrays
+    answer : dtype
+        Of the scan's answer.
+    dtype : dtype, optional
+        Of the states, if they are those of `op`.
+
+    Returns
+    -------
+    carrier : Operator
+    values : array or tuple of arrays
+        In `answer`, if the carrier is another than `op`.
+    dtype : dtype, optional
+    """
+    by = carrier(op, answer)
+    if by is op:
+        return op, values, dtype
+    return by, (values[0] if isinstance(values, tuple) else values).astype(answer, copy=False), None
+
+
 def seed(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
     """Return the carry-in of a scan by `op` for a state of its carrier: what a walk in order would have come to.
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # backends.py and strategies.py, for every folder
 
-from dask_gpuscan.kernels.cpu import memory
+from dask_gpuscan.kernels.cpu import outputs
 
 from backends import Backend, Cuda, has_cuda
 
@@ -53,4 +53,4 @@ def poisoned(monkeypatch):
         return buffer
 
     monkeypatch.setattr(pa, "allocate_buffer", allocate_poisoned)
-    monkeypatch.setattr(memory, "MAPPED", 0)  # small ones too
+    monkeypatch.setattr(outputs, "MAPPED", 0)  # small ones too

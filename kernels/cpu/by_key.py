@@ -26,7 +26,7 @@ from .launch import (
     walk,
 )
 from .marks import SPACE, marks_of, space_for, space_type
-from .memory import cut, room
+from .outputs import cut, room
 from .types import Form, Signature, as_state, signature
 from .visitors import work_type
 

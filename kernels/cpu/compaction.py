@@ -17,7 +17,8 @@ from . import compacting
 from .engine import TILE
 from .launch import array_type, run, walk
 from .marks import SPACE, marks_of, space_for
-from .memory import address_of, cut, room
+from .memory import address_of
+from .outputs import cut, room
 from .shared import address
 from .visitors import work_type
 

@@ -1,6 +1,7 @@
 """From NumPy arrays to the engine: shapes to lines, dtypes to compiled kernels, tiles to threads.
 
-This is the only module of the CPU backend that its callers use. It must never loop over elements.
+It scans and reduces; `compaction` and `by_key` do the same for what they are named after. It must never loop over
+elements.
 """
 
 import os
@@ -18,7 +19,7 @@ from ..nulls import NAT, InBand, Mask, Nulls
 from ..operators import Operator
 from .calls import load_kernel, operator_type
 from .engine import STATUS, TILE, fold_states, walk_lines, walk_tiles
-from .memory import room
+from .outputs import room
 from .scanning import Reduce, Scan
 from .types import Form, Signature, as_state, signature
 from .visitors import work_type

@@ -7,7 +7,7 @@ compile or launch anything.
 import numpy as np
 
 from .plan import COUNTS, STAGES_AT_LEAST, Plan, state_words_of
-from .source import _function, _struct, word
+from .source import _function, _struct, word, words_of
 from .tuning import WIDE_BATCH, WINDOW
 
 
@@ -124,7 +124,7 @@ def _states(plan: Plan, schedule: str) -> list[str]:
         lines.append("using Prefix = State;")
     return [
         *lines,
-        *_words(plan, schedule),
+        *words_of(_fields(plan, schedule)),
         "__device__ __forceinline__ State identity();",
         "template <class Earlier> __device__ __forceinline__ Earlier combine(const Earlier&, const State&);",
     ]
@@ -146,24 +146,14 @@ def _kept(plan: Plan) -> list[str]:
     return lines
 
 
-def _words(plan: Plan, schedule: str) -> list[str]:
-    """A state as words of four bytes, without padding: what is shuffled between lanes and published."""
-    parts: list[tuple[str, np.dtype]] = [("s.marked", COUNTS[schedule])]
+def _fields(plan: Plan, schedule: str) -> list[tuple[str, np.dtype]]:
+    """The fields of a state, in the order of its words."""
+    fields: list[tuple[str, np.dtype]] = [("s.marked", COUNTS[schedule])]
     if plan.visitor == "run_lengths":
-        parts.append(("s.open", COUNTS[schedule]))
+        fields.append(("s.open", COUNTS[schedule]))
     if plan.by is not None:
-        parts += [(f"s.open.f{i}", dtype) for i, dtype in enumerate(plan.by.state)]
-    first, to, back = 0, "", ""
-    for name, dtype in parts:
-        to += f"to_words({name}, w.word + {first}); "
-        back += f"from_words(w.word + {first}, {name}); "
-        first += max(1, dtype.itemsize // 4)
-    return [
-        f"constexpr int STATE_WORDS = {first};",
-        "struct StateWords { u32 word[STATE_WORDS]; };",
-        f"__device__ __forceinline__ StateWords words_of(const State& s) {{ StateWords w; {to}return w; }}",
-        f"__device__ __forceinline__ State state_of(const StateWords& w) {{ State s; {back}return s; }}",
-    ]
+        fields += [(f"s.open.f{i}", dtype) for i, dtype in enumerate(plan.by.state)]
+    return fields
 
 
 def _marks(plan: Plan) -> list[str]:

@@ -5,6 +5,7 @@ bits here: a field is an unsigned integer of its size. This module must never co
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,7 +122,7 @@ def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
     lines += [f"constexpr int {name} = {value};" for name, value in constants.items()]
     lines += _struct("Element", variant.inputs, "In")
     lines += _struct("State", variant.state, None)
-    lines += _words("State", variant.state)
+    lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(variant.state)])
     lines += _struct("Output", variant.outputs, "Out")
     if is_native(variant):
         lines += _native(variant.op.name)
@@ -152,18 +153,18 @@ def _struct(name: str, form: Form, access: str | None) -> list[str]:
     return lines
 
 
-def _words(name: str, form: Form) -> list[str]:
-    """A state as words of four bytes, without padding: what is shuffled between lanes and published."""
+def words_of(fields: Sequence[tuple[str, np.dtype]]) -> list[str]:
+    """Define a state `s` as words of four bytes, without padding: what is shuffled between lanes and published."""
     first, to, back = 0, "", ""
-    for i, dtype in enumerate(form):
-        to += f"to_words(s.f{i}, w.word + {first}); "
-        back += f"from_words(w.word + {first}, s.f{i}); "
+    for name, dtype in fields:
+        to += f"to_words({name}, w.word + {first}); "
+        back += f"from_words(w.word + {first}, {name}); "
         first += max(1, dtype.itemsize // 4)
     return [
         f"constexpr int STATE_WORDS = {first};",
         "struct StateWords { u32 word[STATE_WORDS]; };",
-        f"__device__ __forceinline__ StateWords words_of(const {name}& s) {{ StateWords w; {to}return w; }}",
-        f"__device__ __forceinline__ {name} state_of(const StateWords& w) {{ {name} s; {back}return s; }}",
+        f"__device__ __forceinline__ StateWords words_of(const State& s) {{ StateWords w; {to}return w; }}",
+        f"__device__ __forceinline__ State state_of(const StateWords& w) {{ State s; {back}return s; }}",
     ]
 
 

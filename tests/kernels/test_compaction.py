@@ -19,7 +19,7 @@ from dask_gpuscan.kernels import (
     select,
     unique,
 )
-from dask_gpuscan.kernels.cpu import memory
+from dask_gpuscan.kernels.cpu import outputs
 from dask_gpuscan.kernels.cpu.engine import TILE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -236,7 +236,7 @@ def test_outputs_are_written_everywhere(backend, poisoned):
 def test_memory_of_dropped_rows_is_given_back(backend, kept, monkeypatch):
     if backend.name != "cpu":
         pytest.skip("memory of a device comes from its own allocator")
-    monkeypatch.setattr(memory, "MAPPED", 0)  # small arrays from the pool too, which counts
+    monkeypatch.setattr(outputs, "MAPPED", 0)  # small arrays from the pool too, which counts
     gc.collect()  # what earlier tests left
     x, allocated = np.arange(4 * TILE), pa.total_allocated_bytes()
     by_flags = select([x], x < kept)
