@@ -97,6 +97,7 @@ def scan_by_key(
     continues: bool = False,
     dtype: Any = None,
     mark_nulls: bool = False,
+    carry_out: bool = True,
 ) -> tuple[Any, Any]:
     """Scan arrays, restarting at each run of equal keys.
 
@@ -104,7 +105,7 @@ def scan_by_key(
     ----------
     op, keys, values, key_nulls, nulls
         As for `reduce_by_key`.
-    exclusive, reverse, dtype, mark_nulls
+    exclusive, reverse, dtype, mark_nulls, carry_out
         As for `scan`. In reverse, a run starts with its last row.
     carry_in : state, optional
         State of the run that is open before the first row; default the identity.
@@ -116,7 +117,8 @@ def scan_by_key(
     -------
     out : array or tuple of arrays
     carry_out : state
-        State of the run that is open after the last row (in reverse, the first one), on the host.
+        State of the run that is open after the last row (in reverse, the first one), on the host. None
+        without `carry_out`.
 
     Raises
     ------
@@ -149,8 +151,9 @@ def scan_by_key(
         carry_in=carry_in if continues else None,
         dtype=None if dtype is None else np.dtype(dtype),
         mark_nulls=mark_nulls,
+        carry_out=carry_out,
     )
-    return out, carry
+    return out, carry if carry_out else None
 
 
 def _values(op: Operator, values: Any) -> tuple[Any, ...]:

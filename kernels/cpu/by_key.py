@@ -87,6 +87,7 @@ def scan_by_key(
     carry_in: Any,
     dtype: np.dtype | None,
     mark_nulls: bool,
+    carry_out: bool,  # which costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
     types_ = signature(op, tuple(v.dtype for v in values), dtype)

@@ -19,7 +19,7 @@ from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
 from .in_order import Substitute, substitute
 from .plan import Moved, Nullness, Plan, prefix_dtype_of
-from .source import Variant
+from .source import Form, Variant
 from .visits import fits, readable, visit
 
 MUCH = 8
@@ -45,8 +45,8 @@ def compact(
         moved.append(Moved(source.dtype, column))
     if positions or not moved:
         moved.append(POSITIONS)
-    form = tuple(a.dtype for a in staged)
-    here = replace(plan, moved=tuple(moved), staged=form, split=split, in_place=in_place)
+    form = tuple([a.dtype for a in staged])
+    here = _compacting(plan, tuple(moved), form, split, in_place)
     writes_over = in_place and fits(here)
     if in_place and not writes_over:  # tiles of so many columns are too large: by way of a buffer
         kept, rest = compact(sources, keep, split, positions, False)
@@ -83,7 +83,7 @@ def heads(marks: Runs) -> Any:
     if plan.marks == "flags":
         flags[:] = data[0]
     elif n:
-        visit(replace(plan, visitor="heads"), n, data, masks, outs=[flags], continues=continues)
+        visit(_visiting(plan, "heads"), n, data, masks, outs=[flags], continues=continues)
     return flags
 
 
@@ -94,7 +94,7 @@ def run_lengths(marks: Runs) -> tuple[Any, Any]:
     starts, lengths = cupy.ndarray(n, np.int64), cupy.ndarray(n, np.int64)
     count = 0
     if n:
-        here = replace(plan, visitor="run_lengths")
+        here = _visiting(plan, "run_lengths")
         found = visit(here, n, data, masks, outs=[starts], rests=[lengths], continues=continues)
         count = int(found.read()["marked"])
     return _cut(starts, count), _cut(lengths, count)
@@ -121,24 +121,17 @@ def reduce_by_key(
     lower: bool,
 ) -> tuple[Any, Any]:
     """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
-    types_ = signature(op, tuple(v.dtype for v in values), dtype)
-    instead = substitute(op, types_) if op.in_order else None
-    if not lower:
-        types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
-        op = _bare(op)
-    if instead is not None:
-        op = instead.op if lower else _leaving(instead)
-        types_ = replace(instead.types, outputs=types_.outputs, scalar_output=types_.scalar_output)
     plan, data, masks, _, continues = _marking(marks)
+    forms = tuple([v.dtype for v in values])
+    here, types_, seed = _reducing(plan, op, forms, _nullness(nulls), dtype, starts, lower)
     n = len(data[0])
-    here = _by(plan, op, types_, nulls, dtype, reduces=True, starts=starts)
     outs = [cupy.ndarray(n, d) for d in types_.outputs]
     first = cupy.ndarray(n if starts else 0, np.int64)
     count = 0
     if n:
         found = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
-            rests=[first], continues=continues, seed=_seed(here, types_.identity, types_),
+            rests=[first], continues=continues, seed=seed,
         ).read()  # fmt: skip
         count = int(found["marked"])
     fields = [_cut(o, count) for o in outs]
@@ -156,32 +149,37 @@ def scan_by_key(
     carry_in: Any,
     dtype: np.dtype | None,
     mark_nulls: bool,
+    carry_out: bool,
 ) -> tuple[Any, Any]:
     """Scan arrays within runs of equal keys; see `kernels.scan_by_key`."""
-    types_ = signature(op, tuple(v.dtype for v in values), dtype)
-    for answer in types_.outputs if mark_nulls else ():
-        if answer.kind not in "fc" and answer != np.int64:
-            raise TypeError(f"mark_nulls: an output of {answer} cannot hold a null")
-    carry = types_.identity
+    plan, data, masks, _, continues = _marking(marks)
+    forms, nullness = tuple([v.dtype for v in values]), _nullness(nulls)
+    here, types_, asked, instead = _scanning(
+        plan, op, forms, nullness, dtype, exclusive, mark_nulls
+    )
+    carry = asked.identity
     if carry_in is not None:
         host = tuple(map(cupy.asnumpy, carry_in)) if isinstance(carry_in, tuple) else carry_in
-        carry = as_state(host, types_.state, types_.scalar_state, "carry_in")
-    instead = substitute(op, types_) if op.in_order else None
+        carry = as_state(host, asked.state, asked.scalar_state, "carry_in")
     if instead is not None:
-        op, types_, carry = instead.op, instead.types, instead.enter(carry)
-    plan, data, masks, _, continues = _marking(marks)
+        carry = instead.enter(carry)
     n = len(data[0])
-    here = _by(plan, op, types_, nulls, dtype, exclusive=exclusive, mark=mark_nulls)
     outs = [cupy.ndarray(n, d) for d in types_.outputs]
     if n:
-        found = visit(
+        begun = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
             continues=continues, seed=_seed(here, carry, types_),
-        ).read()["open"]  # fmt: skip
-        carry = found["f0"] if types_.scalar_state else tuple(found[f] for f in found.dtype.names)
+        )  # fmt: skip
+        if carry_out:
+            found = begun.read()["open"]
+            fields = tuple(found[f] for f in found.dtype.names)
+            carry = fields[0] if types_.scalar_state else fields
+    answers = outs[0] if types_.scalar_output else tuple(outs)
+    if not carry_out:
+        return answers, None
     if instead is not None:
         carry = instead.leave(carry)
-    return outs[0] if types_.scalar_output else tuple(outs), carry
+    return answers, carry
 
 
 # --- plans ----------------------------------------------------------------------------------------
@@ -197,7 +195,7 @@ def _marking(marks: Any) -> tuple[Plan, list[Any], list[Mask], list[Any], bool]:
     keys = [readable(k) for k in marks.keys]
     nulls = tuple(_nullness(m if isinstance(m, Mask) else None) for m in marks.nulls)
     masks = [m for m in marks.nulls if isinstance(m, Mask)]
-    plan = Plan("compact", "runs", tuple(k.dtype for k in keys), nulls, last=marks.last)
+    plan = _runs(tuple([k.dtype for k in keys]), nulls, marks.last)
     if len(keys) > 1 and not fits(plan):  # by way of flags
         half = len(keys) // 2
         some = replace(marks, keys=marks.keys[:half], nulls=marks.nulls[:half])
@@ -253,33 +251,86 @@ def _mask(nulls: Nulls) -> list[Mask]:
     return [nulls] if isinstance(nulls, Mask) else []
 
 
-def _by(
+@lru_cache(maxsize=1024)
+def _runs(keys: Form, nulls: tuple[Nullness, ...], last: bool) -> Plan:
+    return Plan("compact", "runs", keys, nulls, last=last)
+
+
+@lru_cache(maxsize=1024)
+def _visiting(plan: Plan, visitor: str) -> Plan:
+    return replace(plan, visitor=visitor)
+
+
+@lru_cache(maxsize=1024)
+def _compacting(
+    plan: Plan, moved: tuple[Moved, ...], staged: Form, split: bool, in_place: bool
+) -> Plan:
+    return replace(plan, moved=moved, staged=staged, split=split, in_place=in_place)
+
+
+@lru_cache(maxsize=1024)
+def _reducing(
     plan: Plan,
     op: Operator,
+    values: Form,
+    nulls: Nullness,
+    dtype: np.dtype | None,
+    starts: bool,
+    lower: bool,
+) -> tuple[Plan, Signature, bytes]:
+    """Return the plan of a reduction, its types, and the state before the first row."""
+    types_ = signature(op, values, dtype)
+    instead = substitute(op, types_) if op.in_order else None
+    if not lower:
+        types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
+        op = op if op.lower is None else replace(op, lower=None)
+    if instead is not None:
+        op = instead.op if lower else _leaving(instead)
+        types_ = replace(instead.types, outputs=types_.outputs, scalar_output=types_.scalar_output)
+    by = _variant(op, types_, dtype, last=plan.last)
+    here = replace(
+        plan, visitor="by_key", by=by, identity=types_.identity, value_nulls=nulls, reduces=True,
+        starts=starts,
+    )  # fmt: skip
+    return here, types_, _seed(here, types_.identity, types_)
+
+
+@lru_cache(maxsize=1024)
+def _scanning(
+    plan: Plan,
+    op: Operator,
+    values: Form,
+    nulls: Nullness,
+    dtype: np.dtype | None,
+    exclusive: bool,
+    mark: bool,
+) -> tuple[Plan, Signature, Signature, Substitute | None]:
+    """Return the plan of a scan, its types, those of the operator that was asked for, and the one instead of it."""
+    asked = types_ = signature(op, values, dtype)
+    for answer in types_.outputs if mark else ():
+        if answer.kind not in "fc" and answer != np.int64:
+            raise TypeError(f"mark_nulls: an output of {answer} cannot hold a null")
+    instead = substitute(op, types_) if op.in_order else None
+    if instead is not None:
+        op, types_ = instead.op, instead.types
+    by = _variant(op, types_, dtype, exclusive=exclusive, last=plan.last, mark=mark)
+    here = replace(plan, visitor="by_key", by=by, identity=types_.identity, value_nulls=nulls)
+    return here, types_, asked, instead
+
+
+def _variant(
+    op: Operator,
     types_: Signature,
-    nulls: Nulls,
     dtype: np.dtype | None,
     *,
+    last: bool,
     exclusive: bool = False,
     mark: bool = False,
-    reduces: bool = False,
-    starts: bool = False,
-) -> Plan:
-    """Add an operator to a plan that marks rows."""
-    variant = Variant(
+) -> Variant:
+    return Variant(
         op, types_.inputs, types_.state, types_.scalar_state, types_.outputs, types_.scalar_output,
-        dtype, "none", exclusive, plan.last, mark, True, "by_key",
+        dtype, "none", exclusive, last, mark, True, "by_key",
     )  # fmt: skip
-    return replace(
-        plan, visitor="by_key", by=variant, identity=types_.identity, value_nulls=_nullness(nulls),
-        reduces=reduces, starts=starts,
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=256)
-def _bare(op: Operator) -> Operator:
-    """The operator whose answers are its states."""
-    return op if op.lower is None else replace(op, lower=None)
 
 
 @lru_cache(maxsize=256)

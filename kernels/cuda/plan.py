@@ -5,7 +5,7 @@ masks of both, and arrays that are moved. This module must never see an array or
 anything.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -133,6 +133,13 @@ class Plan:
     reduces: bool = False
     starts: bool = False
     tile_bytes: int = SMALL_BYTES
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, f.name) for f in fields(self) if f.compare))
+
+    def __hash__(self) -> int:  # asked at every launch
+        return self._hash
 
     @cached_property
     def key(self) -> str:
