@@ -27,7 +27,7 @@ from dask.task_spec import Task, TaskRef
 
 from . import kernels
 from .columns import Library, column_of, each, layout_of, library_of, moved_layout, names_of
-from .functions import Function, compiled, function_of
+from .functions import Function, compiled, function_of, shown
 from .lookback import is_lazy, meta_of
 from .predicates import Expression
 from .rebalance import rebalanced
@@ -85,15 +85,12 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
     library = library_of(frame)
     if isinstance(predicate, Function):
         title = f"predicate {predicate.function.__name__}"
-        return compiled(library, frame, predicate.function, [], predicate.columns, title)
+        views = shown(library, frame, predicate.columns, title)
+        return compiled(predicate.function, views, [], title)
     if isinstance(predicate, Expression):
-        columns = {name: column_of(frame, name) for name in predicate.columns}
-        if all(isinstance(c.dtype, np.dtype) for c in columns.values()):
-            nulls = any(_masked(library, c) for c in columns.values())
-            function = predicate.function({name: c.dtype for name, c in columns.items()}, nulls)
-            if function is not None:
-                names = predicate.columns
-                return compiled(library, frame, *function, names, f"predicate {predicate.text!r}")
+        found = _fused(library, frame, predicate)
+        if found is not None:
+            return found
         predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
     if len(predicate) != len(frame):
         raise ValueError(
@@ -112,12 +109,19 @@ def _series(frame: Any, name: Any) -> Any:
     return frame if frame.ndim == 1 else frame[name]
 
 
-def _masked(library: Library, column: Any) -> bool:
-    """Whether a column has nulls that are no numbers."""
-    layout = layout_of(library, column.dtype)
-    if layout is None or layout.nulls != "mask":
-        return False
-    return layout.raw(library.array(column)).nulls is not None
+def _fused(library: Library, frame: Any, predicate: Expression) -> Any:
+    """A text as a predicate that kernels compile; None if they might decide otherwise than the library."""
+    dtypes = {name: column_of(frame, name).dtype for name in predicate.columns}
+    if not all(isinstance(d, np.dtype) for d in dtypes.values()):
+        return None
+    function = predicate.function(dtypes)
+    if function is None:
+        return None
+    title = f"predicate {predicate.text!r}"
+    views = shown(library, frame, predicate.columns, title)
+    if any(view.nulls is not None for view in views):
+        function = predicate.function(dtypes, nulls=True)
+    return None if function is None else compiled(function[0], views, function[1], title)
 
 
 def truth(column: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cloudpickle
@@ -17,7 +17,7 @@ import numpy as np
 
 from . import kernels
 from .arguments import one_of
-from .columns import Library, column_of, is_number, layout_of
+from .columns import Library, View, column_of, is_number, layout_of
 from .kernels.functions import fingerprint, freeze
 from .kernels.marks import counter_of
 
@@ -74,18 +74,10 @@ def function_of(predicate: Any, names: list[Any], ndim: int) -> Function:
     return Function(freeze(plain), columns)
 
 
-def compiled(
-    library: Library,
-    frame: Any,
-    function: Any,
-    numbers: list[Any],
-    columns: Sequence[str],
-    title: str,
-) -> Any:
-    """A function of the elements of some columns and of numbers, for kernels; nulls of masked columns are kept out."""
-    inputs: list[Any] = []
-    nulls: list[kernels.Nulls] = []
-    for name in columns:
+def shown(library: Library, frame: Any, names: Sequence[str], title: str) -> list[View]:
+    """Show columns of numbers to a function; their nulls are those that are no numbers."""
+    views = []
+    for name in names:
         column = column_of(frame, name)
         if not is_number(library, column.dtype):
             raise TypeError(
@@ -95,8 +87,13 @@ def compiled(
         layout = layout_of(library, column.dtype)
         assert layout is not None
         view = layout.raw(library.array(column))
-        inputs.append(view.values)
-        nulls.append(view.nulls if layout.nulls == "mask" else None)
+        views.append(view if layout.nulls == "mask" else replace(view, nulls=None))
+    return views
+
+
+def compiled(function: Any, views: Sequence[View], numbers: list[Any], title: str) -> Any:
+    """A function of the elements of some columns and of numbers, for kernels; rows with nulls are kept out."""
+    inputs, nulls = [v.values for v in views], [v.nulls for v in views]
     dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in (*inputs, *numbers)]
     counter = _counter(function, tuple(dtypes), title)
     return kernels.Predicate(counter, [*inputs, *numbers], [*nulls, *(None for _ in numbers)])

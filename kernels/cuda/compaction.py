@@ -83,7 +83,9 @@ def heads(marks: Runs) -> Any:
     if plan.marks == "flags":
         flags[:] = data[0]
     elif n:
-        visit(_visiting(plan, "heads"), n, data, masks, outs=[flags], continues=continues)
+        visit(
+            _visiting(plan, "heads"), n, data, masks, outs=[flags], continues=continues, waits=False
+        )
     return flags
 
 
@@ -168,7 +170,7 @@ def scan_by_key(
     if n:
         begun = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
-            continues=continues, seed=_seed(here, carry, types_),
+            continues=continues, seed=_seed(here, carry, types_), waits=carry_out,
         )  # fmt: skip
         if carry_out:
             found = begun.read()["open"]
@@ -218,25 +220,26 @@ def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any],
         else:
             order.append(("scalar", len(scalars)))
             scalars.append(np.asarray(value)[()])
-    given = {"row": rows, "scalar": scalars}
-    _check_bool(keep.counter, tuple(given[kind][i].dtype for kind, i in order))
-    plan = Plan(
-        "compact",
-        "predicate",
-        tuple(r.dtype for r in rows),
-        tuple(map(_nullness, nulls)),
-        scalars=tuple(s.dtype for s in scalars),
-        predicate=keep.counter,
-        order=tuple(order),
-    )
+    forms = tuple([r.dtype for r in rows]), tuple([s.dtype for s in scalars])
+    plan = _predicated(keep.counter, *forms, tuple(map(_nullness, nulls)), tuple(order))
     return plan, rows, [m for m in nulls if isinstance(m, Mask)], scalars, False
 
 
 @lru_cache(maxsize=1024)
-def _check_bool(counter: Operator, dtypes: tuple[np.dtype, ...]) -> None:
-    found = lifted(counter, dtypes)
+def _predicated(
+    counter: Operator,
+    rows: Form,
+    scalars: Form,
+    nulls: tuple[Nullness, ...],
+    order: tuple[tuple[str, int], ...],
+) -> Plan:
+    given = {"row": rows, "scalar": scalars}
+    found = lifted(counter, tuple(given[kind][i] for kind, i in order))
     if found != types.boolean:
         raise TypeError(f"a predicate must return bool, found {found}")
+    return Plan(
+        "compact", "predicate", rows, nulls, scalars=scalars, predicate=counter, order=order
+    )
 
 
 def _nullness(nulls: Nulls) -> Nullness:

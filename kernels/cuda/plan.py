@@ -40,12 +40,16 @@ with 36 KiB and 0.34 with 52, of 50 % 1.48 with both.
 
 SMALL_BYTES = min(TILE_BYTES.values())
 
-CUTS = ((16, 8), (16, 6), (16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+LESSER_BYTES = (84 << 10, 68 << 10, 52 << 10, SMALL_BYTES)
+"""Those of tiles so wide that too few of the larger ones fit into shared memory."""
+
+CUTS = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 """Warps of a tile, and rows of 128 items a warp."""
 
-FOR_REDUCTIONS = (16, 3)
-"""A cut that pays where a tile's columns are read once: sums of float64 by int64 take 0.55 ms with it and 0.62 without,
-scans and selections 6 to 23 % longer."""
+REDUCTION_CUTS = ((16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+"""The same where only the runs that end in a tile are written. With three rows sums of float64 by int64 take 0.55 ms
+for 0.62, but scans and selections 6 to 23 % longer; with six, sums of float32 by int32 3 % less in runs of 500, and a
+third more in runs of 2."""
 
 WIDE_ROW = 4
 """Arrays that a selection moves from which on its tiles are larger."""
@@ -82,7 +86,9 @@ def sized(plan: "Plan", capability: tuple[int, int]) -> "Plan":
             kind = "select, wide"
     else:
         kind = plan.visitor
-    return replace(plan, tile_bytes=TILE_BYTES[kind])
+    sizes = [TILE_BYTES[kind], *(s for s in LESSER_BYTES if s < TILE_BYTES[kind])]
+    plans = [replace(plan, tile_bytes=size) for size in sizes]
+    return next((p for p in plans if p.stages(capability) >= STAGES_AT_LEAST), plans[-1])
 
 
 @dataclass(frozen=True)
@@ -181,9 +187,8 @@ class Plan:
         sizes = [d.itemsize for d in (*self.keys, *self.values, *self.staged)]
         width = sum(sizes) + sum(1 if n.kind == "bytes" else 1 / 8 for n in self.masks)
         wide = self.by is not None and sum(d.itemsize for d in self.by.state) > WIDE_STATE
-        cuts = [c for c in CUTS if c[0] <= WIDE_WARPS or not wide]
-        if not self.reduces:
-            cuts = [c for c in cuts if c != FOR_REDUCTIONS]
+        every = REDUCTION_CUTS if self.reduces else CUTS
+        cuts = [c for c in every if c[0] <= WIDE_WARPS or not wide]
         fit = [c for c in cuts if 128 * c[0] * c[1] * width <= self.tile_bytes]
         return fit[0] if fit else cuts[-1]
 

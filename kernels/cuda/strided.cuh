@@ -138,14 +138,14 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(co
       u64* chain = p.scratch + 2 + (chunk * p.lines + line) * DESCRIPTOR;
       State prefix = identity();
       if (side < FEW_PANELS) {
-        if (mine) publish(chain, total);
+        if (mine && chunk < p.tiles - 1) publish(chain, total);
         u64* group = p.scratch + 2 + p.tiles * step + ((chunk >> 5) * p.lines + line) * DESCRIPTOR;
         State earlier = before_in_group(chain, step, int(chunk & 31), mine);
         prefix = Awaited(group - step, mine && chunk >= 32).wait();
         if (chunk < 32 && mine) prefix = carry_into(p, line);
         if (chunk & 31) prefix = combine(prefix, earlier);
         total = combine(prefix, total);
-        if (mine && (chunk & 31) == 31) publish(group, total);
+        if (mine && chunk < p.tiles - 1 && (chunk & 31) == 31) publish(group, total);
       } else {
         prefix = Awaited(chain - step, mine && chunk > 0).wait();
         if (chunk == 0 && mine) prefix = carry_into(p, line);

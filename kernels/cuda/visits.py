@@ -60,20 +60,14 @@ class Visit:
 
     prefix: np.dtype
     scratch: Any
-    carry_out: int
-    """Where the state is in `scratch`."""
+    carry_out: Any
+    """Memory of the host that the kernel writes its state to; None if nobody waits for it."""
     stream: int
-    device: int
 
     def read(self) -> np.void:
         """Wait for the kernel; return the state."""
-        host = np.empty(1, self.prefix)
-        runtime = cupy.cuda.runtime
-        with cupy.cuda.Device(self.device):
-            source, kind = self.scratch.ptr + self.carry_out, runtime.memcpyDeviceToHost
-            runtime.memcpyAsync(host.ctypes.data, source, host.nbytes, kind, self.stream)
-            runtime.streamSynchronize(self.stream)
-        found: np.void = host[0]
+        cupy.cuda.runtime.streamSynchronize(self.stream)
+        found: np.void = np.frombuffer(self.carry_out, self.prefix, 1).copy()[0]
         return found
 
 
@@ -90,6 +84,7 @@ def visit(
     scalars: Sequence[Any] = (),
     continues: bool = False,
     seed: bytes | None = None,
+    waits: bool = True,
 ) -> Visit:
     """Launch a plan on the current stream.
 
@@ -108,6 +103,8 @@ def visit(
         Whether the first row goes on with a run that is open before it.
     seed
         The state before the first row; by default zeros.
+    waits
+        Whether the state after the last row will be read.
     """
     number = cupy.cuda.runtime.getDevice()
     _ready(number)
@@ -128,13 +125,14 @@ def visit(
     size = -(-(16 + kernel.descriptor * descriptors) // APART) * APART
     scratch = cupy.cuda.alloc(size + kernel.prefix.itemsize)
     cupy.cuda.runtime.memsetAsync(scratch.ptr, 0, size, stream)
+    carry_out = cupy.cuda.alloc_pinned_memory(kernel.prefix.itemsize) if waits else None
 
     def addresses(arrays: Sequence[Any]) -> list[int]:
         found = [0 if a is None else a.data.ptr for a in arrays]
         return found + [0] * (kernel.outputs - len(found))
 
     pointers += [*addresses(moved), *addresses(outs), *addresses(rests)]
-    pointers += [scratch.ptr, scratch.ptr + size]
+    pointers += [scratch.ptr, scratch.ptr + size if carry_out is None else carry_out.ptr]
     block = struct.pack(f"={len(pointers)}Q{len(bits)}q", *pointers, *bits)
     block += struct.pack("=4q", length, 1, tiles, continues)
     block += (seed or b"").ljust(-(-kernel.prefix.itemsize // 8) * 8, b"\0")
@@ -156,7 +154,7 @@ def visit(
         0,
     )
     check(status, "the kernel could not be launched")
-    return Visit(kernel.prefix, scratch, size, stream, number)
+    return Visit(kernel.prefix, scratch, carry_out, stream)
 
 
 def fits(plan: Plan) -> bool:

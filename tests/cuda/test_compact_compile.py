@@ -5,15 +5,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, InBand, Predicate, signature
-from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _bare, _by
-from dask_gpuscan.kernels.cuda.in_order import substitute
-from dask_gpuscan.kernels.cuda.plan import Moved, Nullness, Plan, sized
+from dask_gpuscan.kernels import BUILT_IN, Predicate
+from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _reducing, _scanning
+from dask_gpuscan.kernels.cuda.plan import (
+    SHARED_BYTES,
+    STAGES_AT_LEAST,
+    Moved,
+    Nullness,
+    Plan,
+    sized,
+)
 from dask_gpuscan.kernels.cuda.plan_source import plan_source
 from dask_gpuscan.kernels.cuda.visits import build_plan
 
 I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))
-NO, BITS, BYTES = Nullness(), Nullness("bits", 0), Nullness("bytes", 1)
+NO, BITS, BYTES, BAND = Nullness(), Nullness("bits", 0), Nullness("bytes", 1), Nullness("in band")
 LESS = Predicate(lambda x, c: x < c, [np.arange(3, dtype="i4"), 5]).counter
 KEPT = Plan(
     "compact", "predicate", (I4,), (BITS,), (I8,), LESS, (("row", 0), ("scalar", 0)),
@@ -23,17 +29,11 @@ FLAGS = Plan("compact", "flags", (BOOL,), (NO,))
 RUNS = Plan("compact", "runs", (I4,), (NO,))
 
 
-def by(plan, name, dtype, nulls=None, *, reduces=False, exclusive=False):
-    op = BUILT_IN[name]
-    types_ = signature(op, [dtype])
-    instead = substitute(op, types_)
-    if instead is not None:
-        op, types_ = instead.op, instead.types
-    elif reduces:
-        op = _bare(op)
-        types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
-    found = _by(plan, op, types_, nulls, None, exclusive=exclusive)
-    return replace(found, reduces=reduces, starts=reduces)
+def by(plan, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
+    op, forms = BUILT_IN[name], tuple(map(np.dtype, np.atleast_1d(dtype)))
+    if reduces:
+        return _reducing(plan, op, forms, nulls, None, True, False)[0]
+    return _scanning(plan, op, forms, nulls, None, exclusive, False)[0]
 
 
 PLANS = {
@@ -49,10 +49,14 @@ PLANS = {
     "run-lengths": replace(RUNS, visitor="run_lengths"),
     "heads": Plan("heads", "runs", tuple(map(np.dtype, ("c16", "f2", "u1"))), (NO, BITS, BYTES)),
     "reduce-add": by(RUNS, "add", "f4", reduces=True),
+    "reduce-add-wide": by(RUNS, "add", "f8", reduces=True),
+    "reduce-add-wider": by(
+        replace(RUNS, keys=(I8,), key_nulls=(BYTES,)), "add", "f8", reduces=True
+    ),
     "reduce-first": by(RUNS, "first", "f8", reduces=True),
     "reduce-product": by(RUNS, "multiply", "f8", reduces=True),
     "scan-product": by(RUNS, "multiply", "f4"),
-    "scan-add": by(RUNS, "add", "i4", InBand()),
+    "scan-add": by(RUNS, "add", "i4", BAND),
     "scan-welford": by(replace(RUNS, last=True, key_nulls=(BITS,)), "welford", "f8"),
     "scan-last-exclusive": by(replace(RUNS, last=True), "last", "u1", exclusive=True),
 }
@@ -76,6 +80,30 @@ def test_no_spills(name, capability, schedule):
     assert re.findall(r"Used (\d+) registers", log)
     assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
     assert schedule == "classic" or plan.stages(capability) >= 2
+
+
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0), (10, 0), (12, 0)])
+@pytest.mark.parametrize("keys", ["i1", "i4", "i8", "i4,i4", "i8,i8,i8", "i4,i4,i4,i4,i4,i4"])
+def test_tiles_fit_into_shared_memory(keys, capability):
+    form = tuple(map(np.dtype, keys.split(",")))
+    room = SHARED_BYTES.get(10 * capability[0] + capability[1], 96 << 10)
+    for key_nulls in (NO, BITS, BYTES):
+        runs = replace(RUNS, keys=form, key_nulls=(key_nulls,) * len(form))
+        plans = [replace(runs, visitor="run_lengths"), replace(runs, moved=(POSITIONS,))]
+        for nulls in (NO, BITS, BYTES, BAND):
+            for reduces in (True, False):
+                for name, dtype in (
+                    ("add", "f4"),
+                    ("add", "f8"),
+                    ("last", "f8"),
+                    ("welford", "f8"),
+                ):
+                    plans.append(by(runs, name, dtype, nulls, reduces=reduces))
+                plans.append(by(runs, "affine", ("f8", "f8"), NO, reduces=reduces))
+        for plan in plans:
+            found = sized(plan, capability)
+            assert found.stages(capability) >= STAGES_AT_LEAST
+            assert found.shared("pipelined", capability) <= room
 
 
 def test_a_predicate_is_inlined():

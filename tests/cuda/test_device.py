@@ -213,6 +213,7 @@ def test_outputs_are_written_everywhere(schedule):
         (5000, 3, 5),
         (1, 5000, 2),
         (200_001, 3),
+        (100, 600),
     ],
 )
 @pytest.mark.parametrize("reverse", [False, True])
