@@ -1,5 +1,6 @@
 """What tests of the CUDA backend need: the extra cuda13 for all, a GPU for some."""
 
+import os
 from importlib.util import find_spec
 
 from backends import has_cuda
@@ -10,3 +11,11 @@ if not all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda")):
     collect_ignore += ["test_in_order.py"]
 if not has_cuda():
     collect_ignore += ["test_device.py", "test_compact_device.py"]
+elif os.environ.get("MEMCHECK"):
+    import cupy
+
+    def in_words(size):
+        """Take memory from no pool, so that compute-sanitizer knows where arrays end; README.md says why in words."""
+        return cupy.cuda.MemoryPointer(cupy.cuda.Memory(-(-size // 16) * 16), 0)
+
+    cupy.cuda.set_allocator(in_words)
