@@ -88,8 +88,10 @@ def partitioned(frame: Any, at: list[float]) -> Any:
     """Return the frame as a Dask collection cut at these fractions of its rows."""
     bounds = [0, *(int(f * len(frame)) for f in at), len(frame)]
     parts = [frame.iloc[a:b] for a, b in pairwise(bounds)]
-    return dd.from_map(_itself, parts, meta=frame.iloc[:0])
+    # Dask names `str` and `string[pyarrow]` alike, and takes what it has made of one for the other
+    dtypes = [*(frame.dtypes if frame.ndim > 1 else [frame.dtype]), frame.index.dtype]
+    return dd.from_map(_itself, parts, dtypes=repr(dtypes), meta=frame.iloc[:0])
 
 
-def _itself(part: Any) -> Any:
+def _itself(part: Any, dtypes: str) -> Any:
     return part

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 from dask_gpuscan.kernels import BUILT_IN, INT128, signature
-from dask_gpuscan.kernels.cuda import devices, launch
+from dask_gpuscan.kernels.cuda import carries, devices, launch
 from dask_gpuscan.kernels.cuda.requirements import NEEDED, require
 
 
@@ -116,7 +116,7 @@ def test_operators_without_128_bits_are_named(name):
 def test_a_carry_must_have_128_bits(value):
     types_ = signature(BUILT_IN["add"], [INT128])
     with pytest.raises(TypeError, match="carry_in must be an integer of at most 128 bits"):
-        launch._on_host(value, types_)
+        carries.on_host(value, types_)
 
 
 def test_the_cpu_takes_no_128_bits():
