@@ -55,6 +55,8 @@ class Clustered(OpenRuns):
     dropna: bool = True
     sorts: bool = False
     """Whether rows with equal keys, which are the index, share a partition, but perhaps in any order."""
+    named: bool = False
+    """Whether the names of the result's columns are the caller's, and not those of the frame's."""
 
     def order(self, partition: Any) -> Any:
         """Return the rows of a partition in the order of their keys, as positions; None if they are."""
@@ -92,7 +94,8 @@ class Clustered(OpenRuns):
         if self.as_series:
             return library.series(arrays[0], index, self.parts[0].name)
         names = [part.name for part in self.parts]
-        return library.frame(arrays, names, index, like=frame if frame.ndim == 2 else None)
+        like = None if self.named or frame.ndim == 1 else frame
+        return library.frame(arrays, names, index, like)
 
 
 @dataclass(frozen=True)

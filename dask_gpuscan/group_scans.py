@@ -307,7 +307,7 @@ class FillGroups:
         numbers = library.numbers
         valid = library.valid(column)
         if bool(valid.all()):
-            return library.part(library.array(column), 0, count)
+            return library.fill(column, self.reverse, None)  # a copy
         kept, since = carried if continues else (None, 0)
         # rows are numbered as they are met; what is carried in was met `since` rows before the first
         rows = numbers.arange(count, dtype=INT64)

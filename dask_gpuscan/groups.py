@@ -88,12 +88,20 @@ class GroupBy:
         return list(names)
 
     def _column(self, name: Hashable) -> Any:
-        return column_of(self._meta, name)
+        found = column_of(self._meta, name)
+        if getattr(found, "ndim", 1) > 1:
+            raise ValueError(f"column {name!r} is there twice; rename one of them first")
+        return found
 
     def _needed(self, names: Sequence[Hashable]) -> Any:
         """The collection with no other columns than these and the keys, if others would be read or moved."""
+        for name in names:
+            self._column(name)
         if self._meta.ndim == 1 or (self._one_pass and not is_lazy(self._obj)):
             return self._obj
+        return self._part(names)
+
+    def _part(self, names: Sequence[Hashable]) -> Any:
         keys = [n for n in self._by.columns if n not in self._by.levels]
         return self._obj[list(dict.fromkeys([*keys, *names]))]
 
@@ -114,8 +122,9 @@ class GroupBy:
     @property
     def _by_library(self) -> bool:
         """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
-        lazy = is_lazy(self._obj)
-        return not (self._one_pass or lazy) and len(self._obj) > 0
+        if self._one_pass or is_lazy(self._obj) or isinstance(self._selected, tuple):
+            return False  # pandas takes a tuple for a list of names
+        return len(self._obj) > 0
 
     def _library_groups(self, names: Sequence[Hashable]) -> Any:
         """The library's own group-by of some columns of a frame that is no Dask collection."""
@@ -123,8 +132,8 @@ class GroupBy:
         if self._meta.ndim == 1:
             return self._obj.groupby(level=by[0] if len(by) == 1 else by, dropna=self._dropna)
         key = by[0] if len(by) == 1 else by
-        groups = self._needed(names).groupby(key, sort=True, dropna=self._dropna, observed=True)
-        return groups[names[0]] if self._as_series else groups[list(names)]
+        groups = self._part(names).groupby(key, sort=True, dropna=self._dropna, observed=True)
+        return groups[names[0]] if self._as_series else groups[list(dict.fromkeys(names))]
 
     # --- reductions -------------------------------------------------------------------------------
 
@@ -132,7 +141,7 @@ class GroupBy:
         found = spread(name, ddof) if name in ("var", "std") else REDUCTIONS[name]
         return operation_of(library_of(self._meta), self._column(column).dtype, found)
 
-    def _run_parts(self, parts: list[Part], as_series: bool) -> Any:
+    def _run_parts(self, parts: list[Part], as_series: bool, named: bool = False) -> Any:
         """Reduce groups to one row each, by our own means."""
         label = f"groupby-{parts[0].operation.name}" if len(parts) == 1 else "groupby-agg"
         frame = self._needed([n for part in parts for n in part.sources])
@@ -143,6 +152,7 @@ class GroupBy:
             as_series=as_series,
             dropna=self._dropna,
             sorts=self._is_sorted,
+            named=named,
         )
         if self._one_pass:
             return run(frame, carry)
@@ -308,7 +318,7 @@ class GroupBy:
         parts = [
             Part(label, (column,), self._operation(name, column)) for label, column, name in wanted
         ]
-        out = self._run_parts(parts, False)
+        out = self._run_parts(parts, False, named=bool(named))
         if two_levels:
             labels = library_of(self._meta).labels([label for label, _, _ in wanted])
             out.columns = labels

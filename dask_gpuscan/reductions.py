@@ -355,7 +355,8 @@ class ReduceColumn:
             values, missing = self.reduction.finish(library.numbers, states)
         if missing is not None and not bool(missing.any()):
             missing = None
-        values = values.astype(layout.storage(dtype), copy=False)
+        # nulls are written to a copy: states may be those of another task
+        values = values.astype(layout.storage(dtype), copy=missing is not None)
         return layout.wrap(values, missing, dtype)
 
 

@@ -149,12 +149,11 @@ def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
         inner = (*within, value)
         kwdefaults = tuple(sorted((value.__kwdefaults__ or {}).items()))
         yield from _content((value.__defaults__, kwdefaults), inner)
-        for cell in value.__closure__ or ():
-            yield from _content(cell.cell_contents, inner)
-        for name, referred in _named_globals(value):
+        held = [("", cell.cell_contents) for cell in value.__closure__ or ()]
+        for name, referred in (*held, *_named_globals(value)):
             yield name
             if isinstance(referred, types.ModuleType):
-                yield from _attributes(referred, value.__code__.co_names, inner)
+                yield from _attributes(referred, tuple(_names(value)), inner)
             else:
                 yield from _content(referred, inner)
     elif isinstance(value, (tuple, list, frozenset)):

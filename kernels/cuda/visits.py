@@ -134,7 +134,7 @@ def visit(
     pointers += [*addresses(moved), *addresses(outs), *addresses(rests)]
     pointers += [scratch.ptr, scratch.ptr + size if carry_out is None else carry_out.ptr]
     block = struct.pack(f"={len(pointers)}Q{len(bits)}q", *pointers, *bits)
-    block += struct.pack("=4q", length, 1, tiles, continues)
+    block += struct.pack("=4q", length, 1, tiles, int(continues))
     block += (seed or b"").ljust(-(-kernel.prefix.itemsize // 8) * 8, b"\0")
     if scalars:
         block += np.array([tuple(scalars)], scalars_dtype_of(plan)).tobytes()

@@ -1,6 +1,7 @@
 """filter and partition: pandas' boolean indexing on the whole data, whatever the cuts and the kind of predicate."""
 
 import os
+from types import ModuleType
 
 import cloudpickle
 import dask
@@ -334,3 +335,16 @@ def test_both_sides_together_are_the_whole(backend, df, at, data):
     sides = [backend.to_pandas(side) for side in dask.compute(*ddf.gpuscan.partition(ddf["mask"]))]
     same(pd.concat(sides).sort_index(), df.assign(mask=mask))
     same(sides[1], backend.to_pandas(ddf.gpuscan.filter(~ddf["mask"]).compute()))
+
+
+def test_constants_of_modules_are_those_of_the_call():
+    limits = ModuleType("limits")
+    x = pd.Series([-2.0, 3.0])
+
+    def above(module):
+        return lambda x: x > module.LIMIT
+
+    for limit, kept in [(0, [3.0]), (-5, [-2.0, 3.0]), (7, [])]:
+        limits.LIMIT = limit
+        assert x.gpuscan.filter(above(limits)).tolist() == kept
+        assert x.gpuscan.filter(lambda x: (lambda y: y > limits.LIMIT)(x)).tolist() == kept

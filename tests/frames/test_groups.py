@@ -487,3 +487,39 @@ def test_columns_are_attributes_and_keys_may_be_aggregated(backend):
     assert callable(found.size)  # methods come before columns
     with pytest.raises(AttributeError, match="neither a method nor a column 'nothing'"):
         found.nothing  # noqa: B018
+
+
+def test_names_of_the_columns(backend):
+    df = pd.DataFrame({"k": [1, 1, 2], "x": [3.0, 1.0, 2.0], "i": [1, 2, 3]})
+    df.columns = pd.Index(df.columns, name="cols")
+    whole = backend.frame(df)
+    for frame in (whole, partitioned(whole, [0.5])):
+        groups = frame.gpuscan.groupby("k", clustered=True)
+        for named in ({"i": ("x", "max")}, {"i": ("i", "max")}, {"f": ("x", "max")}):
+            (found,) = dask.compute(groups.agg(**named))
+            same(backend.to_pandas(found), df.groupby("k").agg(**named))
+        (found,) = dask.compute(groups.agg({"x": "max"}))
+        same(backend.to_pandas(found), df.groupby("k").agg({"x": "max"}))
+
+
+@pytest.mark.parametrize("method", ["ffill", "bfill"])
+def test_fills_share_no_memory_with_what_they_fill(backend, method):
+    frame = backend.frame(pd.DataFrame({"k": [1, 1, 2], "x": [3.0, 1.0, 2.0]}))
+    filled = getattr(frame.gpuscan.groupby("k", clustered=True), method)()
+    filled.iloc[0, 0] = 99.0
+    assert backend.to_pandas(frame)["x"].tolist() == [3.0, 1.0, 2.0]
+
+
+def test_columns_that_are_there_twice():
+    df = pd.DataFrame([[1, 1.0, 2.0, 5], [1, 3.0, 4.0, 6]], columns=["k", "x", "x", "f"])
+    same(df.gpuscan.groupby("k").sum(), df.groupby("k").sum())
+    for groups in (df.gpuscan.groupby("k", clustered=True), df.gpuscan.groupby("k")):
+        with pytest.raises(ValueError, match="column 'x' is there twice"):
+            groups.cumsum()
+    assert df.gpuscan.groupby("k")[["f"]].cumsum()["f"].tolist() == [5, 11]
+
+
+def test_a_name_that_is_a_tuple():
+    df = pd.DataFrame({("a", "sum"): [1, 2, 3], ("b", "k"): [1, 1, 2]})
+    df.columns = pd.MultiIndex.from_tuples(df.columns)
+    assert df.gpuscan.groupby([("b", "k")])[("a", "sum")].sum().tolist() == [3, 3]
