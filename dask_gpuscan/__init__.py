@@ -11,14 +11,12 @@ Examples
 
 from .accessor import Gpuscan, register
 from .arrays import cummax, cummin, cumprod, cumsum, scan
-from .kernels.operators import (
-    Operator,
+from .kernels.built_in import (
     add,
     affine,
     bitwise_and,
     bitwise_or,
     bitwise_xor,
-    check_associative,
     first,
     last,
     logical_all,
@@ -26,10 +24,9 @@ from .kernels.operators import (
     maximum,
     minimum,
     multiply,
-    operator,
-    segmented,
     welford,
 )
+from .kernels.operators import Operator, check_associative, operator, segmented
 from .run_ends import run_end_decode, run_end_encode
 from .runs import rle_decode
 

@@ -12,13 +12,14 @@ import numpy as np
 from . import cpu, int128
 from .arrays import is_array
 from .backends import backend_of
+from .built_in import BUILT_IN
 from .by_key import reduce_by_key, scan_by_key
 from .compaction import heads, partition, run_length_decode, run_length_encode, select, unique
 from .cpu import Signature
 from .int128 import INT128
 from .marks import Predicate
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
-from .operators import BUILT_IN, Operator, check_associative, operator, segmented
+from .operators import Operator, check_associative, operator, segmented
 from .product import carried, carrier, seed
 
 __all__ = [

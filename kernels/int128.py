@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from .built_in import BUILT_IN
 from .cpu import types
 from .cpu.types import Signature
-from .operators import BUILT_IN, Operator
+from .operators import Operator
 
 INT128 = np.dtype([("low", np.uint64), ("high", np.int64)], align=True)
 """A two's complement integer of 128 bits, its low half first."""

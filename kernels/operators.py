@@ -1,4 +1,4 @@
-"""The operator, an associative combination with identity over a small state, and the table of built-ins.
+"""The operator: an associative combination with identity over a small state; made by users, restarted, checked.
 
 An operator is plain Python functions and constants: every backend compiles the same ones. This module
 must never know how arrays are laid out or which backend runs.
@@ -143,6 +143,10 @@ def _required(function: Any) -> list[Any]:
     return [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
 
 
+BUILT_IN: dict[str, Operator] = {}
+"""The built-in operators by name; `built_in` fills it."""
+
+
 def _built_in(name: str) -> Operator:
     return BUILT_IN[name]
 
@@ -208,140 +212,6 @@ def operator(
     return Operator(
         combine, identity, lift, lower, str(name or getattr(combine, "__name__", "operator"))
     )
-
-
-# --- built-in operators: combine, identity, lift, lower ------------------------------------------
-
-
-def _lowest(dtype: np.dtype) -> Any:
-    if dtype.kind == "b":
-        return False
-    return -np.inf if dtype.kind in "fc" else np.iinfo(dtype).min
-
-
-def _highest(dtype: np.dtype) -> Any:
-    if dtype.kind == "b":
-        return True
-    return np.inf if dtype.kind in "fc" else np.iinfo(dtype).max
-
-
-def _ones(dtype: np.dtype) -> Any:
-    return (
-        True if dtype.kind == "b" else dtype.type(0) if dtype.kind not in "iu" else ~dtype.type(0)
-    )
-
-
-def _add(a: Any, b: Any) -> Any:
-    return a + b
-
-
-def _multiply(a: Any, b: Any) -> Any:
-    return a * b
-
-
-def _minimum(a: Any, b: Any) -> Any:  # NaN wins, as in np.minimum
-    return a if (a < b) | (a != a) else b
-
-
-def _maximum(a: Any, b: Any) -> Any:
-    return a if (a > b) | (a != a) else b
-
-
-def _bitwise_and(a: Any, b: Any) -> Any:
-    return a & b
-
-
-def _bitwise_or(a: Any, b: Any) -> Any:
-    return a | b
-
-
-def _bitwise_xor(a: Any, b: Any) -> Any:
-    return a ^ b
-
-
-def _truth(x: Any) -> Any:
-    return x != 0
-
-
-def _first(a: Any, b: Any) -> Any:
-    return a if a[1] else b
-
-
-def _last(a: Any, b: Any) -> Any:
-    return b if b[1] else a
-
-
-def _seen(x: Any) -> Any:
-    return (x, True)
-
-
-def _value(s: Any) -> Any:
-    return s[0]
-
-
-def _affine(a: Any, b: Any) -> Any:
-    # a slope of many elements may be infinite: what it multiplies stays zero where it is zero
-    return (a[0] * b[0], (b[0] * a[1] if a[1] != 0 else a[1]) + b[1])
-
-
-def _offset(s: Any) -> Any:
-    return s[1]
-
-
-def _welford(a: Any, b: Any) -> Any:
-    n = a[0] + b[0]
-    weight = b[0] / n if n > 0.0 else 0.0
-    delta = b[1] - a[1]
-    return (n, a[1] + delta * weight, a[2] + b[2] + delta * delta * a[0] * weight)
-
-
-def _observed(x: Any) -> Any:
-    return (1.0, x * 1.0, 0.0)
-
-
-def _sample_variance(s: Any) -> Any:
-    return s[2] / (s[0] - 1.0)
-
-
-def _unseen(dtype: np.dtype) -> Any:
-    return (dtype.type(0), False)
-
-
-add = Operator(_add, 0, name="add")
-multiply = Operator(_multiply, 1, name="multiply", in_order=True)
-minimum = Operator(_minimum, _highest, name="minimum", inputs=1, null_identity=True)
-maximum = Operator(_maximum, _lowest, name="maximum", inputs=1, null_identity=True)
-bitwise_and = Operator(_bitwise_and, _ones, name="bitwise_and", inputs=1)
-bitwise_or = Operator(_bitwise_or, 0, name="bitwise_or")
-bitwise_xor = Operator(_bitwise_xor, 0, name="bitwise_xor")
-logical_any = Operator(_bitwise_or, False, lift=_truth, name="logical_any")
-logical_all = Operator(_bitwise_and, True, lift=_truth, name="logical_all")
-first = Operator(_first, _unseen, _seen, _value, name="first", null_identity=True)
-last = Operator(_last, _unseen, _seen, _value, name="last", null_identity=True)
-affine = Operator(_affine, (1, 0), lower=_offset, name="affine")
-welford = Operator(
-    _welford, (0.0, 0.0, 0.0), _observed, _sample_variance, name="welford", null_identity=True
-)
-
-BUILT_IN: dict[str, Operator] = {
-    op.name: op
-    for op in (
-        add,
-        multiply,
-        minimum,
-        maximum,
-        bitwise_and,
-        bitwise_or,
-        bitwise_xor,
-        logical_any,
-        logical_all,
-        first,
-        last,
-        affine,
-        welford,
-    )
-}
-"""The built-in operators by name."""
 
 
 def segmented(op: Operator) -> Operator:
@@ -453,7 +323,7 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
 
     Examples
     --------
-    >>> check_associative(add, [1, 2, 3])
+    >>> check_associative(BUILT_IN["add"], [1, 2, 3])
     >>> check_associative(Operator(lambda a, b: a - b, 0, name="minus"), [1, 2, 3])
     Traceback (most recent call last):
         ...

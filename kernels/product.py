@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .arrays import is_array
+from .built_in import BUILT_IN
 from .cpu import fold
-from .operators import BUILT_IN, Operator
+from .operators import Operator
 
 
 def _combine(a: Any, b: Any) -> Any:

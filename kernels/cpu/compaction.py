@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
+from ..built_in import BUILT_IN
 from ..counted import LATEST
 from ..marks import Runs
-from ..operators import BUILT_IN, Operator
+from ..operators import Operator
 from . import compacting
 from .engine import TILE
 from .launch import array_type, run, walk

@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from ..built_in import BUILT_IN
 from ..cpu.types import Signature
-from ..operators import BUILT_IN, Operator, segmented
+from ..operators import Operator, segmented
 from .functions import cuda
 
 libdevice = cuda.libdevice
