@@ -27,9 +27,13 @@ def room(count: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(buffer, dtype)[:count]
 
 
+MUCH = 4
+"""How many times as large as a result its memory may be before the result is copied out of it."""
+
+
 def cut(out: np.ndarray, count: int) -> np.ndarray:
-    """Return the first `count` elements; where they are the lesser half, give back the memory of all."""
-    if 2 * count >= len(out):
+    """Return the first `count` elements, without the memory behind them if that is much."""
+    if count * MUCH >= len(out):
         return out[:count]
     kept = room(count, out.dtype)
     kept[:] = out[:count]
