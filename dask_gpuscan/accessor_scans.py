@@ -10,10 +10,11 @@ from typing import Any
 
 from .arguments import check_dtype, check_flags, check_limit
 from .carries import ColumnCarry, JointCarry, numeric_columns
+from .columns import names_of
 from .fills import FillColumn
 from .grown import Ewm, Expanding
 from .kernels import BUILT_IN, Operator
-from .lookback import is_lazy, run
+from .lookback import is_lazy, meta_of, run
 from .rows import ResetIndex, RowNumber
 from .scans import ScanColumn
 
@@ -281,7 +282,7 @@ class ScanMethods(Accessor):
         """Return a plain dict for a mapping of columns, each of which must be there."""
         if not isinstance(initial, Mapping):
             return initial
-        names = [self._obj.name] if self._obj.ndim == 1 else list(self._obj.columns)
+        names = names_of(meta_of(self._obj))
         for name in initial:
             if name not in names:
                 raise ValueError(f"initial names column {name!r}, found {names}")

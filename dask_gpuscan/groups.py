@@ -99,9 +99,10 @@ class GroupBy:
             self._column(name)
         if self._meta.ndim == 1 or (self._one_pass and not is_lazy(self._obj)):
             return self._obj
-        return self._part(names)
+        return self._only(names)
 
-    def _part(self, names: Sequence[Hashable]) -> Any:
+    def _only(self, names: Sequence[Hashable]) -> Any:
+        """The keys and these columns of a frame."""
         keys = [n for n in self._by.columns if n not in self._by.levels]
         return self._obj[list(dict.fromkeys([*keys, *names]))]
 
@@ -132,7 +133,7 @@ class GroupBy:
         if self._meta.ndim == 1:
             return self._obj.groupby(level=by[0] if len(by) == 1 else by, dropna=self._dropna)
         key = by[0] if len(by) == 1 else by
-        groups = self._part(names).groupby(key, sort=True, dropna=self._dropna, observed=True)
+        groups = self._only(names).groupby(key, sort=True, dropna=self._dropna, observed=True)
         return groups[names[0]] if self._as_series else groups[list(dict.fromkeys(names))]
 
     # --- reductions -------------------------------------------------------------------------------

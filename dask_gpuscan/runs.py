@@ -14,7 +14,7 @@ import numpy as np
 
 from . import kernels
 from .arguments import one_of
-from .columns import each, layout_of, library_of
+from .columns import each, layout_of, library_of, names_of
 from .filters import compact
 from .keys import Border, By, border, check_subset, first_end, key_arrays, last_start
 from .lookback import is_lazy, meta_of, run
@@ -284,8 +284,8 @@ def rle_decode(frame: Any) -> Any:
     meta = meta_of(frame)
     if getattr(meta, "ndim", 0) != 2 or not hasattr(type(frame), "gpuscan"):
         raise TypeError(f"frame must be a DataFrame made by rle, found {type(frame).__name__}")
-    if list(meta.columns).count("run_length") != 1:
-        raise ValueError(f"frame must have one column 'run_length', found {one_of(meta.columns)}")
+    if names_of(meta).count("run_length") != 1:
+        raise ValueError(f"frame must have one column 'run_length', found {one_of(names_of(meta))}")
     if meta["run_length"].dtype.kind not in "iu":
         dtype = meta["run_length"].dtype
         raise TypeError(f"column 'run_length' must hold integers, found dtype {dtype}")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .arguments import one_of
-from .columns import is_number, layout_of, library_of
+from .columns import column_of, is_number, layout_of, library_of, names_of
 from .kernels import Operator
 from .keys import By, check_by
 from .lookback import is_lazy, meta_of
@@ -59,8 +59,8 @@ def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
     meta = meta_of(obj)
     if meta.ndim == 1:
         raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
-    if not isinstance(time, Hashable) or list(meta.columns).count(time) != 1:
-        raise ValueError(f"time names {time!r}, found {one_of(meta.columns)}")
+    if not isinstance(time, Hashable) or names_of(meta).count(time) != 1:
+        raise ValueError(f"time names {time!r}, found {one_of(names_of(meta))}")
     found = By(()) if by is None else check_by(meta, by)
     if time in found.columns:
         raise ValueError(f"time and by both name {time!r}")
@@ -68,7 +68,7 @@ def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
 
 
 def _units(meta: Any, time: Any, gap: Any) -> Any:
-    library, dtype = library_of(meta), meta[time].dtype
+    library, dtype = library_of(meta), column_of(meta, time).dtype
     if is_number(library, dtype) and dtype.kind in "iuf":
         if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
             raise ValueError(f"gap must be a number that is not negative, found {gap!r}")
