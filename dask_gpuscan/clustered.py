@@ -81,8 +81,12 @@ class Clustered(OpenRuns):
         for part in self.parts:
             part.operation.dtype(self.columns(frame, part))
 
-    def states(self, rows: Any) -> tuple[Any, ...]:
-        return tuple(p.operation.state(self.columns(rows, p)) for p in self.parts)
+    def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
+        slice_ = library_of(partition).slice
+        return tuple(
+            p.operation.state([slice_(c, start, stop) for c in self.columns(partition, p)])
+            for p in self.parts
+        )
 
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         pairs = zip(self.parts, zip(*states, strict=True), strict=True)
@@ -129,17 +133,13 @@ class ClusteredReduce(Clustered):
                 found.append((part.operation, columns, states))
             if starts is None:
                 starts, _ = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-            runs = runs_of(series, starts, prefix.border)
+            runs = runs_of(series, starts, prefix.border, self.ends)
             carried = prefix.states or (None,) * len(found)
             arrays = [
                 operation.close(columns, states, runs, before)
                 for (operation, columns, states), before in zip(found, carried, strict=True)
             ]
             key = runs.keys()
-            count = runs.count if self.ends else max(runs.count - 1, 0)
-            if count < runs.count:
-                key = [library.part(a, 0, count) for a in key]
-                arrays = [library.part(a, 0, count) for a in arrays]
             if self.dropna:
                 null = any_null([library.unnamed(a) for a in key])
                 if null is not None:

@@ -229,6 +229,12 @@ class Library(Protocol):
     def part(self, array: Any, start: int, stop: int) -> Any:
         """Return the rows of an array from `start` to `stop`."""
 
+    def slice(self, column: Any, start: int, stop: int) -> Any:
+        """Return the rows of a column from `start` to `stop`."""
+
+    def prepend(self, kept: Any, array: Any) -> Any:
+        """Return an array with a kept row before it."""
+
     def concatenate(self, arrays: list[Any]) -> Any:
         """Join arrays of one dtype; categoricals get the categories of all."""
 
@@ -292,6 +298,14 @@ def names_of(frame: Any) -> list[Any]:
 def column_of(frame: Any, name: Any) -> Any:
     """Return one column of a frame; of a series, itself."""
     return frame if frame.ndim == 1 else library_of(frame).column(frame, name)
+
+
+def prepended(number: Any, values: Any) -> Any:
+    """Return numbers as a layout shows them, with one of the host before them."""
+    out = np.empty_like(values, shape=len(values) + 1)
+    out[0] = number
+    out[1:] = values
+    return out
 
 
 def title(column: Any) -> str:

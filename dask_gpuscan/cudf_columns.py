@@ -26,7 +26,7 @@ from cudf.core.dtypes import DecimalDtype
 from rmm.allocators.cupy import rmm_cupy_allocator
 
 from . import kernels
-from .columns import _LIBRARIES, Layout, moved_layout
+from .columns import _LIBRARIES, Layout, moved_layout, prepended
 from .cudf_layout import LAYOUT, nulls_of, view_of
 from .kernels import BUILT_IN, Mask, Nulls
 from .pandas_columns import PANDAS
@@ -161,7 +161,7 @@ class Cudf:
     def take(self, array: Any, positions: Any, nulls: bool = False) -> Any:
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)
-        elif moved_layout(self, array.dtype) is not None and not array.null_count:
+        elif self._is_plain(array):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
@@ -187,11 +187,16 @@ class Cudf:
         return cudf.RangeIndex(start, stop)
 
     def missing(self, column: Any) -> Any:
+        if moved_layout(self, column.dtype) is not None:
+            view = LAYOUT.view(column._column).settled()
+            return None if view.nulls is None else view.missing()
         if not column._column.has_nulls(include_nan=True):
             return None
         return cupy.asarray(self.series(column._column, None).isna()._column)
 
     def valid(self, column: Any) -> Any:
+        if moved_layout(self, column.dtype) is not None:
+            return ~LAYOUT.view(column._column).in_band().missing()
         return cupy.asarray(self.series(column._column, None).notna()._column)
 
     def codes(self, column: Any) -> tuple[Any, Nulls]:
@@ -259,6 +264,9 @@ class Cudf:
         return ColumnBase.create(_gather(source, taken), column.dtype)
 
     def keep(self, column: Any, row: int) -> Any:
+        array = column._column
+        if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iuf" and not array.null_count:
+            return pa.array(view_of(array).values[row : row + 1].get())
         one = self.series(column._column.slice(row, row + 1), None)
         if isinstance(column.dtype, cudf.CategoricalDtype):
             return one.to_pandas().array
@@ -279,7 +287,25 @@ class Cudf:
         return ColumnBase.create(rows.plc_column, dtype) if same else rows
 
     def part(self, array: Any, start: int, stop: int) -> Any:
+        if start == 0 and stop == array.size:
+            return array
+        if self._is_plain(array):  # cuDF's slice takes three times as long
+            return LAYOUT.wrap(view_of(array).values[start:stop], None, array.dtype)
         return array.slice(start, stop)
+
+    def slice(self, column: Any, start: int, stop: int) -> Any:
+        return _Named(column.name, self.part(column._column, start, stop))
+
+    def prepend(self, kept: Any, array: Any) -> Any:
+        if not self._is_plain(array) or kept.null_count:
+            return self.concatenate([self.repeat(kept, 1, array.dtype), array])
+        values = prepended(self.number(kept, array.dtype), view_of(array).values)
+        return LAYOUT.wrap(values, None, array.dtype)
+
+    def _is_plain(self, array: Any) -> bool:
+        """Tell whether an array is fixed-width numbers without nulls, in memory that stays."""
+        known = moved_layout(self, array.dtype) is not None and not array.null_count
+        return known and get_global_manager() is None
 
     def concatenate(self, arrays: list[Any]) -> Any:
         categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)

@@ -64,14 +64,14 @@ class HeldColumn:
 
     def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
         """Return the values of runs as an array."""
-        array = states[0]
+        library = library_of(columns[0])
+        array = library.part(states[0], 0, len(runs.starts))
+        if runs.joined:
+            own = self.state([library.unnamed(library.part(array, 0, 1))])
+            carried = self.join([carried, own])
+            array = library.part(array, 1, len(array))
         if runs.carried is not None:
-            library = library_of(columns[0])
-            if runs.joined:
-                own = self.state([library.unnamed(library.part(array, 0, 1))])
-                carried = self.join([carried, own])
-                array = library.part(array, 1, len(array))
-            array = library.concatenate([carried.array, array])
+            array = library.prepend(carried.kept, array)
         return self.answer(columns, (array,))
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
@@ -183,7 +183,8 @@ class NullIfNone:
         """Return the answers of runs as an array."""
         reduced, counted = (None, None) if carried is None else carried
         array = self.reduction.close(columns, states[:-1], runs, reduced)
-        if runs.carried is None and library_of(columns[0]).missing(columns[0]) is None:
+        none_before = runs.before and counted[1][0] == 0
+        if not none_before and library_of(columns[0]).missing(columns[0]) is None:
             return array
         return self._nulled(columns, array, _VALUES.closed(states[-1:], runs, counted)[0])
 

@@ -173,9 +173,7 @@ def _value(kept: Any) -> Any:
 
 
 def _is_null(kept: Any) -> bool:
-    if hasattr(kept, "is_null"):
-        return bool(kept.is_null()[0].as_py())
-    return bool(pd.isna(kept)[0])
+    return bool(kept.null_count if hasattr(kept, "null_count") else pd.isna(kept)[0])
 
 
 AT_ONCE = 4096
@@ -187,11 +185,10 @@ def last_start(series: Sequence[Any]) -> int:
     count, size = len(series[0]), AT_ONCE
     while True:
         begin = max(0, count - size)
-        starts = _starts([_part(column, begin, count) for column in series])
-        if len(starts):
-            return begin + int(starts[-1])
-        if not begin:
-            return 0
+        heads = _heads(series, begin, count)
+        start = count - 1 - int(heads[::-1].argmax())
+        if start > begin or not begin:
+            return start
         size *= 8
 
 
@@ -199,21 +196,17 @@ def first_end(series: Sequence[Any]) -> int:
     """Return the row after the first run of equal keys."""
     count, size = len(series[0]), AT_ONCE
     while True:
-        starts = _starts([_part(column, 0, min(size, count)) for column in series])
-        if len(starts):
-            return int(starts[0])
-        if size >= count:
+        stop = min(size, count)
+        later = _heads(series, 0, stop)[1:]
+        end = int(later.argmax()) if len(later) else 0
+        if len(later) and (end or bool(later[0])):
+            return end + 1
+        if stop == count:
             return count
         size *= 8
 
 
-def _part(column: Any, start: int, stop: int) -> Any:
-    library = library_of(column)
-    return library.series(library.part(library.array(column), start, stop), None)
-
-
-def _starts(series: Sequence[Any]) -> Any:
-    """Return the rows, but the first, where runs of equal keys start."""
-    keys = key_arrays(series)
-    heads = kernels.heads(keys.arrays, nulls=keys.nulls)
-    return library_of(series[0]).numbers.flatnonzero(heads[1:]) + 1
+def _heads(series: Sequence[Any], start: int, stop: int) -> Any:
+    """Tell of some rows where runs of equal keys start; the first row of all is a start."""
+    keys = key_arrays([library_of(c).slice(c, start, stop) for c in series])
+    return kernels.heads(keys.arrays, nulls=keys.nulls)

@@ -396,6 +396,12 @@ class Pandas:
     def part(self, array: Any, start: int, stop: int) -> Any:
         return array[start:stop]
 
+    def slice(self, column: Any, start: int, stop: int) -> Any:
+        return column.iloc[start:stop]
+
+    def prepend(self, kept: Any, array: Any) -> Any:
+        return self.concatenate([kept, array])
+
     def concatenate(self, arrays: list[Any]) -> Any:
         if isinstance(arrays[0], pd.Categorical):
             return pd.api.types.union_categoricals(arrays)

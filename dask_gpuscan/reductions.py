@@ -22,6 +22,7 @@ from .columns import (
     library_of,
     missing_in,
     moved_layout,
+    prepended,
     title,
 )
 from .kernels import BUILT_IN, Operator
@@ -286,28 +287,45 @@ class ReduceColumn:
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Reduce each run; also return where the runs start, if wanted."""
-        field = SHOWING_NAN.get(self.name) if len(columns) == 1 and not self.user else None
-        doubt = None if field is None else _view(library_of(columns[0]), columns[0]).doubt
-        if doubt is not None and field is not None:
-            first, states = self._runs(columns, keys, starts, lambda view: view)
-            if not np.isnan(kernels.reduce(BUILT_IN["add"], states[field])):
-                doubt.dispel()
-                return first, states
-        return self._runs(columns, keys, starts, View.in_band)
 
-    def _runs(
-        self, columns: Sequence[Any], keys: Keys, starts: bool, show: Callable[[View], View]
-    ) -> tuple[Any, States]:
-        op, values, nulls, dtype = self._inputs(columns, show)
-        options = {"key_nulls": keys.nulls, "nulls": nulls, "dtype": dtype, "starts": starts}
-        first, states = kernels.reduce_by_key(op, keys.arrays, values, **options)
-        return first, states if isinstance(states, tuple) else (states,)
+        def reduced(show: Callable[[View], View]) -> tuple[Any, States]:
+            op, values, nulls, dtype = self._inputs(columns, show)
+            options = {"key_nulls": keys.nulls, "nulls": nulls, "dtype": dtype, "starts": starts}
+            first, states = kernels.reduce_by_key(op, keys.arrays, values, **options)
+            return first, states if isinstance(states, tuple) else (states,)
+
+        return self._seeing_nan(columns, reduced)
 
     def state(self, columns: Sequence[Any]) -> tuple[Operator, States]:
         """Reduce rows of one run."""
-        op, values, nulls, dtype = self._inputs(columns)
-        state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
-        return op, state if isinstance(state, tuple) else (state,)
+        if self._counts_all(columns):
+            return self.reduction.op, (INT64.type(len(columns[0])),)
+
+        def reduced(show: Callable[[View], View]) -> tuple[Operator, States]:
+            op, values, nulls, dtype = self._inputs(columns, show)
+            state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
+            return op, state if isinstance(state, tuple) else (state,)
+
+        return self._seeing_nan(columns, reduced)
+
+    def _counts_all(self, columns: Sequence[Any]) -> bool:
+        of = self.reduction.of
+        return of == "rows" or (
+            of == "valid" and library_of(columns[0]).missing(columns[0]) is None
+        )
+
+    def _seeing_nan(self, columns: Sequence[Any], reduced: Callable[..., Any]) -> Any:
+        """Reduce without a look at which values are NaN, if the states show whether any was."""
+        field = SHOWING_NAN.get(self.name) if len(columns) == 1 and not self.user else None
+        doubt = None if field is None else _view(library_of(columns[0]), columns[0]).doubt
+        if doubt is not None and field is not None:
+            found = reduced(lambda view: view)
+            shown = found[1][field]
+            total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
+            if not np.isnan(total):
+                doubt.dispel()
+                return found
+        return reduced(View.in_band)
 
     def join(self, states: Sequence[tuple[Operator, States]]) -> tuple[Operator, States]:
         """Reduce neighbouring parts of one run."""
@@ -322,17 +340,16 @@ class ReduceColumn:
 
     def closed(self, states: States, runs: Runs, carried: Any) -> States:
         """Return the states of runs, given that of the one that was open before."""
-        if runs.carried is None:
-            return states
+        states = tuple(s[: len(runs.starts)] for s in states)
+        if runs.before:
+            pairs = zip(carried[1], states, strict=True)
+            return tuple(prepended(first, s) for first, s in pairs)
         if runs.joined:
             own = tuple(s.dtype.type(s[0].item()) for s in states)
-            carried = self.join([carried, (carried[0], own)])
-            states = tuple(s[1:] for s in states)
-        pairs = zip(carried[1], states, strict=True)
-        numbers = library_of(runs.series[0]).numbers
-        return tuple(
-            numbers.concatenate([numbers.asarray([head], dtype=s.dtype), s]) for head, s in pairs
-        )
+            _, first = self.join([carried, (carried[0], own)])
+            for s, value in zip(states, first, strict=True):
+                s[0] = value
+        return states
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Reduce states of equal keys to one."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import kernels
 from .arguments import one_of
-from .columns import each, layout_of, library_of, names_of
+from .columns import each, layout_of, library_of, names_of, prepended
 from .filters import compact
 from .keys import Border, By, border, check_subset, first_end, key_arrays, last_start
 from .lookback import is_lazy, meta_of, run
@@ -42,8 +42,7 @@ class UniqueConsecutive:
     def aggregate(self, partition: Any) -> Border | None:
         if not len(partition):
             return None
-        near = partition.iloc[:1] if self.reverse else partition.iloc[-1:]
-        return border(self.by.series(near), 0)
+        return border(self.by.series(partition), 0 if self.reverse else len(partition) - 1)
 
     def combine(self, aggregates: Sequence[Border | None]) -> Border | None:
         return next((a for a in reversed(aggregates) if a is not None), None)
@@ -103,8 +102,8 @@ class OpenRuns:
         if not len(frame):  # of rows, `apply` tells
             key_arrays(self.by.series(frame))
 
-    def states(self, rows: Any) -> tuple[Any, ...]:
-        """Return what is known of the rows of one run."""
+    def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
+        """Return what is known of the rows of one run, which are those from `start` to `stop`."""
         return ()
 
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -115,15 +114,14 @@ class OpenRuns:
         if not len(partition):
             return Open(0, None, 0)
         with library_of(partition).reading(partition):
-            series = self.by.series(partition)
+            series, count = self.by.series(partition), len(partition)
             if self.reverse:
-                end = first_end(series)
-                rows, start = partition.iloc[:end], len(partition) - end
-                near = 0
-            else:
-                start = last_start(series)
-                rows, near = partition.iloc[start:], len(partition) - 1
-            return Open(len(partition), border(series, near), start, self.states(rows))
+                stop = first_end(series)
+                states = self.states(partition, 0, stop)
+                return Open(count, border(series, 0), count - stop, states)
+            start = last_start(series)
+            states = self.states(partition, start, count)
+            return Open(count, border(series, count - 1), start, states)
 
     def combine(self, aggregates: Sequence[Open]) -> Open:
         rows = 0
@@ -149,41 +147,68 @@ class OpenRuns:
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs that end in a partition or are open after it: the one that was open before, and its own."""
+    """The runs that end in a partition: perhaps the one that was open before, and the partition's own."""
 
     series: list[Any]
     """Key columns of the partition."""
-    own: Any
-    """Where the partition's own runs start, as an array."""
+    starts: Any
+    """Where the partition's own runs start, as an array; from row 0 on, whatever was open before."""
     carried: Border | None
-    """Keys of the run that was open before."""
+    """Keys of the run that was open before, if it ends here."""
     joined: bool
-    """Whether the partition's first rows belong to that run."""
+    """Whether the first of the partition's own is that run, which goes on."""
+
+    @property
+    def before(self) -> bool:
+        """Whether the run that was open before comes before the partition's own."""
+        return self.carried is not None and not self.joined
 
     @property
     def count(self) -> int:
         """How many there are."""
-        return len(self.own) + (self.carried is not None)
+        return len(self.starts) + self.before
 
     def keys(self) -> list[Any]:
         """Return an array for each key column, one row a run."""
         arrays = []
         for i, column in enumerate(self.series):
             library = library_of(column)
-            array = library.take(library.array(column), self.own)
-            if self.carried is not None:
-                row = library.repeat(self.carried.rows[i], 1, column.dtype)
-                array = library.concatenate([row, array])
-            arrays.append(array)
+            array, starts = library.array(column), self.starts
+            if self.carried is None:
+                arrays.append(library.take(array, starts))
+                continue
+            # equal keys are the same, but for zeros of two signs and for objects
+            if self.joined and (column.dtype == object or self.carried.values[i] == 0):
+                starts = starts[1:]
+            taken = library.take(array, starts)
+            if len(starts) < self.count:
+                taken = library.prepend(self.carried.rows[i], taken)
+            arrays.append(taken)
         return arrays
 
 
-def runs_of(series: list[Any], starts: Any, carried: Border | None) -> Runs:
-    """Return the runs of a partition, given where equal keys start in it and what was open before."""
+def runs_of(series: list[Any], starts: Any, carried: Border | None, ends: bool) -> Runs:
+    """Return the runs that end in a partition.
+
+    Parameters
+    ----------
+    series : list of columns
+        Its keys.
+    starts : array
+        Where equal keys start in it.
+    carried : Border or None
+        What was open before.
+    ends : bool
+        Whether nothing follows; otherwise the last run stays open.
+    """
     joined = False
-    if carried is not None and len(series[0]):
+    if carried is not None and len(starts):
         joined = carried.values == border(series, 0).values
-    return Runs(series, starts[1:] if joined else starts, carried, joined)
+    if not ends:
+        if len(starts) <= joined:  # the run that was open before stays so
+            carried, joined = None, False
+        starts = starts[:-1]
+    return Runs(series, starts, carried, joined)
 
 
 @dataclass(frozen=True)
@@ -209,20 +234,21 @@ class RunLengths(OpenRuns):
             series = self.by.series(partition)
             keys = key_arrays(series)
             starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-            runs = runs_of(series, starts, prefix.border)
-            counts = [starts, lengths]
-            if runs.carried is not None:
-                join, whole = library.numbers.concatenate, library.numbers.asarray
-                first = join([whole([prefix.start], dtype=INT64), runs.own + prefix.rows])
-                ends = whole([prefix.rows + len(partition)], dtype=INT64)
-                counts = [first, join([first[1:], ends]) - first]
+            runs = runs_of(series, starts, prefix.border, self.ends)
+            first, lengths = runs.starts, lengths[: len(runs.starts)]
+            if prefix.rows:
+                first, known = first + prefix.rows, prefix.rows - prefix.start
+                if runs.joined:
+                    first[0] = prefix.start
+                    lengths[0] += known
+                elif runs.before:
+                    first, lengths = prepended(prefix.start, first), prepended(known, lengths)
             layout = layout_of(library, INT64)
             assert layout is not None
-            arrays = [*runs.keys(), *(layout.wrap(x, None, INT64) for x in counts)]
+            arrays = [*runs.keys(), *(layout.wrap(x, None, INT64) for x in (first, lengths))]
             names = self.by.columns or (partition.name or "value",)
             columns = [*names, "run_start", "run_length"]
-            out = library.frame(arrays, columns, library.range_index(0, runs.count))
-        return out if self.ends else out.iloc[:-1]
+            return library.frame(arrays, columns, library.range_index(0, runs.count))
 
 
 def run_lengths(obj: Any, subset: Any) -> Any:
