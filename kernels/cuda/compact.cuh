@@ -23,7 +23,49 @@ __device__ __forceinline__ typename Moved<N>::type moved(const Params& p, const 
     return reinterpret_cast<const T*>(p.payload[N])[view.first + at];
 }
 
-constexpr int AT_ONCE = 4;
+// Begins to read what will be moved later.
+template <int N>
+__device__ __forceinline__ void fetch(const Params& p, const View& view, int at) {
+  using T = typename Moved<N>::type;
+  if constexpr (!Moved<N>::POSITION)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const T*>(p.payload[N]) + view.first + at));
+}
+
+// Outputs FIRST to FIRST + N - 1 of some items. All are read before any is written, as a write might change what is read
+// next for all that the compiler knows, and it would wait for one after the other.
+template <int FIRST, int N, int ITEMS>
+struct Batch : Batch<FIRST, N - 1, ITEMS> {
+  typename Moved<FIRST + N - 1>::type value[ITEMS];
+};
+template <int FIRST, int ITEMS>
+struct Batch<FIRST, 0, ITEMS> {};
+template <int FIRST, int N, int ITEMS>
+__device__ __forceinline__ auto& values_of(Batch<FIRST, N, ITEMS>& batch) {
+  return batch.value;
+}
+
+constexpr int AT_ONCE = 4;  // items a lane in registers, and bytes of each
+constexpr int BATCH_BYTES = __CUDA_ARCH__ >= 900 ? 32 : 16;
+
+// How many outputs make a batch, of which there are N with so many bytes left.
+template <int FIRST, int N = 0>
+constexpr int batch_size(int left = BATCH_BYTES) {
+  if constexpr (FIRST + N < OUTPUTS) {
+    constexpr int size = sizeof(typename Moved<FIRST + N>::type);
+    return N && size > left ? N : batch_size<FIRST, N + 1>(left - size);
+  } else {
+    return N;
+  }
+}
+// f(the first of some outputs, how many they are), as constants.
+template <int FIRST = 0, class F>
+__device__ __forceinline__ void each_batch(F f) {
+  if constexpr (FIRST < OUTPUTS) {
+    constexpr int N = batch_size<FIRST>();
+    f(Int<FIRST>{}, Int<N>{});
+    each_batch<FIRST + N>(f);
+  }
+}
 
 __device__ __forceinline__ void move_listed(const Params& p, const View& view, u8* const (&out)[OUTPUTS], i64 base,
                                             const u16* list, int total, int warp, int lane) {
@@ -31,15 +73,21 @@ __device__ __forceinline__ void move_listed(const Params& p, const View& view, u
     int at[AT_ONCE];
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++) at[i] = warp * SEGMENT + list[min(begin + 32 * i, total - 1)];
-    unroll<OUTPUTS>([&](auto n) {
-      using T = typename Moved<n.value>::type;
-      T values[AT_ONCE];
+    each_batch([&](auto first, auto count) {
+      constexpr int FIRST = first.value;
+      Batch<FIRST, count.value, AT_ONCE> batch;
+      unroll<count.value>([&](auto n) {
+        auto& values = values_of<FIRST, n.value + 1, AT_ONCE>(batch);
 #pragma unroll
-      for (int i = 0; i < AT_ONCE; i++) values[i] = moved<n.value>(p, view, at[i]);
-      T* to = reinterpret_cast<T*>(out[n.value]) + base;
+        for (int i = 0; i < AT_ONCE; i++) values[i] = moved<FIRST + n.value>(p, view, at[i]);
+      });
+      unroll<count.value>([&](auto n) {
+        using T = typename Moved<FIRST + n.value>::type;
+        T* to = reinterpret_cast<T*>(out[FIRST + n.value]) + base;
 #pragma unroll
-      for (int i = 0; i < AT_ONCE; i++)
-        if (begin + 32 * i < total) to[begin + 32 * i] = values[i];
+        for (int i = 0; i < AT_ONCE; i++)
+          if (begin + 32 * i < total) to[begin + 32 * i] = values_of<FIRST, n.value + 1, AT_ONCE>(batch)[i];
+      });
     });
   }
 }
@@ -58,7 +106,10 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
       kept[lane].marks = place;
       unroll<OUTPUTS>([&](auto n) {
         constexpr int N = n.value;
-        if constexpr (Moved<N>::COLUMN >= 0) Moved<N>::saved(kept[lane]) = moved<N>(p, view, warp * SEGMENT + place);
+        if constexpr (Moved<N>::COLUMN >= 0)
+          Moved<N>::saved(kept[lane]) = moved<N>(p, view, warp * SEGMENT + place);
+        else
+          fetch<N>(p, view, warp * SEGMENT + place);
       });
     }
   }
@@ -85,14 +136,21 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16*, int warp, int lane) {
   if (lane >= int(sum.marked)) return;
-  unroll<OUTPUTS>([&](auto n) {
-    constexpr int N = n.value;
-    using T = typename Moved<N>::type;
-    T* to = reinterpret_cast<T*>(p.out[N]) + before.marked + lane;
-    if constexpr (Moved<N>::COLUMN >= 0)
-      *to = Moved<N>::saved(kept[lane]);
-    else
-      *to = moved<N>(p, view, warp * SEGMENT + int(kept[lane].marks));
+  each_batch([&](auto first, auto count) {
+    constexpr int FIRST = first.value;
+    Batch<FIRST, count.value, 1> batch;
+    unroll<count.value>([&](auto n) {
+      constexpr int N = FIRST + n.value;
+      auto& value = values_of<FIRST, n.value + 1, 1>(batch)[0];
+      if constexpr (Moved<N>::COLUMN >= 0)
+        value = Moved<N>::saved(kept[lane]);
+      else
+        value = moved<N>(p, view, warp * SEGMENT + int(kept[lane].marks));
+    });
+    unroll<count.value>([&](auto n) {
+      using T = typename Moved<FIRST + n.value>::type;
+      reinterpret_cast<T*>(p.out[FIRST + n.value])[before.marked + lane] = values_of<FIRST, n.value + 1, 1>(batch)[0];
+    });
   });
 }
 

@@ -39,6 +39,9 @@ def by(plan, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
 PLANS = {
     "select": KEPT,
     "partition": replace(KEPT, split=True),
+    "select-wide": replace(
+        KEPT, moved=(Moved(I4, 0), *[Moved(F8, -1)] * 4, Moved(np.dtype("c16"), -1), POSITIONS)
+    ),
     "in-place": replace(
         FLAGS, moved=(Moved(I4, 1), Moved(F8, 2)), staged=(I4, F8), split=True, in_place=True
     ),
