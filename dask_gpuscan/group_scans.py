@@ -23,7 +23,7 @@ from .columns import (
     moved_layout,
     title,
 )
-from .kernels import BUILT_IN, Operator
+from .kernels import BUILT_IN, InBand, Operator
 from .keys import Keys
 from .reductions import States, joint_nulls, merged, on_states
 from .runs import INT64
@@ -71,16 +71,14 @@ class ScanGroups:
             requested = answer if is_number(library, answer) else None
         return plan(library, self.op, dtypes, requested)
 
-    def _options(self, found: Plan, columns: Sequence[Any]) -> tuple[list[View], dict[str, Any]]:
-        views = [view.settled() for view in found.views(columns)]
+    def _options(self, found: Plan, views: list[View]) -> dict[str, Any]:
         values = tuple(v.values for v in views) if len(views) > 1 else views[0].values
-        dtype = found.kernel_dtype
-        return views, {"values": values, "nulls": joint_nulls(views), "dtype": dtype}
+        return {"values": values, "nulls": joint_nulls(views), "dtype": found.kernel_dtype}
 
     def state(self, columns: Sequence[Any]) -> tuple[Operator, Any]:
         """Reduce the rows of one group."""
         found = self._plan(columns)
-        _, options = self._options(found, columns)
+        options = self._options(found, [v.in_band() for v in found.views(columns)])
         return kernels.aggregate(found.op, reverse=self.reverse, **options)
 
     def join(self, states: Sequence[tuple[Operator, Any]]) -> tuple[Operator, Any]:
@@ -91,7 +89,13 @@ class ScanGroups:
     def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
         """Scan a partition, from the state of the group that goes on in it."""
         found = self._plan(columns)
-        views, options = self._options(found, columns)
+        views = found.views(columns)
+        doubt = views[0].doubt if len(views) == 1 else None
+        views = [v.settled() if doubt is None else v.in_band() for v in views]
+        options = self._options(found, views)
+        nulls, met = options["nulls"], None
+        if doubt is not None and isinstance(nulls, InBand):  # the kernel tells whether there is any
+            met = library_of(columns[0]).numbers.zeros(1, np.bool_)
         carry_in = None
         if continues:
             carry_in = kernels.seed(found.op, carried[1], found.kernel_dtype)
@@ -103,9 +107,13 @@ class ScanGroups:
             reverse=self.reverse,
             carry_in=carry_in,
             continues=continues,
+            met=met,
             **options,
         )
-        return self._wrapped(found, views, options["nulls"], out)
+        if doubt is not None and met is not None and not bool(met[0]):
+            doubt.dispel()
+            nulls = None
+        return self._wrapped(found, views, nulls, out)
 
     def _wrapped(self, found: Plan, views: list[View], nulls: Any, out: Any) -> Any:
         missing = None
@@ -116,7 +124,7 @@ class ScanGroups:
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Reduce each group to its state."""
         found = self._plan(columns)
-        _, options = self._options(found, columns)
+        options = self._options(found, [v.in_band() for v in found.views(columns)])
         answer = found.kernel_dtype
         op, values, dtype = kernels.carried(found.op, options["values"], answer, answer)
         options |= {"values": values, "dtype": dtype}
@@ -132,7 +140,8 @@ class ScanGroups:
     ) -> Any:
         """Scan a partition with the states of groups before its rows: elements are lifted to states first."""
         found = self._plan(columns)
-        views, options = self._options(found, columns)
+        views = [v.settled() for v in found.views(columns)]
+        options = self._options(found, views)
         numbers = library_of(columns[0]).numbers
         rows = numbers.arange(len(columns[0]), dtype=INT64)
         _, states = kernels.reduce_by_key(found.op, [rows], starts=False, **options)

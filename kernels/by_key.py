@@ -97,6 +97,7 @@ def scan_by_key(
     continues: bool = False,
     dtype: Any = None,
     mark_nulls: bool = False,
+    met: Any = None,
     carry_out: bool = True,
 ) -> tuple[Any, Any]:
     """Scan arrays, restarting at each run of equal keys.
@@ -112,6 +113,8 @@ def scan_by_key(
     continues : bool, default False
         Whether the first run (in reverse, the last one) goes on with that open run. If it does not,
         `carry_in` is not used.
+    met : array of bool, shape (1,), optional
+        Set to True if one of the values is missing in band; else left as it is.
 
     Returns
     -------
@@ -151,6 +154,7 @@ def scan_by_key(
         carry_in=carry_in if continues else None,
         dtype=None if dtype is None else np.dtype(dtype),
         mark_nulls=mark_nulls,
+        met=met,
         carry_out=carry_out,
     )
     return out, carry if carry_out else None

@@ -18,6 +18,17 @@ class InBand:
     """Missing elements are NaN in floating-point data and NaT in 64-bit integer data."""
 
 
+def missing_in_band(values: Any) -> Any:
+    """Return which elements are NaN or NaT, as an array of bool.
+
+    Examples
+    --------
+    >>> missing_in_band(np.array([1.0, np.nan]))
+    array([False,  True])
+    """
+    return values == NAT if values.dtype == np.int64 else values != values
+
+
 @dataclass(frozen=True, eq=False)
 class Mask:
     """Missing elements are told by a mask: bits, as in Arrow, or bytes, as in pandas.

@@ -11,7 +11,7 @@ from numba.core import types
 
 from ..counted import counted
 from ..marks import Runs
-from ..nulls import Nulls
+from ..nulls import InBand, Nulls, missing_in_band
 from ..operators import Operator
 from .calls import operator_type
 from .compaction import WORD
@@ -87,6 +87,7 @@ def scan_by_key(
     carry_in: Any,
     dtype: np.dtype | None,
     mark_nulls: bool,
+    met: Any,
     carry_out: bool,  # which costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
@@ -116,6 +117,8 @@ def scan_by_key(
     space = space_for, SPACE
     _, carry_out = _walk(op, types_, work, work_kind, space, carry, length)
     del alive
+    if met is not None and isinstance(nulls, InBand):
+        met[0] |= any(missing_in_band(v).any() for v in values)
     return outs[0] if types_.scalar_output else tuple(outs), carry_out
 
 

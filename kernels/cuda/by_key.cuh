@@ -64,7 +64,7 @@ __device__ __forceinline__ u32 read_states(const View& view, int i, op::State (&
     if constexpr (IN_BAND) missing |= u32(op::is_missing(e[j])) << j;
     states[j] = pick(((present & ~missing) >> j) & 1, op::lift(e[j]), op::identity());
   }
-  return missing;
+  return missing & present;
 }
 
 constexpr int TOGETHER = sizeof(op::State) <= 8 ? ROWS : 1;  // rows in registers
@@ -220,6 +220,7 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
     scan_segment(view, marks, before_all.open, warp, lane,
                  [&](int, int place, u32 mine, u32 missing, const op::State(&before)[VN], const op::State(&after)[VN]) {
                    op::Output results[VN];
+                   if (IN_BAND && missing && p.rest[0]) *p.rest[0] = 1;
 #pragma unroll
                    for (int j = 0; j < VN; j++) {
                      bool marked = (mine >> j) & 1;

@@ -151,6 +151,7 @@ def scan_by_key(
     carry_in: Any,
     dtype: np.dtype | None,
     mark_nulls: bool,
+    met: Any,
     carry_out: bool,
 ) -> tuple[Any, Any]:
     """Scan arrays within runs of equal keys; see `kernels.scan_by_key`."""
@@ -170,7 +171,7 @@ def scan_by_key(
     if n:
         begun = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
-            continues=continues, seed=_seed(here, carry, types_), waits=carry_out,
+            rests=[met], continues=continues, seed=_seed(here, carry, types_), waits=carry_out,
         )  # fmt: skip
         if carry_out:
             found = begun.read()["open"]

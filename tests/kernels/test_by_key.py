@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from dask_gpuscan.kernels import (
     BUILT_IN,
+    NAT,
     InBand,
     Mask,
     bitmap,
@@ -222,3 +223,19 @@ def test_bad_input():
             call(BUILT_IN["add"], [x], [1, 2, 3, 4])
     with pytest.raises(TypeError, match="carry_in must be"):
         scan_by_key(BUILT_IN["add"], [x], x, carry_in=0.5, continues=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scans_tell_whether_they_met_a_null(backend, dtype, reverse):
+    key, x = keys_and_values(2 * TILE + 5, 700, dtype)
+    k = backend.array(key)
+    for at in [None, 0, TILE, len(x) - 1]:
+        y, met = x.copy(), backend.array(np.zeros(1, bool))
+        if at is not None:
+            y[at] = NAT if dtype == "int64" else np.nan
+        options = {"nulls": InBand(), "reverse": reverse}
+        out, _ = scan_by_key(BUILT_IN["add"], [k], backend.array(y), met=met, **options)
+        assert bool(met[0]) == (at is not None)
+        plain, _ = scan_by_key(BUILT_IN["add"], [k], backend.array(y), **options)
+        np.testing.assert_array_equal(backend.to_numpy(out), backend.to_numpy(plain))
