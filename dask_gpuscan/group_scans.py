@@ -35,7 +35,7 @@ _NOTHING = -(2**62)
 """Stands for a row that was never met."""
 
 
-def _scan_by_key(op: Operator, keys: list[Any], values: Any, **options: Any) -> Any:
+def scan_groups(op: Operator, keys: list[Any], values: Any, **options: Any) -> Any:
     """Scan within runs of equal keys, without a wait for what is open after the last row."""
     out, _ = kernels.scan_by_key(op, keys, values, carry_out=False, **options)
     return out
@@ -99,7 +99,7 @@ class ScanGroups:
         carry_in = None
         if continues:
             carry_in = kernels.seed(found.op, carried[1], found.kernel_dtype)
-        out = _scan_by_key(
+        out = scan_groups(
             found.op,
             keys.arrays,
             key_nulls=keys.nulls,
@@ -150,7 +150,7 @@ class ScanGroups:
             prior = (kernels.seed(found.op, prior, found.kernel_dtype),)
         pairs = zip(prior, states, strict=True)
         both = tuple(numbers.concatenate([a, b])[order] for a, b in pairs)
-        out = _scan_by_key(
+        out = scan_groups(
             on_states(found.op, both),
             keys.arrays,
             both if len(both) > 1 else both[0],
@@ -180,7 +180,7 @@ class ScanAfterValues(ScanGroups):
     def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
         state, seen_before = carried if continues else (None, False)
         out = super().apply(columns, keys, state, continues)
-        seen = _scan_by_key(
+        seen = scan_groups(
             _ANY,
             keys.arrays,
             self._valid(columns),
@@ -211,7 +211,7 @@ class ScanAfterValues(ScanGroups):
         out = super().apply_after(columns, tuple(inner), order, back, keys)
         numbers = library_of(columns[0]).numbers
         valid = numbers.concatenate([seen_before, self._valid(columns)])[order]
-        seen = _scan_by_key(_ANY, keys.arrays, valid, exclusive=True)
+        seen = scan_groups(_ANY, keys.arrays, valid, exclusive=True)
         return self._nulled(columns, out, seen[back])
 
 
@@ -237,7 +237,7 @@ class CountGroups:
         """Number the rows of a partition."""
         library = library_of(columns[0])
         ones = library.numbers.ones(len(columns[0]), INT64)
-        out = _scan_by_key(
+        out = scan_groups(
             BUILT_IN["add"],
             keys.arrays,
             ones,
@@ -266,7 +266,7 @@ class CountGroups:
         library = library_of(columns[0])
         ones = library.numbers.ones(len(columns[0]), INT64)
         counts = library.numbers.concatenate([prior[0], ones])[order]
-        out = _scan_by_key(BUILT_IN["add"], keys.arrays, counts)
+        out = scan_groups(BUILT_IN["add"], keys.arrays, counts)
         layout = layout_of(library, INT64)
         assert layout is not None
         return layout.wrap(out[back] - 1, None, INT64)
@@ -321,7 +321,7 @@ class FillGroups:
         # rows are numbered as they are met; what is carried in was met `since` rows before the first
         rows = numbers.arange(count, dtype=INT64)
         met = count - 1 - rows if self.reverse else rows
-        taken = _scan_by_key(
+        taken = scan_groups(
             BUILT_IN["maximum"],
             keys.arrays,
             numbers.where(valid, met, _NOTHING),
@@ -385,7 +385,7 @@ class FillGroups:
         array = library.concatenate([values, library.array(column)])
         valid = numbers.concatenate([seen, library.valid(column)])[order]
         rows = numbers.arange(len(order), dtype=INT64)
-        taken = _scan_by_key(BUILT_IN["maximum"], keys.arrays, numbers.where(valid, rows, -1))
+        taken = scan_groups(BUILT_IN["maximum"], keys.arrays, numbers.where(valid, rows, -1))
         nothing = taken < 0
         if self.limit is not None:
             late = numbers.concatenate([since, numbers.zeros(len(column), INT64)])[order]

@@ -342,6 +342,10 @@ class GroupBy:
         frame = self._needed([n for part in parts for n in part.sources])
         return run(frame, carry if self._one_pass else KeyedScan(carry))
 
+    def scan_part(self, part: Part) -> Any:
+        """Return the one Series that a scan of other columns than the groups' own makes."""
+        return self._scan(str(part.name), [part], True)
+
     def _scan_columns(self, label: str, operation: Any, numeric_only: bool = False) -> Any:
         check_flags(numeric_only=numeric_only)
         parts = [Part(n, (n,), operation) for n in self._columns(numeric_only)]

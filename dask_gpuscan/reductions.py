@@ -294,7 +294,8 @@ class ReduceColumn:
             first, states = kernels.reduce_by_key(op, keys.arrays, values, **options)
             return first, states if isinstance(states, tuple) else (states,)
 
-        return self._seeing_nan(columns, reduced)
+        found: tuple[Any, States] = self._seeing_nan(columns, reduced)
+        return found
 
     def state(self, columns: Sequence[Any]) -> tuple[Operator, States]:
         """Reduce rows of one run."""
@@ -306,7 +307,8 @@ class ReduceColumn:
             state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
             return op, state if isinstance(state, tuple) else (state,)
 
-        return self._seeing_nan(columns, reduced)
+        found: tuple[Operator, States] = self._seeing_nan(columns, reduced)
+        return found
 
     def _counts_all(self, columns: Sequence[Any]) -> bool:
         of = self.reduction.of

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from backends import same
 from strategies import cuts, partitioned
 
-pytestmark = pytest.mark.timeout(1800)  # each gap is a kernel to compile
-
 
 @st.composite
 def events(draw):
@@ -87,6 +85,30 @@ def test_events_of_nobody_have_no_session(backend):
         assert numbers.fillna(-1).tolist() == [0, -1, 0, 1]
         table = backend.to_pandas(events.gpuscan.sessions("t", "user", gap=2).compute())
         assert table["count"].tolist() == [2, 1]
+
+
+def test_times_of_nobody_may_decrease(backend):
+    df = pd.DataFrame({"t": [5, 9, 2, 6, 8], "user": ["a", None, None, "a", "a"]})
+    for at in ([], [0.5]):
+        events = partitioned(backend.frame(df), at)
+        for order, clustered in (([0, 1, 2, 3, 4], False), ([1, 2, 0, 3, 4], True)):
+            part = partitioned(backend.frame(df.iloc[order]), at)
+            numbers = part.gpuscan.sessionize("t", "user", gap=1, clustered=clustered).compute()
+            assert backend.to_pandas(numbers).dropna().tolist() == [0, 0, 1]
+        with pytest.raises(ValueError, match="must not decrease"):
+            events.assign(t=9 - events.t).gpuscan.sessionize("t", "user", gap=1).compute()
+
+
+@pytest.mark.parametrize("by", [None, "u"])
+def test_extreme_times(backend, by):
+    low, high = np.iinfo("int64").min, np.iinfo("int64").max
+    whole = pd.DataFrame({"t": [low, low + 3, 0, high - 3, high], "u": [1, 1, 1, 1, 1]})
+    for dtype in ("int64", "uint64"):
+        host = whole if dtype == "int64" else whole.assign(t=[0, 3, 2**63, 2**64 - 4, 2**64 - 1])
+        for events in (backend.frame(host), partitioned(backend.frame(host), [0.5])):
+            for gap, expected in ((3, [0, 0, 1, 2, 2]), (2.9, [0, 1, 2, 3, 4]), (np.inf, [0] * 5)):
+                (found,) = dask.compute(events.gpuscan.sessionize("t", by, gap=gap))
+                assert backend.to_pandas(found).tolist() == expected
 
 
 frame = pd.DataFrame(

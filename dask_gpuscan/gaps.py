@@ -1,0 +1,195 @@
+"""Gaps between the times of neighbouring rows, counted within groups: the scan under session numbers.
+
+Rows before which there is a gap are found by one compaction, marked, and counted by one scan. Times are plain
+numbers here, and so is the gap. This module must never know what a session is, nor which partition it works on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import kernels
+from .columns import Library, layout_of, library_of
+from .group_scans import scan_groups
+from .kernels import BUILT_IN, Predicate
+from .kernels.marks import counter_of
+from .keys import Keys, any_null
+from .reductions import States, merged
+from .runs import INT64
+
+_ADD = BUILT_IN["add"]
+
+State = tuple[Any, Any, int] | None
+"""First time, last time and gaps of the rows of one group, on the host; None of no rows."""
+
+
+def _whole(before: Any, after: Any, gap: Any) -> Any:
+    return (
+        after < before or np.uint64(after - before) > gap
+    )  # a difference of any two integers fits
+
+
+def _real(before: Any, after: Any, gap: Any) -> Any:
+    return after < before or after - before > gap
+
+
+_WIDE = {"f": counter_of(_real), "i": counter_of(_whole), "u": counter_of(_whole)}
+"""Whether there is a gap between two times, or they are out of order, by the kind of their dtype."""
+
+
+@dataclass(frozen=True)
+class CountGaps:
+    """The number of gaps before each row within its group: differences of times that are larger than `gap`.
+
+    Its columns are the times and then the keys, which tell which rows belong to no group.
+    """
+
+    time: Hashable
+    """Name of the times' column, for messages."""
+    gap: int | float
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer."""
+        return INT64
+
+    def state(self, columns: Sequence[Any]) -> State:
+        """Return what is known of the rows of one group."""
+        times = _times(columns[0])
+        if not len(times):
+            return None
+        return times[0].item(), times[-1].item(), len(self._gaps(times, times, None))
+
+    def join(self, states: Sequence[State]) -> State:
+        """Return what is known of neighbouring parts of one group."""
+        found = None
+        for state in states:
+            if found is None or state is None:
+                found = found or state
+            else:
+                gaps = found[2] + state[2] + self._is_wide(found[1], state[0])
+                found = found[0], state[1], gaps
+        return found
+
+    def apply(
+        self, columns: Sequence[Any], keys: Keys | None, carried: State, continues: bool
+    ) -> Any:
+        """Number the rows of a partition; without keys they are one group.
+
+        Raises
+        ------
+        ValueError
+            For times that are null, or that decrease within a group.
+        """
+        if library_of(columns[0]).missing(columns[0]) is not None:
+            raise ValueError(f"time: column {self.time!r} has nulls; drop them first")
+        times, before = _times(columns[0]), 0
+        rows = self._gaps(times, times, _heads(keys))
+        self._check_order(columns, rows[times[rows] < times[rows - 1]])
+        if continues and carried is not None and len(times):
+            first = times[0].item()
+            before = carried[2] + self._is_wide(carried[1], first)
+            if first < carried[1]:
+                self._check_order(columns, np.zeros(1, INT64))
+        flags = _flags(times, rows)
+        carry_in = np.int64(before)
+        if keys is None:
+            out, _ = kernels.scan(_ADD, flags, carry_in=carry_in, dtype=INT64, carry_out=False)
+        else:
+            out = scan_groups(
+                _ADD,
+                keys.arrays,
+                flags,
+                key_nulls=keys.nulls,
+                carry_in=carry_in if continues else None,
+                continues=continues,
+                dtype=INT64,
+            )
+        return _column(columns, out)
+
+    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
+        """Return the first time, the last time and the gaps of each group."""
+        times = _times(columns[0])
+        flags = _flags(times, self._gaps(times, times, _heads(keys)))
+        options: dict[str, Any] = {"key_nulls": keys.nulls, "dtype": INT64, "starts": False}
+        first, last = _ends(keys)
+        _, gaps = kernels.reduce_by_key(_ADD, keys.arrays, flags, **options)
+        return first, (times[first], times[last], gaps)
+
+    def merge(self, library: Library, states: States, keys: Keys) -> States:
+        """Return the same of equal keys, given in the order of their rows."""
+        begins, ends, gaps = states
+        gaps = gaps.copy()
+        gaps[self._gaps(ends, begins, _heads(keys))] += 1
+        first, last = _ends(keys)
+        return (begins[first], ends[last], *merged(_ADD, (gaps,), keys))
+
+    def apply_after(
+        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
+    ) -> Any:
+        """Number the rows of a partition, after those of their groups that came before."""
+        times, join = _times(columns[0]), library_of(columns[0]).numbers.concatenate
+        begins, ends = (join([each, times])[order] for each in prior[:2])
+        gaps = join([prior[2], np.zeros_like(times, INT64)])[order]
+        found = self._gaps(ends, begins, _heads(keys))
+        late = found[begins[found] < ends[found - 1]]
+        self._check_order(columns, order[late] - len(prior[0]))
+        gaps[found] += 1
+        return _column(columns, scan_groups(_ADD, keys.arrays, gaps)[back])
+
+    def _is_wide(self, before: Any, after: Any) -> bool:
+        return bool(after - before > self.gap)
+
+    def _gaps(self, ends: Any, begins: Any, heads: Any) -> Any:
+        """Positions with a gap before them, or that begin before the end of the one before."""
+        kind = ends.dtype.kind
+        gap = np.float64(self.gap) if kind == "f" else np.uint64(self.gap)
+        wide = Predicate(_WIDE[kind], [ends[:-1], begins[1:], gap])
+        (found,) = kernels.select([], wide, positions=True)
+        found += 1
+        return found if heads is None else found[~heads[found]]
+
+    def _check_order(self, columns: Sequence[Any], late: Any) -> None:
+        """Raise if any of the rows, which are earlier than those before them, belongs to a group."""
+        if not len(late):
+            return
+        null = any_null(columns[1:])
+        if null is None or not bool(null[late].all()):
+            raise ValueError(
+                f"time: column {self.time!r} must not decrease (within each key of by); sort by it first"
+            )
+
+
+def _times(column: Any) -> Any:
+    """Times as integers or floats of 64 bits."""
+    library = library_of(column)
+    layout = layout_of(library, column.dtype)
+    assert layout is not None
+    values = layout.raw(library.array(column)).values
+    kind = values.dtype.kind
+    return values.astype(f"{kind if kind in 'fu' else 'i'}8", copy=False)
+
+
+def _heads(keys: Keys | None) -> Any:
+    return None if keys is None else kernels.heads(keys.arrays, nulls=keys.nulls)
+
+
+def _ends(keys: Keys) -> tuple[Any, Any]:
+    """The first and the last row of each group."""
+    first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+    return first, first + lengths - 1
+
+
+def _flags(like: Any, rows: Any) -> Any:
+    flags = np.zeros_like(like, np.bool_)
+    flags[rows] = True
+    return flags
+
+
+def _column(columns: Sequence[Any], numbers: Any) -> Any:
+    layout = layout_of(library_of(columns[0]), INT64)
+    assert layout is not None
+    return layout.wrap(numbers, None, INT64)
