@@ -1,12 +1,12 @@
 """Gaps between the times of neighbouring rows, counted within groups: the scan under session numbers.
 
-Rows before which there is a gap are found by one compaction, marked, and counted by one scan. Times are plain
-numbers here, and so is the gap. This module must never know what a session is, nor which partition it works on.
+Rows before which there is a gap are marked by a predicate of neighbours, and marks are counted by one scan. Times are
+plain numbers here, and so is the gap. This module must never know what a session is, nor which partition it works on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from . import kernels
 from .columns import Library, layout_of, library_of
 from .group_scans import scan_groups
-from .kernels import BUILT_IN, Predicate
+from .kernels import BUILT_IN, Operator, Predicate
 from .kernels.marks import counter_of
 from .keys import Keys, any_null
 from .reductions import States, merged
@@ -28,17 +28,45 @@ State = tuple[Any, Any, int] | None
 
 
 def _whole(before: Any, after: Any, gap: Any) -> Any:
-    return (
-        after < before or np.uint64(after - before) > gap
-    )  # a difference of any two integers fits
+    return np.uint64(after - before) > gap  # which any difference fits into
 
 
 def _real(before: Any, after: Any, gap: Any) -> Any:
-    return after < before or after - before > gap
+    return after - before > gap
 
 
-_WIDE = {"f": counter_of(_real), "i": counter_of(_whole), "u": counter_of(_whole)}
-"""Whether there is a gap between two times, or they are out of order, by the kind of their dtype."""
+def _whole_within(before: Any, after: Any, starts: Any, gap: Any) -> Any:
+    return not starts and np.uint64(after - before) > gap
+
+
+def _real_within(before: Any, after: Any, starts: Any, gap: Any) -> Any:
+    return not starts and after - before > gap
+
+
+_WIDE = {
+    (kind, within): counter_of(wide)
+    for kinds, within, wide in (
+        ("iu", False, _whole),
+        ("f", False, _real),
+        ("iu", True, _whole_within),
+        ("f", True, _real_within),
+    )
+    for kind in kinds
+}
+"""Whether there is a gap between two times, by the kind of their dtype, and by whether a group may start there."""
+
+
+def _either(a: Any, b: Any) -> Any:
+    return a or b
+
+
+_LATE = {
+    False: Operator(_either, False, lambda before, after: after < before, name="late"),
+    True: Operator(
+        _either, False, lambda before, after, starts: not starts and after < before, name="late"
+    ),
+}
+"""Whether any time is earlier than the one before it, by whether groups may start."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +89,8 @@ class CountGaps:
         times = _times(columns[0])
         if not len(times):
             return None
-        return times[0].item(), times[-1].item(), len(self._gaps(times, times, None))
+        gaps = int(np.count_nonzero(self._gaps(times, times, None)))
+        return times[0].item(), times[-1].item(), gaps
 
     def join(self, states: Sequence[State]) -> State:
         """Return what is known of neighbouring parts of one group."""
@@ -86,15 +115,14 @@ class CountGaps:
         """
         if library_of(columns[0]).missing(columns[0]) is not None:
             raise ValueError(f"time: column {self.time!r} has nulls; drop them first")
-        times, before = _times(columns[0]), 0
-        rows = self._gaps(times, times, _heads(keys))
-        self._check_order(columns, rows[times[rows] < times[rows - 1]])
+        times, before, heads = _times(columns[0]), 0, _heads(keys)
+        self._check_order(columns, times, times, heads, lambda rows: rows)
         if continues and carried is not None and len(times):
             first = times[0].item()
             before = carried[2] + self._is_wide(carried[1], first)
             if first < carried[1]:
-                self._check_order(columns, np.zeros(1, INT64))
-        flags = _flags(times, rows)
+                self._refuse(columns, np.zeros(1, INT64))
+        flags = self._gaps(times, times, heads)
         carry_in = np.int64(before)
         if keys is None:
             out, _ = kernels.scan(_ADD, flags, carry_in=carry_in, dtype=INT64, carry_out=False)
@@ -113,7 +141,7 @@ class CountGaps:
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Return the first time, the last time and the gaps of each group."""
         times = _times(columns[0])
-        flags = _flags(times, self._gaps(times, times, _heads(keys)))
+        flags = self._gaps(times, times, _heads(keys))
         options: dict[str, Any] = {"key_nulls": keys.nulls, "dtype": INT64, "starts": False}
         first, last = _ends(keys)
         _, gaps = kernels.reduce_by_key(_ADD, keys.arrays, flags, **options)
@@ -122,8 +150,7 @@ class CountGaps:
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return the same of equal keys, given in the order of their rows."""
         begins, ends, gaps = states
-        gaps = gaps.copy()
-        gaps[self._gaps(ends, begins, _heads(keys))] += 1
+        gaps = gaps + self._gaps(ends, begins, _heads(keys))
         first, last = _ends(keys)
         return (begins[first], ends[last], *merged(_ADD, (gaps,), keys))
 
@@ -133,34 +160,47 @@ class CountGaps:
         """Number the rows of a partition, after those of their groups that came before."""
         times, join = _times(columns[0]), library_of(columns[0]).numbers.concatenate
         begins, ends = (join([each, times])[order] for each in prior[:2])
-        gaps = join([prior[2], np.zeros_like(times, INT64)])[order]
-        found = self._gaps(ends, begins, _heads(keys))
-        late = found[begins[found] < ends[found - 1]]
-        self._check_order(columns, order[late] - len(prior[0]))
-        gaps[found] += 1
+        gaps, heads = join([prior[2], np.zeros_like(times, INT64)])[order], _heads(keys)
+        known = len(prior[0])
+        self._check_order(columns, ends, begins, heads, lambda rows: order[rows] - known)
+        gaps += self._gaps(ends, begins, heads)
         return _column(columns, scan_groups(_ADD, keys.arrays, gaps)[back])
 
     def _is_wide(self, before: Any, after: Any) -> bool:
         return bool(after - before > self.gap)
 
     def _gaps(self, ends: Any, begins: Any, heads: Any) -> Any:
-        """Positions with a gap before them, or that begin before the end of the one before."""
+        """Tell which begin later than the gap after the end of the one before; the first does not."""
         kind = ends.dtype.kind
         gap = np.float64(self.gap) if kind == "f" else np.uint64(self.gap)
-        wide = Predicate(_WIDE[kind], [ends[:-1], begins[1:], gap])
-        (found,) = kernels.select([], wide, positions=True)
-        found += 1
-        return found if heads is None else found[~heads[found]]
+        wide = Predicate(_WIDE[kind, heads is not None], [*_pairs(ends, begins, heads), gap])
+        flags = np.empty_like(ends, np.bool_)
+        flags[:1] = False
+        kernels.flags(wide, out=flags[1:])
+        return flags
 
-    def _check_order(self, columns: Sequence[Any], late: Any) -> None:
+    def _check_order(
+        self, columns: Sequence[Any], ends: Any, begins: Any, heads: Any, row: Callable[[Any], Any]
+    ) -> None:
+        """Raise if any begins before the end of the one before in its group; `row` tells which row that is."""
+        pairs = _pairs(ends, begins, heads)
+        if kernels.reduce(_LATE[heads is not None], tuple(pairs)):
+            late = pairs[1] < pairs[0]
+            rows = np.flatnonzero(late if heads is None else late & ~heads[1:]) + 1
+            self._refuse(columns, row(rows))
+
+    def _refuse(self, columns: Sequence[Any], late: Any) -> None:
         """Raise if any of the rows, which are earlier than those before them, belongs to a group."""
-        if not len(late):
-            return
         null = any_null(columns[1:])
         if null is None or not bool(null[late].all()):
             raise ValueError(
                 f"time: column {self.time!r} must not decrease (within each key of by); sort by it first"
             )
+
+
+def _pairs(ends: Any, begins: Any, heads: Any) -> list[Any]:
+    """What lies side by side: the end of the one before, the begin, and whether a group starts there."""
+    return [ends[:-1], begins[1:], *([] if heads is None else [heads[1:]])]
 
 
 def _times(column: Any) -> Any:
@@ -181,12 +221,6 @@ def _ends(keys: Keys) -> tuple[Any, Any]:
     """The first and the last row of each group."""
     first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
     return first, first + lengths - 1
-
-
-def _flags(like: Any, rows: Any) -> Any:
-    flags = np.zeros_like(like, np.bool_)
-    flags[rows] = True
-    return flags
 
 
 def _column(columns: Sequence[Any], numbers: Any) -> Any:

@@ -14,7 +14,15 @@ from .arrays import is_array
 from .backends import backend_of
 from .built_in import BUILT_IN
 from .by_key import reduce_by_key, scan_by_key
-from .compaction import heads, partition, run_length_decode, run_length_encode, select, unique
+from .compaction import (
+    flags,
+    heads,
+    partition,
+    run_length_decode,
+    run_length_encode,
+    select,
+    unique,
+)
 from .cpu import Signature
 from .int128 import INT128
 from .marks import Predicate
@@ -39,6 +47,7 @@ __all__ = [
     "carried",
     "carrier",
     "check_associative",
+    "flags",
     "fold",
     "heads",
     "is_array",

@@ -126,6 +126,40 @@ def heads(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> Any:
     return primitive("heads", found.arrays)(found)
 
 
+def flags(keep: Predicate, *, out: Any = None) -> Any:
+    """Tell for which rows a predicate is true.
+
+    Parameters
+    ----------
+    keep : Predicate
+    out : array of bool, optional
+        Where the answer goes: contiguous, of the length of what the predicate reads. By default a new array.
+
+    Returns
+    -------
+    array of bool
+
+    Raises
+    ------
+    ValueError
+        If `out` does not fit.
+
+    Examples
+    --------
+    >>> x = np.array([3, 1, 4, 1, 5])
+    >>> flags(Predicate(lambda before, after: after > before, [x[:-1], x[1:]]))
+    array([False,  True, False,  True])
+    """
+    length = len(keep.arrays[0])
+    if out is not None and not (
+        out.dtype == np.bool_ and out.shape == (length,) and out.flags.c_contiguous
+    ):
+        raise ValueError(
+            f"out must be a contiguous array of {length} bool, found {out.dtype} of shape {out.shape}"
+        )
+    return primitive("heads", keep.arrays)(keep, out)
+
+
 def unique(
     keys: Any,
     arrays: Sequence[Any] = (),

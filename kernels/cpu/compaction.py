@@ -67,10 +67,10 @@ def compact(
     return kept, rest
 
 
-def heads(marks: Runs) -> np.ndarray:
-    """Return the marks as an array of bool; see `kernels.heads`."""
+def heads(marks: Any, out: np.ndarray | None = None) -> np.ndarray:
+    """Return the marks as an array of bool; see `kernels.heads` and `kernels.flags`."""
     told, kind, length, alive = marks_of(marks)
-    out = room(length, np.bool_)
+    out = room(length, np.bool_) if out is None else out
     _counted(
         compacting.Heads(told, out.view(np.uint8)),
         _heads_type(kind),

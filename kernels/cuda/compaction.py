@@ -75,17 +75,18 @@ def compact(
     return kept, [_cut(r, n - count) for r in rests[:wanted]] if split else None
 
 
-def heads(marks: Runs) -> Any:
-    """Tell where runs start; see `kernels.heads`."""
-    plan, data, masks, _, continues = _marking(marks)
+def heads(marks: Any, out: Any = None) -> Any:
+    """Write marks; see `kernels.heads` and `kernels.flags`."""
+    plan, data, masks, scalars, continues = _marking(marks)
     n = len(data[0])
-    flags = cupy.ndarray(n, np.bool_)
+    flags = cupy.ndarray(n, np.bool_) if out is None else out
     if plan.marks == "flags":
         flags[:] = data[0]
     elif n:
         visit(
-            _visiting(plan, "heads"), n, data, masks, outs=[flags], continues=continues, waits=False
-        )
+            _visiting(plan, "heads"), n, data, masks, outs=[flags], scalars=scalars,
+            continues=continues, waits=False,
+        )  # fmt: skip
     return flags
 
 

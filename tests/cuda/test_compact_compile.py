@@ -51,6 +51,7 @@ PLANS = {
     "unique-key": replace(RUNS, moved=(Moved(I4, 0), POSITIONS)),
     "run-lengths": replace(RUNS, visitor="run_lengths"),
     "heads": Plan("heads", "runs", tuple(map(np.dtype, ("c16", "f2", "u1"))), (NO, BITS, BYTES)),
+    "flags": replace(KEPT, visitor="heads", moved=()),
     "reduce-add": by(RUNS, "add", "f4", reduces=True),
     "reduce-add-wide": by(RUNS, "add", "f8", reduces=True),
     "reduce-add-wider": by(

@@ -12,6 +12,7 @@ from dask_gpuscan.kernels import (
     Predicate,
     bitmap,
     byte_mask,
+    flags,
     heads,
     partition,
     run_length_decode,
@@ -282,3 +283,18 @@ def test_read_only_arrays_are_not_written_over():
     x.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         select([x], x > 1, in_place=True)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_flags_of_neighbours(backend, n):
+    x = np.random.default_rng(n).integers(0, 9, n + 1)
+    y, expected = backend.array(x), np.diff(x) > 2
+    pairs = [y[:-1], y[1:], 2]
+    found = flags(Predicate(lambda before, after, gap: after - before > gap, pairs))
+    np.testing.assert_array_equal(backend.to_numpy(found), expected)
+    room = backend.array(np.ones(n + 3, bool))  # one byte beside a word
+    assert flags(Predicate(lambda a, b, c: b - a > c, pairs), out=room[1:-2]).shape == (n,)
+    np.testing.assert_array_equal(backend.to_numpy(room), [True, *expected, True, True])
+    for out in (room, room[: 2 * n : 2] if n > 1 else room, backend.array(np.zeros(n))):
+        with pytest.raises(ValueError, match="out must be a contiguous array"):
+            flags(Predicate(lambda a, b, c: b - a > c, pairs), out=out)
