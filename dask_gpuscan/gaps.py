@@ -15,7 +15,7 @@ import numpy as np
 from . import kernels
 from .columns import Library, layout_of, library_of
 from .group_scans import scan_groups
-from .kernels import BUILT_IN, Operator, Predicate
+from .kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
 from .kernels.marks import counter_of
 from .keys import Keys, any_null
 from .reductions import States, merged
@@ -35,38 +35,13 @@ def _real(before: Any, after: Any, gap: Any) -> Any:
     return after - before > gap
 
 
-def _whole_within(before: Any, after: Any, starts: Any, gap: Any) -> Any:
-    return not starts and np.uint64(after - before) > gap
+_WIDE = {"i": counter_of(_whole), "u": counter_of(_whole), "f": counter_of(_real)}
+"""Whether there is a gap between two times, by the kind of their dtype."""
 
-
-def _real_within(before: Any, after: Any, starts: Any, gap: Any) -> Any:
-    return not starts and after - before > gap
-
-
-_WIDE = {
-    (kind, within): counter_of(wide)
-    for kinds, within, wide in (
-        ("iu", False, _whole),
-        ("f", False, _real),
-        ("iu", True, _whole_within),
-        ("f", True, _real_within),
-    )
-    for kind in kinds
-}
-"""Whether there is a gap between two times, by the kind of their dtype, and by whether a group may start there."""
-
-
-def _either(a: Any, b: Any) -> Any:
-    return a or b
-
-
-_LATE = {
-    False: Operator(_either, False, lambda before, after: after < before, name="late"),
-    True: Operator(
-        _either, False, lambda before, after, starts: not starts and after < before, name="late"
-    ),
-}
-"""Whether any time is earlier than the one before it, by whether groups may start."""
+_LATE = Operator(
+    lambda a, b: a or b, False, lambda before, after: after < before, name="late", inputs=2
+)
+"""Whether any time is earlier than the one before it."""
 
 
 @dataclass(frozen=True)
@@ -170,10 +145,11 @@ class CountGaps:
         return bool(after - before > self.gap)
 
     def _gaps(self, ends: Any, begins: Any, heads: Any) -> Any:
-        """Tell which begin later than the gap after the end of the one before; the first does not."""
+        """Tell which begin later than the gap after the end of the one before; the first in a group does not."""
         kind = ends.dtype.kind
         gap = np.float64(self.gap) if kind == "f" else np.uint64(self.gap)
-        wide = Predicate(_WIDE[kind, heads is not None], [*_pairs(ends, begins, heads), gap])
+        nulls = [_heads_of(heads), None, None]
+        wide = Predicate(_WIDE[kind], [ends[:-1], begins[1:], gap], nulls)
         flags = np.empty_like(ends, np.bool_)
         flags[:1] = False
         kernels.flags(wide, out=flags[1:])
@@ -183,11 +159,10 @@ class CountGaps:
         self, columns: Sequence[Any], ends: Any, begins: Any, heads: Any, row: Callable[[Any], Any]
     ) -> None:
         """Raise if any begins before the end of the one before in its group; `row` tells which row that is."""
-        pairs = _pairs(ends, begins, heads)
-        if kernels.reduce(_LATE[heads is not None], tuple(pairs)):
-            late = pairs[1] < pairs[0]
-            rows = np.flatnonzero(late if heads is None else late & ~heads[1:]) + 1
-            self._refuse(columns, row(rows))
+        before, after = ends[:-1], begins[1:]
+        if kernels.reduce(_LATE, (before, after), nulls=_heads_of(heads)):
+            late = after < before if heads is None else (after < before) & ~heads[1:]
+            self._refuse(columns, row(np.flatnonzero(late) + 1))
 
     def _refuse(self, columns: Sequence[Any], late: Any) -> None:
         """Raise if any of the rows, which are earlier than those before them, belongs to a group."""
@@ -198,9 +173,9 @@ class CountGaps:
             )
 
 
-def _pairs(ends: Any, begins: Any, heads: Any) -> list[Any]:
-    """What lies side by side: the end of the one before, the begin, and whether a group starts there."""
-    return [ends[:-1], begins[1:], *([] if heads is None else [heads[1:]])]
+def _heads_of(heads: Any) -> Nulls:
+    """Which rows but the first start a group, as the nulls among pairs of neighbours."""
+    return None if heads is None else byte_mask(heads[1:])
 
 
 def _times(column: Any) -> Any:

@@ -110,10 +110,13 @@ class ScanGroups:
             met=met,
             **options,
         )
-        if doubt is not None and met is not None and not bool(met[0]):
-            doubt.dispel()
-            nulls = None
-        return self._wrapped(found, views, nulls, out)
+        if doubt is None or met is None:
+            return self._wrapped(found, views, nulls, out)
+        whole = self._wrapped(found, views, None, out)  # while the kernel runs
+        if bool(met[0]):
+            return self._wrapped(found, views, nulls, out)
+        doubt.dispel()
+        return whole
 
     def _wrapped(self, found: Plan, views: list[View], nulls: Any, out: Any) -> Any:
         missing = None
