@@ -228,11 +228,18 @@ def groups(versus: Callable[..., None], n: int) -> None:
     )
 
 
+def nothing(partition: Frame) -> Frame:
+    return partition
+
+
 # --- partitions -------------------------------------------------------------------------------------------------------
 
 
 def partitions(bench: GpuBench) -> None:
-    """64 partitions of 2^22 rows, against dask-cudf's own group-by; groups span partitions."""
+    """64 partitions of 2^22 rows; groups span partitions.
+
+    Against dask-cudf's own group-by, and against the floor of what has two tasks a partition: two that do nothing.
+    """
     import dask.dataframe as dd
     from dask_gpu import cluster, materialise, same_partitions
 
@@ -247,35 +254,40 @@ def partitions(bench: GpuBench) -> None:
         "partitions": count,
         "gpus": bench.gpus,
         "mean_run": MEAN_RUN,
-        "rounds": bench.scale(7, 3),
     }
     with cluster(bench.gpus) as client:
-        lazy = dd.from_map(grouped, firsts, rows=rows, meta=grouped(0, 1))
-        df = materialise(client, lazy)
+        meta = grouped(0, 1)
+        df = materialise(client, dd.from_map(grouped, firsts, rows=rows, meta=meta))
         ours, theirs = df.gpuscan.groupby("key", clustered=True), df.groupby("key")
+        twice = df.map_partitions(nothing, meta=meta).map_partitions(nothing, meta=meta)
 
-        def run(lazy: Any) -> Any:
+        def run(lazy: Any, fuse: bool = True) -> Any:
             # Dask's own sums know only when they are optimised how many partitions they have
-            return materialise(client, lazy.optimize())
+            return materialise(client, lazy.optimize(fuse=fuse))
 
-        bench.compare(
-            sums,
-            lambda: run(ours.sum()),
-            {"dask-cudf": lambda: run(theirs.sum())},
-            check=lambda a, b: alike_by_key(a.compute(), b.compute()),
-            targets={"dask-cudf": "ratio >= 5"},
-            moved=12 * options["n"],
-            **options,
-        )
-        bench.compare(
-            scans,
-            lambda: run(ours.cumsum()),
-            {"dask-cudf": lambda: run(theirs.cumsum())},
-            check=same_partitions,
-            targets={"dask-cudf": "ratio >= 10"},
-            moved=20 * options["n"],
-            **options,
-        )
+        def by_key(a: Any, b: Any) -> None:
+            alike_by_key(a.compute(), b.compute())
+
+        for name, method, check, width, target in (
+            (sums, "sum", by_key, 12, "ratio >= 5"),
+            (scans, "cumsum", same_partitions, 20, "ratio >= 10"),
+        ):
+
+            def answer(groups: Any, method: str = method) -> Any:
+                return run(getattr(groups, method)())
+
+            options["moved"] = width * options["n"]
+            floor = {"floor": lambda: run(twice, fuse=False)}
+            bench.compare(name, lambda: answer(ours), floor, rounds=bench.scale(7, 3), **options)
+            bench.compare(
+                name,
+                lambda: answer(ours),
+                {"dask-cudf": lambda: answer(theirs)},
+                rounds=3,
+                check=check,
+                targets={"dask-cudf": target},
+                **options,
+            )
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from numba.extending import overload
 from .calls import OPTIONS, cached_njit
 from .marking import count_marked, list_marked, mark, offset
 from .memory import copy_bytes, elements, read, write
+from .packing import ADD_UP, pack_rows
 from .shared import call, zero
 from .visitors import Visitor, register
 
@@ -144,12 +145,16 @@ def _move_as(source, stride, width, marks, size, count, target, like):
         for k in range(count):
             _put(source, stride, offset(marks, k), target + k * width, like)
         return
+    begin, packed = pack_rows(source, stride, width, marks, count, target, like)
+    if packed == count:
+        return
+    target += packed * width
     last = (size - 1) & -8
     while read(marks + last, np.uint64(0)) == 0:
         last -= 8
-    for row in range(0, last, 8):
+    for row in range(begin, last, 8):
         # byte `i` says how many of the rows up to `i` are marked
-        marked = np.int64(read(marks + row, np.uint64(0)) * _ADD_UP)
+        marked = np.int64(read(marks + row, np.uint64(0)) * ADD_UP)
         _put(source, stride, row, target, like)
         for i in range(1, 8):
             _put(source, stride, row + i, target + width * (marked >> 8 * i - 8 & 255), like)
@@ -169,10 +174,6 @@ def _put_element_or_number(source, stride, i, target, like):
     if isinstance(like, types.NoneType):
         return lambda source, stride, i, target, like: write(target, source + i)
     return lambda source, stride, i, target, like: write(target, read(source + i * stride, like))
-
-
-_ADD_UP = np.uint64(0x0101010101010101)
-"""Multiplied with eight bytes of 0 or 1, adds to each byte those before it."""
 
 
 register(Compact, Visitor(_observe, _emit))

@@ -20,6 +20,7 @@ from numba.core.extending import intrinsic
 from .calls import OPTIONS, cached_njit, is_nan, kinds, lift, load, null, parts
 from .engine import TILE
 from .memory import elements, read, write
+from .packing import GATHER_BITS
 from .shared import call, zero
 from .visitors import visit
 
@@ -91,9 +92,6 @@ _FOUR = np.uint64(0x0001000100010001)
 """Multiplied with an offset, repeats it in the four parts of a word."""
 _COUNTS = _BITS.sum(axis=1)
 
-_GATHER_BITS = np.uint64(0x0102040810204080)
-"""Multiplied with eight bytes of 0 or 1, makes them the bits of the highest byte."""
-
 
 @cached_njit
 def list_rows(kind, flags, size, offsets):
@@ -106,7 +104,7 @@ def list_rows(kind, flags, size, offsets):
     write(flags + size, like)
     count = 0
     for word in range((size + 7) // 8):
-        bits = (read(flags + 8 * word, like) * _GATHER_BITS) >> np.uint64(56)
+        bits = (read(flags + 8 * word, like) * GATHER_BITS) >> np.uint64(56)
         if bits == 0:
             continue
         places = np.uint64(8 * word) * _FOUR

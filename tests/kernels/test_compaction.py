@@ -1,7 +1,11 @@
 """Compaction of arrays against NumPy, and the algebra between select, partition, runs and their inverse."""
 
 import gc
+import os
 import pickle
+import platform
+import subprocess
+import sys
 
 import cloudpickle
 import numpy as np
@@ -298,3 +302,32 @@ def test_flags_of_neighbours(backend, n):
     for out in (room, room[: 2 * n : 2] if n > 1 else room, backend.array(np.zeros(n))):
         with pytest.raises(ValueError, match="out must be a contiguous array"):
             flags(Predicate(lambda a, b, c: b - a > c, pairs), out=out)
+
+
+OTHER_CPU = """
+import numpy as np
+from dask_gpuscan.kernels import select
+from dask_gpuscan.kernels.cpu.packing import HAS_COMPRESS
+
+assert not HAS_COMPRESS
+rng = np.random.default_rng(5)
+for share in (0.01, 0.5, 1.0):
+    x, keep = rng.random(100_003), rng.random(100_003) < share
+    few = x.astype("f4")
+    for found, expected in zip(
+        select([x, few], keep, positions=True), (x[keep], few[keep], np.flatnonzero(keep))
+    ):
+        np.testing.assert_array_equal(found, expected)
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names a CPU of x86")
+def test_cpus_that_cannot_pack(tmp_path):
+    other = {
+        "NUMBA_CPU_NAME": "haswell",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
+    command = [sys.executable, "-c", OTHER_CPU]
+    found = subprocess.run(command, env=os.environ | other, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
