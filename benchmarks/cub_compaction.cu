@@ -32,18 +32,18 @@ int main(int argc, char** argv) {
     Buffer<double> in(n / 2), out(n / 2);
     measure_memory("float64", in, out, n / 2);
   }
-  for (int percent : {50, 1}) {
+  for (int percent : {50, 4, 1}) {
     LessThan keep{percent * 10};
     auto select = [&](void* scratch, size_t& size) {
       return cub::DeviceSelect::If(scratch, size, keys.data, keys_out.data, count.data, n, keep);
     };
-    report(percent == 50 ? "select_50" : "select_1", "int32", n, cub_ms(select), 4.0 * n * (1 + percent / 100.0));
+    report(("select_" + std::to_string(percent)).c_str(), "int32", n, cub_ms(select), 4.0 * n * (1 + percent / 100.0));
   }
   auto partition = [&](void* scratch, size_t& size) {
     return cub::DevicePartition::If(scratch, size, keys.data, keys_out.data, count.data, n, LessThan{500});
   };
   report("partition_50", "int32", n, cub_ms(partition), 8.0 * n);
-  for (int run : {2, 500, 1000000}) {
+  for (int run : {2, 25, 500, 1000000}) {
     fill_heads<<<1024, 256>>>(lengths.data, n, run);
     auto number = [&](void* scratch, size_t& size) {
       return cub::DeviceScan::InclusiveSum(scratch, size, lengths.data, keys.data, n);

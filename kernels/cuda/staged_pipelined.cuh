@@ -33,13 +33,16 @@ struct Turn {  // which of N places a tile of this block has, and which phase it
   }
 };
 
-// By one thread.
+// By one thread. A ticket is not taken before its stage is empty, as others wait for its tile: a warp that holds a stage
+// would keep back all blocks, one after another.
 __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
   i64 next = take_ticket(p, true);
+  bool taken = true;
   Turn<SLOTS> slot;
-  for (Turn<STAGES> turn;; turn.next(), slot.next()) {
+  for (Turn<STAGES> turn;; slot.next()) {
     int s = turn.place;
     ring.empty[s].wait(turn.phase ^ 1);
+    if (!taken) next = take_ticket(p, false);
     if (next >= p.tiles) {
       ring.tile[slot.place].at.tile = -1;
       ring.full[s].arrive();
@@ -54,7 +57,9 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
       Source source = source_of<k.value>(p, at);
       load_bulk(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
     });
-    next = take_ticket(p, false);  // travels while the next stage is emptied
+    turn.next();
+    taken = ring.empty[turn.place].ready(turn.phase ^ 1);
+    if (taken) next = take_ticket(p, false);  // travels while the next turn begins
   }
 }
 
