@@ -18,7 +18,8 @@ from .group_scans import scan_groups
 from .kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
 from .kernels.marks import counter_of
 from .keys import Keys, any_null
-from .reductions import States, merged
+from .reducers import States
+from .reductions import merged
 from .runs import INT64
 
 _ADD = BUILT_IN["add"]

@@ -25,7 +25,8 @@ from .columns import (
 )
 from .kernels import BUILT_IN, InBand, Operator
 from .keys import Keys
-from .reductions import States, joint_nulls, merged, on_states
+from .reducers import States
+from .reductions import joint_nulls, merged, on_states
 from .runs import INT64
 from .scans import METHODS, Plan, plan
 

@@ -19,7 +19,8 @@ from .kernels import BUILT_IN, Operator
 from .keys import check_by
 from .lookback import is_lazy, meta_of, run
 from .per_key import KeyedScan, reduce_by_table
-from .reductions import OWN, REDUCTIONS, ROWS, ReduceColumn, Reduction, spread
+from .reducers import OWN, REDUCTIONS, ROWS, Reduction, spread
+from .reductions import ReduceColumn
 
 NAMES = (*REDUCTIONS, "var", "std")
 """The reductions that `agg` takes by name."""

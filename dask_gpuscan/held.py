@@ -14,7 +14,8 @@ from . import kernels
 from .columns import Library, is_number, library_of, title
 from .kernels import BUILT_IN
 from .keys import Keys
-from .reductions import COUNT, OF_TIMES, REDUCTIONS, ReduceColumn, Reduction, States, in_kernels
+from .reducers import COUNT, OF_TIMES, REDUCTIONS, Reduction, States
+from .reductions import ReduceColumn, in_kernels
 from .runs import INT64, Runs
 
 PICKING = ("first", "last")

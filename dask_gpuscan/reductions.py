@@ -1,4 +1,4 @@
-"""Reductions of runs of equal keys: a table of operators, and how their states become a column of answers.
+"""Reductions of columns by runs of equal keys: from columns to states, and from states to columns of answers.
 
 A reduction knows one column (or the columns that an operator takes together) and the runs in one partition; what
 was open before comes as a host state. This module must never know which partition it works on.
@@ -28,189 +28,9 @@ from .columns import (
 from .kernels import BUILT_IN, Operator
 from .kernels.product import PRODUCT, PRODUCTS
 from .keys import Keys
+from .reducers import FLOAT64, OWN, REDUCTIONS, SHOWING_NAN, Reduction, States, seeing
 from .runs import INT64, Runs
 from .scans import IGNORING_NAN, plan
-
-FLOAT64 = np.dtype(np.float64)
-
-States = tuple[Any, ...]
-"""One item a field of an operator's state: scalars of one run, or arrays of one item a run."""
-
-
-# --- operators ---------------------------------------------------------------------------------------
-
-
-def _seen_first(dtype: np.dtype) -> Any:
-    return (dtype.type(0), False)
-
-
-def _with_flag(x: Any) -> Any:
-    return (x, True)
-
-
-@lru_cache(maxsize=16)
-def _seeing(extreme: Operator) -> Operator:
-    """The operator that also knows whether there was a value: state (value, seen)."""
-    choose = extreme.combine
-
-    def combine(a: Any, b: Any) -> Any:
-        if not a[1]:
-            return b
-        if not b[1]:
-            return a
-        return (choose(a[0], b[0]), True)
-
-    return Operator(combine, _seen_first, _with_flag, name=f"seen-{extreme.name}", inputs=1)
-
-
-def _changes(a: Any, b: Any) -> Any:
-    if a[0] == 0:
-        return b
-    if b[0] == 0:
-        return a
-    return (a[0] + b[0] - (a[2] == b[1]), a[1], b[2])
-
-
-def _no_changes(dtype: np.dtype) -> Any:
-    return (0, dtype.type(0), dtype.type(0))
-
-
-def _one(x: Any) -> Any:
-    return (1, x, x)
-
-
-CHANGES = Operator(_changes, _no_changes, _one, name="changes", inputs=1)
-"""State: (runs of equal values, first value, last value)."""
-
-
-# --- what states answer: values, and where they are null ---------------------------------------------
-
-
-def _moments(a: Any, b: Any) -> Any:
-    return (a[0] + b[0], a[1] + b[1])
-
-
-def _moment(x: Any) -> Any:
-    return (1.0, x * 1.0)
-
-
-_MEAN = Operator(_moments, (0.0, 0.0), _moment, name="mean")
-"""State: (number of values, their sum)."""
-
-
-def _halves(a: Any, b: Any) -> Any:
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
-
-
-def _half(x: Any) -> Any:
-    return (1, x >> 32, x & 0xFFFFFFFF)
-
-
-_MEAN_TIME = Operator(_halves, (0, 0, 0), _half, name="mean-time")
-"""State: (number of values, sums of their upper and lower halves), as the sum of times may need more than 64 bits."""
-
-
-def _itself(numbers: Any, s: States) -> Any:
-    return s[0], None
-
-
-def _if_seen(numbers: Any, s: States) -> Any:
-    return s[0], ~s[1]
-
-
-def _mean(numbers: Any, s: States) -> Any:
-    none = s[0] == 0
-    return s[1] / numbers.where(none, 1.0, s[0]), none
-
-
-def _mean_time(numbers: Any, s: States) -> Any:
-    none = s[0] == 0
-    n = numbers.where(none, 1, s[0])
-    whole, rest = s[1] // n, s[1] % n
-    return (whole << 32) + s[2] // n + ((rest << 32) + s[2] % n) // n, none
-
-
-def _product(numbers: Any, s: States) -> Any:
-    return (kernels.seed(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
-
-
-def _spread(ddof: int, root: bool) -> Callable[[Any, States], Any]:
-    def answer(numbers: Any, s: States) -> Any:
-        few = s[0] <= ddof
-        spread = s[2] / numbers.where(few, 1.0, s[0] - ddof)
-        return numbers.sqrt(spread) if root else spread, few
-
-    return answer
-
-
-@dataclass(frozen=True)
-class Reduction:
-    """A named reduction.
-
-    Parameters
-    ----------
-    name : str
-        Also the library's, which is asked for the dtype of the answer.
-    op : Operator
-    finish : callable
-        ``finish(numbers, states) -> (values, missing)``.
-    of : {"values", "valid", "rows"}
-        What is reduced: values, whether there is a value, or rows.
-    wide : bool
-        Whether floating-point states are float64 whatever the column.
-    """
-
-    name: str
-    op: Operator
-    finish: Callable[[Any, States], Any]
-    of: str = "values"
-    wide: bool = False
-
-
-def _add(a: Any, b: Any) -> Any:
-    return a + b
-
-
-COUNT = Operator(_add, 0, name="count", inputs=1)
-
-REDUCTIONS: dict[str, Reduction] = {
-    r.name: r
-    for r in (
-        Reduction("sum", BUILT_IN["add"], _itself, wide=True),
-        Reduction("prod", BUILT_IN["multiply"], _product, wide=True),
-        Reduction("min", BUILT_IN["minimum"], _if_seen),
-        Reduction("max", BUILT_IN["maximum"], _if_seen),
-        Reduction("any", BUILT_IN["logical_any"], _itself),
-        Reduction("all", BUILT_IN["logical_all"], _itself),
-        Reduction("count", COUNT, _itself, "valid"),
-        Reduction("size", COUNT, _itself, "rows"),
-        Reduction("mean", _MEAN, _mean),
-        Reduction("first", BUILT_IN["first"], _if_seen),
-        Reduction("last", BUILT_IN["last"], _if_seen),
-        Reduction("nunique_consecutive", CHANGES, _itself),
-    )
-}
-"""The reductions that take no argument."""
-
-ROWS = Reduction("rows", COUNT, _itself, "rows")
-"""The number of rows of a frame, whatever its columns."""
-
-SHOWING_NAN = {"sum": 0, "mean": 1, "var": 1, "std": 1}
-"""Reductions a field of whose state is NaN once they have met one, and that field."""
-
-OWN = ("rows", "nunique_consecutive")
-"""Reductions that no library has: integers."""
-
-OF_TIMES = {"mean": Reduction("mean", _MEAN_TIME, _mean_time)}
-"""Those that are others of times."""
-
-
-def spread(name: str, ddof: int) -> Reduction:
-    """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
-    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"))
-
-
-# --- a reduction of one column -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -273,7 +93,7 @@ class ReduceColumn:
         assert layout is not None
         op = reduction.op
         if op in IGNORING_NAN:
-            op = _seeing(IGNORING_NAN[op] if layout.passes_over_nan else op)
+            op = seeing(IGNORING_NAN[op] if layout.passes_over_nan else op)
         elif op in (BUILT_IN["add"], BUILT_IN["multiply"]):
             answer = self._dtype(library, (column.dtype,))
             answers = layout_of(library, answer)
@@ -357,7 +177,7 @@ class ReduceColumn:
         """Reduce states of equal keys to one."""
         op = self.reduction.op
         if op in IGNORING_NAN and not self.user:
-            op = _seeing(op)
+            op = seeing(op)
         return merged(kernels.carrier(op, states[0].dtype), states, keys)
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
@@ -369,7 +189,7 @@ class ReduceColumn:
         if self.user and not self._carried(layout.storage(dtype)):
             values, missing = lowered(library, self.reduction.op, states), None
         elif self.user:
-            values, missing = _product(library.numbers, states)
+            values, missing = REDUCTIONS["prod"].finish(library.numbers, states)
         else:
             values, missing = self.reduction.finish(library.numbers, states)
         if missing is not None and not bool(missing.any()):
