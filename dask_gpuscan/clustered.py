@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from . import kernels
-from .columns import column_of, library_of
+from .columns import library_of
 from .keys import Keys, any_null, border, key_arrays
 from .lookback import final
 from .runs import Open, OpenRuns, Runs, runs_of
@@ -38,7 +38,7 @@ class ColumnScan(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """One column of a result: its name, the columns it is made of (none: rows are counted), and how."""
+    """One column of a result: its name, what it is made of (columns, keys; none: rows are counted), and how."""
 
     name: Hashable
     sources: tuple[Hashable, ...]
@@ -74,7 +74,7 @@ class Clustered(OpenRuns):
             return [frame]
         if not part.sources:  # any column will do where rows are counted
             return [self.by.series(frame)[0]]
-        return [column_of(frame, name) for name in part.sources]
+        return [self.by.column(frame, name) for name in part.sources]
 
     def check(self, frame: Any) -> None:
         super().check(frame)

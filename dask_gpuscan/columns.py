@@ -227,13 +227,13 @@ class Library(Protocol):
         """Return a kept row as an array, `count` times."""
 
     def part(self, array: Any, start: int, stop: int) -> Any:
-        """Return the rows of an array from `start` to `stop`."""
+        """Return the rows of an array from `start` to `stop`, in the same memory: not for users to write to."""
 
     def slice(self, column: Any, start: int, stop: int) -> Any:
         """Return the rows of a column from `start` to `stop`."""
 
     def prepend(self, kept: Any, array: Any) -> Any:
-        """Return an array with a kept row before it."""
+        """Return an array with a kept row of the same dtype before it."""
 
     def concatenate(self, arrays: list[Any]) -> Any:
         """Join arrays of one dtype; categoricals get the categories of all."""

@@ -265,7 +265,8 @@ class Cudf:
 
     def keep(self, column: Any, row: int) -> Any:
         array = column._column
-        if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iuf" and not array.null_count:
+        known = isinstance(array.dtype, np.dtype) and array.dtype.kind in "iuf"
+        if known and self._is_plain(array):
             return pa.array(view_of(array).values[row : row + 1].get())
         one = self.series(column._column.slice(row, row + 1), None)
         if isinstance(column.dtype, cudf.CategoricalDtype):

@@ -19,7 +19,6 @@ from .kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
 from .kernels.marks import counter_of
 from .keys import Keys, any_null
 from .reducers import States
-from .reductions import merged
 from .runs import INT64
 
 _ADD = BUILT_IN["add"]
@@ -87,17 +86,15 @@ class CountGaps:
         Raises
         ------
         ValueError
-            For times that are null, or that decrease within a group.
+            For times that are null, or that decrease within a group: in this partition, or from those before to it.
         """
-        if library_of(columns[0]).missing(columns[0]) is not None:
-            raise ValueError(f"time: column {self.time!r} has nulls; drop them first")
-        times, before, heads = _times(columns[0]), 0, _heads(keys)
+        times, before, heads = self._checked_times(columns), 0, _heads(keys)
         self._check_order(columns, times, times, heads, lambda rows: rows)
         if continues and carried is not None and len(times):
             first = times[0].item()
             before = carried[2] + self._is_wide(carried[1], first)
             if first < carried[1]:
-                self._refuse(columns, np.zeros(1, INT64))
+                self._refuse(columns, slice(0, 1))
         flags = self._gaps(times, times, heads)
         carry_in = np.int64(before)
         if keys is None:
@@ -117,30 +114,29 @@ class CountGaps:
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Return the first time, the last time and the gaps of each group."""
         times = _times(columns[0])
-        flags = self._gaps(times, times, _heads(keys))
-        options: dict[str, Any] = {"key_nulls": keys.nulls, "dtype": INT64, "starts": False}
-        first, last = _ends(keys)
-        _, gaps = kernels.reduce_by_key(_ADD, keys.arrays, flags, **options)
-        return first, (times[first], times[last], gaps)
+        return _reduced(times, times, self._gaps(times, times, _heads(keys)), keys)
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return the same of equal keys, given in the order of their rows."""
         begins, ends, gaps = states
-        gaps = gaps + self._gaps(ends, begins, _heads(keys))
-        first, last = _ends(keys)
-        return (begins[first], ends[last], *merged(_ADD, (gaps,), keys))
+        return _reduced(begins, ends, gaps + self._gaps(ends, begins, _heads(keys)), keys)[1]
 
     def apply_after(
         self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
     ) -> Any:
         """Number the rows of a partition, after those of their groups that came before."""
-        times, join = _times(columns[0]), library_of(columns[0]).numbers.concatenate
+        times, join = self._checked_times(columns), library_of(columns[0]).numbers.concatenate
         begins, ends = (join([each, times])[order] for each in prior[:2])
         gaps, heads = join([prior[2], np.zeros_like(times, INT64)])[order], _heads(keys)
         known = len(prior[0])
         self._check_order(columns, ends, begins, heads, lambda rows: order[rows] - known)
         gaps += self._gaps(ends, begins, heads)
         return _column(columns, scan_groups(_ADD, keys.arrays, gaps)[back])
+
+    def _checked_times(self, columns: Sequence[Any]) -> Any:
+        if library_of(columns[0]).missing(columns[0]) is not None:
+            raise ValueError(f"time: column {self.time!r} has nulls; drop them first")
+        return _times(columns[0])
 
     def _is_wide(self, before: Any, after: Any) -> bool:
         return bool(after - before > self.gap)
@@ -149,7 +145,7 @@ class CountGaps:
         """Tell which begin later than the gap after the end of the one before; the first in a group does not."""
         kind = ends.dtype.kind
         gap = np.float64(self.gap) if kind == "f" else np.uint64(self.gap)
-        nulls = [_heads_of(heads), None, None]
+        nulls = [_nulls_at_heads(heads), None, None]
         wide = Predicate(_WIDE[kind], [ends[:-1], begins[1:], gap], nulls)
         flags = np.empty_like(ends, np.bool_)
         flags[:1] = False
@@ -157,25 +153,30 @@ class CountGaps:
         return flags
 
     def _check_order(
-        self, columns: Sequence[Any], ends: Any, begins: Any, heads: Any, row: Callable[[Any], Any]
+        self,
+        columns: Sequence[Any],
+        ends: Any,
+        begins: Any,
+        heads: Any,
+        rows_of: Callable[[Any], Any],
     ) -> None:
-        """Raise if any begins before the end of the one before in its group; `row` tells which row that is."""
+        """Raise if any begins before the end of the one before in its group; `rows_of` tells which rows they are."""
         before, after = ends[:-1], begins[1:]
-        if kernels.reduce(_LATE, (before, after), nulls=_heads_of(heads)):
-            late = after < before if heads is None else (after < before) & ~heads[1:]
-            self._refuse(columns, row(np.flatnonzero(late) + 1))
+        if kernels.reduce(_LATE, (before, after), nulls=_nulls_at_heads(heads)):
+            is_late = after < before if heads is None else (after < before) & ~heads[1:]
+            self._refuse(columns, rows_of(np.flatnonzero(is_late) + 1))
 
-    def _refuse(self, columns: Sequence[Any], late: Any) -> None:
+    def _refuse(self, columns: Sequence[Any], rows: Any) -> None:
         """Raise if any of the rows, which are earlier than those before them, belongs to a group."""
         null = any_null(columns[1:])
-        if null is None or not bool(null[late].all()):
+        if null is None or not bool(null[rows].all()):
             raise ValueError(
                 f"time: column {self.time!r} must not decrease (within each key of by); sort by it first"
             )
 
 
-def _heads_of(heads: Any) -> Nulls:
-    """Which rows but the first start a group, as the nulls among pairs of neighbours."""
+def _nulls_at_heads(heads: Any) -> Nulls:
+    """Of pairs of neighbours, those whose second starts a group are null."""
     return None if heads is None else byte_mask(heads[1:])
 
 
@@ -193,10 +194,14 @@ def _heads(keys: Keys | None) -> Any:
     return None if keys is None else kernels.heads(keys.arrays, nulls=keys.nulls)
 
 
-def _ends(keys: Keys) -> tuple[Any, Any]:
-    """The first and the last row of each group."""
-    first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-    return first, first + lengths - 1
+def _reduced(begins: Any, ends: Any, gaps: Any, keys: Keys) -> tuple[Any, States]:
+    """Where each group starts, and its first begin, its last end and the sum of its gaps."""
+    options: dict[str, Any] = {"key_nulls": keys.nulls, "dtype": INT64}
+    first, total = kernels.reduce_by_key(_ADD, keys.arrays, gaps, **options)
+    last = np.empty_like(first)
+    last[:-1] = first[1:] - 1
+    last[-1:] = len(gaps) - 1
+    return first, (begins[first], ends[last], total)
 
 
 def _column(columns: Sequence[Any], numbers: Any) -> Any:

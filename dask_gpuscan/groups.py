@@ -96,6 +96,7 @@ class GroupBy:
 
     def _needed(self, names: Sequence[Hashable]) -> Any:
         """The collection with no other columns than these and the keys, if others would be read or moved."""
+        names = [name for name in names if name not in self._by.levels]
         for name in names:
             self._column(name)
         if self._meta.ndim == 1 or (self._one_pass and not is_lazy(self._obj)):

@@ -182,9 +182,9 @@ class NullIfNone:
 
     def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
         """Return the answers of runs as an array."""
-        reduced, counted = (None, (None, (0,))) if carried is None else carried
+        reduced, counted = (None, None) if carried is None else carried
         array = self.reduction.close(columns, states[:-1], runs, reduced)
-        none_before = runs.before and counted[1][0] == 0
+        none_before = runs.before and not carried[1][1][0]
         if not none_before and library_of(columns[0]).missing(columns[0]) is None:
             return array
         return self._nulled(columns, array, _VALUES.closed(states[-1:], runs, counted)[0])

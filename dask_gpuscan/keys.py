@@ -31,13 +31,13 @@ class By:
         """Return the keys of a frame or series, in order."""
         if not self.columns:
             return [frame]
-        keys = []
-        for name in self.columns:
-            if name in self.levels:
-                keys.append(frame.index.get_level_values(name).to_series(index=frame.index))
-            else:
-                keys.append(column_of(frame, name))
-        return keys
+        return [self.column(frame, name) for name in self.columns]
+
+    def column(self, frame: Any, name: Hashable) -> Any:
+        """Return a column of a frame, or the level of its index that is a key."""
+        if name in self.levels:
+            return frame.index.get_level_values(name).to_series(index=frame.index)
+        return column_of(frame, name)
 
 
 def check_by(meta: Any, by: Any, argument: str = "by") -> By:

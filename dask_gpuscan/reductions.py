@@ -161,7 +161,7 @@ class ReduceColumn:
         return self.answer(columns, self.closed(states, runs, carried))
 
     def closed(self, states: States, runs: Runs, carried: Any) -> States:
-        """Return the states of runs, given that of the one that was open before."""
+        """Return the states of runs, given that of the one that was open before; may write to the arrays given."""
         states = tuple(s[: len(runs.starts)] for s in states)
         if runs.before:
             pairs = zip(carried[1], states, strict=True)

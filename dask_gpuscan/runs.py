@@ -177,14 +177,19 @@ class Runs:
             if self.carried is None:
                 arrays.append(library.take(array, starts))
                 continue
-            # equal keys are the same, but for zeros of two signs and for objects
-            if self.joined and (column.dtype == object or self.carried.values[i] == 0):
+            if self.joined and not _same_if_equal(column.dtype, self.carried.values[i]):
                 starts = starts[1:]
             taken = library.take(array, starts)
             if len(starts) < self.count:
                 taken = library.prepend(self.carried.rows[i], taken)
             arrays.append(taken)
         return arrays
+
+
+def _same_if_equal(dtype: Any, value: Any) -> bool:
+    """Tell whether a key that equals `value` can be taken for it: 0.0 and -0.0, or 1 and True, look different."""
+    kind = dtype.kind
+    return kind in "biumM" or (kind == "f" and value != 0) or (kind != "c" and type(value) is str)
 
 
 def runs_of(series: list[Any], starts: Any, carried: Border | None, ends: bool) -> Runs:
@@ -236,13 +241,13 @@ class RunLengths(OpenRuns):
             starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
             runs = runs_of(series, starts, prefix.border, self.ends)
             first, lengths = runs.starts, lengths[: len(runs.starts)]
-            if prefix.rows:
-                first, known = first + prefix.rows, prefix.rows - prefix.start
+            if prefix.rows:  # without rows before, `first` are the starts themselves
+                first, so_far = first + prefix.rows, prefix.rows - prefix.start
                 if runs.joined:
                     first[0] = prefix.start
-                    lengths[0] += known
+                    lengths[0] += so_far
                 elif runs.before:
-                    first, lengths = prepended(prefix.start, first), prepended(known, lengths)
+                    first, lengths = prepended(prefix.start, first), prepended(so_far, lengths)
             layout = layout_of(library, INT64)
             assert layout is not None
             arrays = [*runs.keys(), *(layout.wrap(x, None, INT64) for x in (first, lengths))]

@@ -93,9 +93,8 @@ def sessionize(obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None) -
     gaps = CountGaps(time, wide)
     if by is None:
         return run(obj[time], SessionNumbers(gaps))
-    named = [n for n in keys.columns if n not in keys.levels]
     groups = obj.gpuscan.groupby(list(keys.columns), clustered=clustered)
-    return groups.scan_part(Part(NUMBER, (time, *named), gaps))
+    return groups.scan_part(Part(NUMBER, (time, *keys.columns), gaps))
 
 
 def sessions(
@@ -107,8 +106,12 @@ def sessions(
     for name in (*keys.columns, *named):
         if name in reserved:
             raise ValueError(f"{name!r} is the name of a column of the result; choose another")
-    numbered = obj.assign(**{NUMBER: sessionize(obj, time, by, gap, clustered)})
+    number = NUMBER
+    while number in names_of(meta_of(obj)):  # a column of the frame may have that name
+        number += "_"
+    numbered = obj.assign(**{number: sessionize(obj, time, by, gap, clustered)})
     together = clustered if keys.columns else True
-    groups = numbered.gpuscan.groupby([*keys.columns, NUMBER], clustered=together)
+    groups = numbered.gpuscan.groupby([*keys.columns, number], clustered=together)
     table = groups.agg(start=(time, "first"), end=(time, "last"), count=(time, "size"), **named)
-    return table.gpuscan.reset_index()
+    table = table.gpuscan.reset_index()
+    return table if number == NUMBER else table.rename(columns={number: NUMBER})

@@ -142,7 +142,7 @@ def flags(keep: Predicate, *, out: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If `out` does not fit.
+        If `out` does not fit, is of another kind than the inputs, or is read-only.
 
     Examples
     --------
@@ -157,7 +157,10 @@ def flags(keep: Predicate, *, out: Any = None) -> Any:
         raise ValueError(
             f"out must be a contiguous array of {length} bool, found {out.dtype} of shape {out.shape}"
         )
-    return primitive("heads", keep.arrays)(keep, out)
+    every = keep.arrays if out is None else [*keep.arrays, out]
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise ValueError("out is read-only")
+    return primitive("heads", every)(keep, out)
 
 
 def unique(
@@ -271,6 +274,7 @@ def run_length_decode(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
 
 __all__ = [
     "Predicate",
+    "flags",
     "heads",
     "partition",
     "run_length_decode",

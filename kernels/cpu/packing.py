@@ -37,7 +37,9 @@ HAS_COMPRESS = _has_compress()
 
 @intrinsic
 def pack(typing_context, source, bits, target, like):
-    """Write to `target` which of the eight numbers at `source` have their bits set; writes eight in any case.
+    """Write to `target` which of the eight numbers at `source` have their bits set.
+
+    Reads eight and writes eight, whatever the bits.
 
     With None for `like`, the numbers are `source`, `source` + 1 and so on, of 8 bytes.
     """
@@ -84,11 +86,11 @@ def pack_rows(source, stride, width, flags, count, target, like):
 def _pack_rows(source, stride, width, flags, count, target, like):
     if not _is_packed(like):
         return lambda source, stride, width, flags, count, target, like: (0, 0)
-    step, neighbours = (1, 0) if isinstance(like, types.NoneType) else (like.bitwidth // 8,) * 2
+    step, dense = (1, 0) if isinstance(like, types.NoneType) else (like.bitwidth // 8,) * 2
 
     def pack_them(source, stride, width, flags, count, target, like):
         row, marked = np.int64(0), np.int64(0)
-        while stride == neighbours and count - marked >= EIGHT:
+        while stride == dense and count - marked >= EIGHT:
             word = read(flags + row, ADD_UP)
             bits = (word * GATHER_BITS) >> np.uint64(56)
             pack(source + row * step, bits, target + marked * width, like)

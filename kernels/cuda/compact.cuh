@@ -44,8 +44,8 @@ __device__ __forceinline__ auto& values_of(Batch<FIRST, N, ITEMS>& batch) {
   return batch.value;
 }
 
-constexpr int AT_ONCE = 4;  // items a lane in registers, and bytes of each
-constexpr int BATCH_BYTES = __CUDA_ARCH__ >= 900 ? 32 : 16;
+constexpr int AT_ONCE = 4;                                   // items a lane in registers
+constexpr int BATCH_BYTES = __CUDA_ARCH__ >= 900 ? 32 : 16;  // of one item, over the outputs of a batch
 
 // How many outputs make a batch, of which there are N with so many bytes left.
 template <int FIRST, int N = 0>

@@ -172,3 +172,25 @@ def test_bad_input(kind):
         dask.compute(rle_decode(-frame[["n"]].rename(columns={"n": "run_length"})))
     with pytest.raises(TypeError, match="frame must be a DataFrame made by rle, found Series"):
         rle_decode(df.n)
+
+
+def test_of_equal_keys_the_first_is_shown(backend):
+    """0.0 equals -0.0, and 1 equals True."""
+    keys = [pd.Series([-0.0, 0.0, 0.0, 1.0]), pd.Series([1.0, 1.0, 0.0, -0.0])]
+    if backend.name == "cpu":
+        keys += [
+            pd.Series([True, 1, 1.0, 2], dtype=object),
+            pd.Series([complex(1, 0.0), complex(1, -0.0), complex(1, 0.0), 2 + 0j]),
+            pd.Series(pd.arrays.IntervalArray.from_tuples([(-0.0, 1), (0.0, 1), (0.0, 1), (1, 2)])),
+        ]
+    for key in keys:
+        frame = backend.frame(pd.DataFrame({"k": key, "x": [1, 2, 3, 4]}))
+        for at in ([0.25], [0.25, 0.5, 0.75]):
+            lazy = partitioned(frame, at)
+            for ours in (
+                lambda f: f[["k"]].gpuscan.rle(),
+                lambda f: f.gpuscan.groupby("k", clustered=True).sum().reset_index(),
+            ):
+                expected, (found,) = ours(frame), dask.compute(ours(lazy))
+                shown = [repr(v) for v in backend.to_pandas(found).k.tolist()]
+                assert shown == [repr(v) for v in backend.to_pandas(expected).k.tolist()]

@@ -99,6 +99,35 @@ def test_times_of_nobody_may_decrease(backend):
             events.assign(t=9 - events.t).gpuscan.sessionize("t", "user", gap=1).compute()
 
 
+@pytest.mark.parametrize("clustered", [None, True])
+def test_keys_in_the_index(backend, clustered):
+    index = pd.Index([None, None, 1.0, 1.0, 1.0], name="u")
+    df = backend.frame(pd.DataFrame({"t": [5, 1, 1, 9, 10]}, index=index))
+    for events in (df, partitioned(df, [0.7])):
+        (found,) = dask.compute(events.gpuscan.sessionize("t", "u", gap=2, clustered=clustered))
+        assert backend.to_pandas(found).dropna().tolist() == [0, 1, 1]
+
+
+def test_null_times_in_any_partition(backend):
+    df = pd.DataFrame({"t": [1.0, 2.0, 3.0, None], "u": [1, 2, 1, 2]})
+    events = partitioned(backend.frame(df), [0.5])
+    for options in ({}, {"by": "u"}, {"by": "u", "clustered": True}):
+        with pytest.raises(ValueError, match="column 't' has nulls"):
+            events.gpuscan.sessionize("t", gap=2, **options).compute()
+
+
+def test_a_column_named_session(backend):
+    host = pd.DataFrame({"session": [0, 1, 10, 11], "v": [5, 5, 5, 6]})
+    for events in (backend.frame(host), partitioned(backend.frame(host), [0.5])):
+        (found,) = dask.compute(events.gpuscan.sessions("session", gap=2))
+        found = backend.to_pandas(found)
+        assert list(found.columns) == ["session", "start", "end", "count"]
+        assert found.to_numpy().tolist() == [[0, 0, 1, 2], [1, 10, 11, 2]]
+        events = events.rename(columns={"session": "t", "v": "session"})
+        (found,) = dask.compute(events.gpuscan.sessions("t", gap=2, total=("session", "sum")))
+        assert backend.to_pandas(found).total.tolist() == [10, 11]
+
+
 @pytest.mark.parametrize("by", [None, "u"])
 def test_extreme_times(backend, by):
     low, high = np.iinfo("int64").min, np.iinfo("int64").max

@@ -302,6 +302,11 @@ def test_flags_of_neighbours(backend, n):
     for out in (room, room[: 2 * n : 2] if n > 1 else room, backend.array(np.zeros(n))):
         with pytest.raises(ValueError, match="out must be a contiguous array"):
             flags(Predicate(lambda a, b, c: b - a > c, pairs), out=out)
+    if backend.name == "cpu":
+        fixed = np.zeros(n, bool)
+        fixed.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            flags(Predicate(lambda a, b, c: b - a > c, pairs), out=fixed)
 
 
 OTHER_CPU = """
