@@ -74,22 +74,20 @@ class ReduceColumn:
         return kernels.carrier(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(
-        self, columns: Sequence[Any], show: Callable[[View], View] = View.in_band
+        self, columns: Sequence[Any], views: list[View]
     ) -> tuple[Operator, Any, kernels.Nulls, Any]:
-        """Operator, values, nulls and the dtype of the state."""
+        """Operator, values, nulls and the dtype of the state; values are those of the views."""
         column, library, reduction = columns[0], library_of(columns[0]), self.reduction
         if reduction.of == "rows":
             return reduction.op, library.numbers.ones(len(column), INT64), None, INT64
         if reduction.of == "valid":
             return reduction.op, library.valid(column).astype(INT64), None, INT64
         if self.user:
-            views = [show(_view(library, c)) for c in columns]
             found = plan(library, reduction.op, tuple(c.dtype for c in columns), None)
             values = tuple(v.values for v in views)
             op, values, dtype = kernels.carried(reduction.op, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
-        view = show(_view(library, column))
-        layout = layout_of(library, column.dtype)
+        view, layout = views[0], layout_of(library, column.dtype)
         assert layout is not None
         op = reduction.op
         if op in IGNORING_NAN:
@@ -108,8 +106,8 @@ class ReduceColumn:
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Reduce each run; also return where the runs start, if wanted."""
 
-        def reduced(show: Callable[[View], View]) -> tuple[Any, States]:
-            op, values, nulls, dtype = self._inputs(columns, show)
+        def reduced(views: list[View]) -> tuple[Any, States]:
+            op, values, nulls, dtype = self._inputs(columns, views)
             options = {"key_nulls": keys.nulls, "nulls": nulls, "dtype": dtype, "starts": starts}
             first, states = kernels.reduce_by_key(op, keys.arrays, values, **options)
             return first, states if isinstance(states, tuple) else (states,)
@@ -122,8 +120,8 @@ class ReduceColumn:
         if self._counts_all(columns):
             return self.reduction.op, (INT64.type(len(columns[0])),)
 
-        def reduced(show: Callable[[View], View]) -> tuple[Operator, States]:
-            op, values, nulls, dtype = self._inputs(columns, show)
+        def reduced(views: list[View]) -> tuple[Operator, States]:
+            op, values, nulls, dtype = self._inputs(columns, views)
             state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
             return op, state if isinstance(state, tuple) else (state,)
 
@@ -138,16 +136,18 @@ class ReduceColumn:
 
     def _seeing_nan(self, columns: Sequence[Any], reduced: Callable[..., Any]) -> Any:
         """Reduce without a look at which values are NaN, if the states show whether any was."""
+        values = self.reduction.of == "values"
+        views = [_view(library_of(c), c) for c in columns] if values else []
         field = SHOWING_NAN.get(self.name) if len(columns) == 1 and not self.user else None
-        doubt = None if field is None else _view(library_of(columns[0]), columns[0]).doubt
+        doubt = None if field is None else views[0].doubt
         if doubt is not None and field is not None:
-            found = reduced(lambda view: view)
+            found = reduced(views)
             shown = found[1][field]
             total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
             if not np.isnan(total):
                 doubt.dispel()
                 return found
-        return reduced(View.in_band)
+        return reduced([view.in_band() for view in views])
 
     def join(self, states: Sequence[tuple[Operator, States]]) -> tuple[Operator, States]:
         """Reduce neighbouring parts of one run."""
