@@ -300,12 +300,10 @@ def column_of(frame: Any, name: Any) -> Any:
     return frame if frame.ndim == 1 else library_of(frame).column(frame, name)
 
 
-def prepended(number: Any, values: Any) -> Any:
+def prepended(library: Library, number: Any, values: Any) -> Any:
     """Return numbers as a layout shows them, with one of the host before them."""
-    out = np.empty_like(values, shape=len(values) + 1)
-    out[0] = number
-    out[1:] = values
-    return out
+    numbers = library.numbers
+    return numbers.concatenate([numbers.asarray([number], dtype=values.dtype), values])
 
 
 def title(column: Any) -> str:

@@ -300,7 +300,7 @@ class Cudf:
     def prepend(self, kept: Any, array: Any) -> Any:
         if not self._is_plain(array) or kept.null_count:
             return self.concatenate([self.repeat(kept, 1, array.dtype), array])
-        values = prepended(self.number(kept, array.dtype), view_of(array).values)
+        values = prepended(self, self.number(kept, array.dtype), view_of(array).values)
         return LAYOUT.wrap(values, None, array.dtype)
 
     def _is_plain(self, array: Any) -> bool:

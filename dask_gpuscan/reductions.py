@@ -164,8 +164,8 @@ class ReduceColumn:
         """Return the states of runs, given that of the one that was open before; may write to the arrays given."""
         states = tuple(s[: len(runs.starts)] for s in states)
         if runs.before:
-            pairs = zip(carried[1], states, strict=True)
-            return tuple(prepended(first, s) for first, s in pairs)
+            pairs, library = zip(carried[1], states, strict=True), library_of(runs.series[0])
+            return tuple(prepended(library, first, s) for first, s in pairs)
         if runs.joined:
             own = tuple(s.dtype.type(s[0].item()) for s in states)
             _, first = self.join([carried, (carried[0], own)])

@@ -247,7 +247,8 @@ class RunLengths(OpenRuns):
                     first[0] = prefix.start
                     lengths[0] += so_far
                 elif runs.before:
-                    first, lengths = prepended(prefix.start, first), prepended(so_far, lengths)
+                    first = prepended(library, prefix.start, first)
+                    lengths = prepended(library, so_far, lengths)
             layout = layout_of(library, INT64)
             assert layout is not None
             arrays = [*runs.keys(), *(layout.wrap(x, None, INT64) for x in (first, lengths))]
