@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from . import kernels
 from .columns import View, title
+from .kernels import Operator
 
 
 def check_overflow(
@@ -42,6 +44,10 @@ def check_overflow(
     adds = scan.op.name == "add"
     if not len(out) or (adds and _cannot_overflow(view.values, before, out.dtype)):
         return
+    if adds and null is None and not scan.exclusive and view.values.dtype.itemsize < 8:
+        if not _fits(scan.reverse, view, before, out.dtype):
+            _refuse(scan, column)
+        return
     present = ~(view.missing() if null is None else view.missing() | null)
     elements = view.values[present].astype(out.dtype, copy=False)
     answers = out[present]
@@ -61,12 +67,41 @@ def check_overflow(
             wrong = ((elements != 0) & (after // divisor != prior)) | negated
     if scan.exclusive:  # the answer after the last element is never written
         wrong = wrong[:-1]
-    if not wrong.any():
-        return
+    if wrong.any():
+        _refuse(scan, column)
+
+
+def _refuse(scan: Any, column: Any) -> None:
     reason = f"overflow: {scan.label} of {title(column)} does not fit {column.dtype}"
     if isinstance(column.dtype, pd.ArrowDtype):
         raise pa.ArrowInvalid(f"{reason}; ask for a wider dtype=")
     raise pd.errors.OutOfBoundsTimedelta(f"{reason}; use a coarser unit")
+
+
+def _later(a: Any, b: Any) -> Any:
+    return (a[0] + b[0], min(a[1], a[0] + b[1]), max(a[2], a[0] + b[2]))
+
+
+def _earlier(a: Any, b: Any) -> Any:
+    return _later(b, a)
+
+
+def _one(x: Any) -> Any:
+    return (np.int64(x), min(np.int64(x), 0), max(np.int64(x), 0))
+
+
+_RANGE = {
+    reverse: Operator(combine, (0, 0, 0), _one, name="range of sums", inputs=1)
+    for reverse, combine in ((False, _later), (True, _earlier))
+}
+"""State: (sum, least and greatest of the running sums from either end, that of no elements included)."""
+
+
+def _fits(reverse: bool, view: View, before: Any, dtype: np.dtype) -> bool:
+    """Tell whether all running sums of elements below 64 bits stay within a type."""
+    _, least, greatest = kernels.reduce(_RANGE[reverse], view.values, nulls=view.nulls)
+    known = np.iinfo(dtype)
+    return bool(known.min <= int(before) + int(least) and int(before) + int(greatest) <= known.max)
 
 
 def _cannot_overflow(values: np.ndarray, before: Any, dtype: np.dtype) -> bool:

@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,6 +132,26 @@ def test_arrow_integers_that_fit_do_not_raise():
     ):  # the second partition alone, or both, overflow in between
         same(partitioned(x, at).gpuscan.cumsum().compute(), x.cumsum())
         same(partitioned(x, at).gpuscan.cumsum(exclusive=True).compute() + x, x.cumsum())
+
+
+@given(
+    items=st.lists(st.one_of(st.none(), st.integers(-70, 70), st.integers(-128, 127)), max_size=12),
+    at=cuts(),
+    reverse=st.booleans(),
+)
+def test_narrow_arrow_integers_raise_exactly_where_pandas_does(items, at, reverse):
+    x = pd.Series(items, dtype="int8[pyarrow]")
+    try:
+        expected = x[::-1].cumsum()[::-1] if reverse else x.cumsum()
+    except pa.ArrowInvalid:
+        expected = None
+    for series in (x, partitioned(x, at)):
+        if expected is None:
+            with pytest.raises(pa.ArrowInvalid, match="overflow"):
+                dask.compute(series.gpuscan.cumsum(reverse=reverse))
+        else:
+            (found,) = dask.compute(series.gpuscan.cumsum(reverse=reverse))
+            same(found, expected)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "Float64", "double[pyarrow]"])
