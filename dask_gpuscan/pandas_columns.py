@@ -379,8 +379,9 @@ class Pandas:
         return None
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
-        filled = column.bfill(limit=limit) if reverse else column.ffill(limit=limit)
-        return _bare(filled.array.copy())
+        filled = _bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
+        own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
+        return filled if own else filled.copy()
 
     def keep(self, column: Any, row: int) -> Any:
         return column.iloc[[row]].array
