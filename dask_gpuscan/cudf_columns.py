@@ -187,7 +187,7 @@ class Cudf:
         return cudf.RangeIndex(start, stop)
 
     def missing(self, column: Any) -> Any:
-        if moved_layout(self, column.dtype) is not None:
+        if self._may_view(column.dtype):
             view = LAYOUT.view(column._column).settled()
             return None if view.nulls is None else view.missing()
         if not column._column.has_nulls(include_nan=True):
@@ -195,7 +195,7 @@ class Cudf:
         return cupy.asarray(self.series(column._column, None).isna()._column)
 
     def valid(self, column: Any) -> Any:
-        if moved_layout(self, column.dtype) is not None:
+        if self._may_view(column.dtype):
             return ~LAYOUT.view(column._column).in_band().missing()
         return cupy.asarray(self.series(column._column, None).notna()._column)
 
@@ -303,10 +303,13 @@ class Cudf:
         values = prepended(self, self.number(kept, array.dtype), view_of(array).values)
         return LAYOUT.wrap(values, None, array.dtype)
 
+    def _may_view(self, dtype: Any) -> bool:
+        """Tell whether columns of a dtype are fixed-width numbers in memory that stays without our care."""
+        return moved_layout(self, dtype) is not None and get_global_manager() is None
+
     def _is_plain(self, array: Any) -> bool:
-        """Tell whether an array is fixed-width numbers without nulls, in memory that stays."""
-        known = moved_layout(self, array.dtype) is not None and not array.null_count
-        return known and get_global_manager() is None
+        """Tell the same of an array that has no nulls."""
+        return self._may_view(array.dtype) and not array.null_count
 
     def concatenate(self, arrays: list[Any]) -> Any:
         categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
