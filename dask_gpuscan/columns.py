@@ -306,6 +306,13 @@ def prepended(library: Library, number: Any, values: Any) -> Any:
     return numbers.concatenate([numbers.asarray([number], dtype=values.dtype), values])
 
 
+def counts(library: Library, numbers: Any) -> Any:
+    """Return numbers of int64 as an array of the library's."""
+    layout = layout_of(library, numbers.dtype)
+    assert layout is not None
+    return layout.wrap(numbers, None, numbers.dtype)
+
+
 def title(column: Any) -> str:
     """Name a column in a message."""
     return "the series" if column.name is None else f"column {column.name!r}"

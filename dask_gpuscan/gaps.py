@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .columns import Library, layout_of, library_of
+from .columns import Library, counts, layout_of, library_of
 from .group_scans import scan_groups
 from .kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
 from .kernels.marks import counter_of
@@ -88,7 +88,11 @@ class CountGaps:
         ValueError
             For times that are null, or that decrease within a group: in this partition, or from those before to it.
         """
-        times, before, heads = self._checked_times(columns), 0, _heads(keys)
+        times, before, heads = (
+            self._checked_times(columns),
+            0,
+            None if keys is None else keys.heads(),
+        )
         self._check_order(columns, times, times, heads, lambda rows: rows)
         if continues and carried is not None and len(times):
             first = times[0].item()
@@ -109,29 +113,30 @@ class CountGaps:
                 continues=continues,
                 dtype=INT64,
             )
-        return _column(columns, out)
+        return counts(library_of(columns[0]), out)
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Return the first time, the last time and the gaps of each group."""
         times = _times(columns[0])
-        return _reduced(times, times, self._gaps(times, times, _heads(keys)), keys)
+        return _reduced(times, times, self._gaps(times, times, keys.heads()), keys)
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return the same of equal keys, given in the order of their rows."""
         begins, ends, gaps = states
-        return _reduced(begins, ends, gaps + self._gaps(ends, begins, _heads(keys)), keys)[1]
+        return _reduced(begins, ends, gaps + self._gaps(ends, begins, keys.heads()), keys)[1]
 
     def apply_after(
         self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
     ) -> Any:
         """Number the rows of a partition, after those of their groups that came before."""
-        times, join = self._checked_times(columns), library_of(columns[0]).numbers.concatenate
+        times, library = self._checked_times(columns), library_of(columns[0])
+        join = library.numbers.concatenate
         begins, ends = (join([each, times])[order] for each in prior[:2])
-        gaps, heads = join([prior[2], np.zeros_like(times, INT64)])[order], _heads(keys)
+        gaps, heads = join([prior[2], np.zeros_like(times, INT64)])[order], keys.heads()
         known = len(prior[0])
         self._check_order(columns, ends, begins, heads, lambda rows: order[rows] - known)
         gaps += self._gaps(ends, begins, heads)
-        return _column(columns, scan_groups(_ADD, keys.arrays, gaps)[back])
+        return counts(library, scan_groups(_ADD, keys.arrays, gaps)[back])
 
     def _checked_times(self, columns: Sequence[Any]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:
@@ -190,10 +195,6 @@ def _times(column: Any) -> Any:
     return values.astype(f"{kind if kind in 'fu' else 'i'}8", copy=False)
 
 
-def _heads(keys: Keys | None) -> Any:
-    return None if keys is None else kernels.heads(keys.arrays, nulls=keys.nulls)
-
-
 def _reduced(begins: Any, ends: Any, gaps: Any, keys: Keys) -> tuple[Any, States]:
     """Where each group starts, and its first begin, its last end and the sum of its gaps."""
     options: dict[str, Any] = {"key_nulls": keys.nulls, "dtype": INT64}
@@ -202,9 +203,3 @@ def _reduced(begins: Any, ends: Any, gaps: Any, keys: Keys) -> tuple[Any, States
     last[:-1] = first[1:] - 1
     last[-1:] = len(gaps) - 1
     return first, (begins[first], ends[last], total)
-
-
-def _column(columns: Sequence[Any], numbers: Any) -> Any:
-    layout = layout_of(library_of(columns[0]), INT64)
-    assert layout is not None
-    return layout.wrap(numbers, None, INT64)

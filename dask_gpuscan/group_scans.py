@@ -16,6 +16,7 @@ from . import kernels
 from .columns import (
     Library,
     View,
+    counts,
     is_number,
     layout_of,
     library_of,
@@ -111,13 +112,12 @@ class ScanGroups:
             met=met,
             **options,
         )
-        if doubt is None or met is None:
-            return self._wrapped(found, views, nulls, out)
-        whole = self._wrapped(found, views, None, out)  # while the kernel runs
-        if bool(met[0]):
-            return self._wrapped(found, views, nulls, out)
-        doubt.dispel()
-        return whole
+        if doubt is not None and met is not None:
+            whole = self._wrapped(found, views, None, out)  # while the kernel runs
+            if not met[0]:
+                doubt.dispel()
+                return whole
+        return self._wrapped(found, views, nulls, out)
 
     def _wrapped(self, found: Plan, views: list[View], nulls: Any, out: Any) -> Any:
         missing = None
@@ -250,9 +250,7 @@ class CountGroups:
             carry_in=np.int64(carried) if continues else None,
             continues=continues,
         )
-        layout = layout_of(library, INT64)
-        assert layout is not None
-        return layout.wrap(out - 1, None, INT64)
+        return counts(library, out - 1)
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Count the rows of each group."""
@@ -269,11 +267,9 @@ class CountGroups:
         """Number the rows of a partition, with as many before them as groups had."""
         library = library_of(columns[0])
         ones = library.numbers.ones(len(columns[0]), INT64)
-        counts = library.numbers.concatenate([prior[0], ones])[order]
-        out = scan_groups(BUILT_IN["add"], keys.arrays, counts)
-        layout = layout_of(library, INT64)
-        assert layout is not None
-        return layout.wrap(out[back] - 1, None, INT64)
+        numbers = library.numbers.concatenate([prior[0], ones])[order]
+        out = scan_groups(BUILT_IN["add"], keys.arrays, numbers)
+        return counts(library, out[back] - 1)
 
 
 def _later_seen(a: Any, b: Any) -> Any:

@@ -103,6 +103,10 @@ class Keys:
     arrays: list[Any]
     nulls: list[kernels.Nulls]
 
+    def heads(self) -> Any:
+        """Tell where runs of equal keys start."""
+        return kernels.heads(self.arrays, nulls=self.nulls)
+
 
 def key_arrays(series: Sequence[Any]) -> Keys:
     """Show key columns to the kernels; raises a TypeError for values that cannot be hashed, as pandas does."""
@@ -208,5 +212,4 @@ def first_end(series: Sequence[Any]) -> int:
 
 def _heads(series: Sequence[Any], start: int, stop: int) -> Any:
     """Tell of some rows where runs of equal keys start; the first row of all is a start."""
-    keys = key_arrays([library_of(c).slice(c, start, stop) for c in series])
-    return kernels.heads(keys.arrays, nulls=keys.nulls)
+    return key_arrays([library_of(c).slice(c, start, stop) for c in series]).heads()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import layout_of, library_of
+from .columns import counts, library_of
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,9 @@ class RowNumber(_Rows):
     def apply(self, partition: Any, prefix: int | None) -> Any:
         start = prefix or 0
         library = library_of(partition)
-        layout = layout_of(library, np.dtype(np.int64))
-        assert layout is not None
         with library.reading(partition):
             numbers = library.numbers.arange(start, start + len(partition), dtype=np.int64)
-        array = layout.wrap(numbers, None, numbers.dtype)
-        return library.series(array, partition.index, "row_number")
+        return library.series(counts(library, numbers), partition.index, "row_number")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import kernels
 from .arguments import one_of
-from .columns import each, layout_of, library_of, names_of, prepended
+from .columns import counts, each, layout_of, library_of, names_of, prepended
 from .filters import compact
 from .keys import Border, By, border, check_subset, first_end, key_arrays, last_start
 from .lookback import is_lazy, meta_of, run
@@ -249,9 +249,7 @@ class RunLengths(OpenRuns):
                 elif runs.before:
                     first = prepended(library, prefix.start, first)
                     lengths = prepended(library, so_far, lengths)
-            layout = layout_of(library, INT64)
-            assert layout is not None
-            arrays = [*runs.keys(), *(layout.wrap(x, None, INT64) for x in (first, lengths))]
+            arrays = [*runs.keys(), counts(library, first), counts(library, lengths)]
             names = self.by.columns or (partition.name or "value",)
             columns = [*names, "run_start", "run_length"]
             return library.frame(arrays, columns, library.range_index(0, runs.count))

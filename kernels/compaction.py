@@ -157,9 +157,9 @@ def flags(keep: Predicate, *, out: Any = None) -> Any:
         raise ValueError(
             f"out must be a contiguous array of {length} bool, found {out.dtype} of shape {out.shape}"
         )
-    every = keep.arrays if out is None else [*keep.arrays, out]
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
+    every = keep.arrays if out is None else [*keep.arrays, out]
     return primitive("heads", every)(keep, out)
 
 
