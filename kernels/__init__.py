@@ -13,7 +13,7 @@ from . import cpu, int128
 from .arrays import is_array
 from .backends import backend_of
 from .built_in import BUILT_IN
-from .by_key import reduce_by_key, scan_by_key
+from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
 from .compaction import (
     flags,
     heads,
@@ -54,10 +54,12 @@ __all__ = [
     "operator",
     "partition",
     "reduce",
+    "reduce_by_code",
     "reduce_by_key",
     "run_length_decode",
     "run_length_encode",
     "scan",
+    "scan_by_code",
     "scan_by_key",
     "seed",
     "segmented",

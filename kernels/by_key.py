@@ -160,6 +160,101 @@ def scan_by_key(
     return out, carry if carry_out else None
 
 
+def scan_by_code(
+    op: Operator,
+    codes: Any,
+    values: Any,
+    groups: int,
+    *,
+    nulls: Nulls = None,
+    exclusive: bool = False,
+    carry_in: Any = None,
+    dtype: Any = None,
+) -> tuple[Any, Any]:
+    """Scan within groups of rows in any order: each row goes on from the state of its group.
+
+    Parameters
+    ----------
+    op, values, nulls, dtype
+        As for `reduce_by_key`.
+    codes : array of int64
+        The group of each row, from 0 to `groups` - 1. NumPy arrays only.
+    groups : int
+    exclusive : bool, default False
+        As for `scan`.
+    carry_in : array of states, optional
+        States of the first groups before the first row, at most `groups`; default the identity.
+
+    Returns
+    -------
+    out : array or tuple of arrays
+        In the rows' order.
+    states : array or tuple of arrays
+        The state of each group after its last row, one item a group.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `reduce_by_key`; for codes of no group.
+
+    Notes
+    -----
+    One pass in the rows' order by one thread, with one table of states: fast where the table stays in cache.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> code, x = np.array([0, 1, 0]), np.array([1, 2, 3])
+    >>> scan_by_code(BUILT_IN["add"], code, x, 2)
+    (array([1, 2, 4]), array([4, 2]))
+    """
+    return _by_code(op, codes, values, groups, nulls, dtype, exclusive, carry_in, write=True)
+
+
+def reduce_by_code(
+    op: Operator, codes: Any, values: Any, groups: int, *, nulls: Nulls = None, dtype: Any = None
+) -> Any:
+    """Reduce groups of rows in any order: the states that `scan_by_code` returns.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> reduce_by_code(BUILT_IN["maximum"], np.array([0, 1, 0]), np.array([4, 2, 3]), 2)
+    array([4, 2])
+    """
+    return _by_code(op, codes, values, groups, nulls, dtype, False, None, write=False)[1]
+
+
+def _by_code(
+    op: Operator,
+    codes: Any,
+    values: Any,
+    groups: int,
+    nulls: Nulls,
+    dtype: Any,
+    exclusive: bool,
+    carry_in: Any,
+    write: bool,
+) -> tuple[Any, Any]:
+    arrays = _values(op, values)
+    if not is_array(codes) or codes.dtype != np.int64:
+        raise TypeError(f"codes must be an array of int64, found {codes!r}")
+    every = [codes, *arrays]
+    one_length("codes and values", every)
+    out, states = primitive("by_code", every)(
+        op,
+        codes,
+        arrays,
+        groups,
+        nulls=nulls,
+        exclusive=exclusive,
+        carry_in=carry_in,
+        dtype=None if dtype is None else np.dtype(dtype),
+        write=write,
+    )
+    return out, states
+
+
 def _values(op: Operator, values: Any) -> tuple[Any, ...]:
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")

@@ -3,6 +3,7 @@
 It must never import Dask, pandas or a GPU library.
 """
 
+from .by_code import by_code
 from .by_key import reduce_by_key, scan_by_key
 from .compaction import compact, heads, repeat, run_lengths
 from .launch import begin, fold, run
@@ -12,6 +13,7 @@ __all__ = [
     "Signature",
     "as_state",
     "begin",
+    "by_code",
     "compact",
     "fold",
     "heads",

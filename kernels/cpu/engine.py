@@ -153,6 +153,23 @@ def walk_lines(
 
 
 @cached_njit
+def walk_codes(op, xs, nulls, outs, null_value, exclusive, identity, codes, table, groups):
+    """Scan rows in their order, each from the state of its group to the next one; without `outs` only reduce.
+
+    Returns the first row whose code is none of a group, where the walk ends; -1 if there is none.
+    """
+    xs, outs, codes, table = borrow(xs), borrow(outs), borrow(codes), borrow(table)
+    for at in range(len(codes)):
+        code = codes[at]
+        if code < 0 or code >= groups:
+            return at
+        state = load(table, code)
+        state = scan_step(op, xs, nulls, outs, null_value, False, exclusive, identity, state, at)
+        store(table, code, state)
+    return -1
+
+
+@cached_njit
 def fold_states(op, identity, states, count, lines):
     """Fold `count` states for each of `lines` lines, in order, into the first."""
     for line in range(lines):

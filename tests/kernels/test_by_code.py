@@ -1,0 +1,76 @@
+"""Scans and reductions of rows in any order by codes: pandas' answers, and codes that are checked."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from dask_gpuscan.kernels import (
+    BUILT_IN,
+    InBand,
+    byte_mask,
+    operator,
+    reduce_by_code,
+    scan_by_code,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+ADD, MAXIMUM = BUILT_IN["add"], BUILT_IN["maximum"]
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 9), st.booleans()), max_size=40),
+    exclusive=st.booleans(),
+)
+def test_sums_of_rows_in_any_order(rows, exclusive):
+    codes = np.array([r[0] for r in rows], np.int64)
+    values = np.array([r[1] for r in rows], np.int32)
+    missing = np.array([r[2] for r in rows], np.bool_)
+    before = np.array([100, 200])
+    out, states = scan_by_code(
+        ADD, codes, values, 5, nulls=byte_mask(missing), exclusive=exclusive, carry_in=before
+    )
+    state = [100, 200, 0, 0, 0]
+    for i, code in enumerate(codes):
+        after = state[code] + (0 if missing[i] else int(values[i]))
+        assert out[i] == (state[code] if exclusive else after)
+        state[code] = after
+    assert states.tolist() == state
+    reduced = reduce_by_code(ADD, codes, values, 5, nulls=byte_mask(missing))
+    assert (reduced + np.array([100, 200, 0, 0, 0])).tolist() == state
+
+
+def test_many_rows_in_any_order():
+    rng = np.random.default_rng(7)
+    codes, values = rng.integers(0, 1000, 100_000), rng.normal(size=100_000)
+    values[rng.random(100_000) < 0.1] = np.nan
+    out, _ = scan_by_code(MAXIMUM, codes, values, 1000, nulls=InBand())
+    expected = pd.Series(values).groupby(codes).cummax()
+    np.testing.assert_array_equal(np.where(np.isnan(values), np.nan, out), expected)
+
+
+def test_states_of_several_fields():
+    affine = operator(
+        lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]),
+        identity=(1, 0),
+        lift=lambda x: (3, x),
+        lower=lambda s: s[1],
+    )
+    codes, values = np.array([0, 1, 0, 0]), np.array([1, 5, 2, 4])
+    out, (slopes, offsets) = scan_by_code(affine, codes, values, 3)
+    assert out.tolist() == [1, 5, 5, 19]
+    assert slopes.tolist() == [27, 3, 1]
+    assert offsets.tolist() == [19, 5, 0]
+
+
+@pytest.mark.parametrize("codes", [[0, 2], [-1, 0], [0, 2**62]])
+def test_codes_of_no_group(codes):
+    with pytest.raises(ValueError, match=r"codes must be from 0 to 1, found"):
+        scan_by_code(ADD, np.array(codes), np.array([1, 2]), 2)
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match="codes must be an array of int64"):
+        scan_by_code(ADD, np.array([0.0]), np.array([1]), 1)
+    with pytest.raises(ValueError, match="codes and values"):
+        scan_by_code(ADD, np.array([0]), np.array([1, 2]), 1)
+    assert scan_by_code(ADD, np.array([], np.int64), np.array([], np.int64), 0)[0].tolist() == []
