@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from .arguments import check_dtype, check_flags, check_limit
-from .carries import ColumnCarry, JointCarry, numeric_columns
+from .carries import ColumnCarry, JointCarry, numeric_columns, run
 from .columns import names_of
 from .fills import FillColumn
 from .grown import Ewm, Expanding
 from .kernels import BUILT_IN, Operator
-from .lookback import is_lazy, meta_of, run
+from .lookback import is_lazy, meta_of
 from .rows import ResetIndex, RowNumber
 from .scans import ScanColumn
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from . import kernels
 from .arguments import check_dtype, check_flags
-from .carries import ColumnCarry
+from .carries import ColumnCarry, run
 from .kernels import BUILT_IN, Operator, Signature
-from .lookback import over_blocks, run
+from .lookback import over_blocks
 from .scans import ScanColumn
 
 

@@ -1,18 +1,20 @@
 """From columns to frames: a carry over a whole partition is a column operation done on each column.
 
-What is done to one column is the business of the operation (`scans`, `fills`, `windows`); this module knows
-only that there are columns, in order, with names and dtypes, and must never know a graph.
+What is done to one column is the business of the operation (`scans`, `fills`, `windows`). `run` sees to it that all
+partitions have the same columns, whatever the carry. This module must never know a graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from .columns import each, library_of
+from .lookback import DataFrameCarry, final, is_lazy
+from .lookback import run as look_back
 
 Schema = tuple[tuple[Any, Any], ...]
 """Names and dtypes of columns; extension dtypes by name, as categories may differ by partition."""
@@ -36,14 +38,6 @@ class ColumnOperation(Protocol):
 
     def apply(self, columns: Sequence[Any], prefix: Any) -> Any:
         """Array of the result."""
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """What stands for a partition: its schema, to find partitions that do not match, and its columns'."""
-
-    schema: Schema
-    columns: tuple[Any, ...]
 
 
 class FrameCarry:
@@ -78,27 +72,18 @@ class FrameCarry:
         dtypes = [self.operation.dtype(columns) for columns in self.inputs(frame)]
         return self.build(frame.iloc[:0], [library_of(frame).empty(d) for d in dtypes])
 
-    def aggregate(self, partition: Any) -> Aggregate:
+    def aggregate(self, partition: Any) -> tuple[Any, ...]:
         inputs = self.inputs(partition)
         with library_of(partition).reading(partition):
             begun = [self.operation.aggregate(c) for c in inputs]  # so that one wait does for all
-            columns = tuple([wait() for wait in begun])
-        return Aggregate(_schema(inputs), columns)
+            return tuple([wait() for wait in begun])
 
-    def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
-        schema = aggregates[0].schema
-        for other in aggregates[1:]:
-            _check_schema(schema, other.schema)
-        columns = zip(*(a.columns for a in aggregates), strict=True)
-        return Aggregate(schema, tuple(self.operation.combine(column) for column in columns))
+    def combine(self, aggregates: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        return tuple(self.operation.combine(c) for c in zip(*aggregates, strict=True))
 
-    def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
+    def apply(self, partition: Any, prefix: tuple[Any, ...] | None) -> Any:
         inputs = self.inputs(partition)
-        prefixes: Sequence[Any] = [None] * len(inputs)
-        if prefix is not None:
-            _check_schema(prefix.schema, _schema(inputs))
-            prefixes = prefix.columns
-        pairs = zip(inputs, prefixes, strict=True)
+        pairs = zip(inputs, prefix or [None] * len(inputs), strict=True)
         with library_of(partition).reading(partition):
             arrays = [self.operation.apply(c, p) for c, p in pairs]
         return self.build(partition, arrays)
@@ -143,12 +128,65 @@ def numeric_columns(frame: Any) -> Any:
     return library.select(frame, [library.is_numeric(d) for d in frame.dtypes])
 
 
-def _schema(inputs: list[list[Any]]) -> Schema:
+# --- partitions that match ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What stands for a partition: the schema of its columns, and what its carry says of it."""
+
+    schema: Schema
+    inner: Any
+
+
+@dataclass(frozen=True)
+class Matching:
+    """A carry that refuses partitions whose columns differ from those of the partitions before."""
+
+    carry: DataFrameCarry
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "carry":
+            raise AttributeError(name)
+        return getattr(self.carry, name)  # what it says of itself, where it says it
+
+    @property
+    def final(self) -> Matching:
+        """The carry for the partition that nothing follows."""
+        last: Any = final(self.carry)
+        return replace(self, carry=last)
+
+    def aggregate(self, partition: Any) -> Aggregate:
+        return Aggregate(schema_of(partition), self.carry.aggregate(partition))
+
+    def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
+        schema = common_schema([a.schema for a in aggregates])
+        return Aggregate(schema, self.carry.combine([a.inner for a in aggregates]))
+
+    def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
+        if prefix is None:
+            return self.carry.apply(partition, None)
+        common_schema([prefix.schema, schema_of(partition)])
+        return self.carry.apply(partition, prefix.inner)
+
+
+def run(obj: Any, carry: DataFrameCarry) -> Any:
+    """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
+    return look_back(obj, Matching(carry) if is_lazy(obj) else carry)
+
+
+def schema_of(frame: Any) -> Schema:
+    """Return the names and dtypes of the columns of a frame, or of a series."""
     return tuple(
-        (c.name, c.dtype if isinstance(c.dtype, np.dtype) else str(c.dtype))
-        for columns in inputs
-        for c in columns
+        (c.name, c.dtype if isinstance(c.dtype, np.dtype) else str(c.dtype)) for c in each(frame)
     )
+
+
+def common_schema(schemas: Sequence[Schema]) -> Schema:
+    """Return the one schema of all; raises a ValueError that names what differs."""
+    for other in schemas[1:]:
+        _check_schema(schemas[0], other)
+    return schemas[0]
 
 
 def _check_schema(earlier: Schema, later: Schema) -> None:
@@ -163,5 +201,5 @@ def _check_schema(earlier: Schema, later: Schema) -> None:
     )
     raise ValueError(
         f"partitions do not match: column {name!r} is {dtype} in one and {other} in another; "
-        f"cast it with astype before the scan"
+        f"cast it with astype first"
     )

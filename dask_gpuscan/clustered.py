@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from . import kernels
-from .columns import library_of
+from .columns import Library, library_of
 from .keys import Keys, any_null, border, key_arrays
 from .lookback import final
 from .runs import Open, OpenRuns, Runs, runs_of
@@ -57,6 +57,8 @@ class Clustered(OpenRuns):
     """Whether rows with equal keys, which are the index, share a partition, but perhaps in any order."""
     named: bool = False
     """Whether the names of the result's columns are the caller's, and not those of the frame's."""
+    null_keys: bool = False
+    """Whether rows may be in no group, so that answers are of dtypes that have a null."""
 
     def order(self, partition: Any) -> Any:
         """Return the rows of a partition in the order of their keys, as positions; None if they are."""
@@ -91,6 +93,11 @@ class Clustered(OpenRuns):
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         pairs = zip(self.parts, zip(*states, strict=True), strict=True)
         return tuple(part.operation.join(each) for part, each in pairs)
+
+    def in_groups(self, library: Library, array: Any, null: Any) -> Any:
+        """Return the answers of a scan, null in rows that are in no group."""
+        array = array if null is None else library.nulled(array, null)
+        return library.nullable(array) if self.null_keys else array
 
     def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
         """Make arrays, one a part, the result."""
@@ -184,5 +191,5 @@ class ClusteredScan(Clustered):
             for part, before in zip(self.parts, carried, strict=True):
                 columns = self.columns(partition, part)
                 array = part.operation.apply(columns, keys, before, continues)
-                arrays.append(array if null is None else library.nulled(array, null))
+                arrays.append(self.in_groups(library, array, null))
             return self.build(partition, arrays, partition.index)

@@ -110,6 +110,15 @@ class Library(Protocol):
     null_sums: bool
     """Whether the sum and the product of a group without values are null."""
 
+    widens_by_value: bool
+    """Whether the dtype of an answer depends on its values."""
+
+    scans_by_code: bool
+    """Whether its arrays are those of a backend that scans within groups without sorting rows."""
+
+    wrong_groups: tuple[str, ...]
+    """Reductions of its group-by whose answers are wrong for some values."""
+
     def __hash__(self) -> int: ...
 
     def is_numeric(self, dtype: Any) -> bool:
@@ -122,10 +131,22 @@ class Library(Protocol):
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
     def grouped(self, method: str, dtype: Any) -> Any:
-        """Return the dtype of the library's answer of a method of its group-by; raises as `answer`."""
+        """Return the dtype of an answer of a method of the library's group-by; raises as `answer`.
+
+        Where the library chooses it by the values, it is the one that holds the answer whatever they are.
+        """
+
+    def holds_null(self, dtype: Any) -> bool:
+        """Tell whether columns of a dtype can have nulls."""
+
+    def nullable(self, array: Any) -> Any:
+        """Return an array in the dtype that it has once some of its values are null; itself, if that is its own."""
 
     def nulled(self, array: Any, missing: Any) -> Any:
         """Return an array that is null where `missing`, of another dtype if its own has no null."""
+
+    def picked(self, array: Any) -> Any:
+        """Return an array with its nulls as the library's ``first`` and ``last`` of groups write them."""
 
     def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
         """Return an index of one level an array."""

@@ -72,6 +72,11 @@ class Cudf:
     numbers = cupy
     layouts: tuple[Layout, ...] = (LAYOUT,)
     null_sums = True
+    widens_by_value = scans_by_code = False
+    wrong_groups: tuple[str, ...] = (
+        "var",
+        "std",
+    )  # made of sums of squares, which overflow and cancel
 
     def is_numeric(self, dtype: Any) -> bool:
         return LAYOUT.matches(dtype) and dtype.kind not in "mM"
@@ -93,12 +98,21 @@ class Cudf:
     def grouped(self, method: str, dtype: Any) -> Any:
         return _grouped(method, dtype)
 
+    def holds_null(self, dtype: Any) -> bool:
+        return True
+
+    def nullable(self, array: Any) -> Any:
+        return array
+
     def nulled(self, array: Any, missing: Any) -> Any:
         whole = array.copy(deep=True) if array.offset else array
         known = ColumnBase.create(plc.unary.is_valid(whole.plc_column), np.dtype(np.bool_))
         flags = plc.Column.from_cuda_array_interface(view_of(known).values & ~missing)
         mask, null_count = plc.transform.bools_to_mask(flags)
         return whole.set_mask(as_buffer(mask), null_count)
+
+    def picked(self, array: Any) -> Any:
+        return array
 
     def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
         try:

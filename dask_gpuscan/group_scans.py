@@ -1,7 +1,7 @@
-"""Scans within groups: of a column by an operator, of row numbers, and fills of columns of any dtype.
+"""Scans of columns within groups, by an operator.
 
-A scan knows the keys of one partition and the state of the group that goes on in it. This module must never know
-which partition it works on.
+A scan knows the keys of one partition and the state of the group that goes on in it, or the codes of its keys and the
+states of all groups. This module must never know which partition it works on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from . import kernels
 from .columns import (
     Library,
     View,
-    counts,
     is_number,
     layout_of,
     library_of,
@@ -25,16 +24,13 @@ from .columns import (
     title,
 )
 from .kernels import BUILT_IN, InBand, Operator
-from .keys import Keys
-from .reducers import States
+from .keys import Codes, Keys
+from .reducers import FLOAT64, States
 from .reductions import joint_nulls, merged, on_states
 from .runs import INT64
 from .scans import METHODS, Plan, plan
 
 _ANY = BUILT_IN["logical_any"]
-
-_NOTHING = -(2**62)
-"""Stands for a row that was never met."""
 
 
 def scan_groups(op: Operator, keys: list[Any], values: Any, **options: Any) -> Any:
@@ -51,6 +47,8 @@ class ScanGroups:
     op: Operator
     exclusive: bool = False
     reverse: bool = False
+    null_keys: bool = False
+    """Whether rows may be in no group: as pandas does, integers are then scanned as float64, which has a null."""
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
@@ -71,6 +69,8 @@ class ScanGroups:
         if self.op in METHODS:
             answer = library.grouped(METHODS[self.op], dtypes[0])
             requested = answer if is_number(library, answer) else None
+            if self.null_keys and not library.holds_null(answer):
+                requested = FLOAT64
         return plan(library, self.op, dtypes, requested)
 
     def _options(self, found: Plan, views: list[View]) -> dict[str, Any]:
@@ -134,6 +134,35 @@ class ScanGroups:
         options |= {"values": values, "dtype": dtype}
         first, states = kernels.reduce_by_key(op, keys.arrays, starts=starts, **options)
         return first, states if isinstance(states, tuple) else (states,)
+
+    def states_by_code(self, columns: Sequence[Any], codes: Codes) -> States:
+        """Reduce the rows of each code to a state."""
+        found = self._plan(columns)
+        options = self._options(found, found.views(columns))
+        answer = found.kernel_dtype
+        op, values, dtype = kernels.carried(found.op, options["values"], answer, answer)
+        options |= {"values": values, "dtype": dtype}
+        states = kernels.reduce_by_code(op, codes.array, groups=codes.groups, **options)
+        return states if isinstance(states, tuple) else (states,)
+
+    def apply_by_code(self, columns: Sequence[Any], codes: Codes, prior: States | None) -> Any:
+        """Scan a partition in the rows' order, from the states of the first codes."""
+        found = self._plan(columns)
+        views = found.views(columns)
+        options = self._options(found, views)
+        carry_in = None
+        if prior is not None:
+            state = prior if len(prior) > 1 else prior[0]
+            carry_in = kernels.seed(found.op, state, found.kernel_dtype)
+        out, _ = kernels.scan_by_code(
+            found.op,
+            codes.array,
+            groups=codes.groups,
+            exclusive=self.exclusive,
+            carry_in=carry_in,
+            **options,
+        )
+        return self._wrapped(found, views, options["nulls"], out)
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Reduce states of equal keys to one."""
@@ -204,6 +233,24 @@ class ScanAfterValues(ScanGroups):
         _, seen = kernels.reduce_by_key(_ANY, keys.arrays, self._valid(columns), starts=False)
         return first, (*states, seen)
 
+    def states_by_code(self, columns: Sequence[Any], codes: Codes) -> States:
+        states = super().states_by_code(columns, codes)
+        seen = kernels.reduce_by_code(_ANY, codes.array, self._valid(columns), codes.groups)
+        return (*states, seen)
+
+    def apply_by_code(self, columns: Sequence[Any], codes: Codes, prior: States | None) -> Any:
+        *inner, seen_before = (None,) if prior is None else prior
+        out = super().apply_by_code(columns, codes, None if prior is None else tuple(inner))
+        seen, _ = kernels.scan_by_code(
+            _ANY,
+            codes.array,
+            self._valid(columns),
+            codes.groups,
+            exclusive=True,
+            carry_in=seen_before,
+        )
+        return self._nulled(columns, out, seen)
+
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         *inner, seen = states
         return (*super().merge(library, tuple(inner), keys), *merged(_ANY, (seen,), keys))
@@ -217,178 +264,3 @@ class ScanAfterValues(ScanGroups):
         valid = numbers.concatenate([seen_before, self._valid(columns)])[order]
         seen = scan_groups(_ANY, keys.arrays, valid, exclusive=True)
         return self._nulled(columns, out, seen[back])
-
-
-@dataclass(frozen=True)
-class CountGroups:
-    """The number of each row within its group, from 0."""
-
-    reverse: bool = False
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
-        return INT64
-
-    def state(self, columns: Sequence[Any]) -> int:
-        """Count the rows of one group."""
-        return len(columns[0])
-
-    def join(self, states: Sequence[int]) -> int:
-        """Add counts."""
-        return sum(states)
-
-    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
-        """Number the rows of a partition."""
-        library = library_of(columns[0])
-        ones = library.numbers.ones(len(columns[0]), INT64)
-        out = scan_groups(
-            BUILT_IN["add"],
-            keys.arrays,
-            ones,
-            key_nulls=keys.nulls,
-            reverse=self.reverse,
-            carry_in=np.int64(carried) if continues else None,
-            continues=continues,
-        )
-        return counts(library, out - 1)
-
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Count the rows of each group."""
-        first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-        return first, (lengths,)
-
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Add the counts of equal keys."""
-        return merged(BUILT_IN["add"], states, keys)
-
-    def apply_after(
-        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
-    ) -> Any:
-        """Number the rows of a partition, with as many before them as groups had."""
-        library = library_of(columns[0])
-        ones = library.numbers.ones(len(columns[0]), INT64)
-        numbers = library.numbers.concatenate([prior[0], ones])[order]
-        out = scan_groups(BUILT_IN["add"], keys.arrays, numbers)
-        return counts(library, out[back] - 1)
-
-
-def _later_seen(a: Any, b: Any) -> Any:
-    return b if b[0] else (a[0], a[1] + b[1])
-
-
-_SINCE = Operator(_later_seen, (False, 0), name="since")
-"""State: (whether there was a value, rows since it; all rows if there was none)."""
-
-
-@dataclass(frozen=True)
-class FillGroups:
-    """Each null takes the last value before it in its group, or in reverse the next: of columns of any dtype."""
-
-    reverse: bool = False
-    limit: int | None = None
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
-        return columns[0].dtype
-
-    def state(self, columns: Sequence[Any]) -> tuple[Any, int]:
-        """Return the last value of a group, or None, and how many rows have come since."""
-        column = columns[0]
-        at = library_of(column).seek_valid(column, from_end=not self.reverse)()
-        if at is None:
-            return None, len(column)
-        kept = library_of(column).keep(column, at)
-        return kept, at if self.reverse else len(column) - 1 - at
-
-    def join(self, states: Sequence[tuple[Any, int]]) -> tuple[Any, int]:
-        """Return the last value of all, and how many rows have come since."""
-        since = 0
-        for kept, rows in reversed(states):
-            since += rows
-            if kept is not None:
-                return kept, since
-        return None, since
-
-    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
-        """Fill a partition; what is carried into it stands before its first row."""
-        column = columns[0]
-        library, count = library_of(column), len(column)
-        numbers = library.numbers
-        valid = library.valid(column)
-        if bool(valid.all()):
-            return library.fill(column, self.reverse, None)  # a copy
-        kept, since = carried if continues else (None, 0)
-        # rows are numbered as they are met; what is carried in was met `since` rows before the first
-        rows = numbers.arange(count, dtype=INT64)
-        met = count - 1 - rows if self.reverse else rows
-        taken = scan_groups(
-            BUILT_IN["maximum"],
-            keys.arrays,
-            numbers.where(valid, met, _NOTHING),
-            key_nulls=keys.nulls,
-            reverse=self.reverse,
-            carry_in=np.int64(_NOTHING if kept is None else -1 - since),
-            continues=continues,
-        )
-        if self.limit is not None:
-            taken[met - taken > self.limit] = _NOTHING
-        array = library.array(column)
-        before = (taken < 0) & (taken > _NOTHING)
-        positions = count - 1 - taken if self.reverse else taken
-        if kept is not None and bool(before.any()):
-            array = library.concatenate([array, library.repeat(kept, 1, column.dtype)])
-            positions = numbers.where(before, count, positions)
-        positions[taken == _NOTHING] = -1
-        return library.take(array, positions, nulls=True)
-
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Return the last value of each group, whether there is one, and how many rows have come since."""
-        column = columns[0]
-        library = library_of(column)
-        rows = library.numbers.arange(len(column), dtype=INT64)
-        valid = library.valid(column)
-        first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-        nulls = kernels.byte_mask(~valid)
-        _, (at, seen) = kernels.reduce_by_key(
-            BUILT_IN["last"],
-            keys.arrays,
-            rows,
-            key_nulls=keys.nulls,
-            nulls=nulls,
-            starts=False,
-        )
-        at = library.numbers.where(seen, at, -1)
-        since = library.numbers.where(seen, first + lengths - 1 - at, lengths)
-        return first, (library.take(library.array(column), at, nulls=True), seen, since)
-
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Return the last value of equal keys."""
-        values, seen, since = states
-        rows = library.numbers.arange(len(seen), dtype=INT64)
-        nulls = kernels.byte_mask(~seen)
-        last = BUILT_IN["last"]
-        _, (at, any_seen) = kernels.reduce_by_key(
-            last, keys.arrays, rows, nulls=nulls, starts=False
-        )
-        at = library.numbers.where(any_seen, at, -1)
-        _, (_, rows_since) = kernels.reduce_by_key(_SINCE, keys.arrays, (seen, since), starts=False)
-        return (library.take(values, at, nulls=True), any_seen, rows_since)
-
-    def apply_after(
-        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
-    ) -> Any:
-        """Fill a partition whose groups have their last values before its rows."""
-        column = columns[0]
-        library = library_of(column)
-        numbers = library.numbers
-        values, seen, since = prior
-        array = library.concatenate([values, library.array(column)])
-        valid = numbers.concatenate([seen, library.valid(column)])[order]
-        rows = numbers.arange(len(order), dtype=INT64)
-        taken = scan_groups(BUILT_IN["maximum"], keys.arrays, numbers.where(valid, rows, -1))
-        nothing = taken < 0
-        if self.limit is not None:
-            late = numbers.concatenate([since, numbers.zeros(len(column), INT64)])[order]
-            nothing |= rows - taken + late[taken] > self.limit
-        positions = numbers.where(nothing, -1, order[taken])
-        return library.take(array, positions[back], nulls=True)

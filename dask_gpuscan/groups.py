@@ -6,21 +6,24 @@ the library's own group-by, or states by key (`per_key`). This module must never
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from .arguments import check_ddof, check_flags, check_limit, named_reductions, one_of
+from .carries import run
 from .clustered import ClusteredReduce, ClusteredScan, Part
 from .columns import column_of, library_of, names_of
-from .group_scans import CountGroups, FillGroups, ScanAfterValues, ScanGroups
+from .fills import FillGroups
+from .group_scans import ScanAfterValues, ScanGroups
 from .held import operation_of
 from .kernels import BUILT_IN, Operator
 from .keys import check_by
-from .lookback import is_lazy, meta_of, run
+from .lookback import is_lazy, meta_of
 from .per_key import KeyedScan, reduce_by_table
 from .reducers import OWN, REDUCTIONS, ROWS, Reduction, spread
 from .reductions import ReduceColumn
+from .rows import CountGroups
 
 NAMES = (*REDUCTIONS, "var", "std")
 """The reductions that `agg` takes by name."""
@@ -123,20 +126,39 @@ class GroupBy:
         return bool(self._clustered) or self._is_sorted
 
     @property
+    def _null_keys(self) -> bool:
+        """Whether rows may be in no group: before there are data, the dtypes of the keys tell."""
+        lazy = is_lazy(self._obj)
+        return self._dropna and self._by.may_be_null(self._meta, by_dtype=lazy)
+
+    @property
     def _by_library(self) -> bool:
         """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
         if self._one_pass or is_lazy(self._obj) or isinstance(self._selected, tuple):
             return False  # pandas takes a tuple for a list of names
         return len(self._obj) > 0
 
-    def _library_groups(self, names: Sequence[Hashable]) -> Any:
-        """The library's own group-by of some columns of a frame that is no Dask collection."""
+    def _ask_library(self, names: Sequence[Hashable], ask: Callable[[Any], Any]) -> Any:
+        """What the library's own group-by of some columns answers; None where it refuses."""
         by = list(self._by.columns)
-        if self._meta.ndim == 1:
-            return self._obj.groupby(level=by[0] if len(by) == 1 else by, dropna=self._dropna)
         key = by[0] if len(by) == 1 else by
-        groups = self._only(names).groupby(key, sort=True, dropna=self._dropna, observed=True)
+        try:
+            if self._meta.ndim == 1:
+                return ask(self._obj.groupby(level=key, dropna=self._dropna))
+            frame = self._only(names)
+            return ask(frame.groupby(key, sort=True, dropna=self._dropna, observed=True))
+        except (TypeError, NotImplementedError, AttributeError, RuntimeError, KeyError):
+            return None  # our own means may do it, or say what is wrong
+
+    def _chosen(self, groups: Any, names: Sequence[Hashable]) -> Any:
+        """These columns of the library's groups."""
+        if self._meta.ndim == 1:
+            return groups
         return groups[names[0]] if self._as_series else groups[list(dict.fromkeys(names))]
+
+    def _has_library(self, names: Sequence[str]) -> bool:
+        """Whether the library's own reductions of these names are right for any values."""
+        return not {*OWN, *library_of(self._meta).wrong_groups} & set(names)
 
     # --- reductions -------------------------------------------------------------------------------
 
@@ -164,11 +186,12 @@ class GroupBy:
     def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
         names = self._columns(numeric_only)
-        if self._by_library and name not in OWN:
-            try:
-                return getattr(self._library_groups(names), name)(**options)
-            except (TypeError, NotImplementedError, AttributeError, RuntimeError):
-                pass  # our own means may do it, or say what is wrong
+        if self._by_library and self._has_library([name]):
+            found = self._ask_library(
+                names, lambda groups: getattr(self._chosen(groups, names), name)(**options)
+            )
+            if found is not None:
+                return found
         parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
         if not parts:
             raise ValueError(f"{name} needs at least one column besides the keys")
@@ -232,10 +255,10 @@ class GroupBy:
             names = self._columns()[:1]
             if not names:
                 names = [n for n in self._by.columns if n not in self._by.levels][:1]
-            try:
-                return self._library_groups(names).size()
-            except AttributeError:
-                pass  # cuDF has no sizes for columns of Arrow's dtypes
+            # cuDF has no sizes for columns of Arrow's dtypes
+            found = self._ask_library(names, lambda groups: self._chosen(groups, names).size())
+            if found is not None:
+                return found
         name = self._meta.name if self._meta.ndim == 1 else None
         name = self._selected if self._as_series and self._meta.ndim == 2 else name
         if self._as_series:
@@ -318,16 +341,42 @@ class GroupBy:
                 raise ValueError(f"agg names column {column!r}, found {one_of(known)}")
             if name not in NAMES:
                 raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
-        parts = [
-            Part(label, (column,), self._operation(name, column)) for label, column, name in wanted
-        ]
-        out = self._run_parts(parts, False, named=bool(named))
+        out = None
+        if self._by_library and library_of(self._meta).widens_by_value:
+            out = self._agg_by_library(wanted, named=bool(named))
+        if out is None:
+            parts = [
+                Part(label, (column,), self._operation(name, column))
+                for label, column, name in wanted
+            ]
+            out = self._run_parts(parts, False, named=bool(named))
         if two_levels:
             labels = library_of(self._meta).labels([label for label, _, _ in wanted])
             out.columns = labels
         if isinstance(functions, str) and self._as_series:
             return out[wanted[0][0]]
         return out
+
+    def _agg_by_library(self, wanted: list[tuple[Hashable, Hashable, str]], named: bool) -> Any:
+        """What the library itself answers to `agg`, column by column; None where it refuses."""
+        labels, columns, names = zip(*wanted, strict=True)
+        if not self._has_library(names):
+            return None
+        for column in columns:
+            self._column(column)
+
+        def ask(groups: Any) -> Any:
+            if self._meta.ndim == 1:
+                return [getattr(groups, name)() for name in names]
+            return [getattr(groups[c], name)() for c, name in zip(columns, names, strict=True)]
+
+        found = self._ask_library(list(dict.fromkeys(columns)), ask)
+        if found is None:
+            return None
+        library, like = library_of(self._meta), None if named else self._meta
+        arrays = [library.array(series) for series in found]
+        like = None if self._meta.ndim == 1 else like
+        return library.frame(arrays, list(labels), found[0].index, like)
 
     # --- scans ------------------------------------------------------------------------------------
 
@@ -340,6 +389,7 @@ class GroupBy:
             dropna=self._dropna,
             sorts=self._is_sorted,
             reverse=reverse,
+            null_keys=self._null_keys,
         )
         frame = self._needed([n for part in parts for n in part.sources])
         return run(frame, carry if self._one_pass else KeyedScan(carry))
@@ -353,24 +403,25 @@ class GroupBy:
         parts = [Part(n, (n,), operation) for n in self._columns(numeric_only)]
         return self._scan(label, parts, self._as_series, operation.reverse)
 
+    def _cumulate(self, label: str, op: str, numeric_only: bool) -> Any:
+        operation = ScanGroups(label, BUILT_IN[op], null_keys=self._null_keys)
+        return self._scan_columns(label, operation, numeric_only)
+
     def cumsum(self, numeric_only: bool = False) -> Any:
-        """Return the running sum within each group, row by row."""
-        return self._scan_columns("cumsum", ScanGroups("cumsum", BUILT_IN["add"]), numeric_only)
+        """Return the running sum within each group, row by row; of integers in 64 bits."""
+        return self._cumulate("cumsum", "add", numeric_only)
 
     def cumprod(self, numeric_only: bool = False) -> Any:
-        """Return the running product within each group."""
-        op = BUILT_IN["multiply"]
-        return self._scan_columns("cumprod", ScanGroups("cumprod", op), numeric_only)
+        """Return the running product within each group; of integers in 64 bits."""
+        return self._cumulate("cumprod", "multiply", numeric_only)
 
     def cummax(self, numeric_only: bool = False) -> Any:
         """Return the running maximum within each group."""
-        op = BUILT_IN["maximum"]
-        return self._scan_columns("cummax", ScanGroups("cummax", op), numeric_only)
+        return self._cumulate("cummax", "maximum", numeric_only)
 
     def cummin(self, numeric_only: bool = False) -> Any:
         """Return the running minimum within each group."""
-        op = BUILT_IN["minimum"]
-        return self._scan_columns("cummin", ScanGroups("cummin", op), numeric_only)
+        return self._cumulate("cummin", "minimum", numeric_only)
 
     def ffill(self, limit: int | None = None) -> Any:
         """Fill nulls with the last value before them in their group, of columns of any dtype."""

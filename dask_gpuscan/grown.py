@@ -12,9 +12,8 @@ from typing import Any
 import pandas as pd
 
 from .arguments import check_ddof
-from .carries import ColumnCarry
+from .carries import ColumnCarry, run
 from .kernels import Operator
-from .lookback import run
 from .windows import COUNT, EWM, MAX, MEAN, MIN, SUM, WindowColumn, variance
 
 

@@ -14,7 +14,7 @@ from . import kernels
 from .columns import Library, is_number, library_of, title
 from .kernels import BUILT_IN
 from .keys import Keys
-from .reducers import COUNT, OF_TIMES, REDUCTIONS, Reduction, States
+from .reducers import CHECKED_OF_TIMES, COUNT, OF_TIMES, REDUCTIONS, Reduction, States
 from .reductions import ReduceColumn, in_kernels
 from .runs import INT64, Runs
 
@@ -106,6 +106,10 @@ class PickColumn(HeldColumn):
         library = library_of(columns[0])
         at = library.seek_valid(columns[0], from_end=self.name == "last")()
         return Held(library, library.keep(columns[0], at or 0), columns[0].dtype)
+
+    def answer(self, columns: Sequence[Any], states: States) -> Any:
+        """Return the values, and nulls as the library writes them."""
+        return library_of(columns[0]).picked(states[0])
 
 
 class LibraryColumn(HeldColumn):
@@ -215,5 +219,7 @@ def operation_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
             return LibraryColumn(name)
     if not is_number(library, dtype):
         reduction = OF_TIMES.get(name, reduction)
+        if library.raises_on_overflow(dtype):
+            reduction = CHECKED_OF_TIMES.get(name, reduction)
     found = ReduceColumn(reduction)
     return NullIfNone(found) if name in ("sum", "prod") and library.null_sums else found

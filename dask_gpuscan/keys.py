@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,13 @@ class By:
             return frame.index.get_level_values(name).to_series(index=frame.index)
         return column_of(frame, name)
 
+    def may_be_null(self, frame: Any, by_dtype: bool) -> bool:
+        """Tell whether any key is null; by its dtype, whether any can be."""
+        series = self.series(frame)
+        if by_dtype:
+            return any(library_of(c).holds_null(c.dtype) for c in series)
+        return any_null(series) is not None
+
 
 def check_by(meta: Any, by: Any, argument: str = "by") -> By:
     """Return the keys that a name or a list of names stands for.
@@ -50,7 +58,7 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
     ValueError
         For names that are not there, or that are there twice.
     """
-    if isinstance(by, (str, int)) or (isinstance(by, tuple) and by in _columns(meta)):
+    if _is_name(meta, by):
         by = [by]
     if not isinstance(by, (list, tuple)) or not all(isinstance(n, Hashable) for n in by):
         found = type(by).__name__ if hasattr(by, "dtype") else repr(by)
@@ -69,11 +77,18 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
                 known = [*columns, *(n for n in meta.index.names if n is not None)]
                 raise ValueError(f"{argument} names {name!r}, found {one_of(known)}")
             levels.append(name)
-        elif name in meta.index.names:
+        elif name is not None and name in meta.index.names:
             raise ValueError(
                 f"{argument} names {name!r}, which is both a column and a level of the index"
             )
     return By(tuple(by), tuple(levels))
+
+
+def _is_name(meta: Any, by: Any) -> bool:
+    """Tell whether `by` is one name: a string or number, or anything else that is the name of a column."""
+    if isinstance(by, (str, Number)):
+        return True
+    return isinstance(by, Hashable) and by is not None and by in _columns(meta)
 
 
 def check_subset(meta: Any, subset: Any) -> By:
@@ -106,6 +121,14 @@ class Keys:
     def heads(self) -> Any:
         """Tell where runs of equal keys start."""
         return kernels.heads(self.arrays, nulls=self.nulls)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Keys as numbers: equal where keys are, from 0 to `groups` - 1 in the order in which keys are met first."""
+
+    array: Any
+    groups: int
 
 
 def key_arrays(series: Sequence[Any]) -> Keys:

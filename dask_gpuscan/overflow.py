@@ -7,7 +7,7 @@ module must never know how the answer was made.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ def check_overflow(
         return
     if adds and null is None and not scan.exclusive and view.values.dtype.itemsize < 8:
         if not _fits(scan.reverse, view, before, out.dtype):
-            _refuse(scan, column)
+            refuse(scan.label, column)
         return
     present = ~(view.missing() if null is None else view.missing() | null)
     elements = view.values[present].astype(out.dtype, copy=False)
@@ -68,11 +68,12 @@ def check_overflow(
     if scan.exclusive:  # the answer after the last element is never written
         wrong = wrong[:-1]
     if wrong.any():
-        _refuse(scan, column)
+        refuse(scan.label, column)
 
 
-def _refuse(scan: Any, column: Any) -> None:
-    reason = f"overflow: {scan.label} of {title(column)} does not fit {column.dtype}"
+def refuse(label: str, column: Any) -> NoReturn:
+    """Raise what pandas raises for an answer that does not fit the column's dtype."""
+    reason = f"overflow: {label} of {title(column)} does not fit {column.dtype}"
     if isinstance(column.dtype, pd.ArrowDtype):
         raise pa.ArrowInvalid(f"{reason}; ask for a wider dtype=")
     raise pd.errors.OutOfBoundsTimedelta(f"{reason}; use a coarser unit")

@@ -208,6 +208,8 @@ class Pandas:
     numbers = np
     layouts: tuple[Layout, ...] = (NumPyLayout(), TimeLayout(), MaskedLayout(), ArrowLayout())
     null_sums = False
+    widens_by_value = scans_by_code = True
+    wrong_groups: tuple[str, ...] = ()
 
     def is_numeric(self, dtype: Any) -> bool:
         return bool(pd.api.types.is_numeric_dtype(dtype))
@@ -225,15 +227,32 @@ class Pandas:
             ) from error
 
     def grouped(self, method: str, dtype: Any) -> Any:
-        return _grouped(method, dtype)
+        return _widened(method, dtype, _grouped(method, dtype))
+
+    def holds_null(self, dtype: Any) -> bool:
+        if isinstance(dtype, pd.IntervalDtype):
+            return self.holds_null(dtype.subtype)
+        return not isinstance(dtype, np.dtype) or dtype.kind not in "biu"
+
+    def nullable(self, array: Any) -> Any:
+        if self.holds_null(array.dtype):
+            return array
+        if isinstance(array.dtype, pd.IntervalDtype):
+            return array.astype(pd.IntervalDtype(np.float64, array.dtype.closed))
+        return array.astype(object if array.dtype == np.bool_ else np.float64)
 
     def nulled(self, array: Any, missing: Any) -> Any:
+        array = self.nullable(array)
         column = pd.Series(array, dtype=array.dtype)
         return _bare(column.mask(pd.array(missing)).array)
 
+    def picked(self, array: Any) -> Any:
+        return _with_null(array, None)
+
     def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
         if len(arrays) == 1:
-            return pd.Index(arrays[0], dtype=arrays[0].dtype, name=names[0])
+            array = _with_null(arrays[0], np.nan)
+            return pd.Index(array, dtype=array.dtype, name=names[0])
         return pd.MultiIndex.from_arrays(arrays, names=names)
 
     def stored(self, value: Any, dtype: Any) -> Any:
@@ -423,6 +442,29 @@ def _grouped(method: str, dtype: Any) -> Any:
             f"pandas has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
             f"by choosing columns, or cast it with astype"
         ) from error
+
+
+def _widened(method: str, dtype: Any, answer: Any) -> Any:
+    """Return the dtype that holds an answer whatever the values are, where pandas chooses it by them."""
+    storage = None
+    if method in ("sum", "prod", "cumsum", "cumprod"):
+        if answer.kind in "iu":
+            storage = np.dtype(f"{answer.kind}8")
+        elif answer == np.float16:  # whose sums pandas makes of single precision
+            storage = np.dtype(np.float32)
+    elif method in ("mean", "var", "std") and isinstance(answer, np.dtype) and answer.kind == "f":
+        storage = np.dtype(np.float64)
+    layout = layout_of(PANDAS, dtype)
+    return answer if storage is None or layout is None else layout.result(storage, dtype)
+
+
+def _with_null(array: Any, null: Any) -> Any:
+    """Return an array whose nulls, if its elements are objects, are all this one."""
+    if array.dtype != object:
+        return array
+    array = np.asarray(array).copy()
+    array[pd.isna(array)] = null
+    return array
 
 
 def _bare(array: Any) -> Any:

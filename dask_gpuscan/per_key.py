@@ -1,7 +1,8 @@
 """Group-by of rows in any order: states by key, in tables that partitions hand on.
 
-Rows are brought together by the codes that their library gives equal keys, and back after the scan. A table has a
-row for each key met so far, so carries grow with the number of keys. This module must never compare codes of two
+A library gives equal keys equal codes. On CPUs the state of each code stands in a table as rows are walked in their own
+order; on GPUs rows are brought together by code, and back after the scan. What partitions hand on has a row for each
+key met so far, so carries grow with the number of keys. This module must never compare codes of two
 calls: tables that meet are given codes together.
 """
 
@@ -12,14 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Expr
 from dask.task_spec import List, Task, TaskRef
 
 from . import kernels
+from .carries import Schema, common_schema, schema_of
 from .clustered import Clustered, ClusteredReduce, ClusteredScan
 from .columns import Library, library_of
-from .keys import Keys, any_null
+from .keys import Codes, Keys, any_null
 from .lookback import is_lazy
 
 FAN_IN = 16
@@ -33,6 +36,8 @@ class Table:
     library: Library
     keys: list[Any]
     states: list[tuple[Any, ...]]
+    schema: Schema
+    """Of the partitions that it stands for."""
 
 
 def _rows(library: Library, x: Any, positions: Any) -> Any:
@@ -57,27 +62,48 @@ def _firsts(keys: Keys) -> Any:
     return starts
 
 
+def _coded(library: Library, operations: Sequence[Any]) -> bool:
+    """Whether rows stay where they are, and states are looked up by code: on CPUs a sort takes much longer."""
+    return library.scans_by_code and all(hasattr(o, "apply_by_code") for o in operations)
+
+
+def _codes(library: Library, keys: list[Any]) -> Codes:
+    codes = library.group_codes(keys)
+    return Codes(codes, int(codes.max()) + 1 if len(codes) else 0)
+
+
+def _first_rows(codes: Codes) -> Any:
+    """The row in which each code is met first."""
+    first = np.empty(codes.groups, np.int64)
+    first[codes.array[::-1]] = np.arange(len(codes.array) - 1, -1, -1)
+    return first
+
+
 def table(carry: Clustered, operations: Sequence[Any], partition: Any) -> Table:
     """Return the states of a partition by key."""
     library = library_of(partition)
     with library.reading(partition):
         series = carry.by.series(partition)
         arrays = [library.array(c) for c in series]
-        order, keys = _together(library, arrays)
-        rows = partition.iloc[order]
-        states = [
-            operation.runs(carry.columns(rows, part), keys, False)[1]
-            for part, operation in zip(carry.parts, operations, strict=True)
-        ]
-        first = order[_firsts(keys)]
-        return Table(library, [library.take(a, first) for a in arrays], states)
+        parts = list(zip(carry.parts, operations, strict=True))
+        if _coded(library, operations):
+            codes = _codes(library, arrays)
+            states = [o.states_by_code(carry.columns(partition, p), codes) for p, o in parts]
+            first = _first_rows(codes)
+        else:
+            order, keys = _together(library, arrays)
+            rows = partition.iloc[order]
+            states = [o.runs(carry.columns(rows, p), keys, False)[1] for p, o in parts]
+            first = order[_firsts(keys)]
+        taken = [library.take(a, first) for a in arrays]
+        return Table(library, taken, states, schema_of(partition))
 
 
 def merge(operations: Sequence[Any], tables: Sequence[Table]) -> Table:
     """Return one table for several, given in the order of their rows."""
     if len(tables) == 1:
         return tables[0]
-    library = tables[0].library
+    library, schema = tables[0].library, common_schema([t.schema for t in tables])
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
     order, keys = _together(library, arrays)
     states = []
@@ -86,7 +112,7 @@ def merge(operations: Sequence[Any], tables: Sequence[Table]) -> Table:
         joined = tuple(_rows(library, _joined(library, list(f)), order) for f in fields)
         states.append(operation.merge(library, joined, keys))
     first = order[_firsts(keys)]
-    return Table(library, [library.take(a, first) for a in arrays], states)
+    return Table(library, [library.take(a, first) for a in arrays], states, schema)
 
 
 # --- scans -------------------------------------------------------------------------------------------
@@ -143,23 +169,45 @@ class KeyedScan:
                     library.concatenate([a, b]) for a, b in zip(prefix.keys, arrays, strict=True)
                 ]
                 before = len(arrays[0]) - len(met)
-            order, keys = _together(library, arrays)
-            back = library.numbers.argsort(order, kind="stable")[before:]
             null = any_null(series) if self.carry.dropna else None
-            found = []
-            for i, (part, operation) in enumerate(
-                zip(self.carry.parts, self.operations, strict=True)
-            ):
-                columns = self.carry.columns(met, part)
-                if prefix is None:
-                    rows = [library.unnamed(library.take(library.array(c), order)) for c in columns]
-                    array = operation.apply(rows, keys, None, False)
-                    array = library.take(array, back)
-                else:
-                    states = prefix.states[i]
-                    array = operation.apply_after(columns, states, order, back, keys)
-                found.append(array if null is None else library.nulled(array, null))
+            scan = self._by_code if _coded(library, self.operations) else self._sorted
+            found = [
+                self.carry.in_groups(library, array, null)
+                for array in scan(library, met, arrays, prefix, before)
+            ]
             return self._met(self.carry.build(met, found, met.index))
+
+    def _inputs(self, rows: Any) -> list[tuple[Any, list[Any]]]:
+        """Each scan and its columns."""
+        parts = zip(self.operations, self.carry.parts, strict=True)
+        return [(operation, self.carry.columns(rows, part)) for operation, part in parts]
+
+    def _by_code(
+        self, library: Library, met: Any, arrays: list[Any], prefix: Table | None, before: int
+    ) -> list[Any]:
+        """Scan rows where they are: the keys of the prefix, which come first, have the first codes."""
+        codes = _codes(library, arrays)
+        codes = Codes(codes.array[before:], codes.groups)
+        return [
+            operation.apply_by_code(columns, codes, None if prefix is None else prefix.states[i])
+            for i, (operation, columns) in enumerate(self._inputs(met))
+        ]
+
+    def _sorted(
+        self, library: Library, met: Any, arrays: list[Any], prefix: Table | None, before: int
+    ) -> list[Any]:
+        """Scan rows in the order of their keys, and bring the answers back."""
+        order, keys = _together(library, arrays)
+        back = library.numbers.argsort(order, kind="stable")[before:]
+        found = []
+        for i, (operation, columns) in enumerate(self._inputs(met)):
+            if prefix is None:
+                rows = [library.unnamed(library.take(library.array(c), order)) for c in columns]
+                array = library.take(operation.apply(rows, keys, None, False), back)
+            else:
+                array = operation.apply_after(columns, prefix.states[i], order, back, keys)
+            found.append(array)
+        return found
 
 
 # --- reductions --------------------------------------------------------------------------------------

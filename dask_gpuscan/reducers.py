@@ -91,7 +91,7 @@ def _half(x: Any) -> Any:
     return (1, x >> 32, x & 0xFFFFFFFF)
 
 
-_MEAN_TIME = Operator(_halves, (0, 0, 0), _half, name="mean-time")
+_SUM_TIME = Operator(_halves, (0, 0, 0), _half, name="sum-time")
 """State: (number of values, sums of their upper and lower halves), as the sum of times may need more than 64 bits."""
 
 
@@ -113,6 +113,15 @@ def _mean_time(numbers: Any, s: States) -> Any:
     n = numbers.where(none, 1, s[0])
     whole, rest = s[1] // n, s[1] % n
     return (whole << 32) + s[2] // n + ((rest << 32) + s[2] % n) // n, none
+
+
+def _sum_time(numbers: Any, s: States) -> Any:
+    high, low = s[1] + (s[2] >> 32), s[2] & 0xFFFFFFFF
+    limit = 1 << 31
+    is_nat = (high == -limit) & (low == 0)
+    if bool(((high < -limit) | (high >= limit) | is_nat).any()):
+        raise OverflowError
+    return (high << 32) + low, None
 
 
 def _product(numbers: Any, s: States) -> Any:
@@ -138,7 +147,7 @@ class Reduction:
         Also the library's, which is asked for the dtype of the answer.
     op : Operator
     finish : callable
-        ``finish(numbers, states) -> (values, missing)``.
+        ``finish(numbers, states) -> (values, missing)``. Raises an OverflowError for answers that do not fit.
     of : {"values", "valid", "rows"}
         What is reduced: values, whether there is a value, or rows.
     wide : bool
@@ -186,8 +195,11 @@ SHOWING_NAN = {"sum": 0, "mean": 1, "var": 1, "std": 1}
 OWN = ("rows", "nunique_consecutive")
 """Reductions that no library has: integers."""
 
-OF_TIMES = {"mean": Reduction("mean", _MEAN_TIME, _mean_time)}
+OF_TIMES = {"mean": Reduction("mean", _SUM_TIME, _mean_time)}
 """Those that are others of times."""
+
+CHECKED_OF_TIMES = {"sum": Reduction("sum", _SUM_TIME, _sum_time)}
+"""Those that are others of times where the library raises for an answer that does not fit."""
 
 
 def spread(name: str, ddof: int) -> Reduction:

@@ -28,6 +28,7 @@ from .columns import (
 from .kernels import BUILT_IN, Operator
 from .kernels.product import PRODUCT, PRODUCTS
 from .keys import Keys
+from .overflow import refuse
 from .reducers import FLOAT64, OWN, REDUCTIONS, SHOWING_NAN, Reduction, States, seeing
 from .runs import INT64, Runs
 from .scans import IGNORING_NAN, plan
@@ -191,7 +192,10 @@ class ReduceColumn:
         elif self.user:
             values, missing = REDUCTIONS["prod"].finish(library.numbers, states)
         else:
-            values, missing = self.reduction.finish(library.numbers, states)
+            try:
+                values, missing = self.reduction.finish(library.numbers, states)
+            except OverflowError:
+                refuse(self.name, columns[0])
         if missing is not None and not bool(missing.any()):
             missing = None
         # nulls are written to a copy: states may be those of another task

@@ -14,10 +14,11 @@ import numpy as np
 
 from . import kernels
 from .arguments import one_of
+from .carries import run
 from .columns import counts, each, layout_of, library_of, names_of, prepended
 from .filters import compact
 from .keys import Border, By, border, check_subset, first_end, key_arrays, last_start
-from .lookback import is_lazy, meta_of, run
+from .lookback import is_lazy, meta_of
 
 INT64 = np.dtype(np.int64)
 

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from .arguments import one_of
+from .carries import run
 from .clustered import Part
 from .columns import column_of, is_number, layout_of, library_of, names_of
 from .gaps import CountGaps, State
 from .keys import By, check_by
-from .lookback import meta_of, run
+from .lookback import meta_of
 
 NUMBER = "session"
 """Name of the session numbers."""
@@ -90,10 +91,14 @@ def sessionize(obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None) -
     keys, wide = _check(obj, time, by, gap)
     if NUMBER in keys.columns:
         raise ValueError(f"by names {NUMBER!r}, which is the name of the result; rename it first")
-    gaps = CountGaps(time, wide)
-    if by is None:
+    return _numbers(obj, time, keys, wide, clustered, dropna=True)
+
+
+def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dropna: bool) -> Any:
+    gaps = CountGaps(time, gap)
+    if not keys.columns:
         return run(obj[time], SessionNumbers(gaps))
-    groups = obj.gpuscan.groupby(list(keys.columns), clustered=clustered)
+    groups = obj.gpuscan.groupby(list(keys.columns), clustered=clustered, dropna=dropna)
     return groups.scan_part(Part(NUMBER, (time, *keys.columns), gaps))
 
 
@@ -101,7 +106,7 @@ def sessions(
     obj: Any, time: Any, by: Any, gap: Any, clustered: bool | None, named: dict[str, Any]
 ) -> Any:
     """Return one row a session."""
-    keys, _ = _check(obj, time, by, gap)
+    keys, wide = _check(obj, time, by, gap)
     reserved = (NUMBER, "start", "end", "count")
     for name in (*keys.columns, *named):
         if name in reserved:
@@ -109,7 +114,9 @@ def sessions(
     number = NUMBER
     while number in names_of(meta_of(obj)):  # a column of the frame may have that name
         number += "_"
-    numbered = obj.assign(**{number: sessionize(obj, time, by, gap, clustered)})
+    # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
+    numbers = _numbers(obj, time, keys, wide, clustered, dropna=False)
+    numbered = obj.assign(**{number: numbers})
     together = clustered if keys.columns else True
     groups = numbered.gpuscan.groupby([*keys.columns, number], clustered=together)
     table = groups.agg(start=(time, "first"), end=(time, "last"), count=(time, "size"), **named)

@@ -13,7 +13,7 @@ _WIDE = {"i": "int64", "u": "uint64"}
 def widened(expected: Any, method: str) -> Any:
     """Return pandas' answer to a method of groups in the dtypes that its values do not choose."""
     if expected.ndim == 2:
-        return expected.apply(widened, method=method) if expected.shape[1] else expected
+        return expected.assign(**{n: widened(expected[n], method) for n in expected})
     return expected.astype(_widened(expected.dtype, method))
 
 
@@ -41,7 +41,7 @@ def can_be_null(dtype: Any) -> bool:
 def nullable(expected: Any) -> Any:
     """Return pandas' answer in the dtypes that it has if any row is in no group."""
     if expected.ndim == 2:
-        return expected.apply(nullable) if expected.shape[1] else expected
+        return expected.assign(**{n: nullable(expected[n]) for n in expected})
     if can_be_null(expected.dtype):
         return expected
     return expected.astype(object if expected.dtype == np.bool_ else "float64")

@@ -1,0 +1,125 @@
+"""What a collection says of itself before it is computed: every partition has the dtypes and names of the meta."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+from strategies import partitioned
+
+COUNT = 12
+frame = pd.DataFrame(
+    {
+        "k": ["a", "a", "b", None, "b", "c", "c", "c", None, "d", "d", "d"],
+        "j": np.repeat([1, 2, 3], 4),
+        "n": np.arange(COUNT),
+        "i": np.arange(COUNT, dtype="int8"),
+        "u": np.arange(COUNT, dtype="uint32"),
+        "b": np.arange(COUNT) % 3 == 0,
+        "x": [1.0, np.nan, 3.0, 4.0, np.nan, np.nan, 7.0, 8.0, 9.0, np.nan, 11.0, 12.0],
+        "f": np.arange(COUNT, dtype="float32"),
+        "N": pd.array([1, None, 3, 4, 5, None, None, 8, 9, 10, 11, 12], dtype="Int16"),
+        "s": ["p", None, "q", "r", None, "s", "t", None, "u", "v", None, "w"],
+        "t": pd.date_range("2026-01-01", periods=COUNT, freq="h", unit="ns"),
+    },
+    index=pd.Index(np.arange(COUNT) * 2, name="row"),
+)
+NUMBERS = ["n", "i", "u", "b", "x", "f", "N"]
+CUTS = ([0.5], [0.05, 0.1, 0.3, 0.3, 0.6, 0.95])
+total = dask_gpuscan.operator(lambda a, b: a + b, identity=0, name="total")
+
+UNGROUPED = {
+    **{
+        m: lambda g, m=m: getattr(g(NUMBERS), m)()
+        for m in ("cumsum", "cumprod", "cummax", "cummin")
+    },
+    **{m: lambda g, m=m: getattr(g(NUMBERS), m)() for m in ("cumany", "cumall", "cumcount")},
+    "exclusive": lambda g: g(["n", "x", "N"]).cumsum(exclusive=True, initial=1),
+    "reverse": lambda g: g(["n", "x", "N"]).cummin(reverse=True, exclusive=True),
+    "keeps nulls": lambda g: g(["n", "x", "N"]).cumsum(skipna=False),
+    "dtype": lambda g: g(["n", "i"]).cumsum(dtype="float64"),
+    "along columns": lambda g: g(["n", "x"]).cumsum(axis=1),
+    "scan": lambda g: g(["n", "x", "N"]).scan(total),
+    "last": lambda g: g(["n", "x", "N", "t"]).scan(dask_gpuscan.last),
+    "ffill": lambda g: g(None).ffill(),
+    "bfill": lambda g: g(None).bfill(limit=1),
+    "ewm": lambda g: g(["n", "x", "N"]).ewm(span=3).mean(),
+    "expanding": lambda g: g(["n", "x", "N"]).expanding().std(),
+    "row_number": lambda g: g(None).row_number(),
+    "reset_index": lambda g: g(None).reset_index(),
+    "drop index": lambda g: g("n").reset_index(drop=True),
+    "filter": lambda g: g(None).filter("n > 3"),
+    "rebalance": lambda g: g(None).filter("n > 3", rebalance=True),
+    "partition": lambda g: g(None).partition("x > 3")[1],
+    "unique_consecutive": lambda g: g(None).unique_consecutive("j"),
+    "rle": lambda g: g(None).rle(["k", "j"]),
+    "rle of a series": lambda g: g("x").rle(),
+    "rle_decode": lambda g: dask_gpuscan.rle_decode(g(None).rle(["k", "N"])),
+    "sessionize": lambda g: g(None).sessionize("n", gap=1),
+    "sessionize by": lambda g: g(None).sessionize("t", by="k", gap="2h"),
+    "sessions": lambda g: g(None).sessions("t", gap="2h", z=("i", "sum")),
+    "sessions by": lambda g: g(None).sessions("t", by=["k", "j"], gap="2h", z=("i", "sum")),
+}
+REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "count", "mean", "var", "std")
+GROUPED = {
+    **{m: lambda g, m=m: getattr(g[NUMBERS], m)() for m in REDUCTIONS},
+    **{
+        m: lambda g, m=m: getattr(g[NUMBERS], m)()
+        for m in ("cumsum", "cumprod", "cummax", "cummin")
+    },
+    **{m: lambda g, m=m: getattr(g[[*NUMBERS, "s", "t"]], m)() for m in ("first", "last")},
+    "ffill": lambda g: g[[*NUMBERS, "s", "t"]].ffill(),
+    "bfill": lambda g: g[[*NUMBERS, "s", "t"]].bfill(limit=1),
+    "cumcount": lambda g: g.cumcount(),
+    "row_number": lambda g: g.row_number(),
+    "size": lambda g: g.size(),
+    "nunique_consecutive": lambda g: g["n"].nunique_consecutive(),
+    "scan": lambda g: g[["n", "x", "N"]].scan(total),
+    "exclusive": lambda g: g[["x", "N"]].scan(dask_gpuscan.last, exclusive=True),
+    "reduce": lambda g: g[["n", "x", "N"]].reduce(total),
+    "min of strings": lambda g: g["s"].min(),
+    "agg": lambda g: g.agg(a=("i", "sum"), b=("s", "first"), c=("f", "mean"), d=("t", "max")),
+}
+
+
+def described(part):
+    """Names and dtypes of all that a frame or series has."""
+    columns = [part] if part.ndim == 1 else [part.iloc[:, i] for i in range(part.shape[1])]
+    levels = [part.index.get_level_values(i) for i in range(part.index.nlevels)]
+    return type(part), [(c.name, c.dtype) for c in columns], [(v.name, v.dtype) for v in levels]
+
+
+def check(lazy, backend):
+    expected = described(backend.to_pandas(lazy._meta))
+    for part in dask.compute(*lazy.to_delayed()):
+        assert described(backend.to_pandas(part)) == expected
+
+
+@pytest.mark.parametrize("method", UNGROUPED)
+def test_partitions_are_what_the_meta_says(backend, method):
+    for at in CUTS:
+        ddf = partitioned(backend.frame(frame), at)
+        check(UNGROUPED[method](lambda c, d=ddf: (d if c is None else d[c]).gpuscan), backend)
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+@pytest.mark.parametrize("by", ["k", "j", ["k", "j"]], ids=str)
+@pytest.mark.parametrize("method", GROUPED)
+def test_partitions_of_groups_are_what_the_meta_says(backend, method, by, clustered):
+    for dropna in (True, False):
+        groups = partitioned(backend.frame(frame), CUTS[1]).gpuscan.groupby(by, clustered, dropna)
+        check(GROUPED[method](groups), backend)
+
+
+def test_answers_are_inputs(backend):
+    host = pd.DataFrame({"k": ["a", "b", "a", None], "n": [1, 2, 3, 4]})
+    for at in ([0.5], *CUTS):
+        ddf = partitioned(backend.frame(host), at)
+        found = ddf.gpuscan.groupby("k").n.cumsum().gpuscan.cummax().compute()
+        assert backend.to_pandas(found).fillna(-1).tolist() == [1, 2, 4, -1]
+        numbers = ddf.gpuscan.sessionize("n", by="k", gap=1).gpuscan.cummax().compute()
+        assert backend.to_pandas(numbers).fillna(-1).tolist() == [0, 0, 1, -1]
+        rows = ddf.gpuscan.filter("n > 1").gpuscan.groupby("k").n.sum().reset_index()
+        again = rows.gpuscan.rle("k").gpuscan.cumsum(numeric_only=True).compute()
+        assert backend.to_pandas(again)["run_length"].tolist() == [1, 2]

@@ -1,0 +1,170 @@
+"""Narrow numbers at the edges of their range: pandas' answers by groups, in dtypes that hold them."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+from backends import same
+from strategies import partitioned
+from widened import widened
+
+# each dtype is a kernel to compile for each operator: one for each width and each kind of nulls
+METHODS = {
+    "int8": ("sum", "prod", "cumsum", "cumprod"),
+    "uint32": ("sum", "prod", "cumsum", "cumprod"),
+    "Int16": ("sum", "cumsum", "cumprod"),
+    "int32[pyarrow]": ("sum", "prod", "cumsum"),
+    "float16": ("sum", "mean", "std", "cumsum"),
+}
+KEYS = [1, 1, 1, 2, 2, 3, 4, 4, 4, 4, 5, 5]
+CUTS = ([0.5], [0.05, 0.1, 0.3, 0.3, 0.6, 0.95])
+
+
+def edges(dtype):
+    """A column of the least and the greatest numbers of a dtype, and of small ones."""
+    storage = np.dtype(dtype.lower().split("[")[0])
+    if storage.kind == "f":
+        items = [40000, 40000, 40002, 1.5, -2.5, 0.0, 2.0, 0.25, 8, -1, 65504, 65504]
+    else:
+        known = np.iinfo(storage)
+        items = [known.max, known.max, known.max, known.min, known.min, 3]
+        items += [2, 3, known.max, 5, known.min, known.max]
+    return pd.Series(items, dtype=dtype)
+
+
+def answers(backend, frame, ask):
+    """Ask the whole and two cuts of it."""
+    whole = backend.frame(frame)
+    for each in (whole, *(partitioned(whole, at) for at in CUTS)):
+        (found,) = dask.compute(ask(each))
+        yield each is whole, backend.to_pandas(found)
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+@pytest.mark.parametrize("dtype", METHODS)
+def test_groups_of_narrow_numbers(backend, dtype, clustered):
+    df = pd.DataFrame({"k": KEYS, "v": edges(dtype)})
+    groups = df.groupby("k")["v"]
+    for method in METHODS[dtype]:
+        theirs = backend.answer(df, lambda it, m=method: getattr(it.groupby("k")["v"], m)())
+        if theirs is None:
+            continue
+        expected = getattr(groups, method)()
+        ask = lambda it, m=method: getattr(it.gpuscan.groupby("k", clustered=clustered)["v"], m)()  # noqa: E731
+        for eager, found in answers(backend, df, ask):
+            if backend.name == "cuda":
+                same(found.astype("float64"), expected.astype("float64"))
+            elif eager and clustered is None and not method.startswith("cum"):
+                same(found, expected)  # pandas itself was asked
+            else:
+                same(found.astype("float64"), expected.astype("float64"), rtol=1e-3)
+                assert found.dtype == widened(expected, method).dtype
+                if found.dtype.kind in "iu":
+                    same(found, widened(expected, method))
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+def test_narrow_numbers_in_several_reductions_and_in_sessions(backend, clustered):
+    big = np.array([2_000_000_000] * 2 + [3, 2_000_000_000], "int32")
+    df = pd.DataFrame({"k": [1, 1, 1, 2], "t": [0, 1, 2, 3], "v": big})
+
+    def ask(it):
+        return it.gpuscan.groupby("k", clustered=clustered).agg(v=("v", "sum"), n=("v", "size"))
+
+    for _, found in answers(backend, df, ask):
+        assert found["v"].tolist() == [4_000_000_003, 2_000_000_000]
+    ask = lambda it: it.gpuscan.sessions("t", by="k", gap=5, clustered=clustered, z=("v", "sum"))  # noqa: E731
+    for _, found in answers(backend, df, ask):
+        assert found["z"].tolist() == [4_000_000_003, 2_000_000_000]
+
+
+def test_sums_of_unsorted_rows_are_as_wide():
+    v = np.array([2_000_000_000] * 2 + [3, 2_000_000_000], "int32")
+    df = pd.DataFrame({"k": [1, 1, 2, 1], "v": v})
+    for at in CUTS:
+        assert partitioned(df, at).gpuscan.groupby("k")["v"].sum().compute().tolist() == [
+            6 * 10**9,
+            3,
+        ]
+    running = df.gpuscan.groupby("k")["v"].cumsum()
+    assert running.tolist() == [2 * 10**9, 4 * 10**9, 3, 6 * 10**9]
+    assert df.gpuscan.groupby("k").agg(v=("v", "min")).dtypes.tolist() == [np.dtype("int32")]
+
+
+@pytest.mark.parametrize("method", ["mean", "var", "std"])
+@pytest.mark.parametrize("clustered", [True, None])
+def test_moments_of_the_largest_single_precision_numbers(backend, method, clustered):
+    df = pd.DataFrame({"k": 1, "v": np.array([3e38] * 3, "float32")})
+    expected = {"mean": float(np.float32(3e38)), "var": 0.0, "std": 0.0}[method]
+    ask = lambda it: getattr(it.gpuscan.groupby("k", clustered=clustered)["v"], method)()  # noqa: E731
+    for eager, found in answers(backend, df, ask):
+        assert found.tolist() == [expected]
+        assert found.dtype == np.float64 or backend.name == "cuda" or eager
+
+
+def test_deviations_of_large_integers(backend):
+    df = pd.DataFrame({"k": [1, 2, 1, 2], "v": np.array([2**31 - 1, 5, -(2**31), 9], "int32")})
+    for _, found in answers(backend, df, lambda it: it.gpuscan.groupby("k")["v"].std()):
+        same(found, df.groupby("k")["v"].std())
+
+
+DURATIONS = ("timedelta64[ns]", "duration[ns][pyarrow]")
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+@pytest.mark.parametrize("dtype", DURATIONS)
+def test_sums_of_durations_do_not_wrap_around(dtype, clustered):
+    def of(*counts):
+        v = pd.Series([pd.NaT if c is None else pd.Timedelta(c, "ns") for c in counts])
+        return pd.DataFrame({"k": 1, "v": v.astype("timedelta64[ns]").astype(dtype)})
+
+    for counts in ([2**62] * 3, [2**62, None, 2**62], [-(2**62)] * 2):
+        for at in CUTS:
+            groups = partitioned(of(*counts), at).gpuscan.groupby("k", clustered=clustered)
+            with pytest.raises(ValueError, match="overflow: sum of column 'v' does not fit"):
+                groups["v"].sum().compute()
+    # what comes back into the range is right, as in pandas
+    for counts in ([2**62, 2**62, -(2**62)], [-(2**62), -(2**62), 5], [None, None], [7, 8]):
+        df = of(*counts)
+        for at in CUTS:
+            groups = partitioned(df, at).gpuscan.groupby("k", clustered=clustered)
+            same(groups["v"].sum().compute(), df.groupby("k")["v"].sum())
+
+
+def test_integers_are_scanned_as_floats_where_a_row_may_be_in_no_group():
+    v = [2**62, 3, 1, 2**62, 4]
+    df = pd.DataFrame(
+        {"k": ["a", "b", None, "a", "a"], "v": v, "b": [True, False, True, True, False]}
+    )
+    for method in ("cumsum", "cumprod", "cummax"):
+        expected = getattr(df.groupby("k")[["v", "b"]], method)()
+        for frame in (df, *(partitioned(df, at) for at in CUTS)):
+            (found,) = dask.compute(getattr(frame.gpuscan.groupby("k")[["v", "b"]], method)())
+            same(found, expected)
+            kept = getattr(frame.gpuscan.groupby("k", dropna=False)["v"], method)()
+            (kept,) = dask.compute(kept)
+            same(kept, getattr(df.groupby("k", dropna=False)["v"], method)())
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+def test_nulls_of_objects_and_of_keys_are_those_of_pandas(clustered):
+    keys = pd.Series(["a", "a", "b", None, None], dtype=object)
+    df = pd.DataFrame({"k": keys, "o": pd.Series([None, "x", np.nan, None, 3], dtype=object)})
+    for method in ("first", "last"):
+        expected = getattr(df.groupby("k", dropna=False)["o"], method)()
+        expected.index = expected.index.astype(object)
+        for at in ([], *CUTS):
+            groups = partitioned(df, at).gpuscan.groupby("k", dropna=False, clustered=clustered)
+            found = getattr(groups["o"], method)().compute()
+            assert [repr(v) for v in found] == [repr(v) for v in expected]
+            assert [repr(v) for v in found.index] == [repr(v) for v in expected.index]
+
+
+def test_intervals_are_filled_where_a_row_is_in_no_group():
+    spans = pd.arrays.IntervalArray.from_tuples([(0, 1), (5, 6), (2, 3), (4, 5)])
+    df = pd.DataFrame({"k": ["a", "b", None, "a"], "v": spans})
+    expected = df.groupby("k")["v"].ffill()
+    for frame in (df, *(partitioned(df, at) for at in CUTS)):
+        (found,) = dask.compute(frame.gpuscan.groupby("k")["v"].ffill())
+        same(found, expected)
