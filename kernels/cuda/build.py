@@ -14,7 +14,7 @@ from typing import Any
 
 from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
-from . import cache
+from .. import kernel_cache
 from .functions import lto_functions
 from .source import Variant, is_native, source
 from .tuning import RELIEFS, stages_for, tile_for
@@ -36,10 +36,10 @@ def cubin(
     """
     key = _key(variant, capability)
     with _building:
-        found = None if fresh else cache.read(key)
+        found = None if fresh else kernel_cache.read(key)
         if found is None:
             found = build(variant, identity, capability)[0]
-            cache.write(key, found)
+            kernel_cache.write(key, found)
     return found
 
 
