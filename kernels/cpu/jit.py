@@ -21,10 +21,13 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from .. import kernel_cache
+from ..compile_lock import hold_over_forks
 
 ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Of what Python calls, and of what only compiled code calls: wrappers of the latter would double its compile time."""
+
+hold_over_forks()
 
 
 def cached_njit(function: Any) -> Any:
