@@ -9,18 +9,13 @@ must never know the order in which elements are visited.
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
-import hashlib
-import logging
-import threading
 from collections.abc import Sequence
 from functools import lru_cache, reduce
-from pathlib import Path
 from typing import Any
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.errors import NumbaError
 from numba.core.extending import intrinsic
 from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 from numba.np.arrayobj import load_item, store_item
@@ -28,29 +23,17 @@ from numba.np.arrayobj import load_item, store_item
 from ..functions import rebuild
 from ..nulls import NAT
 from ..operators import Operator
-
-ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Of what Python calls, and of what only compiled code calls: wrappers of the latter would double its compile time."""
-
-_SOURCES = hashlib.sha256()
-for _path in sorted(Path(__file__).parent.glob("*.py")):
-    _SOURCES.update(_path.read_bytes())
+from .jit import OPTIONS
 
 _known: dict[str, Operator] = {}
 
 
-def stamped(content: str) -> str:
-    """Complete the name of a type, of which kernels on disk are found again, with the content of the engine."""
-    return f"{content}, {_SOURCES.hexdigest()[:16]})"
-
-
 class OperatorType(types.Type):
-    """The Numba type of one operator: its name holds the content of the operator and of the engine."""
+    """The Numba type of one operator: its name holds the operator's content."""
 
     def __init__(self, token: str) -> None:
         self.token = token
-        super().__init__(name=stamped(f"Operator({token}"))
+        super().__init__(name=f"Operator({token})")
 
 
 def operator_type(op: Operator) -> OperatorType:
@@ -78,38 +61,6 @@ def _typeof_operator(op: Operator, context: Any) -> OperatorType:
 @unbox(OperatorType)
 def _unbox_operator(typ: Any, obj: Any, context: Any) -> Any:
     return NativeValue(context.context.get_dummy_value())
-
-
-def cached_njit(function: Any) -> Any:
-    """Compile lazily and keep the machine code on disk; where no folder can be written, in memory."""
-    try:
-        return numba.njit(cache=True, **ENTRY)(function)
-    except RuntimeError:  # "no locator available": a read-only installation without a home
-        return numba.njit(**ENTRY)(function)
-
-
-_compiling = threading.Lock()
-
-
-def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Compile `function` for arguments of these types, or find it on disk; what cannot be read is made anew."""
-    with _compiling:
-        _compile(function, arguments)
-    return function.overloads[arguments]
-
-
-def _compile(function: Any, arguments: tuple[Any, ...]) -> None:
-    try:
-        function.compile(arguments)
-        if arguments in function.overloads:
-            return  # two processes that compile at once may have mixed up their files
-    except (NumbaError, AssertionError):
-        raise
-    except Exception as error:
-        reason = f"cannot read kernels: {type(error).__name__}"
-        logging.getLogger(__name__).info("%s; compiling them anew", reason)
-    function._cache.flush()
-    function.compile(arguments)
 
 
 # --- the operator's functions ---------------------------------------------------------------------

@@ -16,7 +16,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from .calls import OPTIONS, cached_njit
+from .jit import OPTIONS, cached_njit
 from .marking import count_marked, list_marked, mark, offset
 from .memory import copy_bytes, elements, read, write
 from .packing import ADD_UP, pack_rows

@@ -21,7 +21,8 @@ import numba
 from numba.core import types
 
 from .atomics import load_acquire, store_release, take_ticket
-from .calls import OPTIONS, cached_njit, cast, combine, lift, load, lower, store
+from .calls import cast, combine, lift, load, lower, store
+from .jit import OPTIONS, cached_njit
 from .memory import borrow
 from .steps import scan_lanes, scan_step
 from .visitors import emit, finish, looks_back, observe

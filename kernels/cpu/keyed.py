@@ -16,7 +16,8 @@ from numba.core import types
 from numba.core.extending import intrinsic
 from numba.extending import overload
 
-from .calls import OPTIONS, cast, combine, kinds, load, lower, parts, store, whole
+from .calls import cast, combine, kinds, load, lower, parts, store, whole
+from .jit import OPTIONS
 from .marking import list_marked, mark, offset
 from .memory import elements
 from .steps import reduce_line, reduce_step, walk_line

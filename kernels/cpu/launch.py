@@ -17,8 +17,9 @@ from numba.core import types
 
 from ..nulls import NAT, InBand, Mask, Nulls
 from ..operators import Operator
-from .calls import load_kernel, operator_type
+from .calls import operator_type
 from .engine import STATUS, TILE, fold_states, walk_lines, walk_tiles
+from .jit import load_kernel
 from .outputs import room
 from .scanning import Reduce, Scan
 from .types import Form, Signature, as_state, signature

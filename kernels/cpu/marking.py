@@ -17,8 +17,9 @@ import numpy as np
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .calls import OPTIONS, cached_njit, is_nan, kinds, lift, load, null, parts
+from .calls import is_nan, kinds, lift, load, null, parts
 from .engine import TILE
+from .jit import OPTIONS, cached_njit
 from .memory import elements, read, write
 from .packing import GATHER_BITS
 from .shared import call, zero

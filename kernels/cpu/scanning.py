@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numba
 
-from .calls import OPTIONS, cast, combine
+from .calls import cast, combine
+from .jit import OPTIONS
 from .steps import reduce_line, scan_lanes, walk_line
 from .visitors import Visitor, register
 

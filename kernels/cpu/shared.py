@@ -13,15 +13,15 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.extending import models, register_model
 
-from .calls import load_kernel, stamped
+from .jit import load_kernel
 
 
 class Kind(types.Type):
-    """The type of the first argument of a shared function: what number it is for, and the content of the engine."""
+    """The type of the first argument of a shared function: what number it is for."""
 
     def __init__(self, number: Any) -> None:
         self.number = number
-        super().__init__(name=stamped(f"Kind({number}"))
+        super().__init__(name=f"Kind({number})")
 
 
 @register_model(Kind)

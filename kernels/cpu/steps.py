@@ -10,7 +10,8 @@ must never know of tiles.
 
 import numba
 
-from .calls import OPTIONS, cast, combine, is_null, lift, load, lower, store
+from .calls import cast, combine, is_null, lift, load, lower, store
+from .jit import OPTIONS
 
 
 @numba.njit(**OPTIONS)

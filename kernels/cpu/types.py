@@ -16,8 +16,9 @@ from numba.core.errors import NumbaError
 from numba.np.numpy_support import as_dtype
 
 from ..operators import Operator
-from .calls import load_kernel, operator_type
+from .calls import operator_type
 from .engine import probe_combine, probe_lift, probe_lower
+from .jit import load_kernel
 
 Form = tuple[np.dtype, ...]
 

@@ -6,7 +6,6 @@ array or launch a kernel.
 
 import hashlib
 import re
-import threading
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,14 +13,13 @@ from typing import Any
 
 from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
-from . import cache
+from .. import kernel_cache
+from ..compile_lock import compile_lock
 from .functions import lto_functions
 from .source import Variant, is_native, source
 from .tuning import RELIEFS, stages_for, tile_for
 
 FOLDER = Path(__file__).parent
-
-_building = threading.Lock()
 
 
 def cubin(
@@ -35,11 +33,11 @@ def cubin(
         If Numba cannot compile the operator for CUDA.
     """
     key = _key(variant, capability)
-    with _building:
-        found = None if fresh else cache.read(key)
+    with compile_lock:
+        found = None if fresh else kernel_cache.read(key)
         if found is None:
             found = build(variant, identity, capability)[0]
-            cache.write(key, found)
+            kernel_cache.write(key, found)
     return found
 
 

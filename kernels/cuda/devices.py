@@ -14,9 +14,9 @@ import cupy
 from cuda.bindings import driver
 from cuda.core import ObjectCode
 
+from .. import kernel_cache
 from ..cpu.types import Signature
 from ..operators import Operator
-from . import cache
 from .build import cubin
 from .source import Variant, state_dtype, state_words
 from .tuning import aggregators_for, lookbacks_for, panel_for, stage_bytes, stages_for, tile_for
@@ -163,7 +163,7 @@ def _loaded(variant: Variant, identity: Any, on: Device) -> tuple[Any, Any]:
     raise RuntimeError(
         f"GPU {on.number} (compute capability {on.capability[0]}.{on.capability[1]}) could not load the "
         f"kernel of {variant.op.name}: {failure}. Is its NVIDIA driver as new as the CUDA packages? "
-        f"Kernels are kept in {cache.folder()}"
+        f"Kernels are kept in {kernel_cache.folder()}"
     ) from failure
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from cuda.bindings import driver
 from cuda.core import ObjectCode
 
+from .. import kernel_cache
 from ..nulls import Mask
-from . import cache
 from .build import _environment, _link
 from .devices import Device, check
 from .devices import device as device_of
@@ -229,10 +229,10 @@ def _load(plan: Plan, schedule: str, device: Device) -> _Kernel:
     digest.update(repr((plan.key, device.capability)).encode())
     digest.update(plan_source(plan, schedule, device.capability).encode())
     name = f"{digest.hexdigest()}.cubin"
-    code = cache.read(name)
+    code = kernel_cache.read(name)
     if code is None:
         code = build_plan(plan, schedule, device.capability)[0]
-        cache.write(name, code)
+        kernel_cache.write(name, code)
     module = ObjectCode.from_cubin(code)
     handle = module.get_kernel("visit_tiles").handle
     warps, most = plan.cut[0], BLOCKS_AN_SM * device.multiprocessors

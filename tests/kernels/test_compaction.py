@@ -331,7 +331,7 @@ def test_cpus_that_cannot_pack(tmp_path):
     other = {
         "NUMBA_CPU_NAME": "haswell",
         "NUMBA_CPU_FEATURES": "",
-        "NUMBA_CACHE_DIR": str(tmp_path),
+        "DASK_GPUSCAN_CACHE": str(tmp_path),
     }
     command = [sys.executable, "-c", OTHER_CPU]
     found = subprocess.run(command, env=os.environ | other, capture_output=True, text=True)

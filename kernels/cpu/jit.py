@@ -1,0 +1,99 @@
+"""Numba's compiler for the engine, and its machine code on disk.
+
+Numba's own cache loads whatever its files hold, and an index and its files can be mixed up. So `kernel_cache` keeps
+each kernel as an entry of its own, which is checked before anything is made of it. This module must never know
+what a function does.
+"""
+
+import hashlib
+import logging
+import pickle
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from .. import kernel_cache
+from ..compile_lock import hold_over_forks
+
+ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Of what Python calls, and of what only compiled code calls: wrappers of the latter would double its compile time."""
+
+hold_over_forks()
+
+
+def cached_njit(function: Any) -> Any:
+    """Compile a function of the engine lazily, and keep its machine code on disk."""
+    compiled = numba.njit(**ENTRY)(function)
+    compiled._cache = _KernelCache(function)
+    return compiled
+
+
+def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Compile `function` for arguments of these types, or find it on disk."""
+    function.compile(arguments)
+    return function.overloads[arguments]
+
+
+class _KernelCache(_Cache):
+    """What a dispatcher asks for machine code before it compiles, and gives it to afterwards."""
+
+    def __init__(self, function: Any) -> None:
+        self._name = f"{function.__module__}.{function.__qualname__}"
+
+    @property
+    def cache_path(self) -> str:
+        return str(kernel_cache.folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()  # as Numba's does: it may know less than what is loaded needs
+        content = kernel_cache.read(self._key(sig, target_context.codegen()))
+        if content is None:
+            return None
+        try:
+            found = CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception as error:  # whole, but a module of its operator cannot be imported here
+            reason = f"{type(error).__name__}: {error}"
+            logging.getLogger(__name__).info("%s is compiled anew: %s", self._name, reason)
+            return None
+        # Two types may have one name.
+        return found if tuple(found.signature.args) == tuple(sig) else None
+
+    def save_overload(self, sig: Any, compiled: Any) -> None:
+        # Globals that are dynamic are addresses, which are others in another process.
+        if not compiled.library.has_dynamic_globals:
+            kernel_cache.write(self._key(sig, compiled.codegen), dumps(compiled._reduce()))
+
+    def _key(self, sig: Any, codegen: Any) -> str:
+        kinds = [kind.name for kind in sig]
+        content = repr((_environment(), codegen.magic_tuple(), self._name, kinds))
+        return f"{hashlib.sha256(content.encode()).hexdigest()}.cpu"
+
+    def enable(self) -> None: ...
+
+    def disable(self) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+@lru_cache(maxsize=1)
+def _environment() -> str:
+    """Everything outside a function and the types of its arguments that its machine code depends on."""
+    versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
+    return f"{sources(Path(__file__).parents[1])} {versions}"
+
+
+def sources(folder: Path) -> str:
+    """Return a digest of all modules that kernels of the CPU may be made of."""
+    digest = hashlib.sha256()
+    for path in sorted([*folder.glob("*.py"), *folder.glob("cpu/*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
