@@ -117,11 +117,10 @@ def _fused(library: Library, frame: Any, predicate: Expression) -> Any:
     function = predicate.function(dtypes)
     if function is None:
         return None
-    title = f"predicate {predicate.text!r}"
-    views = shown(library, frame, predicate.columns, title)
+    views = shown(library, frame, predicate.columns, predicate.title)
     if any(view.nulls is not None for view in views):
         function = predicate.function(dtypes, nulls=True)
-    return None if function is None else compiled(function[0], views, function[1], title)
+    return None if function is None else compiled(function[0], views, function[1], predicate.title)
 
 
 def truth(column: Any) -> Any:

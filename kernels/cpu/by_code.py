@@ -11,8 +11,9 @@ from numba.core import types
 
 from ..nulls import Nulls
 from ..operators import Operator
-from .calls import load_kernel, operator_type
+from .calls import operator_type
 from .engine import walk_codes
+from .jit import load_kernel
 from .launch import array_type, form, null_arguments, null_value, nulls_type, state_type
 from .outputs import room
 from .types import Signature, as_state, signature

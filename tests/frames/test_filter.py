@@ -134,7 +134,7 @@ def test_text_means_what_it_means_to_the_library(backend, text, at):
         ("(" * 300 + "a" + ")" * 300 + " > 1", "no expression|nested"),
         ("a" + " + 1" * 300 + " > 1", "nested deeper"),
         ("a > 1" + " " * 30000, "at most"),
-        ("_column_0_ > `odd name`", "reserved"),
+        ("_column_0_ > `odd name`", "names column '_column_0_'"),
     ],
 )
 def test_text_outside_of_the_grammar(backend, text, message):

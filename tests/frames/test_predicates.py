@@ -1,0 +1,553 @@
+"""Predicates written as text, whatever is written: the rows that Python would choose one by one, or a short refusal."""
+
+import ast
+import contextlib
+import math
+import operator
+import warnings
+from decimal import Decimal
+from random import Random
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dask_gpuscan import predicates
+from dask_gpuscan.predicates import Expression
+from strategies import partitioned
+
+frame = pd.DataFrame(
+    {
+        "a": [1, 5, -3, 0, 7, 2],
+        "b": [0.5, np.nan, 2.0, -1.0, np.inf, 2.0],
+        "flag": [True, False, True, True, False, False],
+        "odd name": [3, 1, 4, 1, 5, -9],
+        "fi": [1, 2, 3, 4, 5, 6],
+        "ﬁ": [6, 5, 4, 3, 2, 1],
+        "s": pd.Series(["x", "y", None, "x", "z", "y"], dtype="str"),
+    }
+)
+
+objects = pd.DataFrame(
+    {
+        "words": pd.Series(["a", "b", None], dtype=object),
+        "lists": pd.Series([[1], [2], [3]], dtype=object),
+        "big": pd.Series([10**30, 2, 3], dtype=object),
+        "exact": pd.Series([Decimal("1.5"), None, Decimal(3)], dtype=object),
+        "spans": pd.Series([pd.Timedelta(1, "s"), pd.NaT, pd.Timedelta(5, "s")], dtype=object),
+        "s": pd.Series(["a", "b", None], dtype="str"),
+        "text": pd.Series(["a", "b", None], dtype="string[pyarrow]"),
+        "arrow": pd.Series(["a", "b", None], dtype=pd.ArrowDtype(pa.string())),
+        "bytes": pd.Series([b"a", b"b", None], dtype=pd.ArrowDtype(pa.binary())),
+        "sparse": pd.arrays.SparseArray(["a", "b", "a"]),
+        "n": [1, 2, 3],
+    }
+)
+
+
+def rows(chosen):
+    return chosen.index.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 < a in [1, 5, 7]", [1, 4]),
+        ("a < 2 in [2, 3]", [0, 2, 3]),
+        ("(a in [1, 7]) == flag", [0, 1, 5]),
+        ("1 in [1, 2] and a > 5", [4]),
+        ("1 + 1 in [3] or 'x' in ['x'] and a > 5", [4]),
+        ("a not in [0 - 3, 2 ** 3 - 1] and not a in (1,)", [1, 3, 5]),
+        ("fi > 4", [4, 5]),
+        ("ﬁ > 4", [0, 1]),
+        ("`ﬁ` > `fi`", [0, 1, 2]),
+        ("a > 1_0 - 0x4 and b <= 1e999\nor\tb == 2.\r", [2, 4, 5]),
+        ("s == r'\\x' or s == u'z' or s == '\\x78'", [0, 3, 4]),
+        ("-a ** 2 < -2 ** -1 * 50", [4]),
+        ("~(a > 1) & b < 1 | s == 'z'", [0, 3, 4]),
+        ("a < 99999999999999999999 and a > 1" + "0" * 60 + " - 1" + "0" * 60, [0, 1, 4, 5]),
+        ("(" * 90 + "a" + ")" * 90 + " > " + "- " * 90 + "4", [1, 4]),
+    ],
+)
+def test_what_a_text_means(text, expected):
+    assert rows(frame.gpuscan.filter(text)) == expected
+    assert rows(partitioned(frame, [0.5]).gpuscan.filter(text).compute()) == expected
+
+
+def test_names_are_exactly_those_written():
+    names = [
+        "ª",
+        "\uff58",
+        "\U0001d428\U0001d42b",
+        "e\u0301",
+        "é",
+        "_column_0_",
+        "print",
+        "match",
+        "naïve",
+    ]
+    odd = [" ", "a ", "class", "x²", "'", '"', "#\n\0", "ﬀ", "&", "x\u00a0", "\ufeffx", "0"]
+    whole = pd.DataFrame([range(len(names + odd))] * 2, columns=names + odd)
+    for i, name in enumerate(names):
+        assert len(whole.gpuscan.filter(f"{name} == {i}")) == 2
+    for i, name in enumerate(names + odd):
+        assert Expression(f"`{name}` == {i}").columns == (name,)
+        assert len(whole.gpuscan.filter(f"`{name}` == {i}")) == 2
+    plain = pd.DataFrame({"fi": [1], "a": [1], "x": [1], "or": [1]})
+    for text in ("ﬁ > 0", "`ﬁ` > 0", "ª > 0", "\uff58 > 0", "`x ` > 0", "\U0001d428\U0001d42b > 0"):
+        with pytest.raises(ValueError, match="names column"):
+            plain.gpuscan.filter(text)
+    for text in ("x² > 0", "x\u00a0> 0", "\ufeffx > 0", "class > 0"):
+        with pytest.raises(ValueError, match="backquotes"):
+            plain.gpuscan.filter(text)
+
+
+REFUSED = {
+    "a in [1, 2] == fi": "after the list of 'in'",
+    "a in [1] in [1]": "after the list of 'in'",
+    "0 < a not in [1] < 3": "after the list of 'not in'",
+    "a in [1] == fi in [1]": "after the list of 'in'",
+    "a in [1] // 2": "after the list of 'in'",
+    "a in (1, 2) + 1": "after the list of 'in'",
+    "a in [1] ** 2 == 1": "after the list of 'in'",
+    "a in [1, fi]": "list of literals",
+    "a in (1)": "list of literals",
+    "a in [1 2]": "list of literals",
+    "a in [1": "list of literals",
+    "a in": "list of literals",
+    "a not in": "list of literals",
+    "a in " + "-" * 400 + "1": "list of literals",
+    "1 in [1, 2]": "names no column",
+    "s == ('a' + 'b') * 1000000000": "write its value",
+    "s == ('%' + '2000000000d') % 5": "write its value",
+    "3 ** 99999999 > a": "write its value",
+    "10 ** 100 > a": "write its value",
+    "(-1) ** 0.5 > a": "write its value",
+    "(2 < 3) + (1 < 2) ** 9 ** 9 ** 9 > a": "write its value",
+    "1 / 0 > a": "division by zero",
+    "10.0 ** 400 > a": "out of range",
+    "'a' < 1 or flag": "not supported",
+    "not 5 or flag": "boolean operand",
+    "a << " + "-" * 500 + "1": "no expression",
+    "a < " + "-" * 400 + "1": "nested deeper",
+    "not " * 300 + "flag": "nested deeper",
+    "2 ** " * 300 + "1 > a": "nested deeper",
+    "(" * 19_000: "nested deeper",
+    "`" * 19_999: "backquote",
+    "`a` > 1 or `" * 1_500: "backquote",
+    "'" + "\\'" * 9_999: "string without its end",
+    "'\"`" * 6_000: "no expression",
+    "s == 'x": "string without its end",
+    "s == 'x\ny'": "string without its end",
+    "s == '''x'''": "no expression",
+    "s == 'x' 'y'": "no expression",
+    "s == '\\x'": "Constant",
+    "s == '\0'": "Constant",
+    "s == b'x'": "Constant",
+    "s == F'{" + "(" * 9_999 + "}'": "JoinedStr",
+    "a > 1\0": "no expression",
+    "a == '\ud800'": "lone surrogate",
+    "`\ud800` > 1": "lone surrogate",
+    "a > " + "9" * 5_000: "Constant|256 bits",
+    "a > 0x" + "f" * 5_000: "256 bits",
+    "a > 007": "Constant",
+    "a > 1__0": "Constant",
+    "a > 1if flag else 2": "Constant",
+    "a" * 19_990 + " > 1": "names column",
+    "`" + "\U0010ffff" * 19_990 + "` > 1": "names column",
+    "await a": "Await",
+    "*a": "Starred",
+    "a = 1": "== compares",
+    "a, flag": "no expression",
+    "a > 1; flag": "no expression",
+    "a > 1 # note": "no expression",
+    "a == not flag": "no expression",
+    "a && flag": "no expression",
+    "": "no expression",
+}
+
+
+@pytest.mark.parametrize("text", [pytest.param(t, id=ascii(t[:40])) for t in REFUSED])
+def test_refused(text):
+    for whole in (frame, partitioned(frame, [0.5])):
+        with pytest.raises(ValueError, match=REFUSED[text]) as refusal:
+            whole.gpuscan.filter(text)
+        assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize("column", ["words", "lists", "s", "text", "arrow", "bytes", "sparse"])
+def test_elements_are_never_repeated_nor_formatted(column):
+    lazy = partitioned(objects, [0.5])
+    for template in (
+        "{0} * 1000000000",
+        "1000000000 * {0}",
+        "n * {0}",
+        "({0} + {0}) * n",
+        "{0} % 5",
+    ):
+        text = f"{template.format(column)} == {column}"
+        for run in (objects.gpuscan.filter, lambda text: lazy.gpuscan.filter(text).compute()):
+            with pytest.raises(TypeError, match="predicate") as refusal:
+                run(text)
+            assert len(str(refusal.value)) < 400
+
+
+def test_powers_of_objects_are_refused_when_they_are_built():
+    for text in ("big ** 99999999 > 1", "99999999 ** big > 1", "exact ** n > 1"):
+        for whole in (objects, partitioned(objects, [0.5])):
+            with pytest.raises(TypeError, match="takes columns of numbers, found dtype object"):
+                whole.gpuscan.filter(text)
+
+
+def test_arithmetic_of_numbers_among_objects():
+    for text, expected in [
+        ("big * 2 > 4", [0, 2]),
+        ("exact * 2 == 3", [0]),
+        ("exact % 2 == 1 or big // 2 == 1", [1, 2]),
+        ("spans * 3 > spans + spans", [0, 2]),
+        ("words + 'c' == 'ac'", [0]),
+        ("'c' + text + 'd' == 'cbd'", [1]),
+    ]:
+        assert rows(objects.gpuscan.filter(text)) == expected
+        assert rows(partitioned(objects, [0.5]).gpuscan.filter(text).compute()) == expected
+
+
+def test_what_a_library_cannot_compute_is_a_short_type_error():
+    long = pd.DataFrame(
+        {"a": [1], "w": pd.Series(["w" * 5_000]), "I": pd.array([1], "int64[pyarrow]")}
+    )
+    for text in (
+        "a + w == 1",
+        "a ** -1 > 1",
+        "a + 99999999999999999999 > 1",
+        "I > 99999999999999999999",
+        "I * 9223372036854775807 * 2 > 1",
+        "w == '\\ud800'",
+        "w in ['\\ud800']",
+        "w > 1",
+        "a > 1 or 5",
+    ):
+        for whole in (long, partitioned(long, [])):
+            with pytest.raises(TypeError, match="predicate") as refusal:
+                whole.gpuscan.filter(text)
+            assert len(str(refusal.value)) < 400
+
+
+def test_many_terms_are_not_compiled():
+    whole = pd.DataFrame({"x": np.arange(4_000)})
+    terms = [f"x == {2 * i}" for i in range(1_500)]
+    text, few = " or ".join(terms), " or ".join(terms[:40])
+    dtypes = {"x": np.dtype("int64")}
+    assert Expression(few).function(dtypes) is not None
+    for many in (text, " or ".join(terms[:41]), "x" + " < 4" * 41, "not " * 40 + "x < 4"):
+        assert Expression(many).function(dtypes) is None
+    for chosen in (
+        whole.gpuscan.filter(text),
+        partitioned(whole, [0.5]).gpuscan.filter(text).compute(),
+    ):
+        assert chosen["x"].tolist() == list(range(0, 3_000, 2))
+    chain = "x" + " < 4" * 3_000
+    assert whole.gpuscan.filter(chain).empty
+
+
+def test_few_columns_are_held_at_a_time():
+    class Counted:
+        """A column of bool that knows how many of its kind there are."""
+
+        dtype = np.dtype(bool)
+        alive = most = 0
+
+        def __init__(self, *_):
+            Counted.alive += 1
+            Counted.most = max(Counted.most, Counted.alive)
+
+        def __del__(self):
+            Counted.alive -= 1
+
+        __lt__ = __gt__ = __and__ = __or__ = lambda self, other: Counted()
+
+    for text in (" or ".join(["x < 4"] * 500), "x" + " < 4" * 500, "x" + " < x" * 500):
+        Expression(text).evaluate({"x": Counted()})
+    assert Counted.most <= 6
+
+
+# --- any text ----------------------------------------------------------------------------------------
+
+COUNT = 10 * settings.default.max_examples
+LITERALS = ("0", "1", "2", "3", "5", "0.5", "1e3", "0x4", "1_0", ".25", "True", "1e999")
+NAMES = ("a", "b", "fi", "ﬁ", "`odd name`", "`a`")
+COMPARED = ("==", "!=", "<", "<=", ">", ">=")
+PARTS = {
+    "truth": [
+        *["compared"] * 4,
+        *["truth and truth", "truth or truth", "truth & truth", "truth | truth"],
+        *["not truth", "~ ( truth )", "( truth )", "~ flag", "flag", "s == 'x'", "s != 'y'"],
+    ],
+    "compared": [
+        *["number sign number"] * 4,
+        *["number sign number sign number", "number in [ some ]", "number not in ( 1 , some )"],
+        *["number sign number in [ some ]", "flag == flag", "flag != True"],
+    ],
+    "number": [
+        *["name"] * 5,
+        *["literal", "literal", "- number", "( number )", "number ** 2"],
+        *["number + number", "number - number", "number * number"],
+        *["number / number", "number // literal", "number % literal"],
+    ],
+    "some": ["3 , 7", "2 , 0.5", "- 3", "1 + 1 , 5 ,", "2 , 'x'"],
+    "name": NAMES,
+    "literal": LITERALS,
+    "sign": COMPARED,
+}
+"""What each word may stand for."""
+
+
+def grown(random, word, left):
+    """Return words of the grammar that a word may stand for, of about as many levels as are left."""
+    if word not in PARTS:
+        return [word]
+    most = len(PARTS[word]) if left > 0 else {"truth": 4, "compared": 4, "number": 6}.get(word)
+    chosen = random.choice(PARTS[word][:most]).split(" ")
+    return [leaf for part in chosen for leaf in grown(random, part, left - 1)]
+
+
+GARBAGE = (
+    *(
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        ".",
+        ":",
+        ";",
+        "'",
+        '"',
+        "`",
+        "\\",
+        "\0",
+        "\n",
+        "#",
+        "@",
+        "$",
+        "^",
+        "!",
+        "=",
+    ),
+    *(
+        "<<",
+        ":=",
+        "->",
+        "**",
+        "//",
+        "&&",
+        "in",
+        "not",
+        "is",
+        "if",
+        "else",
+        "lambda",
+        "None",
+        "await",
+        "True",
+    ),
+    *(
+        "'x'",
+        "f'{a}'",
+        "b'x'",
+        "1j",
+        "9" * 400,
+        "1e400",
+        "0x" + "f" * 99,
+        "()",
+        "[ 1 ]",
+        "s",
+        "flag",
+        "ﬀ",
+        "class",
+    ),
+    *(
+        "\ud800",
+        "'\\ud800'",
+        "* 1000000000",
+        "** 99999999",
+        "- " * 120,
+        "( " * 120,
+        "< 4 " * 300,
+        "'a' + s",
+    ),
+)
+
+
+def garbled(random):
+    """Return a text with a few words dropped, doubled, moved or put in."""
+    words = grown(random, "truth", 4)
+    for _ in range(random.randint(1, 3)):
+        at = random.randrange(len(words) + 1)
+        put = [random.choice([*GARBAGE, *words]) for _ in range(random.randint(0, 2))]
+        words[at : at + random.randint(0, 1)] = put
+    return random.choice([" ", " ", ""]).join(words)
+
+
+class UnknownError(Exception):
+    """What Python and the library need not agree on."""
+
+
+def by_python(text):
+    """Return the rows that Python chooses, evaluating the tree of its own parser for each row.
+
+    Raises a SyntaxError or a TypeError for texts that have no meaning, UnknownError where libraries differ.
+    """
+    spelled = {"`odd name`": " odd_ ", "`a`": " a ", "ﬁ": "fi_", "&": " and ", "|": " or "}
+    for old, new in spelled.items():
+        text = text.replace(old, new)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(" ".join(text.split()), mode="eval").body
+    table = frame.rename(columns={"odd name": "odd_", "ﬁ": "fi_"}).to_dict("records")
+    return [i for i, row in enumerate(table) if truth(element(tree, row))]
+
+
+def truth(value):
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+BINARY = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+COMPARE = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda value, members: any(value == m for m in members),
+    ast.NotIn: lambda value, members: all(value != m for m in members),
+}
+
+
+def element(node, row):
+    match node:
+        case ast.Name():
+            return row[node.id]
+        case ast.Constant(value=bool() | int() | float() | str()):
+            return node.value
+        case ast.List() | ast.Tuple():
+            return [element(e, row) for e in node.elts]
+        case ast.UnaryOp(op=ast.Not() | ast.Invert()):
+            return not truth(element(node.operand, row))
+        case ast.UnaryOp():
+            value = arithmetic(element(node.operand, row))
+            return -value if isinstance(node.op, ast.USub) else value
+        case ast.BinOp():
+            left, right = (arithmetic(element(n, row)) for n in (node.left, node.right))
+            return computed(node.op, left, right)
+        case ast.BoolOp():
+            values = [truth(element(v, row)) for v in node.values]
+            return all(values) if isinstance(node.op, ast.And) else any(values)
+        case ast.Compare():
+            values = [element(v, row) for v in (node.left, *node.comparators)]
+            pairs = zip(node.ops, values[:-1], values[1:], strict=True)
+            compared = [
+                COMPARE[type(op)](left, right) for op, left, right in pairs
+            ]  # each may raise
+            return all(compared)
+    raise SyntaxError
+
+
+def arithmetic(value):
+    if isinstance(value, (bool, str)):  # NumPy's sum of two bool is another one
+        raise UnknownError
+    return value
+
+
+def computed(op, left, right):
+    whole = isinstance(left, int) and isinstance(right, int)
+    finite = math.isfinite(left) and math.isfinite(right)
+    if isinstance(op, (ast.Pow, ast.FloorDiv, ast.Mod)) and not (finite and right):
+        raise UnknownError
+    if isinstance(op, ast.Pow) and not (whole and 0 < right < 99):
+        raise UnknownError
+    try:
+        value = BINARY[type(op)](left, right)
+    except (ArithmeticError, ValueError):
+        raise UnknownError from None
+    if isinstance(value, int) and abs(value) >= 2**53:
+        raise UnknownError
+    return value
+
+
+def chosen(text):
+    """Return the rows that a text chooses by columns, and by the function that would be compiled if there is one."""
+    expression = Expression(text)
+    expression.check(list(frame))
+    named = {name: frame[name] for name in expression.columns}
+    kept = expression.evaluate(named)
+    if kept.dtype != bool:
+        raise TypeError
+    found = np.flatnonzero(kept).tolist()
+    dtypes = {name: column.dtype for name, column in named.items()}
+    if all(isinstance(d, np.dtype) for d in dtypes.values()):
+        fused = expression.function(dtypes)
+        if fused is not None:
+            function, numbers = fused
+            called = zip(*(column.tolist() for column in named.values()), strict=True)
+            assert [i for i, row in enumerate(called) if function(*row, *numbers)] == found
+    return found
+
+
+@pytest.mark.parametrize("levels", [2, 4, 6])
+def test_any_text_within_the_grammar(levels):
+    """As many texts as EXAMPLES asks for, the same ones each time."""
+    told = 0
+    for seed in range(COUNT):
+        text = " ".join(grown(Random(seed), "truth", levels))
+        try:
+            expected = by_python(text)
+        except UnknownError:
+            continue
+        try:
+            found = chosen(text)
+        except ValueError as error:
+            assert "names no column" in str(error), text  # noqa: PT017
+        else:
+            assert found == expected, text
+            told += 0 < len(found) < len(frame)
+    assert told > COUNT / 5  # most texts say something about some rows
+
+
+def test_any_text_at_all():
+    for seed in range(COUNT):
+        text = garbled(Random(seed))
+        try:
+            found = chosen(text)
+        except (ValueError, TypeError) as error:
+            assert len(str(error)) < 400, text  # noqa: PT017
+        else:
+            with contextlib.suppress(UnknownError):
+                assert found == by_python(text), text
+        with mock.patch.object(predicates, "_FUSED", 0):  # compiling each would take a second
+            try:
+                partitioned(frame, [0.5]).gpuscan.filter(text).compute()
+            except (ValueError, TypeError) as error:
+                assert len(str(error)) < 400, text  # noqa: PT017
+
+
+@given(text=st.text(max_size=40))
+def test_any_characters(text):
+    with pytest.raises((ValueError, TypeError)) as refusal:
+        frame.gpuscan.filter(text)
+    assert len(str(refusal.value)) < 400
