@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, INT128, operator, segmented, signature
+from dask_gpuscan.kernels import BUILT_IN, INT128, carrier, operator, segmented, signature
 from dask_gpuscan.kernels.cuda import cache
 from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, cubin
@@ -48,6 +48,7 @@ KERNELS = [
     ),  # these three are run as substitutes, see in_order.py
     (BUILT_IN["multiply"], ["f8"], "in band", {"mark": True}),
     (segmented(BUILT_IN["multiply"]), ["?", "f8"], "bits", {}),
+    (carrier(BUILT_IN["multiply"], np.dtype("f8")), ["f8"], "in band", {"write": False}),
     (BUILT_IN["add"], [INT128], "none", {}),
     (BUILT_IN["maximum"], [INT128], "bits", {"reverse": True}),
     (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),
