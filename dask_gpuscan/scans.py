@@ -16,7 +16,7 @@ import numpy as np
 from . import kernels
 from .columns import Layout, Library, View, is_number, layout_of, library_of, missing_in, title
 from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
-from .overflow import check_overflow
+from .overflow import OVERFLOWS, check_overflow
 
 METHODS = {
     BUILT_IN["add"]: "cumsum",
@@ -49,9 +49,6 @@ SHOWING_NAN = tuple(METHODS)
 
 LOGICAL = (BUILT_IN["logical_any"], BUILT_IN["logical_all"])
 """Operators that answer at nulls too: their answers are plain bool, as those of any() and all() are."""
-
-CHECKED = (BUILT_IN["add"], BUILT_IN["multiply"])
-"""Operators that can overflow."""
 
 POSITIONAL = (BUILT_IN["first"], BUILT_IN["last"])
 """Operators that only choose among elements, and so take times too."""
@@ -348,7 +345,7 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
     kernels.signature(op, storages, kernel_dtype)
     holds_null = layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times)
     answers = IGNORING_NAN.get(op, op) if own.passes_over_nan else op
-    wraps = kernel_dtype.kind not in "iu" or answers not in CHECKED
+    wraps = kernel_dtype.kind not in "iu" or answers not in OVERFLOWS
     return Plan(
         library,
         tuple(layouts),

@@ -168,3 +168,14 @@ def test_kernels_for_racecheck_compile(monkeypatch, write):
     chosen, identity = variant_of(op, dtypes, nulls, options | {"write": write}, "pipelined")
     code, _ = build(chosen, identity, (9, 0))
     assert code[:4] == b"\x7fELF"
+
+
+def test_names_never_decide_which_functions_are_native():
+    for name in ("plus", "maximum"):
+        mine = operator(lambda a, b: a + b, identity=0, name=name)
+        (chosen, identity), (add, zero) = (
+            variant_of(op, [INT128], "none", {}, "classic") for op in (mine, BUILT_IN["add"])
+        )
+        assert identity == zero == 0
+        tile = tile_for(add.inputs, add.state, add.outputs)
+        assert source(chosen, tile, 1) == source(add, tile, 1)

@@ -193,6 +193,41 @@ def test_timedeltas_raise_on_overflow_as_in_pandas():
             dask.compute(series.gpuscan.cumsum())
 
 
+@pytest.mark.parametrize("unit", ["ns", "s"])
+@pytest.mark.parametrize(
+    ("items", "options"),
+    [
+        ([-(2**62), -(2**62)], {}),
+        ([1, -(2**62), -(2**62)], {"reverse": True}),
+        ([-(2**62), -(2**62), 1], {"exclusive": True}),
+        ([0, -(2**62)], {"initial": -(2**62)}),
+        ([2**62, 2**62, -1], {}),
+        ([-(2**62), None, -(2**62)], {}),
+    ],
+)
+def test_timedeltas_that_land_on_nat_raise(unit, items, options):
+    x = pd.Series([None if i is None else np.timedelta64(i, unit) for i in items])
+    x = x.astype(f"timedelta64[{unit}]")
+    if "initial" in options:
+        options = {"initial": pd.Timedelta(np.timedelta64(options["initial"], unit))}
+    elif "exclusive" not in options:  # which pandas does not have
+        with pytest.raises(pd.errors.OutOfBoundsTimedelta):
+            x[::-1].cumsum() if options else x.cumsum()
+    for at in (None, [0.4], [0.4, 0.7]):
+        series = x if at is None else partitioned(x, at)
+        with pytest.raises(pd.errors.OutOfBoundsTimedelta, match="overflow"):
+            dask.compute(series.gpuscan.cumsum(**options))
+
+
+@pytest.mark.parametrize("options", [{}, {"reverse": True}])
+def test_timedeltas_down_to_the_least_do_not_raise(options):
+    x = pd.Series([-(2**62), 1 - 2**62, 2**62, -(2**62)], dtype="timedelta64[ns]")
+    x = x[::-1] if options else x
+    expected = x[::-1].cumsum()[::-1] if options else x.cumsum()
+    for series in (x, partitioned(x, [0.3, 0.6])):
+        same(dask.compute(series.gpuscan.cumsum(**options))[0], expected)
+
+
 def test_arrow_overflow_behind_a_null_is_null():
     x = pd.Series([1, None, 2**62, 2**62, 2**62], dtype="int64[pyarrow]")
     same(x.gpuscan.cumsum(skipna=False), x.cumsum(skipna=False))
