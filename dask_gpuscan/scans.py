@@ -7,7 +7,7 @@ the answer is its own. This module must never loop over elements, nor know that 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -43,6 +43,15 @@ IGNORING_NAN = {
     ),
 }
 """Extremes as Arrow takes them."""
+
+
+def _least_zero(dtype: np.dtype) -> Any:
+    zero = -0.0 if dtype.kind in "fc" else 0
+    return complex(zero, zero) if dtype.kind == "c" else zero
+
+
+SIGNED_SUM = Operator(BUILT_IN["add"].combine, _least_zero, name="add", inputs=1)
+"""Sums that begin with -0.0, which changes no number, as NumPy has them over rows. Those of groups begin with 0.0."""
 
 SHOWING_NAN = tuple(METHODS)
 """Operators whose states stay NaN once they have met one."""
@@ -151,7 +160,10 @@ class ScanColumn:
 
     def _plan(self, columns: Sequence[Any]) -> Plan:
         dtypes = tuple(c.dtype for c in columns)
-        return plan(library_of(columns[0]), self.op, dtypes, self.requested)
+        found = plan(library_of(columns[0]), self.op, dtypes, self.requested)
+        if found.layout.passes_over_nan:  # Arrow's sums begin with 0.0
+            return found
+        return replace(found, op=over_rows(found.op, found.kernel_dtype))
 
     def _initial(self, columns: Sequence[Any], plan: Plan) -> Any:
         """The user's initial value as a state of the operator, or None."""
@@ -159,7 +171,7 @@ class ScanColumn:
         if isinstance(value, dict):
             value = value.get(columns[0].name)
         if value is None:
-            return None
+            return plan.kernel_dtype.type(0) if plan.op == SIGNED_SUM and self.exclusive else None
         if not is_number(plan.library, plan.dtype):
             value = plan.library.stored(value, plan.dtype)
         for part in value if isinstance(value, tuple) else (value,):
@@ -287,6 +299,11 @@ class ScanColumn:
             first = int(valid.argmax()) if valid.any() else count - 1
             null[: first + 1] = True
         return null
+
+
+def over_rows(op: Operator, dtype: np.dtype) -> Operator:
+    """Return the operator that scans rows which are in no groups, for answers of a dtype."""
+    return SIGNED_SUM if op == BUILT_IN["add"] and dtype.kind in "fc" else op
 
 
 @lru_cache(maxsize=4096)

@@ -179,7 +179,9 @@ def seed(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
     """
     carries = carrier(op, dtype)
     if initial is not None:
-        first = initial if carries is op else _typed(carries.lift(initial), state)
+        first = initial
+        if carries.lift is not None and carries is not op:
+            first = _typed(carries.lift(initial), state)
         state = fold(carries, [_like(first, state), state])
     if carries is op:
         return state

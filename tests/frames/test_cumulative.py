@@ -330,3 +330,55 @@ def test_any_all_and_count(backend, x, at, reverse):
         same(got.astype(expected.dtype), expected[::-1] if reverse else expected)
     counts = backend.to_pandas(ddf.gpuscan.cumcount().compute()).tolist()
     assert counts[-1:] == [x.count()] * bool(len(x))
+
+
+def signs(series):
+    return [np.signbit(v) for v in series.dropna().tolist()]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "Float64", "double[pyarrow]"])
+def test_zeros_keep_their_sign(dtype):
+    for items in (
+        [-0.0],
+        [-0.0] * 9,
+        [-0.0, -0.0, 0.0, -0.0],
+        [0.0, -0.0],
+        [-0.0, 1.0, -1.0, -0.0],
+    ):
+        x = pd.Series(items, dtype=dtype)
+        for at in (None, [0.5, 0.5], [0.3, 0.7]):
+            series = x if at is None else partitioned(x, at)
+            found, back, exclusive, from_zero = dask.compute(
+                series.gpuscan.cumsum(),
+                series.gpuscan.cumsum(reverse=True),
+                series.gpuscan.cumsum(exclusive=True),
+                series.gpuscan.cumsum(initial=0.0),
+            )
+            assert signs(found) == signs(x.cumsum())
+            assert signs(back) == signs(x[::-1].cumsum()[::-1])
+            assert not any(signs(exclusive) + signs(from_zero))
+
+
+def test_expanding_zeros_keep_their_sign():
+    for x in (pd.Series([-0.0] * 9), pd.Series([None, -0.0, None, -0.0])):
+        for series in (x, partitioned(x, [0.3, 0.6])):
+            for name in ("sum", "mean"):
+                (found,) = dask.compute(getattr(series.gpuscan.expanding(), name)())
+                assert signs(found) == signs(getattr(x.expanding(), name)())
+
+
+def test_nulls_change_no_sign():
+    x = pd.Series([None, -0.0, None, -0.0, None, 0.0, -0.0])
+    for at in ([], [0.3, 0.5], [i / 7 + 0.01 for i in range(1, 7)], [0.3, 0.3]):
+        assert signs(partitioned(x, at).gpuscan.cumsum().compute()) == [True, True, False, False]
+    nothing = pd.Series([None, None], dtype="float64").gpuscan.expanding(min_periods=0).sum()
+    assert signs(nothing) == [False, False]
+
+
+def test_sums_of_groups_begin_with_zero():
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [-0.0, -0.0, None]})
+    expected = frame.groupby("k").x.cumsum()
+    for clustered in (True, False):
+        groups = partitioned(frame, [0.5]).gpuscan.groupby("k", clustered=clustered).x
+        assert signs(groups.cumsum().compute()) == signs(expected) == [False, False]
+        assert not signs(groups.sum().compute())[1]

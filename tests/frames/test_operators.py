@@ -295,9 +295,9 @@ CONTENTS = {
 
 
 @pytest.mark.parametrize("content", CONTENTS)
-@pytest.mark.parametrize("dtype", ["int64[pyarrow]", "float64"])
-def test_names_never_decide(content, dtype):
-    frame = pd.DataFrame({"k": [1, 1, 1], "x": pd.Series([2**40, 2**40, 3], dtype=dtype)})
+def test_names_never_decide(content):
+    x = pd.Series([2**40, 2**40, 3], dtype="int64[pyarrow]")
+    frame = pd.DataFrame({"k": [1, 1, 1], "x": x})
     answers = []
     for name in ("mine", "add", "multiply", "maximum", "first"):
         op = CONTENTS[content](name)
@@ -312,7 +312,6 @@ def test_names_never_decide(content, dtype):
                 *[group.reduce(op).tolist() for group in groups],
             ]
         )
-    x = frame["x"].astype("float64")
     expected = (x.cumsum() if content == "plus" else x.cummax()).tolist()
     assert answers[0] == [expected] * 4 + [expected[-1:]] * 2
     assert all(answer == answers[0] for answer in answers)
