@@ -51,8 +51,9 @@ check: .venv/check/ready
 	.venv/check/bin/ruff check .
 	@rm -rf .venv/check/tree && mkdir -p .venv/check/tree/dask_gpuscan
 	@ln -s "$(CURDIR)"/dask_gpuscan/* "$(CURDIR)/kernels" .venv/check/tree/dask_gpuscan/
+	@ln -s "$(CURDIR)"/dask_gpuscan_sizes.py .venv/check/tree/
 	cd .venv/check/tree && ../bin/mypy --config-file "$(CURDIR)/pyproject.toml" --cache-dir ../mypy \
-	  --package dask_gpuscan
+	  --package dask_gpuscan --module dask_gpuscan_sizes
 
 format: .venv/check/ready
 	.venv/check/bin/ruff check --fix .

@@ -47,7 +47,11 @@ def register() -> None:
 
 def _register_cudf() -> None:
     import cudf
+    from dask.sizeof import sizeof
 
+    from dask_gpuscan_sizes import register_cudf
+
+    register_cudf(sizeof)
     if not hasattr(cudf.Series, "gpuscan"):
         cudf.api.extensions.register_series_accessor("gpuscan")(Gpuscan)
         cudf.api.extensions.register_dataframe_accessor("gpuscan")(Gpuscan)

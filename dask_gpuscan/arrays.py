@@ -19,7 +19,7 @@ from .arguments import check_dtype, check_flags
 from .carries import ColumnCarry, run
 from .kernels import BUILT_IN, Operator, Signature
 from .lookback import over_blocks
-from .scans import ScanColumn
+from .scans import SIGNED_SUM, ScanColumn, over_rows
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,15 @@ class ArrayScan:
         self._initial(arrays)
         return kernels.signature(self.op, [a.dtype for a in arrays], self.dtype)
 
+    def _answer(self, arrays: Sequence[Any]) -> np.dtype:
+        return kernels.signature(self.op, [a.dtype for a in arrays], self.dtype).outputs[0]
+
     def _initial(self, arrays: Sequence[Any]) -> Any:
         """The user's initial value as a state of the operator, or None."""
         if self.initial is None:
-            return None
+            answer = self._answer(arrays)
+            signed = over_rows(self.op, answer) == SIGNED_SUM
+            return answer.type(0) if signed and self.exclusive else None
         parts = self.initial if isinstance(self.initial, tuple) else (self.initial,)
         if not all(np.isscalar(part) for part in parts):
             raise TypeError(f"initial must be a scalar or a state, found {self.initial!r}")
@@ -50,9 +55,9 @@ class ArrayScan:
         return kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
-        return kernels.aggregate(
-            self.op, _blocks(block), axis=self.axis, reverse=self.reverse, dtype=self.dtype
-        )
+        arrays = _blocks(block)
+        op = over_rows(self.op, self._answer(arrays))
+        return kernels.aggregate(op, arrays, axis=self.axis, reverse=self.reverse, dtype=self.dtype)
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
         carrier = aggregates[0][0]
@@ -62,10 +67,9 @@ class ArrayScan:
         arrays = _blocks(block)
         carry = self._initial(arrays)
         if prefix is not None:
-            answer = kernels.signature(self.op, [a.dtype for a in arrays], self.dtype).outputs[0]
-            carry = kernels.seed(self.op, prefix[1], answer, carry)
+            carry = kernels.seed(self.op, prefix[1], self._answer(arrays), carry)
         out, _ = kernels.scan(
-            self.op,
+            over_rows(self.op, self._answer(arrays)),
             arrays,
             axis=self.axis,
             exclusive=self.exclusive,

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from . import kernels
 from .columns import View, title
-from .kernels import Operator
+from .kernels import BUILT_IN, NAT, InBand, Operator
 
 
 def check_overflow(
@@ -41,7 +41,7 @@ def check_overflow(
     ------
     pyarrow.ArrowInvalid, pandas.errors.OutOfBoundsTimedelta
     """
-    adds = scan.op.name == "add"
+    adds = scan.op == BUILT_IN["add"]
     if not len(out) or (adds and _cannot_overflow(view.values, before, out.dtype)):
         return
     if adds and null is None and not scan.exclusive and view.values.dtype.itemsize < 8:
@@ -57,18 +57,31 @@ def check_overflow(
     if not scan.exclusive:
         prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
     with np.errstate(over="ignore"):
-        if adds:
-            wrong = (prior + elements < prior) != (elements < 0)
-        else:
-            after = prior * elements
-            divisor = np.where(elements == 0, 1, elements)
-            lowest = np.iinfo(out.dtype).min
-            negated = (elements == -1) & (prior == lowest) if out.dtype.kind == "i" else False
-            wrong = ((elements != 0) & (after // divisor != prior)) | negated
+        wrong = OVERFLOWS[scan.op](prior, elements)
     if scan.exclusive:  # the answer after the last element is never written
         wrong = wrong[:-1]
-    if wrong.any():
+    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
+    if is_nat or wrong.any():
         refuse(scan.label, column)
+
+
+def _sum_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
+    after = prior + elements
+    wrong: np.ndarray = (after < prior) != (elements < 0)
+    return wrong
+
+
+def _product_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
+    after = prior * elements
+    divisor = np.where(elements == 0, 1, elements)
+    lowest = np.iinfo(after.dtype).min
+    negated = (elements == -1) & (prior == lowest) if after.dtype.kind == "i" else False
+    wrong: np.ndarray = ((elements != 0) & (after // divisor != prior)) | negated
+    return wrong
+
+
+OVERFLOWS = {BUILT_IN["add"]: _sum_leaves, BUILT_IN["multiply"]: _product_leaves}
+"""Where an operator leaves its type from a prior state to the next, by the operator."""
 
 
 def refuse(label: str, column: Any) -> NoReturn:

@@ -26,7 +26,7 @@ from .columns import (
     title,
 )
 from .kernels import BUILT_IN, Operator
-from .kernels.product import PRODUCT, PRODUCTS
+from .kernels.product import product
 from .keys import Keys
 from .overflow import refuse
 from .reducers import FLOAT64, OWN, REDUCTIONS, SHOWING_NAN, Reduction, States, seeing
@@ -228,8 +228,9 @@ def lowered(library: Library, op: Operator, states: States) -> Any:
 
 def on_states(op: Operator, states: States) -> Operator:
     """Return the operator whose elements are states of another."""
-    if op == PRODUCT:
-        return PRODUCTS
+    number = states[0].dtype
+    if number.kind == "f" and op == product(number):
+        return product(number, states=True)
     return _on_states(op, tuple(s.dtype for s in states))
 
 

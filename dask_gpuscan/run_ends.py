@@ -60,6 +60,8 @@ def run_end_decode(array: Any) -> pa.Array:
     ------
     TypeError
         For any other object.
+    MemoryError
+        If the array is larger than the memory there is.
 
     Examples
     --------
@@ -74,5 +76,6 @@ def run_end_decode(array: Any) -> pa.Array:
     first, count = array.offset, len(array)
     ends = np.clip(np.asarray(array.run_ends, dtype=np.int64) - first, 0, count)
     lengths = np.diff(ends, prepend=0)
-    (rows,) = kernels.run_length_decode(lengths, [np.arange(len(lengths))])
+    width = array.values.nbytes // max(len(array.values), 1)
+    (rows,) = kernels.run_length_decode(lengths, [np.arange(len(lengths))], beside=width)
     return array.values.take(pa.array(rows))

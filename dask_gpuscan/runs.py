@@ -282,7 +282,8 @@ def _decode(frame: Any) -> Any:
             raise ValueError("column 'run_length' must hold no nulls and nothing below zero")
         keys = frame.drop(columns=[n for n in ("run_start", "run_length") if n in frame.columns])
         rows = library.numbers.arange(len(frame), dtype=INT64)
-        (positions,) = kernels.run_length_decode(counts, [rows])
+        width = sum(getattr(c.dtype, "itemsize", 8) for c in each(keys))
+        (positions,) = kernels.run_length_decode(counts, [rows], beside=width)
         arrays = [library.take(library.array(c), positions) for c in each(keys)]
         return library.rebuild(keys, arrays, library.range_index(0, len(positions)))
 
@@ -304,6 +305,8 @@ def rle_decode(frame: Any) -> Any:
     ------
     TypeError, ValueError
         If there is no such column, or it holds nulls or negative numbers.
+    MemoryError
+        If the rows of a partition would not fit the memory there is; it says how many they are.
 
     Examples
     --------

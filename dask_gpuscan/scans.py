@@ -7,7 +7,7 @@ the answer is its own. This module must never loop over elements, nor know that 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from . import kernels
 from .columns import Layout, Library, View, is_number, layout_of, library_of, missing_in, title
 from .kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
-from .overflow import check_overflow
+from .overflow import OVERFLOWS, check_overflow
 
 METHODS = {
     BUILT_IN["add"]: "cumsum",
@@ -44,14 +44,20 @@ IGNORING_NAN = {
 }
 """Extremes as Arrow takes them."""
 
+
+def _least_zero(dtype: np.dtype) -> Any:
+    zero = -0.0 if dtype.kind in "fc" else 0
+    return complex(zero, zero) if dtype.kind == "c" else zero
+
+
+SIGNED_SUM = Operator(BUILT_IN["add"].combine, _least_zero, name="add", inputs=1)
+"""Sums that begin with -0.0, which changes no number, as NumPy has them over rows. Those of groups begin with 0.0."""
+
 SHOWING_NAN = tuple(METHODS)
 """Operators whose states stay NaN once they have met one."""
 
 LOGICAL = (BUILT_IN["logical_any"], BUILT_IN["logical_all"])
 """Operators that answer at nulls too: their answers are plain bool, as those of any() and all() are."""
-
-CHECKED = (BUILT_IN["add"], BUILT_IN["multiply"])
-"""Operators that can overflow."""
 
 POSITIONAL = (BUILT_IN["first"], BUILT_IN["last"])
 """Operators that only choose among elements, and so take times too."""
@@ -154,7 +160,10 @@ class ScanColumn:
 
     def _plan(self, columns: Sequence[Any]) -> Plan:
         dtypes = tuple(c.dtype for c in columns)
-        return plan(library_of(columns[0]), self.op, dtypes, self.requested)
+        found = plan(library_of(columns[0]), self.op, dtypes, self.requested)
+        if found.layout.passes_over_nan:  # Arrow's sums begin with 0.0
+            return found
+        return replace(found, op=over_rows(found.op, found.kernel_dtype))
 
     def _initial(self, columns: Sequence[Any], plan: Plan) -> Any:
         """The user's initial value as a state of the operator, or None."""
@@ -162,7 +171,7 @@ class ScanColumn:
         if isinstance(value, dict):
             value = value.get(columns[0].name)
         if value is None:
-            return None
+            return plan.kernel_dtype.type(0) if plan.op == SIGNED_SUM and self.exclusive else None
         if not is_number(plan.library, plan.dtype):
             value = plan.library.stored(value, plan.dtype)
         for part in value if isinstance(value, tuple) else (value,):
@@ -292,6 +301,11 @@ class ScanColumn:
         return null
 
 
+def over_rows(op: Operator, dtype: np.dtype) -> Operator:
+    """Return the operator that scans rows which are in no groups, for answers of a dtype."""
+    return SIGNED_SUM if op == BUILT_IN["add"] and dtype.kind in "fc" else op
+
+
 @lru_cache(maxsize=4096)
 def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
     """Work out the dtypes of a scan; raises a TypeError that says what can be done."""
@@ -348,7 +362,7 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
     kernels.signature(op, storages, kernel_dtype)
     holds_null = layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times)
     answers = IGNORING_NAN.get(op, op) if own.passes_over_nan else op
-    wraps = kernel_dtype.kind not in "iu" or answers not in CHECKED
+    wraps = kernel_dtype.kind not in "iu" or answers not in OVERFLOWS
     return Plan(
         library,
         tuple(layouts),

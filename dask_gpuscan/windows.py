@@ -26,11 +26,11 @@ def _finite(x: Any) -> Any:
 
 
 # Sums carry what rounding lost (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2), as pandas' do:
-# state (count, sum, error).
+# state (count, sum, error). A sum begins with -0.0, which leaves even that as it is.
 
 
 def _sum_lift(x: Any) -> Any:
-    return (1.0, x, 0.0) if _finite(x) else (0.0, 0.0, 0.0)
+    return (1.0, x, 0.0) if _finite(x) else (0.0, -0.0, 0.0)
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -41,11 +41,13 @@ def _sum(a: Any, b: Any) -> Any:
 
 
 def _corrected(s: Any) -> Any:
-    return s[1] + s[2]
+    if s[0] == 0.0:
+        return 0.0
+    return s[1] + s[2] if s[2] != 0.0 else s[1]
 
 
 def _mean(s: Any) -> Any:
-    return (s[1] + s[2]) / s[0]
+    return (s[1] + s[2] if s[2] != 0.0 else s[1]) / s[0]
 
 
 def _min_lift(x: Any) -> Any:
@@ -79,8 +81,8 @@ def _count(a: Any, b: Any) -> Any:
     return a + b
 
 
-SUM = Operator(_sum, (0.0, 0.0, 0.0), _sum_lift, _corrected, name="expanding-sum")
-MEAN = Operator(_sum, (0.0, 0.0, 0.0), _sum_lift, _mean, name="expanding-mean")
+SUM = Operator(_sum, (0.0, -0.0, 0.0), _sum_lift, _corrected, name="expanding-sum")
+MEAN = Operator(_sum, (0.0, -0.0, 0.0), _sum_lift, _mean, name="expanding-mean")
 MIN = Operator(_min, _EMPTY, _min_lift, _some, name="expanding-min")
 MAX = Operator(_max, -_EMPTY, _max_lift, _some, name="expanding-max")
 COUNT = Operator(_count, 0.0, name="expanding-count")

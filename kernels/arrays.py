@@ -45,3 +45,32 @@ def one_length(name: str, arrays: Sequence[Any]) -> None:
     lengths = {len(a) for a in arrays}
     if len(lengths) > 1:
         raise ValueError(f"{name} must have one length, found {sorted(lengths)}")
+
+
+MOST = (1 << 63) - 1
+"""The most rows that can be counted; a count of so many stands for any that are more."""
+
+
+def check_size(rows: int, bytes_a_row: int, available: float) -> None:
+    """Refuse an answer that does not fit the memory there is, before any of it is made.
+
+    Raises
+    ------
+    MemoryError
+        That says how many rows and bytes would be needed.
+
+    Examples
+    --------
+    >>> check_size(10**12, 8, available=1e10)
+    Traceback (most recent call last):
+        ...
+    MemoryError: the answer has 1,000,000,000,000 rows, which take 8,000 GB: more than the 10 GB that are available
+    """
+    size = rows * bytes_a_row
+    if rows < MOST and size <= available:
+        return
+    more = "at least " * (rows >= MOST)
+    there = f"the {available / 1e9:,.0f} GB that are available" if available < MOST else "there are"
+    raise MemoryError(
+        f"the answer has {more}{rows:,} rows, which take {more}{size / 1e9:,.0f} GB: more than {there}"
+    )

@@ -239,7 +239,7 @@ def run_length_encode(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> tup
     return starts, lengths
 
 
-def run_length_decode(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
+def run_length_decode(lengths: Any, arrays: Sequence[Any], *, beside: int = 0) -> list[Any]:
     """Repeat each entry of arrays as often as `lengths` says: the inverse of run-length encoding.
 
     Parameters
@@ -248,6 +248,8 @@ def run_length_decode(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
         Not negative.
     arrays : sequence of arrays
         1-d, as long as `lengths`, of any fixed-width dtypes.
+    beside : int, default 0
+        Bytes a row of what the caller makes of the answer, for which there must be memory as well.
 
     Returns
     -------
@@ -255,6 +257,8 @@ def run_length_decode(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
 
     Raises
     ------
+    MemoryError
+        If the answer is larger than the memory there is, before any of it is made.
     TypeError
         If lengths are no int64 array, or an array is not of a fixed width.
     ValueError
@@ -269,7 +273,7 @@ def run_length_decode(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
         found = f"an array of {lengths.dtype}" if is_array(lengths) else type(lengths).__name__
         raise TypeError(f"lengths must be an array of int64, found {found}")
     columns("lengths and arrays", [lengths, *arrays])
-    return list(primitive("repeat", [lengths, *arrays])(lengths, list(arrays)))
+    return list(primitive("repeat", [lengths, *arrays])(lengths, list(arrays), beside))
 
 
 __all__ = [

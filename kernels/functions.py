@@ -7,6 +7,7 @@ must never know what the functions compute, nor which compiler they are rebuilt 
 
 import builtins
 import hashlib
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -190,7 +191,8 @@ def _attributes(module: Any, names: tuple[str, ...], within: tuple[Any, ...]) ->
 
 
 def _code(code: types.CodeType) -> Iterator[str]:
-    yield f"code {code.co_argcount} {code.co_flags} {code.co_code.hex()}"
+    flags = code.co_flags & ~inspect.CO_NESTED  # where a function is defined is not what it does
+    yield f"code {code.co_argcount} {flags} {code.co_code.hex()}"
     yield repr((code.co_names, code.co_varnames, code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

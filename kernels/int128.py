@@ -23,6 +23,9 @@ OPERATORS = {name: BUILT_IN[name] for name in ("add", "minimum", "maximum", "fir
 
 _LOWEST, _HIGHEST = -(1 << 127), (1 << 127) - 1
 
+_IDENTITIES = {OPERATORS["add"]: 0, OPERATORS["minimum"]: _HIGHEST, OPERATORS["maximum"]: _LOWEST}
+"""Identities of those whose state is the integer itself."""
+
 
 class Int128(int):
     """A 128-bit integer on the host: a carry of INT128 data, or what it is combined from."""
@@ -78,11 +81,10 @@ def signature(op: Operator, inputs: tuple[np.dtype, ...], dtype: np.dtype | None
         raise TypeError(f"{op.name} does not take {inputs}: for 128-bit integers there are {known}")
     if dtype is not None and not is_int128(dtype):
         raise TypeError(f"dtype must be None or INT128 for 128-bit integers, found {dtype}")
-    if op.name in ("first", "last"):
-        state: tuple[np.dtype, ...] = (INT128, np.dtype(np.bool_))
-        return Signature((INT128,), state, False, (INT128,), True, (Int128(0), np.False_))
-    identity = {"add": 0, "minimum": _HIGHEST, "maximum": _LOWEST}[op.name]
-    return Signature((INT128,), (INT128,), True, (INT128,), True, Int128(identity))
+    if op in _IDENTITIES:
+        return Signature((INT128,), (INT128,), True, (INT128,), True, Int128(_IDENTITIES[op]))
+    state: tuple[np.dtype, ...] = (INT128, np.dtype(np.bool_))
+    return Signature((INT128,), state, False, (INT128,), True, (Int128(0), np.False_))
 
 
 def as_state(value: Any, types_: Signature, name: str) -> Any:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
+from ..arrays import MOST, check_size
 from ..built_in import BUILT_IN
 from ..counted import LATEST
 from ..marks import Runs
 from ..operators import Operator
 from . import compacting
+from .available import available
 from .engine import TILE
 from .launch import array_type, run, walk
 from .marks import SPACE, marks_of, space_for
@@ -102,7 +104,7 @@ def run_lengths(marks: Runs) -> tuple[np.ndarray, np.ndarray]:
     return cut(starts, int(carries[0][0])), cut(lengths, int(carries[0][0]))
 
 
-def repeat(lengths: np.ndarray, arrays: list[np.ndarray]) -> list[np.ndarray]:
+def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[np.ndarray]:
     """Repeat entries of arrays; see `kernels.run_length_decode`."""
     total, lowest = (int(field) for field in run(
         _TOTAL, (lengths,), write=False, nulls=None, axis=0, exclusive=False, reverse=False,
@@ -110,6 +112,7 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray]) -> list[np.ndarray]:
     )[1])  # fmt: skip
     if lowest < 0:
         raise ValueError(f"lengths must not be negative, found {lowest}")
+    check_size(total, beside + sum(a.itemsize for a in arrays), available())
     outs = [room(total, a.dtype) for a in arrays]
     work = compacting.Repeat(lengths, _table(arrays, outs, None, False))
     entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
@@ -117,9 +120,13 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray]) -> list[np.ndarray]:
     return outs
 
 
-_TOTAL = Operator(
-    lambda a, b: (a[0] + b[0], min(a[1], b[1])), (0, 0), lambda n: (n, min(n, 0)), name="total"
-)
+def _sums(a: Any, b: Any) -> Any:
+    # compilers take for granted that integers do not wrap around
+    return (a[0] + b[0] if a[0] <= MOST - b[0] else MOST, min(a[1], b[1]))
+
+
+_TOTAL = Operator(_sums, (0, 0), lambda n: (max(n, 0), min(n, 0)), name="total")
+"""State: (sum of what is not negative, or MOST if that is less; least number)."""
 
 
 def _counted(work: Any, kind: Any, length: int, **options: Any) -> np.ndarray:

@@ -13,6 +13,7 @@ import cupy
 import numpy as np
 from numba.core import types
 
+from ..arrays import MOST, check_size
 from ..cpu.types import Signature, as_state, lifted, signature
 from ..marks import Predicate, Runs
 from ..nulls import InBand, Mask, Nulls
@@ -103,12 +104,15 @@ def run_lengths(marks: Runs) -> tuple[Any, Any]:
     return _cut(starts, count), _cut(lengths, count)
 
 
-def repeat(lengths: Any, arrays: Sequence[Any]) -> list[Any]:
+def repeat(lengths: Any, arrays: Sequence[Any], beside: int) -> list[Any]:
     """Repeat entries of arrays; see `kernels.run_length_decode`."""
     if len(lengths) and int(lengths.min()) < 0:
         raise ValueError(f"lengths must not be negative, found {int(lengths.min())}")
     ends = cupy.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
+    if float(lengths.sum(dtype=np.float64)) > MOST / 2:  # what the integers may not have counted
+        total = MOST
+    check_size(total, 8, float("inf"))  # smaller ones are for CuPy's pool to refuse
     rows = cupy.searchsorted(ends, cupy.arange(total), side="right")
     return [a[rows] for a in arrays]
 

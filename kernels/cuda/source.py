@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..built_in import BUILT_IN
 from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
 from .tuning import (
@@ -125,7 +126,7 @@ def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
     lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(variant.state)])
     lines += _struct("Output", variant.outputs, "Out")
     if is_native(variant):
-        lines += _native(variant.op.name)
+        lines += _native(variant.op)
     else:
         lines += _function("combine", variant.state, [variant.state] * 2, "State", ["State"] * 2)
         lines += _function("lift", variant.state, [variant.inputs], "State", ["Element"])
@@ -173,19 +174,25 @@ def is_native(variant: Variant) -> bool:
     return variant.inputs[0].kind == "V"
 
 
-def _native(name: str) -> list[str]:
+_NATIVE = {
+    BUILT_IN[name]: (seen, combine, identity)
+    for name, seen, combine, identity in (
+        ("add", "", "{plus(a.f0, b.f0)}", "{{0, 0}}"),
+        ("minimum", "", "{pick(less(b.f0, a.f0), b.f0, a.f0)}", "{{~u64(0), i64(~u64(0) >> 1)}}"),
+        ("maximum", "", "{pick(less(a.f0, b.f0), b.f0, a.f0)}", "{{0, i64(u64(1) << 63)}}"),
+        ("first", ", 1", "{pick(a.f1, a.f0, b.f0), u8(a.f1 | b.f1)}", "{{0, 0}, 0}"),
+        ("last", ", 1", "{pick(b.f1, b.f0, a.f0), u8(a.f1 | b.f1)}", "{{0, 0}, 0}"),
+    )
+}
+"""Operators on 128-bit integers: what follows the element in its state, the combined state, the identity."""
+
+
+def _native(op: Operator) -> list[str]:
     """The functions of a built-in operator on 128-bit integers."""
-    combine, identity = {
-        "add": ("State{plus(a.f0, b.f0)}", "{{0, 0}}"),
-        "minimum": ("State{pick(less(b.f0, a.f0), b.f0, a.f0)}", "{{~u64(0), i64(~u64(0) >> 1)}}"),
-        "maximum": ("State{pick(less(a.f0, b.f0), b.f0, a.f0)}", "{{0, i64(u64(1) << 63)}}"),
-        "first": ("State{pick(a.f1, a.f0, b.f0), u8(a.f1 | b.f1)}", "{{0, 0}, 0}"),
-        "last": ("State{pick(b.f1, b.f0, a.f0), u8(a.f1 | b.f1)}", "{{0, 0}, 0}"),
-    }[name]
-    seen = ", 1" if name in ("first", "last") else ""
+    seen, combine, identity = _NATIVE[op]
     start = "__device__ __forceinline__"
     return [
-        f"{start} State combine(State a, State b) {{ return {combine}; }}",
+        f"{start} State combine(State a, State b) {{ return State{combine}; }}",
         f"{start} State lift(Element e) {{ return {{e.f0{seen}}}; }}",
         f"{start} Output lower(State s) {{ return {{s.f0}}; }}",
         f"{start} State identity() {{ return {identity}; }}",

@@ -233,3 +233,17 @@ def test_segmented_rows_of_a_matrix():
     heads[:, 2] = True
     out = dask_gpuscan.scan((heads, np.ones((3, 4))), segmented(dask_gpuscan.add), axis=1)
     np.testing.assert_array_equal(out, [[1, 2, 1, 2]] * 3)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_zeros_keep_their_sign(backend, dtype):
+    x = np.full((3, 9), -0.0, dtype)
+    x[1, 4] = 0.0
+    for axis in (0, 1):
+        for y in (backend.array(x), blocks(backend.array(x), (2, 4))):
+            (found, exclusive) = dask.compute(
+                dask_gpuscan.cumsum(y, axis=axis), dask_gpuscan.cumsum(y, axis=axis, exclusive=True)
+            )
+            expected = np.signbit(np.cumsum(x, axis=axis).real)
+            np.testing.assert_array_equal(np.signbit(backend.to_numpy(found).real), expected)
+            assert not np.signbit(backend.to_numpy(exclusive).real).any()

@@ -36,3 +36,10 @@ def test_bad_input():
         run_end_encode(np.ones((2, 2)))
     with pytest.raises(TypeError, match=r"must be a pyarrow\.RunEndEncodedArray, found list"):
         run_end_decode([1])
+
+
+def test_arrays_too_long_for_memory_are_refused():
+    long = pa.RunEndEncodedArray.from_arrays(pa.array([10**12]), pa.array(["a"]))
+    with pytest.raises(MemoryError, match="1,000,000,000,000 rows"):
+        run_end_decode(long)
+    assert run_end_decode(long[5:7]).to_pylist() == ["a", "a"]

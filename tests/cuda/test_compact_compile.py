@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, Predicate
+from dask_gpuscan.kernels import BUILT_IN, Predicate, carrier
 from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _reducing, _scanning
 from dask_gpuscan.kernels.cuda.plan import (
     SHARED_BYTES,
@@ -30,7 +30,8 @@ RUNS = Plan("compact", "runs", (I4,), (NO,))
 
 
 def by(plan, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
-    op, forms = BUILT_IN[name], tuple(map(np.dtype, np.atleast_1d(dtype)))
+    forms = tuple(map(np.dtype, np.atleast_1d(dtype)))
+    op = carrier(BUILT_IN["multiply"], forms[0]) if name == "product" else BUILT_IN[name]
     if reduces:
         return _reducing(plan, op, forms, nulls, None, True, False)[0]
     return _scanning(plan, op, forms, nulls, None, exclusive, False)[0]
@@ -59,6 +60,7 @@ PLANS = {
     ),
     "reduce-first": by(RUNS, "first", "f8", reduces=True),
     "reduce-product": by(RUNS, "multiply", "f8", reduces=True),
+    "reduce-carried-product": by(RUNS, "product", "f4", reduces=True),
     "scan-product": by(RUNS, "multiply", "f4"),
     "scan-add": by(RUNS, "add", "i4", BAND),
     "scan-welford": by(replace(RUNS, last=True, key_nulls=(BITS,)), "welford", "f8"),

@@ -4,7 +4,15 @@ import re
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, INT128, kernel_cache, operator, segmented, signature
+from dask_gpuscan.kernels import (
+    BUILT_IN,
+    INT128,
+    carrier,
+    kernel_cache,
+    operator,
+    segmented,
+    signature,
+)
 from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, cubin
 from dask_gpuscan.kernels.cuda.in_order import substitute
@@ -47,6 +55,7 @@ KERNELS = [
     ),  # these three are run as substitutes, see in_order.py
     (BUILT_IN["multiply"], ["f8"], "in band", {"mark": True}),
     (segmented(BUILT_IN["multiply"]), ["?", "f8"], "bits", {}),
+    (carrier(BUILT_IN["multiply"], np.dtype("f8")), ["f8"], "in band", {"write": False}),
     (BUILT_IN["add"], [INT128], "none", {}),
     (BUILT_IN["maximum"], [INT128], "bits", {"reverse": True}),
     (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),
@@ -159,3 +168,14 @@ def test_kernels_for_racecheck_compile(monkeypatch, write):
     chosen, identity = variant_of(op, dtypes, nulls, options | {"write": write}, "pipelined")
     code, _ = build(chosen, identity, (9, 0))
     assert code[:4] == b"\x7fELF"
+
+
+def test_names_never_decide_which_functions_are_native():
+    for name in ("plus", "maximum"):
+        mine = operator(lambda a, b: a + b, identity=0, name=name)
+        (chosen, identity), (add, zero) = (
+            variant_of(op, [INT128], "none", {}, "classic") for op in (mine, BUILT_IN["add"])
+        )
+        assert identity == zero == 0
+        tile = tile_for(add.inputs, add.state, add.outputs)
+        assert source(chosen, tile, 1) == source(add, tile, 1)

@@ -193,6 +193,41 @@ def test_timedeltas_raise_on_overflow_as_in_pandas():
             dask.compute(series.gpuscan.cumsum())
 
 
+@pytest.mark.parametrize("unit", ["ns", "s"])
+@pytest.mark.parametrize(
+    ("items", "options"),
+    [
+        ([-(2**62), -(2**62)], {}),
+        ([1, -(2**62), -(2**62)], {"reverse": True}),
+        ([-(2**62), -(2**62), 1], {"exclusive": True}),
+        ([0, -(2**62)], {"initial": -(2**62)}),
+        ([2**62, 2**62, -1], {}),
+        ([-(2**62), None, -(2**62)], {}),
+    ],
+)
+def test_timedeltas_that_land_on_nat_raise(unit, items, options):
+    x = pd.Series([None if i is None else np.timedelta64(i, unit) for i in items])
+    x = x.astype(f"timedelta64[{unit}]")
+    if "initial" in options:
+        options = {"initial": pd.Timedelta(np.timedelta64(options["initial"], unit))}
+    elif "exclusive" not in options:  # which pandas does not have
+        with pytest.raises(pd.errors.OutOfBoundsTimedelta):
+            x[::-1].cumsum() if options else x.cumsum()
+    for at in (None, [0.4], [0.4, 0.7]):
+        series = x if at is None else partitioned(x, at)
+        with pytest.raises(pd.errors.OutOfBoundsTimedelta, match="overflow"):
+            dask.compute(series.gpuscan.cumsum(**options))
+
+
+@pytest.mark.parametrize("options", [{}, {"reverse": True}])
+def test_timedeltas_down_to_the_least_do_not_raise(options):
+    x = pd.Series([-(2**62), 1 - 2**62, 2**62, -(2**62)], dtype="timedelta64[ns]")
+    x = x[::-1] if options else x
+    expected = x[::-1].cumsum()[::-1] if options else x.cumsum()
+    for series in (x, partitioned(x, [0.3, 0.6])):
+        same(dask.compute(series.gpuscan.cumsum(**options))[0], expected)
+
+
 def test_arrow_overflow_behind_a_null_is_null():
     x = pd.Series([1, None, 2**62, 2**62, 2**62], dtype="int64[pyarrow]")
     same(x.gpuscan.cumsum(skipna=False), x.cumsum(skipna=False))
@@ -295,3 +330,55 @@ def test_any_all_and_count(backend, x, at, reverse):
         same(got.astype(expected.dtype), expected[::-1] if reverse else expected)
     counts = backend.to_pandas(ddf.gpuscan.cumcount().compute()).tolist()
     assert counts[-1:] == [x.count()] * bool(len(x))
+
+
+def signs(series):
+    return [np.signbit(v) for v in series.dropna().tolist()]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "Float64", "double[pyarrow]"])
+def test_zeros_keep_their_sign(dtype):
+    for items in (
+        [-0.0],
+        [-0.0] * 9,
+        [-0.0, -0.0, 0.0, -0.0],
+        [0.0, -0.0],
+        [-0.0, 1.0, -1.0, -0.0],
+    ):
+        x = pd.Series(items, dtype=dtype)
+        for at in (None, [0.5, 0.5], [0.3, 0.7]):
+            series = x if at is None else partitioned(x, at)
+            found, back, exclusive, from_zero = dask.compute(
+                series.gpuscan.cumsum(),
+                series.gpuscan.cumsum(reverse=True),
+                series.gpuscan.cumsum(exclusive=True),
+                series.gpuscan.cumsum(initial=0.0),
+            )
+            assert signs(found) == signs(x.cumsum())
+            assert signs(back) == signs(x[::-1].cumsum()[::-1])
+            assert not any(signs(exclusive) + signs(from_zero))
+
+
+def test_expanding_zeros_keep_their_sign():
+    for x in (pd.Series([-0.0] * 9), pd.Series([None, -0.0, None, -0.0])):
+        for series in (x, partitioned(x, [0.3, 0.6])):
+            for name in ("sum", "mean"):
+                (found,) = dask.compute(getattr(series.gpuscan.expanding(), name)())
+                assert signs(found) == signs(getattr(x.expanding(), name)())
+
+
+def test_nulls_change_no_sign():
+    x = pd.Series([None, -0.0, None, -0.0, None, 0.0, -0.0])
+    for at in ([], [0.3, 0.5], [i / 7 + 0.01 for i in range(1, 7)], [0.3, 0.3]):
+        assert signs(partitioned(x, at).gpuscan.cumsum().compute()) == [True, True, False, False]
+    nothing = pd.Series([None, None], dtype="float64").gpuscan.expanding(min_periods=0).sum()
+    assert signs(nothing) == [False, False]
+
+
+def test_sums_of_groups_begin_with_zero():
+    frame = pd.DataFrame({"k": [1, 1, 2], "x": [-0.0, -0.0, None]})
+    expected = frame.groupby("k").x.cumsum()
+    for clustered in (True, False):
+        groups = partitioned(frame, [0.5]).gpuscan.groupby("k", clustered=clustered).x
+        assert signs(groups.cumsum().compute()) == signs(expected) == [False, False]
+        assert not signs(groups.sum().compute())[1]

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from dask.base import tokenize
 from dask_gpuscan.kernels import BUILT_IN
@@ -277,3 +278,48 @@ def test_operator_that_raises_is_found_when_built():
 
     with pytest.raises(ValueError, match="refuses raised RuntimeError: never"):
         partitioned(pd.Series([1]), []).gpuscan.scan(operator(refuses, identity=0))
+
+
+def _plus(a, b):
+    return a + b
+
+
+def _largest(a, b):
+    return a if a > b else b
+
+
+CONTENTS = {
+    "plus": lambda name: operator(_plus, identity=0, name=name),
+    "largest": lambda name: operator(_largest, identity=-(2**62), name=name),
+}
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_names_never_decide(content):
+    x = pd.Series([2**40, 2**40, 3], dtype="int64[pyarrow]")
+    frame = pd.DataFrame({"k": [1, 1, 1], "x": x})
+    answers = []
+    for name in ("mine", "add", "multiply", "maximum", "first"):
+        op = CONTENTS[content](name)
+        pair = pickle.loads(pickle.dumps(op))
+        assert pair == op
+        groups = [frame.gpuscan.groupby("k", clustered=c)["x"] for c in (True, False)]
+        answers.append(
+            [
+                frame["x"].gpuscan.scan(op).tolist(),
+                partitioned(frame["x"], [0.5]).gpuscan.scan(pair).compute().tolist(),
+                *[group.scan(op).tolist() for group in groups],
+                *[group.reduce(op).tolist() for group in groups],
+            ]
+        )
+    expected = (x.cumsum() if content == "plus" else x.cummax()).tolist()
+    assert answers[0] == [expected] * 4 + [expected[-1:]] * 2
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_a_sum_by_another_name_overflows_as_a_sum():
+    x = pd.Series([2**62, 2**62], dtype="int64[pyarrow]")
+    for op in (CONTENTS["plus"]("multiply"), operator(lambda a, b: a + b, identity=0)):
+        assert op == add
+        with pytest.raises(pa.ArrowInvalid, match="overflow"):
+            x.gpuscan.scan(op)

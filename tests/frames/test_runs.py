@@ -194,3 +194,13 @@ def test_of_equal_keys_the_first_is_shown(backend):
                 expected, (found,) = ours(frame), dask.compute(ours(lazy))
                 shown = [repr(v) for v in backend.to_pandas(found).k.tolist()]
                 assert shown == [repr(v) for v in backend.to_pandas(expected).k.tolist()]
+
+
+def test_runs_too_long_for_memory_are_refused_when_they_are_seen():
+    frame = pd.DataFrame({"x": ["a", "b"], "run_length": [1, 10**12]})
+    with pytest.raises(MemoryError, match="1,000,000,000,001 rows, which take"):
+        rle_decode(frame)
+    lazy = rle_decode(partitioned(frame, [0.5]))
+    assert lazy.partitions[0].compute()["x"].tolist() == ["a"]
+    with pytest.raises(MemoryError, match="1,000,000,000,000 rows"):
+        lazy.compute()

@@ -24,7 +24,7 @@ from dask_gpuscan.kernels import (
     select,
     unique,
 )
-from dask_gpuscan.kernels.cpu import outputs
+from dask_gpuscan.kernels.cpu import compaction, outputs
 from dask_gpuscan.kernels.cpu.engine import TILE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -336,3 +336,24 @@ def test_cpus_that_cannot_pack(tmp_path):
     command = [sys.executable, "-c", OTHER_CPU]
     found = subprocess.run(command, env=os.environ | other, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize(
+    ("lengths", "rows"),
+    [([10**12, 3], "1,000,000,000,003 rows"), ([2**62] * 4, "at least 9,223,372,036,854,775,807")],
+)
+def test_more_rows_than_memory_are_refused_before_any_is_made(backend, lengths, rows):
+    lengths = backend.array(np.array(lengths))
+    told = rows if backend.name == "cpu" else ""
+    with pytest.raises(MemoryError, match=told):
+        run_length_decode(lengths, [lengths])
+
+
+def test_what_is_made_beside_the_rows_counts(monkeypatch):
+    monkeypatch.setattr(compaction, "available", lambda: 1000.0)
+    lengths = np.array([50, 50])
+    assert len(run_length_decode(lengths, [lengths], beside=2)[0]) == 100
+    with pytest.raises(MemoryError, match="100 rows"):
+        run_length_decode(lengths, [lengths], beside=3)
+    with pytest.raises(ValueError, match="negative"):
+        run_length_decode(np.array([2**62, 2**62, -1]), [])

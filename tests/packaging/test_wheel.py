@@ -15,6 +15,8 @@ import dask_gpuscan
 ROOT = Path(__file__).parents[2]
 
 USE = """
+from importlib.metadata import entry_points
+
 import pandas as pd
 import dask.dataframe as dd
 import dask_gpuscan
@@ -26,6 +28,8 @@ whole = s.gpuscan.cumsum()
 split = dd.from_pandas(s, npartitions=2).gpuscan.cumsum().compute()
 pd.testing.assert_series_equal(whole, s.cumsum())
 pd.testing.assert_series_equal(split, s.cumsum())
+(entry,) = [e for e in entry_points(group="dask.sizeof") if e.name == "cudf"]
+assert entry.load().__module__ == "dask_gpuscan_sizes"
 print("used")
 """
 
@@ -65,6 +69,7 @@ def test_nothing_is_left_out(dist: Path) -> None:
         for path in ROOT.joinpath(folder).rglob("*"):
             if path.suffix in {".py", ".cuh"} or path.name == "py.typed":
                 wanted.add((path, f"{package}/{path.relative_to(ROOT / folder).as_posix()}"))
+    wanted.add((ROOT / "dask_gpuscan_sizes.py", "dask_gpuscan_sizes.py"))
     (wheel,) = dist.glob(f"dask_gpuscan-{dask_gpuscan.__version__}-py3-none-any.whl")
     (sdist,) = dist.glob("*.tar.gz")
     in_wheel = set(zipfile.ZipFile(wheel).namelist())

@@ -1,0 +1,61 @@
+"""On a local cluster of GPU workers: partitions of cuDF made without dask_cudf have sizes, and stay where they are."""
+
+import dask.dataframe as dd
+import pytest
+
+cudf = pytest.importorskip("cudf")
+dask_cuda = pytest.importorskip("dask_cuda")
+pytestmark = [pytest.mark.gpu, pytest.mark.cluster, pytest.mark.slow]
+
+ROWS = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def client():
+    from distributed import Client
+
+    with (
+        dask_cuda.LocalCUDACluster(dashboard_address=None) as cluster,
+        Client(cluster) as connected,
+    ):
+        yield connected
+
+
+def maker():
+    """Return a function that travels by value, so that a worker imports nothing but cuDF for it."""
+
+    def make(number, rows):
+        import cudf
+
+        return cudf.DataFrame({"x": cudf.Series(range(number, number + 2)).repeat(rows // 2)})
+
+    return make
+
+
+def test_a_worker_that_has_imported_cudf_alone_knows_sizes(client):
+    make = maker()
+
+    def size():
+        import sys
+
+        from dask.sizeof import sizeof
+
+        frame = make(0, 2_000_000)
+        memory = sum(frame[c].memory_usage(index=False) for c in frame) + frame.index.memory_usage()
+        return sizeof(frame), int(memory), "dask_cudf" in sys.modules
+
+    for found, memory, has_dask_cudf in client.run(size).values():
+        assert found == memory > 8 * ROWS
+        assert not has_dask_cudf
+
+
+def test_partitions_stay_on_their_gpu(client):
+    if len(client.scheduler_info()["workers"]) < 2:
+        pytest.skip("one GPU: there is nowhere to go")
+    ddf = dd.from_map(maker(), range(16), rows=ROWS, meta=maker()(0, 2).iloc[:0]).persist()
+    client.run(lambda dask_worker: dask_worker.transfer_incoming_log.clear())
+    total = client.compute(ddf.gpuscan.cumsum().x.max()).result()
+    assert total > 0
+    logs = client.run(lambda dask_worker: list(dask_worker.transfer_incoming_log))
+    moved = sum(entry["total"] for log in logs.values() for entry in log)
+    assert moved < ROWS  # bytes: carries and maxima, but not one partition
