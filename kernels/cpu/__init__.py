@@ -6,9 +6,10 @@ It must never import Dask, pandas or a GPU library.
 from .by_key import reduce_by_key, scan_by_key
 from .compaction import compact, heads, repeat, run_lengths
 from .launch import begin, fold, run
-from .types import Signature, as_state, signature
+from .types import Endless, Signature, as_state, signature
 
 __all__ = [
+    "Endless",
     "Signature",
     "as_state",
     "begin",
