@@ -61,7 +61,7 @@ def freeze(function: Function) -> Function:
     >>> k, table = 2, np.array([10, 20])
     >>> twice = freeze(lambda x: k * x + table[0])
     >>> k, table[0] = 3, 0
-    >>> twice(10)
+    >>> int(twice(10))
     30
     """
     held = tuple([cell.cell_contents for cell in function.__closure__ or ()])
