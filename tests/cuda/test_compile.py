@@ -54,7 +54,6 @@ KERNELS = [
     (BUILT_IN["welford"], ["f8"], "in band", {}),
     (segmented(BUILT_IN["add"]), ["?", "i8"], "bytes", {}),
     (argmax, ["f4", "i4"], "none", {}),
-    (numbered(np.float32(2)), ["f4"], "bits", {}),
     (
         BUILT_IN["multiply"],
         ["f4"],
@@ -66,6 +65,7 @@ KERNELS = [
     (BUILT_IN["add"], [INT128], "none", {}),
     (BUILT_IN["maximum"], [INT128], "bits", {"reverse": True}),
     (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),
+    (numbered(np.float32(2)), ["f4"], "bits", {}),
 ]
 
 
