@@ -109,6 +109,8 @@ def _counter(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> kernels
     try:
         lifts = kernels.Operator(_first_but_zero, False, function, name=title, inputs=len(dtypes))
         found = kernels.signature(lifts, dtypes)
+    except kernels.Endless:
+        raise
     except Exception as error:  # whatever Python or Numba raises for code that is no arithmetic
         reason = str(error).removeprefix(f"{title}: ").partition(" File ")[0].strip(" .")
         if isinstance(error, RecursionError):  # from module to module
@@ -123,4 +125,4 @@ def _counter(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> kernels
         raise TypeError(
             f"{title} must be boolean, found a function that returns {found.outputs[0]}"
         )
-    return counter_of(function)
+    return counter_of(function, title)

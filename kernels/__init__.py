@@ -23,7 +23,7 @@ from .compaction import (
     select,
     unique,
 )
-from .cpu import Signature
+from .cpu import Endless, Signature
 from .int128 import INT128
 from .marks import Predicate
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
@@ -34,6 +34,7 @@ __all__ = [
     "BUILT_IN",
     "INT128",
     "NAT",
+    "Endless",
     "InBand",
     "Mask",
     "Nulls",

@@ -6,12 +6,16 @@ must never know what the functions compute, nor which compiler they are rebuilt 
 """
 
 import builtins
+import dis
+import functools
 import hashlib
 import inspect
 import types
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 Function = Callable[..., Any]
 
@@ -43,21 +47,27 @@ def fingerprint(*parts: Any) -> str:
 
 
 def freeze(function: Function) -> Function:
-    """Return a copy of a function that keeps what its globals and closure hold now, at any depth.
+    """Return a copy of a function that keeps what its globals, closure and defaults hold now, at any depth.
 
-    What a module holds is out of reach; that it has changed shows in the fingerprint.
+    Arrays are copied and functions that are compiled already are taken as they were written. What a module holds
+    is out of reach; that it has changed shows in the fingerprint.
+
+    Raises
+    ------
+    TypeError
+        If it uses something that may change and cannot be copied for a compiler: a list, a CuPy array.
 
     Examples
     --------
-    >>> k = 2
-    >>> twice = freeze(lambda x: k * x)
-    >>> k = 3
-    >>> twice(10)
-    20
+    >>> k, table = 2, np.array([10, 20])
+    >>> twice = freeze(lambda x: k * x + table[0])
+    >>> k, table[0] = 3, 0
+    >>> int(twice(10))
+    30
     """
     held = tuple([cell.cell_contents for cell in function.__closure__ or ()])
     defaults = function.__defaults__ or ()
-    if function.__kwdefaults__ or any(n in function.__globals__ for n in _names(function)):
+    if function.__kwdefaults__ or any(True for _ in _named_globals(function)):
         return _frozen(function)
     if not all(map(_is_constant, (*held, *defaults))):
         return _frozen(function)
@@ -66,7 +76,7 @@ def freeze(function: Function) -> Function:
 
 
 def _frozen(function: Function) -> Function:
-    return rebuild(function, lambda f: f)  # type: ignore[no-any-return]
+    return _rebuild(function, lambda f: f, _own, {})  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=1024)
@@ -83,16 +93,47 @@ def _is_constant(value: Any) -> bool:
     return type(value) in (int, bool, str) or (type(value) is float and value != 0)
 
 
+def _own(function: Function, name: str, value: Any) -> Any:
+    """Return what a function captures under a name as nobody else can change it."""
+    if isinstance(value, tuple):
+        parts = [_own(function, name, part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, (np.ndarray, np.void)):
+        copy = value.copy()
+        if isinstance(copy, np.ndarray):
+            copy.setflags(write=False)
+        return copy
+    if isinstance(value, _REFUSED) or hasattr(type(value), "__cuda_array_interface__"):
+        kind = type(value)
+        title = (
+            kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        )
+        raise TypeError(
+            f"{function.__name__} uses {name}, a {title}: it may use numbers, tuples, NumPy arrays and functions"
+        )
+    return value
+
+
+_REFUSED = (list, set, dict, bytearray, memoryview, functools.partial, types.MethodType)
+"""What a function might use and compilers cannot, or not as it is now."""
+
+
 def rebuild(function: Function, compile_: Callable[[Function], Any]) -> Any:
     """Return ``compile_(function)`` with the plain Python functions that it calls compiled as well.
 
     Helpers are found in the closure and among the globals that the code names, at any depth; a
     compiler such as ``numba.njit`` needs them compiled before it can call them.
     """
-    return _rebuild(function, compile_, {})
+    return _rebuild(function, compile_, lambda function, name, value: value, {})
 
 
-def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict[Any, Any]) -> Any:
+def _rebuild(
+    function: Function,
+    compile_: Callable[[Function], Any],
+    keep: Callable[[Function, str, Any], Any],
+    done: dict[Any, Any],
+) -> Any:
+    """Copy a function and compile the copy; `keep` tells what it uses instead of what is no function."""
     if function in done:
         return done[function]
     for name in _LOCKING & set(_names(function)):
@@ -100,16 +141,26 @@ def _rebuild(function: Function, compile_: Callable[[Function], Any], done: dict
             raise TypeError(
                 f"{function.__name__} calls {name}, for which threads would wait for each other"
             )
-    done[function] = function  # a function that calls itself keeps its own name
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    cells = tuple(types.CellType(_rebuild(h, compile_, done) if _is_plain(h) else h) for h in held)
+
+    def made(name: str, value: Any) -> Any:
+        plain = _written(value)
+        if isinstance(plain, types.FunctionType):
+            return _rebuild(plain, compile_, keep, done)
+        return keep(function, name, value)
+
+    cells = tuple(types.CellType() for _ in function.__closure__ or ())
     namespace: dict[str, Any] = {"__builtins__": builtins}
+    copy = types.FunctionType(function.__code__, namespace, function.__name__, None, cells)
+    done[function] = copy  # for a function that calls itself
+    held = zip(cells, function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    for cell, name, old in held:
+        cell.cell_contents = made(name, old.cell_contents)
     for name, value in _named_globals(function):
-        namespace[name] = _rebuild(value, compile_, done) if _is_plain(value) else value
-    copy = types.FunctionType(
-        function.__code__, namespace, function.__name__, function.__defaults__, cells
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
+        namespace[name] = made(name, value)
+    if function.__defaults__ is not None:
+        copy.__defaults__ = tuple(made("a default", value) for value in function.__defaults__)
+    if function.__kwdefaults__ is not None:
+        copy.__kwdefaults__ = {n: made(n, value) for n, value in function.__kwdefaults__.items()}
     done[function] = compile_(copy)
     return done[function]
 
@@ -118,29 +169,45 @@ _LOCKING = {"print", "objmode"}
 """What compiled code needs Python's lock for, which the thread that started it may hold."""
 
 
+def _written(value: Any) -> Any:
+    """The function that its user has written, where it is compiled already."""
+    return getattr(value, "py_func", value)
+
+
 def _is_plain(value: Any) -> bool:
     return isinstance(value, types.FunctionType)
 
 
 def _named_globals(function: Function) -> Iterator[tuple[str, Any]]:
-    for name in _names(function):
+    for name in _globals(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
 
 
+@lru_cache(maxsize=1024)
+def _globals(code: types.CodeType) -> tuple[str, ...]:
+    """The names of globals in code and in the functions that it defines."""
+    steps = [i for each in _codes(code) for i in dis.get_instructions(each)]
+    return tuple(dict.fromkeys(i.argval for i in steps if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")))
+
+
 def _names(function: Function) -> Iterator[str]:
     """The names of globals and attributes in a function's code and in the functions that it defines."""
-    codes = [function.__code__]
-    while codes:
-        code = codes.pop()
+    for code in _codes(function.__code__):
         yield from code.co_names
-        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Code, and that of the functions that it defines."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
 
 
 def _content(value: Any, within: tuple[Any, ...]) -> Iterator[str]:
     """Yield strings that tell ``value`` from any other content; ``within`` breaks recursion."""
-    if hasattr(value, "py_func"):  # a function that its user has compiled already
-        value = value.py_func
+    value = _written(value)
     if _is_plain(value):
         if value in within:
             yield f"recursive {within.index(value)}"

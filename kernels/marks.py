@@ -27,8 +27,7 @@ class Predicate:
         what an operator's functions may (see `Operator`) and is frozen as they are. Or the `counter` of
         one, for those who evaluate the same function often.
     inputs : sequence of arrays and scalars
-        What it reads: 1-d arrays of bool or numbers, of one length. A scalar is handed to every call;
-        another one then needs no new kernel, as another constant in the function would.
+        What it reads: 1-d arrays of bool or numbers, of one length. A scalar is handed to every call.
     nulls : sequence of InBand, Mask or None, optional
         Which elements of each input are missing: a row with one is not kept.
 
@@ -92,13 +91,13 @@ class Predicate:
         return self.counter.token
 
 
-def counter_of(function: Callable[..., Any]) -> Operator:
+def counter_of(function: Callable[..., Any], name: str = "predicate") -> Operator:
     """Return the operator that counts the rows for which a function is true."""
     if not isinstance(getattr(function, "py_func", function), FunctionType):
         raise TypeError(
             f"a predicate must be a function written in Python (def or lambda), found {function!r}"
         )
-    return Operator(_add, 0, function, name="predicate")
+    return Operator(_add, 0, function, name=name)
 
 
 def _add(a: Any, b: Any) -> Any:

@@ -17,7 +17,32 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from .captured import Hoisted, hoist
 from .functions import fingerprint, freeze
+
+ROLES = ("combine", "lift", "lower")
+"""The functions of an operator."""
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """What is compiled of an operator: its functions, which may be None, and numbers that they take first.
+
+    `token` tells it from the code of others; it is the same for all values of the numbers.
+    """
+
+    token: str
+    functions: dict[str, Any]
+    values: tuple[tuple[np.generic, ...], ...]
+    """The numbers of each function, in the order of `ROLES`."""
+
+
+def _code(parts: Sequence[Hoisted | None]) -> Code:
+    functions = [None if part is None else part.function for part in parts]
+    values = tuple(() if part is None else part.values for part in parts)
+    dtypes = [[x.dtype.name for x in each] for each in values]
+    token = fingerprint(*functions, str(dtypes))
+    return Code(token, dict(zip(ROLES, functions, strict=True)), values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +76,10 @@ class Operator:
     Notes
     -----
     Functions are compiled by Numba: they may use arithmetic, comparisons, conditionals, ``math`` and
-    helper functions of the same kind. The token depends on their content alone, so that equal
-    operators get equal graph names and one compiled kernel.
+    helper functions of the same kind. They keep what they use as it is now. The token depends on their
+    content alone, so that equal operators get equal graph names; those that differ in no more than the
+    numbers that their functions capture share one compiled kernel (`code`; in `constant` they are
+    constants).
 
     Examples
     --------
@@ -70,6 +97,8 @@ class Operator:
     null_identity: bool = False
     in_order: bool = False
     token: str = field(init=False, repr=False, default="")
+    code: Code = field(init=False, repr=False)
+    constant: Code = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for role, parameters in (("combine", 2), ("lift", None), ("lower", 1)):
@@ -85,6 +114,13 @@ class Operator:
                 inputs = len(self.identity)
             object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "token", self.fingerprint())
+        functions = [getattr(self, role) for role in ROLES]
+        code = _code([None if f is None else hoist(f) for f in functions])
+        constant = code
+        if any(code.values):
+            constant = _code([None if f is None else Hoisted(f) for f in functions])
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "constant", constant)
 
     def fingerprint(self) -> str:
         """Return the token of the operator's content as it is now."""
@@ -268,21 +304,12 @@ def segmented(op: Operator) -> Operator:
 
 
 def _segmented_lift(base: Any, inputs: int, is_tuple: bool) -> Callable[..., Any]:
-    def scalar(head: Any, x: Any) -> Any:
-        return (head != 0, x)
-
-    def lifted_scalar(head: Any, *xs: Any) -> Any:
-        return (head != 0, base(*xs))
-
-    def elements(head: Any, *xs: Any) -> Any:
-        return (head != 0, *xs)
-
-    def lifted_tuple(head: Any, *xs: Any) -> Any:
-        return (head != 0, *base(*xs))
-
-    if is_tuple:
-        return elements if base is None else lifted_tuple
-    return scalar if base is None else lifted_scalar
+    elements = ", ".join(f"x{i}" for i in range(inputs))
+    state = elements if base is None else f"{'*' * is_tuple}base({elements})"
+    made: Callable[..., Any] = eval(f"lambda base: lambda head, {elements}: (head != 0, {state})")(
+        base
+    )
+    return made
 
 
 def _segmented_lower(base: Any, is_tuple: bool) -> Callable[..., Any]:

@@ -21,6 +21,7 @@ import numpy as np
 from .arrays import is_array
 from .built_in import BUILT_IN
 from .cpu import fold
+from .cpu.calls import make_constant
 from .operators import Operator
 
 FAR = 1 << 14
@@ -115,7 +116,9 @@ def product(dtype: np.dtype, states: bool = False) -> Operator:
         state = (kind(number), exponent + shift, high, low)
         return combine(state, (kind(0.5), 1, one_high, one_low))
 
-    return Operator(combine, (0.5, 1, one_high, one_low), again if states else lift, name="product")
+    op = Operator(combine, (0.5, 1, one_high, one_low), again if states else lift, name="product")
+    make_constant(op)  # there are few dtypes, and their ends are worth it
+    return op
 
 
 def carrier(op: Operator, dtype: np.dtype) -> Operator:

@@ -7,9 +7,10 @@ from .by_code import by_code
 from .by_key import reduce_by_key, scan_by_key
 from .compaction import compact, heads, repeat, run_lengths
 from .launch import begin, fold, run
-from .types import Signature, as_state, signature
+from .types import Endless, Signature, as_state, signature
 
 __all__ = [
+    "Endless",
     "Signature",
     "as_state",
     "begin",

@@ -14,7 +14,15 @@ from ..operators import Operator
 from .calls import operator_type
 from .engine import walk_codes
 from .jit import load_kernel
-from .launch import array_type, form, null_arguments, null_value, nulls_type, state_type
+from .launch import (
+    array_type,
+    form,
+    naming,
+    null_arguments,
+    null_value,
+    nulls_type,
+    state_type,
+)
 from .outputs import room
 from .types import Signature, as_state, signature
 
@@ -39,18 +47,23 @@ def by_code(
     identity = types_.identity
     kind: Any = type(nulls)
     kernel = _kernel(op, types_, kind, write)
-    wrong = kernel(
-        op,
-        values if op.inputs > 1 else values[0],
-        null_arguments(nulls),
-        None if outs is None else outs[0] if types_.scalar_output else tuple(outs),
-        None if outs is None else null_values[0] if types_.scalar_output else tuple(null_values),
-        exclusive,
-        identity.item() if types_.scalar_state else tuple(f.item() for f in identity),
-        codes,
-        table[0] if types_.scalar_state else table,
-        groups,
-    )
+    with naming(op):
+        wrong = kernel(
+            op,
+            values if op.inputs > 1 else values[0],
+            null_arguments(nulls),
+            None if outs is None else outs[0] if types_.scalar_output else tuple(outs),
+            None
+            if outs is None
+            else null_values[0]
+            if types_.scalar_output
+            else tuple(null_values),
+            exclusive,
+            identity.item() if types_.scalar_state else tuple(f.item() for f in identity),
+            codes,
+            table[0] if types_.scalar_state else table,
+            groups,
+        )
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
     out = None if outs is None else outs[0] if types_.scalar_output else tuple(outs)

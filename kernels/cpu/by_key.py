@@ -13,7 +13,7 @@ from ..counted import counted
 from ..marks import Runs
 from ..nulls import InBand, Nulls, missing_in_band
 from ..operators import Operator
-from .calls import operator_type
+from .calls import as_constant_as, operator_type
 from .compaction import WORD
 from .keyed import ReduceRuns, ScanRuns
 from .launch import (
@@ -131,7 +131,7 @@ def _walk(
     carries = tuple(np.array([part], d) for part, d in zip((0, *parts), fields, strict=True))
     identity = _plain(types_.identity)
     neutral = (0, identity) if types_.scalar_state else (0, *identity)
-    combines = counted(op, not types_.scalar_state)
+    combines = as_constant_as(op, counted(op, not types_.scalar_state))
     chained = _in_order(op, types_)
     walk(
         combines, fields, False, work, kind, neutral, carries, length, chained=chained, space=space

@@ -22,35 +22,64 @@ from numba.np.arrayobj import load_item, store_item
 
 from ..functions import rebuild
 from ..nulls import NAT
-from ..operators import Operator
+from ..operators import ROLES, Code, Operator
 from .jit import OPTIONS
 
-_known: dict[str, Operator] = {}
+_known: dict[str, Code] = {}
+_constant: set[str] = set()
+"""The tokens of code that is compiled with its numbers as constants, because it cannot be otherwise."""
 
 
 class OperatorType(types.Type):
-    """The Numba type of one operator: its name holds the operator's content."""
+    """The Numba type of operators with the same code: its name holds the content of that.
 
-    def __init__(self, token: str) -> None:
-        self.token = token
-        super().__init__(name=f"Operator({token})")
+    Its values are the numbers that the code takes, a tuple of them for each function.
+    """
+
+    def __init__(self, code: Code) -> None:
+        self.token = code.token
+        each = [[numba.from_dtype(x.dtype) for x in values] for values in code.values]
+        self.values = types.Tuple([types.Tuple(kinds) for kinds in each])
+        super().__init__(name=f"Operator({code.token})")
 
 
 def operator_type(op: Operator) -> OperatorType:
     """Return the Numba type of `op` and remember its functions for the compiler."""
-    if op.token not in _known:
+    code = code_of(op)
+    if code.token not in _known:
         if op.fingerprint() != op.token:
             raise ValueError(
                 f"{op.name}: a module that its functions use has changed since the operator was made; "
                 f"make it anew"
             )
-        _known[op.token] = op
-    return OperatorType(op.token)
+        _known[code.token] = code
+    return OperatorType(code)
+
+
+def code_of(op: Operator) -> Code:
+    """Return what is compiled of `op`."""
+    return op.constant if op.code.token in _constant else op.code
+
+
+def make_constant(op: Operator, constant: bool = True) -> bool:
+    """Compile the numbers that functions like those of `op` capture as constants from now on; False if they are."""
+    if constant and (op.code.token in _constant or not any(op.code.values)):
+        return False
+    (_constant.add if constant else _constant.discard)(op.code.token)
+    return True
+
+
+def as_constant_as(op: Operator, other: Operator) -> Operator:
+    """Return `other`, which is made of functions of `op`: its numbers are constants if those of `op` are."""
+    if code_of(op) is not op.code:
+        make_constant(other)
+    return other
 
 
 @register_model(OperatorType)
-class _OperatorModel(models.OpaqueModel):
-    pass
+class _OperatorModel(models.StructModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("values", kind.values)])
 
 
 @typeof_impl.register(Operator)
@@ -59,8 +88,17 @@ def _typeof_operator(op: Operator, context: Any) -> OperatorType:
 
 
 @unbox(OperatorType)
-def _unbox_operator(typ: Any, obj: Any, context: Any) -> Any:
-    return NativeValue(context.context.get_dummy_value())
+def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
+    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    if not any(kind.values):
+        return NativeValue(made._getvalue())
+    code = c.pyapi.object_getattr_string(obj, "code")
+    values = c.pyapi.object_getattr_string(code, "values")
+    found = c.unbox(kind.values, values)
+    made.values = found.value
+    c.pyapi.decref(values)
+    c.pyapi.decref(code)
+    return NativeValue(made._getvalue(), is_error=found.is_error)
 
 
 # --- the operator's functions ---------------------------------------------------------------------
@@ -68,8 +106,8 @@ def _unbox_operator(typ: Any, obj: Any, context: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def _compiled(token: str, role: str) -> Any:
-    function = getattr(_known[token], role)
-    return None if function is None else rebuild(function, numba.njit(**OPTIONS))
+    function = _known[token].functions[role]
+    return None if function is None else rebuild(function, numba.njit(boundscheck=True, **OPTIONS))
 
 
 def resolve(typing_context: Any, function: Any, arguments: Sequence[Any]) -> tuple[Any, Any]:
@@ -95,13 +133,28 @@ def resolve(typing_context: Any, function: Any, arguments: Sequence[Any]) -> tup
     return inner.return_type, generate
 
 
+def _call(typing_context: Any, role: str, op: Any, kinds_: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the type that a function of an operator answers with, and what generates a call of it."""
+    place = ROLES.index(role)
+    taken = list(op.values[place])
+    function = _compiled(op.token, role)
+    answer, generate = resolve(typing_context, function, (*taken, *kinds_))
+
+    def call(context: Any, builder: Any, value: Any, given: Sequence[Any]) -> Any:
+        values = cgutils.create_struct_proxy(op)(context, builder, value).values
+        numbers = cgutils.unpack_tuple(builder, builder.extract_value(values, place), len(taken))
+        return generate(context, builder, [*numbers, *given])
+
+    return answer, call
+
+
 @intrinsic
 def combine(typing_context, op, a, b):
     """State of `a` followed by `b`."""
-    answer, generate = resolve(typing_context, _compiled(op.token, "combine"), (a, b))
+    answer, call = _call(typing_context, "combine", op, (a, b))
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return generate(context, builder, args[1:])
+        return call(context, builder, args[0], args[1:])
 
     return answer(op, a, b), codegen
 
@@ -109,13 +162,12 @@ def combine(typing_context, op, a, b):
 @intrinsic
 def lift(typing_context, op, element):
     """State of one element."""
-    function = _compiled(op.token, "lift")
-    if function is None:
+    if _compiled(op.token, "lift") is None:
         return element(op, element), lambda context, builder, signature, args: args[1]
-    answer, generate = resolve(typing_context, function, kinds(element))
+    answer, call = _call(typing_context, "lift", op, kinds(element))
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return generate(context, builder, parts(builder, element, args[1]))
+        return call(context, builder, args[0], parts(builder, element, args[1]))
 
     return answer(op, element), codegen
 
@@ -123,13 +175,12 @@ def lift(typing_context, op, element):
 @intrinsic
 def lower(typing_context, op, state):
     """Element that a scan writes for a state."""
-    function = _compiled(op.token, "lower")
-    if function is None:
+    if _compiled(op.token, "lower") is None:
         return state(op, state), lambda context, builder, signature, args: args[1]
-    answer, generate = resolve(typing_context, function, (state,))
+    answer, call = _call(typing_context, "lower", op, (state,))
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return generate(context, builder, args[1:])
+        return call(context, builder, args[0], args[1:])
 
     return answer(op, state), codegen
 

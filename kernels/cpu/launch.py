@@ -6,7 +6,8 @@ elements.
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -97,7 +98,8 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     flat = tuple(f.reshape(-1) for f in stacked)
     like = tuple(f.type(0).item() for f in dtypes)
     count, lines = shape[0], prod(shape[1:])
-    kernel(op, like[0] if scalar else like, flat[0] if scalar else flat, count, lines)
+    with naming(op):
+        kernel(op, like[0] if scalar else like, flat[0] if scalar else flat, count, lines)
     folded = [f[:lines].reshape(shape[1:])[()] for f in flat]
     return folded[0] if scalar else tuple(folded)
 
@@ -167,7 +169,8 @@ def _walk(
         geometry = (1, 0, groups, length, first, stride, length, control)
     else:
         geometry = (groups, length * inner, inner, 1, first, stride, length, control)
-    _team(lines * length, control, lambda leader: kernel(*common, *geometry))
+    with naming(op):
+        _team(lines * length, control, lambda leader: kernel(*common, *geometry))
 
 
 def walk(
@@ -212,7 +215,26 @@ def walk(
     known = (identity, carries, line, length, tile, chained, shared, control)
     cost = 0 if chained else length if elements is None else elements
     rows = min(tile, length)
-    _team(cost, control, lambda leader: kernel(op, work, make_space(rows), *known, leader))
+    with naming(_user_of(work, op)):
+        _team(cost, control, lambda leader: kernel(op, work, make_space(rows), *known, leader))
+
+
+def _user_of(work: Any, op: Operator) -> Operator:
+    """The operator whose functions may be a user's."""
+    for holder in (work, getattr(work, "marks", None)):
+        op = getattr(holder, "op", op)
+    return op
+
+
+@contextmanager
+def naming(op: Operator) -> Iterator[None]:
+    """Say whose functions read where there is nothing."""
+    try:
+        yield
+    except IndexError as error:
+        raise IndexError(
+            f"{op.name} reads outside a tuple or an array that it uses: {error}"
+        ) from error
 
 
 def _team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:

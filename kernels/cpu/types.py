@@ -5,6 +5,8 @@ and the combination of two states. This module must never see data, only dtypes.
 """
 
 import re
+import threading
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,7 +18,7 @@ from numba.core.errors import NumbaError
 from numba.np.numpy_support import as_dtype
 
 from ..operators import Operator
-from .calls import operator_type
+from .calls import make_constant, operator_type
 from .engine import probe_combine, probe_lift, probe_lower
 from .jit import load_kernel
 
@@ -119,30 +121,39 @@ def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
     return converted[0] if scalar else tuple(converted)
 
 
+PATIENCE = 10.0
+"""Seconds after which a function is taken not to end for one element."""
+
+
 def _try(op: Operator, types_: Signature) -> None:
     """Run the operator's functions on the element 1 and the identity, before there is data.
 
     Raises
     ------
     ValueError
-        If one of them raises, or the identity changes the state that it is combined with.
+        If one of them raises or does not end (`Endless`), or the identity changes the state that it is
+        combined with.
     """
     elements = tuple(d.type(1) for d in types_.inputs)
     try:
         state: Any
-        lifted = probe_lift(op, elements if op.inputs > 1 else elements[0])
+        lifted = _run(op, "lift", probe_lift, elements if op.inputs > 1 else elements[0])
         if types_.scalar_state:
             state = np.asarray(lifted).astype(types_.state[0])[()]
         else:
             fields = zip(lifted, types_.state, strict=True)
             state = tuple(np.asarray(part).astype(d)[()] for part, d in fields)
         combined = (
-            probe_combine(op, types_.identity, state),
-            probe_combine(op, state, types_.identity),
+            _run(op, "combine", probe_combine, types_.identity, state),
+            _run(op, "combine", probe_combine, state, types_.identity),
         )
-        probe_lower(op, state)
+        _run(op, "lower", probe_lower, state)
     except NumbaError as error:
         raise TypeError(f"{op.name}: Numba cannot compile it: {_reason(error)}") from error
+    except Endless:
+        raise
+    except IndexError:  # an array may have all elements of the data, and not the element 1
+        return
     except Exception as error:
         raise ValueError(f"{op.name} raised {type(error).__name__}: {error}") from error
     for result in combined:
@@ -152,6 +163,42 @@ def _try(op: Operator, types_: Signature) -> None:
                 f"{types_.identity!r} gives {result!r}; give another identity, or a lift that "
                 f"brings every element to a state that it leaves as it is"
             )
+
+
+class Endless(ValueError):
+    """A function that does not end."""
+
+
+def _run(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
+    """Call a function of the operator, which is compiled first: that may take longer than it may run.
+
+    It runs in a thread of its own, which waits for nobody: what is compiled cannot be interrupted, and if it never
+    ends, the thread does not either, but it neither holds a lock nor keeps the process from ending.
+    """
+    wanted = (operator_type(op), *map(numba.typeof, arguments))
+    compiled = load_kernel(probe, wanted).entry_point
+    found: list[Any] = []
+    failures: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            found.append(compiled(op, *arguments))
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=attempt, daemon=True, name=f"{role} of {op.name}")
+    thread.start()
+    until = time.monotonic() + PATIENCE
+    while thread.is_alive():
+        if time.monotonic() > until:
+            raise Endless(
+                f"{op.name}: {role} did not end within {PATIENCE:g} seconds for the element 1; it runs on "
+                f"in a thread"
+            )
+        thread.join(0.1)  # no longer, so that an interrupt is heard
+    if failures:
+        raise failures[0]
+    return found[0]
 
 
 def _common(op: Operator, state: Any) -> Any:
@@ -178,11 +225,22 @@ def _unify(a: Any, b: Any) -> Any:
 
 
 def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
-    """Return the type of `role` of `op` for arguments of these types."""
+    """Return the type of `role` of `op` for arguments of these types.
+
+    What cannot be compiled for any values of the numbers that it captures may be for theirs.
+    """
     wanted = (operator_type(op), *arguments)
     try:
         answer = load_kernel(probe, wanted).signature.return_type
-    except NumbaError as error:
+    except Exception as error:
+        if make_constant(op):
+            try:
+                return _ask(op, role, probe, *arguments)
+            except TypeError:
+                make_constant(op, False)
+                raise
+        if not isinstance(error, NumbaError):
+            raise
         called = f"{role}({', '.join(map(str, arguments))})"
         raise TypeError(f"{op.name}: Numba cannot compile {called}: {_reason(error)}") from error
     _dtypes(op, role, answer)

@@ -16,6 +16,7 @@ from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 from .. import kernel_cache
 from ..compile_lock import compile_lock
 from .functions import lto_functions
+from .numbers import kernel_token
 from .source import Variant, is_native, source
 from .tuning import RELIEFS, stages_for, tile_for
 
@@ -83,7 +84,7 @@ def _text(variant: Variant, capability: tuple[int, int], relief: int = 0) -> str
 
 def _key(variant: Variant, capability: tuple[int, int]) -> str:
     digest = hashlib.sha256(_environment().encode())
-    digest.update(repr((variant.op.token, variant.dtype, capability)).encode())
+    digest.update(repr((kernel_token(variant.op), variant.dtype, capability)).encode())
     digest.update(repr((variant.inputs, variant.state, variant.outputs)).encode())
     digest.update(_text(variant, capability).encode())
     return f"{digest.hexdigest()}.cubin"
@@ -93,8 +94,8 @@ def _key(variant: Variant, capability: tuple[int, int]) -> str:
 def _environment() -> str:
     """Everything outside a variant that its machine code depends on."""
     digest = hashlib.sha256()
-    shared = FOLDER.parent / "functions.py"
-    for path in sorted([*FOLDER.glob("*.cuh"), *FOLDER.glob("*.py"), shared]):
+    shared = [FOLDER.parent / name for name in ("functions.py", "captured.py")]
+    for path in sorted([*FOLDER.glob("*.cuh"), *FOLDER.glob("*.py"), *shared]):
         digest.update(path.read_bytes())
     packages = ("cuda-core", "cuda-bindings", "numba-cuda", "numba", "llvmlite")
     libraries = ("nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-nvcc", "nvidia-nvvm")

@@ -24,7 +24,10 @@ struct Params {
   i64 tiles;
   i64 continues;  // item 0 goes on with a run that is open before it
   u64 seed[(sizeof(Prefix) + 7) / 8];
-  Scalars scalars;
+  union {  // a predicate has the one, an operator the other
+    Scalars scalars;
+    Numbers numbers;
+  };
 };
 
 struct Place {

@@ -14,11 +14,13 @@ import numpy as np
 from numba.core import types
 
 from ..arrays import MOST, check_size
+from ..cpu.calls import as_constant_as, code_of
 from ..cpu.types import Signature, as_state, lifted, signature
-from ..marks import Predicate, Runs
+from ..marks import Predicate, Runs, counter_of
 from ..nulls import InBand, Mask, Nulls
-from ..operators import Operator
+from ..operators import ROLES, Operator
 from .in_order import Substitute, substitute
+from .numbers import shared_code
 from .plan import Moved, Nullness, Plan, prefix_dtype_of
 from .source import Form, Variant
 from .visits import fits, readable, visit
@@ -130,7 +132,7 @@ def reduce_by_key(
     """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
     plan, data, masks, _, continues = _marking(marks)
     forms = tuple([v.dtype for v in values])
-    here, types_, seed = _reducing(plan, op, forms, _nullness(nulls), dtype, starts, lower)
+    here, types_, seed, numbers = _reducing(plan, op, forms, _nullness(nulls), dtype, starts, lower)
     n = len(data[0])
     outs = [cupy.ndarray(n, d) for d in types_.outputs]
     first = cupy.ndarray(n if starts else 0, np.int64)
@@ -138,7 +140,7 @@ def reduce_by_key(
     if n:
         found = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
-            rests=[first], continues=continues, seed=seed,
+            rests=[first], numbers=numbers, continues=continues, seed=seed,
         ).read()  # fmt: skip
         count = int(found["marked"])
     fields = [_cut(o, count) for o in outs]
@@ -162,7 +164,7 @@ def scan_by_key(
     """Scan arrays within runs of equal keys; see `kernels.scan_by_key`."""
     plan, data, masks, _, continues = _marking(marks)
     forms, nullness = tuple([v.dtype for v in values]), _nullness(nulls)
-    here, types_, asked, instead = _scanning(
+    here, types_, asked, instead, numbers = _scanning(
         plan, op, forms, nullness, dtype, exclusive, mark_nulls
     )
     carry = asked.identity
@@ -176,7 +178,8 @@ def scan_by_key(
     if n:
         begun = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
-            rests=[met], continues=continues, seed=_seed(here, carry, types_), waits=carry_out,
+            rests=[met], numbers=numbers, continues=continues, seed=_seed(here, carry, types_),
+            waits=carry_out,
         )  # fmt: skip
         if carry_out:
             found = begun.read()["open"]
@@ -218,7 +221,9 @@ def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any],
     rows: list[Any] = []
     scalars: list[Any] = []
     nulls, order = [], []
-    for value, told in zip(keep.inputs, keep.nulls or (), strict=True):
+    counter, numbers = _parametric(keep.counter, tuple([np.asarray(x).dtype for x in keep.inputs]))
+    inputs = (*numbers, *keep.inputs)
+    for value, told in zip(inputs, (*[None] * len(numbers), *(keep.nulls or ())), strict=True):
         if isinstance(value, cupy.ndarray):
             order.append(("row", len(rows)))
             rows.append(readable(value))
@@ -227,8 +232,19 @@ def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any],
             order.append(("scalar", len(scalars)))
             scalars.append(np.asarray(value)[()])
     forms = tuple([r.dtype for r in rows]), tuple([s.dtype for s in scalars])
-    plan = _predicated(keep.counter, *forms, tuple(map(_nullness, nulls)), tuple(order))
+    plan = _predicated(counter, *forms, tuple(map(_nullness, nulls)), tuple(order))
     return plan, rows, [m for m in nulls if isinstance(m, Mask)], scalars, False
+
+
+@lru_cache(maxsize=1024)
+def _parametric(counter: Operator, inputs: Form) -> tuple[Operator, tuple[np.generic, ...]]:
+    """Return what counts rows by the same function with the numbers that it captures as parameters, and those."""
+    found = lifted(counter, inputs)
+    if found != types.boolean:
+        raise TypeError(f"a predicate must return bool, found {found}")
+    code = code_of(counter)
+    (numbers,) = (v for v, role in zip(code.values, ROLES, strict=True) if role == "lift")
+    return (counter_of(code.functions["lift"], counter.name), numbers) if numbers else (counter, ())
 
 
 @lru_cache(maxsize=1024)
@@ -239,10 +255,6 @@ def _predicated(
     nulls: tuple[Nullness, ...],
     order: tuple[tuple[str, int], ...],
 ) -> Plan:
-    given = {"row": rows, "scalar": scalars}
-    found = lifted(counter, tuple(given[kind][i] for kind, i in order))
-    if found != types.boolean:
-        raise TypeError(f"a predicate must return bool, found {found}")
     return Plan(
         "compact", "predicate", rows, nulls, scalars=scalars, predicate=counter, order=order
     )
@@ -286,22 +298,23 @@ def _reducing(
     dtype: np.dtype | None,
     starts: bool,
     lower: bool,
-) -> tuple[Plan, Signature, bytes]:
-    """Return the plan of a reduction, its types, and the state before the first row."""
+) -> tuple[Plan, Signature, bytes, bytes]:
+    """Return the plan of a reduction, its types, the state before the first row, and the operator's numbers."""
     types_ = signature(op, values, dtype)
     instead = substitute(op, types_) if op.in_order else None
     if not lower:
         types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
-        op = op if op.lower is None else replace(op, lower=None)
+        op = op if op.lower is None else as_constant_as(op, replace(op, lower=None))
     if instead is not None:
         op = instead.op if lower else _leaving(instead)
         types_ = replace(instead.types, outputs=types_.outputs, scalar_output=types_.scalar_output)
+    op, numbers = shared_code(op)
     by = _variant(op, types_, dtype, last=plan.last)
     here = replace(
         plan, visitor="by_key", by=by, identity=types_.identity, value_nulls=nulls, reduces=True,
         starts=starts,
     )  # fmt: skip
-    return here, types_, _seed(here, types_.identity, types_)
+    return here, types_, _seed(here, types_.identity, types_), numbers
 
 
 @lru_cache(maxsize=1024)
@@ -313,8 +326,8 @@ def _scanning(
     dtype: np.dtype | None,
     exclusive: bool,
     mark: bool,
-) -> tuple[Plan, Signature, Signature, Substitute | None]:
-    """Return the plan of a scan, its types, those of the operator that was asked for, and the one instead of it."""
+) -> tuple[Plan, Signature, Signature, Substitute | None, bytes]:
+    """Return a scan's plan, types, those of the operator that was asked for, the one instead of it, and numbers."""
     asked = types_ = signature(op, values, dtype)
     for answer in types_.outputs if mark else ():
         if answer.kind not in "fc" and answer != np.int64:
@@ -322,9 +335,10 @@ def _scanning(
     instead = substitute(op, types_) if op.in_order else None
     if instead is not None:
         op, types_ = instead.op, instead.types
+    op, numbers = shared_code(op)
     by = _variant(op, types_, dtype, exclusive=exclusive, last=plan.last, mark=mark)
     here = replace(plan, visitor="by_key", by=by, identity=types_.identity, value_nulls=nulls)
-    return here, types_, asked, instead
+    return here, types_, asked, instead, numbers
 
 
 def _variant(
@@ -348,7 +362,7 @@ def _leaving(instead: Substitute) -> Operator:
     answer: Any = instead.op.lower
     if not instead.flags:
         return instead.op
-    return replace(instead.op, lower=lambda s: (s[0], answer(s)))
+    return as_constant_as(instead.op, replace(instead.op, lower=lambda s: (s[0], answer(s))))
 
 
 def _seed(plan: Plan, state: Any, types_: Signature) -> bytes:

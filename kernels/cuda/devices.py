@@ -18,6 +18,7 @@ from .. import kernel_cache
 from ..cpu.types import Signature
 from ..operators import Operator
 from .build import cubin
+from .numbers import numbers_size
 from .source import Variant, state_dtype, state_words
 from .tuning import aggregators_for, lookbacks_for, panel_for, stage_bytes, stages_for, tile_for
 
@@ -147,7 +148,7 @@ def _load(variant: Variant, identity: Any, on: Device) -> Kernel:
         unit=unit,
         descriptor=8 if words == 1 else 8 * (words + words % 2),
         most_blocks=most,
-        parameters=struct.Struct(f"={pointers}Q6q{state}s"),
+        parameters=struct.Struct(f"={pointers}Q6q{state}s{numbers_size(variant.op)}s"),
     )
 
 

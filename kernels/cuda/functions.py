@@ -18,9 +18,11 @@ from numba import cuda as cuda
 from numba.core import types
 from numba.cuda.compiler import compile_cuda
 
+from ..cpu.calls import code_of
 from ..functions import rebuild
 from ..nulls import NAT
 from ..operators import Operator
+from .numbers import numbers_of
 from .source import Form, Variant
 
 
@@ -32,34 +34,38 @@ def lto_functions(variant: Variant, identity: Any, capability: tuple[int, int]) 
     TypeError
         If Numba cannot compile a function of the operator for CUDA.
     """
-    op, state = variant.op, variant.state
+    op, state, code = variant.op, variant.state, code_of(variant.op)
+    numbers = numbers_of(op)
     scalar_state, scalar_output = variant.scalar_state, variant.scalar_output
     parts = (identity,) if scalar_state else identity
     one_input = len(variant.inputs) == 1
     found = []
 
     def add(
-        name: str, function: Any, result: Form, scalar: bool, arguments: list[Form], call: str
+        name: str, result: Form, scalar: bool, arguments: list[Form], call: str, given: str = ""
     ) -> None:
-        found.append(_compile(op, name, function, result, scalar, arguments, call, capability))
+        function, taken = code.functions.get(name), numbers.get(name, ())
+        if function is not None:
+            values = [f"{_read(f'v{len(arguments)}_{i}', d)}, " for i, d in enumerate(taken)]
+            call = f"f({''.join(values)}{given})"
+        forms = [*arguments, taken]
+        found.append(_compile(op, name, function, result, scalar, forms, call, capability))
 
     def whole(a: int, form: Form, scalar: bool) -> str:
         fields = [_read(f"v{a}_{i}", d) for i, d in enumerate(form)]
         return fields[0] if scalar else f"({', '.join(fields)},)"
 
     a, b = whole(0, state, scalar_state), whole(1, state, scalar_state)
-    add("combine", op.combine, state, scalar_state, [state, state], f"f({a}, {b})")
+    add("combine", state, scalar_state, [state, state], "", f"{a}, {b}")
     element = whole(0, variant.inputs, one_input)
     elements = ", ".join(_read(f"v0_{i}", d) for i, d in enumerate(variant.inputs))
-    lift = element if op.lift is None else f"f({elements})"
-    add("lift", op.lift, state, scalar_state, [variant.inputs], lift)
-    lower = a if op.lower is None else f"f({a})"
-    add("lower", op.lower, variant.outputs, scalar_output, [state], lower)
-    add("identity", None, state, False, [], _constants([p.item() for p in parts]))
+    add("lift", state, scalar_state, [variant.inputs], element, elements)
+    add("lower", variant.outputs, scalar_output, [state], a, a)
+    add("identity", state, False, [], _constants([p.item() for p in parts]))
     nulls = _constants([_null(d) for d in variant.outputs])
-    add("null_output", None, variant.outputs, False, [], nulls)
+    add("null_output", variant.outputs, False, [], nulls)
     gone = [_gone(f"v0_{i}[0]", d) for i, d in enumerate(variant.inputs)]
-    add("missing", None, (np.dtype(np.uint8),), True, [variant.inputs], " | ".join(gone))
+    add("missing", (np.dtype(np.uint8),), True, [variant.inputs], " | ".join(gone))
     return found
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..built_in import BUILT_IN
+from ..cpu.calls import make_constant
 from ..cpu.types import Signature
 from ..operators import Operator, segmented
 from .functions import cuda
@@ -143,11 +144,13 @@ def substitute(op: Operator, types_: Signature) -> Substitute | None:
         return None
     combine, lift, lower = _functions(number)
     product = Operator(combine, (1.0, 0.0, 0.0, 0.0), lift, lower, name=op.name)
+    make_constant(product)
     flags = len(types_.state) - 1
     identity: tuple[Any, ...] = (number.type(1), NONE, NONE, NONE)
     state: tuple[np.dtype, ...] = (number, *[np.dtype(np.float32)] * 3)
     if flags:
         product = segmented(product)
+        make_constant(product)
         identity, state = (np.False_, *identity), (types_.state[0], *state)
     chosen = Signature(types_.inputs, state, False, types_.outputs, types_.scalar_output, identity)
     return Substitute(product, chosen, flags)

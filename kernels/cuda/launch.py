@@ -25,6 +25,7 @@ from ..operators import Operator
 from .carries import bytes_of, carries_of, on_host, state_of
 from .devices import Kernel, check, device, kernel
 from .in_order import Substitute, substitute
+from .numbers import shared_code
 from .source import kind_of_nulls, state_dtype
 from .tuning import Tile, tile_for
 
@@ -123,6 +124,7 @@ class _Work:
     instead: Substitute | None
     state: np.dtype
     seed: bytes
+    numbers: bytes  # of `op`
     tile: Tile
     options: tuple[str, bool, bool, bool, np.dtype | None, bool]  # of devices.kernel
     write: bool
@@ -149,7 +151,9 @@ def _work(
     state = state_dtype(types_.state)
     tile = tile_for(types_.inputs, types_.state, types_.outputs)
     options = (nulls, exclusive, reverse, mark_nulls, dtype, write)
-    return _Work(op, types_, asked, instead, state, bytes_of(identity, state), tile, options, write)
+    seed = bytes_of(identity, state)
+    op, numbers = shared_code(op)
+    return _Work(op, types_, asked, instead, state, seed, numbers, tile, options, write)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,6 +286,7 @@ def _enqueue(
         *sized.numbers,
         null,
         seed,
+        work.numbers,
     )
     (status,) = driver.cuLaunchKernel(
         chosen.function,

@@ -294,6 +294,7 @@ __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* st
 constexpr int SQUADS = AGGREGATING * SQUAD + (WRITE ? WARPS : 0), BLOCK = (SQUADS + 2 + LOOKBACKS) * 32;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_constant__ Params p) {
+  take_numbers(p);
   extern __shared__ __align__(128) u8 stages[];
   __shared__ Ring ring;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..operators import Operator
+from .numbers import kernel_token
 from .source import Form, Variant, state_dtype, state_words
 
 TILE_BYTES = {
@@ -151,7 +152,7 @@ class Plan:
     @cached_property
     def key(self) -> str:
         """What tells the plan from others in the cache of cubins, beside its source."""
-        tokens = [op.token for op in (self.predicate, self.by and self.by.op) if op]
+        tokens = [kernel_token(op) for op in (self.predicate, self.by and self.by.op) if op]
         band = [n.kind == "in band" for n in self.key_nulls]
         identity = None if self.by is None else repr(self.identity)
         forms = None if self.by is None else (self.by.inputs, self.by.state, self.by.outputs)

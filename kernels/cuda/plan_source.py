@@ -6,8 +6,9 @@ compile or launch anything.
 
 import numpy as np
 
+from .numbers import numbers_of
 from .plan import COUNTS, STAGES_AT_LEAST, Plan, state_words_of
-from .source import _function, _struct, word, words_of
+from .source import _struct, functions_source, numbers_source, word, words_of
 from .tuning import WIDE_BATCH, WINDOW
 
 
@@ -95,20 +96,15 @@ def _keys(plan: Plan) -> list[str]:
 
 def _states(plan: Plan, schedule: str) -> list[str]:
     """The state of a tile, and what comes before one: the count of marked items, and what has come since the last."""
-    lines = []
+    numbers = numbers_of(plan.by.op) if plan.by else {}
+    lines = numbers_source(numbers)
     if plan.by is not None:
         inputs, state, outputs = plan.by.inputs, plan.by.state, plan.by.outputs
         lines.append("namespace op {")
         lines += _struct("Element", inputs, "In")
         lines += _struct("State", state, None)
         lines += _struct("Output", outputs, "Out")
-        lines += _function("combine", state, [state] * 2, "State", ["State", "State"])
-        lines += _function("lift", state, [inputs], "State", ["Element"])
-        lines += _function("lower", outputs, [state], "Output", ["State"])
-        lines += _function("identity", state, [], "State", [])
-        lines += _function("null_output", outputs, [], "Output", [])
-        flag = (np.dtype(np.uint8),)
-        lines += _function("missing", flag, [inputs], "Missing", ["Element"])
+        lines += functions_source(plan.by, numbers)
         lines.append("}")
     since = {"run_lengths": "Count open;", "by_key": "op::State open;"}.get(plan.visitor, "")
     whole = {"run_lengths": "i64 open;"}.get(plan.visitor, since)

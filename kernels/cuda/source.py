@@ -13,6 +13,7 @@ import numpy as np
 from ..built_in import BUILT_IN
 from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
+from .numbers import numbers_of
 from .tuning import (
     BANKS_FROM,
     GROUP_WORDS,
@@ -126,18 +127,44 @@ def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
     lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(variant.state)])
     lines += _struct("Output", variant.outputs, "Out")
     if is_native(variant):
-        lines += _native(variant.op)
+        lines += numbers_source({}) + _native(variant.op)
     else:
-        lines += _function("combine", variant.state, [variant.state] * 2, "State", ["State"] * 2)
-        lines += _function("lift", variant.state, [variant.inputs], "State", ["Element"])
-        lines += _function("lower", variant.outputs, [variant.state], "Output", ["State"])
-        lines += _function("identity", variant.state, [], "State", [])
-        lines += _function("null_output", variant.outputs, [], "Output", [])
-        flag = (np.dtype(np.uint8),)
-        lines += _function("missing", flag, [variant.inputs], "Missing", ["Element"])
+        numbers = numbers_of(variant.op)
+        lines += numbers_source(numbers) + functions_source(variant, numbers)
     lines += [f'#include "{name}.cuh"' for name in ("states", "tile", "lookback")]
     lines += [f'#include "{variant.schedule}.cuh"', ""]
     return "\n".join(lines)
+
+
+def numbers_source(numbers: dict[str, Form]) -> list[str]:
+    """Define the numbers that functions take as each block has them, and what brings them there from the launch."""
+    form = [dtype for each in numbers.values() for dtype in each]
+    fields = " ".join(f"{word(dtype)} f{i};" for i, dtype in enumerate(form))
+    lines = [f"struct alignas(8) Numbers {{ {fields or 'u64 none;'} }};"]
+    copy = ""
+    if form:
+        lines.append("__shared__ Numbers numbers;")
+        copy = "if (threadIdx.x == 0) numbers = p.numbers; __syncthreads(); "
+    start = "template <class Params> __device__ __forceinline__ void take_numbers(const Params& p)"
+    return [*lines, f"{start} {{ {copy}}}"]
+
+
+def functions_source(variant: Variant, numbers: dict[str, Form]) -> list[str]:
+    """Declare and wrap the linked functions of an operator."""
+    state, flag = variant.state, (np.dtype(np.uint8),)
+    lines, first = [], 0
+    for name, result, arguments, returns, takes in (
+        ("combine", state, [state] * 2, "State", ["State"] * 2),
+        ("lift", state, [variant.inputs], "State", ["Element"]),
+        ("lower", variant.outputs, [state], "Output", ["State"]),
+        ("identity", state, [], "State", []),
+        ("null_output", variant.outputs, [], "Output", []),
+        ("missing", flag, [variant.inputs], "Missing", ["Element"]),
+    ):
+        taken = numbers.get(name, ())
+        lines += _function(name, result, arguments, returns, takes, taken, first)
+        first += len(taken)
+    return lines
 
 
 def _struct(name: str, form: Form, access: str | None) -> list[str]:
@@ -202,12 +229,23 @@ def _native(op: Operator) -> list[str]:
 
 
 def _function(
-    name: str, result: Form, arguments: list[Form], returns: str, takes: list[str]
+    name: str,
+    result: Form,
+    arguments: list[Form],
+    returns: str,
+    takes: list[str],
+    numbers: Form = (),
+    first: int = 0,
 ) -> list[str]:
-    """Declare the linked function of pointers to fields, and a function of structs that calls it."""
-    pointers = [f"{word(d)}*" for form in (result, *arguments) for d in form]
+    """Declare the linked function of pointers to fields, and a function of structs that calls it.
+
+    The linked function takes `numbers` as well, of which the first is number `first` of all.
+    """
+    pointers = [f"{word(d)}*" for form in (result, *arguments, numbers) for d in form]
     values = [f"&r.f{i}" for i in range(len(result))]
     values += [f"&v{a}.f{i}" for a, form in enumerate(arguments) for i in range(len(form))]
+    values += [f"&n.f{first + i}" for i in range(len(numbers))]
+    copy = "Numbers n = numbers; " if numbers else ""
     parameters = ", ".join(f"{kind} v{a}" for a, kind in enumerate(takes))
     linked = f'extern "C" __device__ void op_{name}({", ".join(pointers)});'
     call = f"op_{name}({', '.join(values)});"
@@ -219,6 +257,6 @@ def _function(
     else:
         wrapper = (
             f"__device__ __forceinline__ {returns} {name}({parameters}) "
-            f"{{ {returns} r; {call} return r; }}"
+            f"{{ {returns} r; {copy}{call} return r; }}"
         )
     return [linked, wrapper]

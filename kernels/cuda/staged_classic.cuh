@@ -11,6 +11,7 @@ __device__ __forceinline__ void copy_columns(const Params& p, const Place& at, u
 }
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(const __grid_constant__ Params p) {
+  take_numbers(p);
   extern __shared__ __align__(128) u8 stage[];
   __shared__ i64 next;
   __shared__ Tile tile;

@@ -166,6 +166,7 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
 
 extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
     visit_tiles(const __grid_constant__ Params p) {
+  take_numbers(p);
   extern __shared__ __align__(128) u8 shared[];
   __shared__ Ring ring;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

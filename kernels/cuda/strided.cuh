@@ -69,6 +69,7 @@ __device__ __forceinline__ State before_in_group(const u64* chain, i64 step, int
 }
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(const __grid_constant__ Params p) {
+  take_numbers(p);
   __shared__ i64 next;
   __shared__ State sums[WARPS][PANEL];
   __shared__ State seeds[WARPS][PANEL];

@@ -31,6 +31,7 @@ struct Params {
   i64 inner;  // lines that lie side by side: the distance of neighbours in a line
   i64 null;   // the mask's value that says "missing"
   u64 seed[(sizeof(State) + 7) / 8];
+  Numbers numbers;
 };
 
 __device__ __forceinline__ State carry_into(const Params& p, i64 line) {

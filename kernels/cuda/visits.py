@@ -82,6 +82,7 @@ def visit(
     outs: Sequence[Any] = (),
     rests: Sequence[Any] = (),
     scalars: Sequence[Any] = (),
+    numbers: bytes = b"",
     continues: bool = False,
     seed: bytes | None = None,
     waits: bool = True,
@@ -99,6 +100,8 @@ def visit(
         One entry an output: the array that is moved, or None; where it goes; where the rest goes, or None.
     scalars
         Of a predicate.
+    numbers
+        Of an operator; a plan has one or the other.
     continues
         Whether the first row goes on with a run that is open before it.
     seed
@@ -136,8 +139,8 @@ def visit(
     block = struct.pack(f"={len(pointers)}Q{len(bits)}q", *pointers, *bits)
     block += struct.pack("=4q", length, 1, tiles, int(continues))
     block += (seed or b"").ljust(-(-kernel.prefix.itemsize // 8) * 8, b"\0")
-    if scalars:
-        block += np.array([tuple(scalars)], scalars_dtype_of(plan)).tobytes()
+    scalar_bytes = np.array([tuple(scalars)], scalars_dtype_of(plan)).tobytes() if scalars else b""
+    block += scalar_bytes or numbers
     memory = _memory(len(block))
     ctypes.memmove(memory.parameters, block, len(block))
     (status,) = driver.cuLaunchKernel(

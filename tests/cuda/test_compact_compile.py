@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, Predicate, carrier
-from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _reducing, _scanning
+from dask_gpuscan.kernels import BUILT_IN, Predicate, carrier, operator
+from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _parametric, _reducing, _scanning
 from dask_gpuscan.kernels.cuda.plan import (
     SHARED_BYTES,
     STAGES_AT_LEAST,
@@ -29,9 +29,20 @@ FLAGS = Plan("compact", "flags", (BOOL,), (NO,))
 RUNS = Plan("compact", "runs", (I4,), (NO,))
 
 
+def above(limit):
+    return Predicate(lambda x: x > limit, [np.arange(3, dtype="i4")]).counter
+
+
+def weighted(k):
+    """An operator whose functions capture numbers."""
+    return operator(lambda a, b: a + b, lift=lambda x: x * k, lower=lambda s: s / k, identity=0.0)
+
+
 def by(plan, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
     forms = tuple(map(np.dtype, np.atleast_1d(dtype)))
-    op = carrier(BUILT_IN["multiply"], forms[0]) if name == "product" else BUILT_IN[name]
+    op = BUILT_IN.get(name, name)
+    if name == "product":
+        op = carrier(BUILT_IN["multiply"], forms[0])
     if reduces:
         return _reducing(plan, op, forms, nulls, None, True, False)[0]
     return _scanning(plan, op, forms, nulls, None, exclusive, False)[0]
@@ -64,6 +75,8 @@ PLANS = {
     "scan-product": by(RUNS, "multiply", "f4"),
     "scan-add": by(RUNS, "add", "i4", BAND),
     "scan-welford": by(replace(RUNS, last=True, key_nulls=(BITS,)), "welford", "f8"),
+    "reduce-weighted": by(RUNS, weighted(2.0), "f8", reduces=True),
+    "scan-weighted": by(RUNS, weighted(2.0), "f8"),
     "scan-last-exclusive": by(replace(RUNS, last=True), "last", "u1", exclusive=True),
 }
 
@@ -126,3 +139,21 @@ def test_a_predicate_that_cuda_cannot_have_is_named():
     broken = replace(KEPT, keys=(I8,), key_nulls=(NO,), scalars=(), predicate=words)
     with pytest.raises(TypeError, match="predicate: Numba cannot compile keep for CUDA"):
         build_plan(replace(broken, order=(("row", 0),), moved=(POSITIONS,)), "classic", (9, 0))
+
+
+def test_numbers_that_functions_capture_are_no_part_of_a_plan():
+    (one, values), (two, others) = (_parametric(above(limit), (I4,)) for limit in (5, 6))
+    assert (values, others) == ((5,), (6,))
+    plans = [
+        replace(KEPT, predicate=found, order=(("scalar", 0), ("row", 0))) for found in (one, two)
+    ]
+    assert plans[0] == plans[1]
+    assert plans[0].key == plans[1].key
+    assert build_plan(plans[0], "pipelined", (9, 0))[0][:4] == b"\x7fELF"
+    for make in (_reducing, _scanning):
+        (one, *_, packed), (two, *_, other) = (
+            make(RUNS, weighted(k), (F8,), NO, None, False, False) for k in (2.0, 3.0)
+        )
+        assert one == two
+        assert one.key == two.key
+        assert packed != other

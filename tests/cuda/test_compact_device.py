@@ -10,6 +10,7 @@ from dask_gpuscan.kernels import (
     bitmap,
     byte_mask,
     heads,
+    operator,
     partition,
     reduce_by_key,
     run_length_decode,
@@ -298,3 +299,27 @@ def test_more_than_two_to_the_31(schedule):
     assert bool((at[-len(wanted) :] == wanted).all())
     (found,) = select([x], x == 0)
     assert len(found) == n - len(at)
+
+
+def test_numbers_that_functions_capture():
+    def above(limit):
+        return Predicate(lambda x: x > limit, [device])
+
+    def weighted(k):
+        return operator(lambda a, b: a + b, lift=lambda x: x * k, identity=0.0)
+
+    x = np.arange(50_000) % 100
+    device, keys = cp.asarray(x), cp.asarray(np.arange(50_000) // 1000)
+    values = cp.asarray(x.astype("f8"))
+    select([device], above(1))
+    reduce_by_key(weighted(1.0), keys, values)
+    scan_by_key(weighted(1.0), keys, values)
+    before = len(visits._kernels)
+    for k in (7, 50, 98):
+        same(select([device], above(k))[0], x[x > k])
+        sums = reduce_by_key(weighted(float(k)), keys, values)[1]
+        np.testing.assert_array_equal(sums.get(), np.full(50, 49_500.0 * k))
+        running = scan_by_key(weighted(float(k)), keys, values)[0]
+        expected = np.cumsum(x.reshape(50, 1000) * float(k), axis=1).reshape(-1)
+        np.testing.assert_array_equal(running.get(), expected)
+    assert len(visits._kernels) == before

@@ -13,11 +13,14 @@ from dask_gpuscan.kernels import (
     segmented,
     signature,
 )
+from dask_gpuscan.kernels.cuda import numbers
 from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, cubin
 from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.source import Variant, source
 from dask_gpuscan.kernels.cuda.tuning import tile_for
+
+SEVEN = np.uint8(7)
 
 
 def larger(a, b):
@@ -30,6 +33,18 @@ argmax = operator(  # with a helper function
     lift=lambda x, i: (x, i),
     lower=lambda s: s[1],
 )
+
+
+def numbered(k, m=2, identity=0.0):
+    """An operator whose functions capture numbers."""
+    return operator(
+        lambda a, b: a + b + 0 * m,
+        lift=lambda x: x * k,
+        lower=lambda s: s + m,
+        identity=identity,
+        name="numbered",
+    )
+
 
 # operator, dtypes, nulls, options
 KERNELS = [
@@ -59,6 +74,7 @@ KERNELS = [
     (BUILT_IN["add"], [INT128], "none", {}),
     (BUILT_IN["maximum"], [INT128], "bits", {"reverse": True}),
     (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),
+    (numbered(np.float32(2)), ["f4"], "bits", {}),
 ]
 
 
@@ -159,6 +175,33 @@ def test_cubins_are_kept_and_damaged_ones_made_anew(tmp_path, monkeypatch):
         assert kernel_cache.read(entry.name) is not None
     cubin(*chosen, (9, 0))
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_numbers_that_functions_capture_are_no_part_of_a_cubin(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
+
+    def made(*arguments, schedule="classic"):
+        return cubin(*variant_of(numbered(*arguments), ["f8"], "none", {}, schedule), (9, 0))
+
+    def kept():
+        return len(list(tmp_path.iterdir()))
+
+    assert made(2.0) == made(3.0) == made(-0.0, 5)
+    assert kept() == 1
+    made(2)  # of another type
+    made(2.0, 2, -0.0)  # and another identity, which is part of the code
+    assert kept() == 3
+
+
+def test_numbers_are_laid_out_as_in_the_source():
+    c = np.float32(1.5)
+    op = operator(lambda a, b: a + b * c, lift=lambda x, k=SEVEN: x * k + c, identity=0.0)
+    other, _ = numbers.shared_code(op)
+    assert other == op
+    packed = numbers.shared_code(op)[1]
+    layout = np.dtype("f4, f4, u1, 7u1")
+    assert np.frombuffer(packed, layout)[0].tolist()[:3] == (1.5, 1.5, 7)
+    assert len(packed) == numbers.numbers_size(op) == 16
 
 
 @pytest.mark.parametrize("write", [True, False])

@@ -22,7 +22,7 @@ from dask_gpuscan.kernels import (
     scan,
     segmented,
 )
-from dask_gpuscan.kernels.cuda import launch
+from dask_gpuscan.kernels.cuda import devices, launch
 from dask_gpuscan.kernels.cuda.tuning import tile_for
 
 pytestmark = pytest.mark.gpu
@@ -470,3 +470,28 @@ def test_memory_is_given_back_at_once(schedule):
                 assert pool.used_bytes() == before
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize("shape", [(100_003,), (40, 5_000), (5_000, 40), (3_000, 20)])
+def test_numbers_of_an_operator_on_two_streams(schedule, shape):
+    def made(k, m):
+        return operator(
+            lambda a, b: a + b, lift=lambda x: x * k, lower=lambda s: s + m, identity=0.0
+        )
+
+    x = np.random.default_rng(3).integers(0, 9, shape).astype("f8")
+    device = cp.asarray(x)
+    scan(made(1.0, 1), device)
+    before = len(devices._kernels)
+    streams = [cp.cuda.Stream(non_blocking=True) for _ in range(2)]
+    cp.cuda.Device().synchronize()
+    found = []
+    for i in range(20):
+        with streams[i % 2]:
+            found.append(scan(made(2.0 + i % 2, i), device)[0])
+    cp.cuda.Device().synchronize()
+    assert len(devices._kernels) == before
+    for i, out in enumerate(found):
+        np.testing.assert_array_equal(out.get(), np.cumsum(x * (2.0 + i % 2), axis=-1) + i)
+    for k in (2.0, 5.0):
+        assert reduce(made(k, 0), cp.asarray(x.reshape(-1))) == x.sum() * k

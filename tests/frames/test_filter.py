@@ -9,6 +9,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask_gpuscan.kernels.cpu import types
+from dask_gpuscan.kernels.cpu.engine import probe_lift, walk_tiles
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -348,3 +350,28 @@ def test_constants_of_modules_are_those_of_the_call():
         limits.LIMIT = limit
         assert x.gpuscan.filter(above(limits)).tolist() == kept
         assert x.gpuscan.filter(lambda x: (lambda y: y > limits.LIMIT)(x)).tolist() == kept
+
+
+def test_other_numbers_in_a_function_cost_no_compile():
+    def late(limit):
+        return lambda delay: delay > limit
+
+    df = pd.DataFrame({"delay": np.arange(20)})
+    ddf = dd.from_pandas(df, npartitions=2)
+    assert len(df.gpuscan.filter(late(17))) == len(ddf.gpuscan.filter(late(17))) == 2
+    kernels = len(walk_tiles.overloads), len(probe_lift.overloads)
+    assert [len(ddf.gpuscan.filter(late(k))) for k in (0, 5, 18)] == [19, 14, 1]
+    assert (len(walk_tiles.overloads), len(probe_lift.overloads)) == kernels
+    assert len({ddf.gpuscan.filter(late(k))._name for k in (0, 0, 5)}) == 2
+
+
+def test_a_function_that_never_ends(monkeypatch):
+    monkeypatch.setattr(types, "PATIENCE", 0.2)
+
+    def forever(x):
+        while x == x:
+            pass
+        return x
+
+    with pytest.raises(ValueError, match="predicate <lambda>: lift did not end"):
+        pd.DataFrame({"x": [1.0]}).gpuscan.filter(lambda x: forever(x) > 1)
