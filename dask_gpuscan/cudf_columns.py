@@ -96,7 +96,18 @@ class Cudf:
             ) from error
 
     def grouped(self, method: str, dtype: Any) -> Any:
-        return _grouped(method, dtype)
+        answer = _grouped(method, dtype)
+        narrow = (
+            LAYOUT.matches(answer) and answer.kind in "iu" and LAYOUT.storage(answer).itemsize < 8
+        )
+        if narrow and method in (
+            "sum",
+            "prod",
+            "cumsum",
+            "cumprod",
+        ):  # of nullable and Arrow's dtypes
+            return LAYOUT.result(np.dtype(f"{answer.kind}8"), dtype)
+        return answer
 
     def holds_null(self, dtype: Any) -> bool:
         return True

@@ -88,7 +88,9 @@ def _is_name(meta: Any, by: Any) -> bool:
     """Tell whether `by` is one name: a string or number, or anything else that is the name of a column."""
     if isinstance(by, (str, Number)):
         return True
-    return isinstance(by, Hashable) and by is not None and by in _columns(meta)
+    if getattr(by, "ndim", 0) or not isinstance(by, Hashable):
+        return False
+    return by is not None and by in _columns(meta)
 
 
 def check_subset(meta: Any, subset: Any) -> By:

@@ -221,7 +221,7 @@ def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any],
     rows: list[Any] = []
     scalars: list[Any] = []
     nulls, order = [], []
-    counter, numbers = _parametric(keep.counter, tuple([np.asarray(x).dtype for x in keep.inputs]))
+    counter, numbers = _parametric(keep.counter, tuple(map(_dtype, keep.inputs)))
     inputs = (*numbers, *keep.inputs)
     for value, told in zip(inputs, (*[None] * len(numbers), *(keep.nulls or ())), strict=True):
         if isinstance(value, cupy.ndarray):
@@ -234,6 +234,12 @@ def _predicate(keep: Predicate) -> tuple[Plan, list[Any], list[Mask], list[Any],
     forms = tuple([r.dtype for r in rows]), tuple([s.dtype for s in scalars])
     plan = _predicated(counter, *forms, tuple(map(_nullness, nulls)), tuple(order))
     return plan, rows, [m for m in nulls if isinstance(m, Mask)], scalars, False
+
+
+def _dtype(value: Any) -> np.dtype:
+    """The dtype of an array or a scalar."""
+    found: np.dtype = np.asarray(value).dtype if np.isscalar(value) else value.dtype
+    return found
 
 
 @lru_cache(maxsize=1024)

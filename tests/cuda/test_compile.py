@@ -165,7 +165,7 @@ def test_cubins_are_kept_and_damaged_ones_made_anew(tmp_path, monkeypatch):
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
     chosen = variant_of(*KERNELS[0], "classic")
     code = cubin(*chosen, (8, 0))
-    (entry,) = tmp_path.iterdir()
+    (entry,) = tmp_path.glob("*.cubin")
     assert cubin(*chosen, (8, 0)) == code
     good = entry.read_bytes()
     for damaged in (good[:100], good[:-1] + bytes([good[-1] ^ 1]), b""):
@@ -174,7 +174,7 @@ def test_cubins_are_kept_and_damaged_ones_made_anew(tmp_path, monkeypatch):
         assert cubin(*chosen, (8, 0))[:4] == b"\x7fELF"
         assert kernel_cache.read(entry.name) is not None
     cubin(*chosen, (9, 0))
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.glob("*.cubin"))) == 2
 
 
 def test_numbers_that_functions_capture_are_no_part_of_a_cubin(tmp_path, monkeypatch):
@@ -184,7 +184,7 @@ def test_numbers_that_functions_capture_are_no_part_of_a_cubin(tmp_path, monkeyp
         return cubin(*variant_of(numbered(*arguments), ["f8"], "none", {}, schedule), (9, 0))
 
     def kept():
-        return len(list(tmp_path.iterdir()))
+        return len(list(tmp_path.glob("*.cubin")))
 
     assert made(2.0) == made(3.0) == made(-0.0, 5)
     assert kept() == 1

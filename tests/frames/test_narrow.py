@@ -51,12 +51,18 @@ def test_groups_of_narrow_numbers(backend, dtype, clustered):
         if theirs is None:
             continue
         expected = getattr(groups, method)()
+        if dtype == "float16":  # pandas rounds some sums to infinity in the end
+            single = df.astype({"v": "float32"})
+            theirs, expected = expected, getattr(single.groupby("k")["v"], method)()
         ask = lambda it, m=method: getattr(it.gpuscan.groupby("k", clustered=clustered)["v"], m)()  # noqa: E731
         for eager, found in answers(backend, df, ask):
-            if backend.name == "cuda":
-                same(found.astype("float64"), expected.astype("float64"))
+            if backend.name == "cuda" and found.dtype.kind in "iu":  # of 64 bits, signed or not
+                assert found.dtype == widened(found, method).dtype
+                same(found.astype("int64"), widened(expected, method).astype("int64"))
+            elif backend.name == "cuda":
+                same(found.astype("float64"), theirs.astype("float64"), rtol=1e-3)
             elif eager and clustered is None and not method.startswith("cum"):
-                same(found, expected)  # pandas itself was asked
+                same(found, theirs)  # pandas itself was asked
             else:
                 same(found.astype("float64"), expected.astype("float64"), rtol=1e-3)
                 assert found.dtype == widened(expected, method).dtype
@@ -99,8 +105,10 @@ def test_moments_of_the_largest_single_precision_numbers(backend, method, cluste
     expected = {"mean": float(np.float32(3e38)), "var": 0.0, "std": 0.0}[method]
     ask = lambda it: getattr(it.gpuscan.groupby("k", clustered=clustered)["v"], method)()  # noqa: E731
     for eager, found in answers(backend, df, ask):
+        if eager and clustered is None:
+            continue  # the library itself was asked
         assert found.tolist() == [expected]
-        assert found.dtype == np.float64 or backend.name == "cuda" or eager
+        assert found.dtype == np.float64 or backend.name == "cuda"
 
 
 def test_deviations_of_large_integers(backend):
@@ -116,8 +124,8 @@ DURATIONS = ("timedelta64[ns]", "duration[ns][pyarrow]")
 @pytest.mark.parametrize("dtype", DURATIONS)
 def test_sums_of_durations_do_not_wrap_around(dtype, clustered):
     def of(*counts):
-        v = pd.Series([pd.NaT if c is None else pd.Timedelta(c, "ns") for c in counts])
-        return pd.DataFrame({"k": 1, "v": v.astype("timedelta64[ns]").astype(dtype)})
+        v = pd.array([pd.NaT if c is None else c for c in counts], dtype="timedelta64[ns]")
+        return pd.DataFrame({"k": 1, "v": pd.Series(v).astype(dtype)})
 
     for counts in ([2**62] * 3, [2**62, None, 2**62], [-(2**62)] * 2):
         for at in CUTS:

@@ -153,7 +153,7 @@ def test_bad_input(kind):
         with pytest.raises(ValueError, match="subset names 'z', found 'n', 'o'"):
             getattr(frame.gpuscan, method)("z")
         with pytest.raises(TypeError, match="subset must be the name"):
-            getattr(frame.gpuscan, method)(2.5)
+            getattr(frame.gpuscan, method)({2.5})
         with pytest.raises(ValueError, match="subset must name at least one column"):
             getattr(frame.gpuscan, method)([])
         with pytest.raises(TypeError, match="subset is for DataFrames"):
