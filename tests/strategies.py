@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import dask_gpuscan  # noqa: F401 (registers .gpuscan, whichever test runs first)
 
-INTEGERS = ("int64", "int32", "uint8", "bool", "Int64", "UInt8", "boolean", "int64[pyarrow]")
-FLOATS = ("float64", "float32", "Float64", "double[pyarrow]")
+NARROW = ("int8", "int32", "uint8", "uint32", "Int16", "UInt8")
+INTEGERS = ("int64", *NARROW, "bool", "Int64", "boolean", "int64[pyarrow]")
+FLOATS = ("float64", "float32", "float16", "Float64", "double[pyarrow]")
 TIMES = (
     "datetime64[ns]",
     "datetime64[us, Europe/Berlin]",
@@ -31,6 +32,9 @@ def values(dtype: str) -> st.SearchStrategy[Any]:
     lower = dtype.lower()
     if lower.startswith("bool"):
         return st.booleans()
+    if dtype in NARROW:  # the ends of their range too: sums of these do not fit
+        ends = np.iinfo(lower)
+        return st.integers(max(ends.min, -9), 9) | st.sampled_from([int(ends.min), int(ends.max)])
     if lower.startswith("u"):
         return st.integers(0, 9)
     if "int" in lower:
@@ -50,7 +54,7 @@ def values(dtype: str) -> st.SearchStrategy[Any]:
 
 
 def can_be_null(dtype: str) -> bool:
-    return dtype not in ("int64", "int32", "uint8", "bool")
+    return dtype not in ("int64", "int8", "int32", "uint8", "uint32", "bool")
 
 
 @st.composite

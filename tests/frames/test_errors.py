@@ -92,6 +92,35 @@ def test_partitions_that_do_not_match(parts, message):
         ddf.gpuscan.cumsum().compute()
 
 
+ACROSS = {
+    "scan of groups": lambda g: g.groupby("k").n.cumsum(),
+    "clustered scan": lambda g: g.groupby("k", clustered=True).n.cumsum(),
+    "reduction": lambda g: g.groupby("k").n.sum(),
+    "clustered reduction": lambda g: g.groupby("k", clustered=True).n.sum(),
+    "fill of groups": lambda g: g.groupby("k").n.ffill(),
+    "rle": lambda g: g.rle(),
+    "unique_consecutive": lambda g: g.unique_consecutive(),
+    "sessionize": lambda g: g.sessionize("n", gap=1),
+    "sessions": lambda g: g.sessions("n", by="k", gap=1),
+    "ewm": lambda g: g.ewm(span=3).mean(),
+    "ffill": lambda g: g.ffill(),
+}
+
+
+@pytest.mark.parametrize("method", ACROSS)
+def test_partitions_that_do_not_match_are_refused_by_all(method):
+    import dask.dataframe as dd
+
+    one = pd.DataFrame({"k": [1, 1], "n": [1, 2]})
+    for parts in (
+        [one, one.astype({"n": "float64"})],
+        [one.astype({"n": "float64"}).iloc[:0], one],
+    ):
+        ddf = dd.from_map(lambda p: p, parts, meta=one.iloc[:0], enforce_metadata=False)
+        with pytest.raises(ValueError, match="partitions do not match: column 'n' is "):
+            ACROSS[method](ddf.gpuscan).compute()
+
+
 def test_no_overflow_warnings_reach_the_user(recwarn):
     x = pd.Series([np.inf, -np.inf, 1e308, 1e308])
     partitioned(x, [0.5]).gpuscan.cumsum(initial=1e308).compute()
