@@ -6,7 +6,7 @@ the library's own group-by, or states by key (`per_key`). This module must never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +19,10 @@ from .group_scans import ScanAfterValues, ScanGroups
 from .held import operation_of
 from .kernels import BUILT_IN, Operator
 from .keys import check_by
+from .library_groups import agg_by_library, reduce_by_library
 from .lookback import is_lazy, meta_of
 from .per_key import KeyedScan, reduce_by_table
-from .reducers import OWN, REDUCTIONS, ROWS, Reduction, spread
+from .reducers import REDUCTIONS, ROWS, Reduction, spread
 from .reductions import ReduceColumn
 from .rows import CountGroups
 
@@ -132,33 +133,18 @@ class GroupBy:
         return self._dropna and self._by.may_be_null(self._meta, by_dtype=lazy)
 
     @property
-    def _by_library(self) -> bool:
+    def _may_ask(self) -> bool:
         """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
         if self._one_pass or is_lazy(self._obj) or isinstance(self._selected, tuple):
             return False  # pandas takes a tuple for a list of names
         return len(self._obj) > 0
 
-    def _ask_library(self, names: Sequence[Hashable], ask: Callable[[Any], Any]) -> Any:
-        """What the library's own group-by of some columns answers; None where it refuses."""
-        by = list(self._by.columns)
-        key = by[0] if len(by) == 1 else by
-        try:
-            if self._meta.ndim == 1:
-                return ask(self._obj.groupby(level=key, dropna=self._dropna))
-            frame = self._only(names)
-            return ask(frame.groupby(key, sort=True, dropna=self._dropna, observed=True))
-        except (TypeError, NotImplementedError, AttributeError, RuntimeError, KeyError):
-            return None  # our own means may do it, or say what is wrong
-
-    def _chosen(self, groups: Any, names: Sequence[Hashable]) -> Any:
-        """These columns of the library's groups."""
-        if self._meta.ndim == 1:
-            return groups
-        return groups[names[0]] if self._as_series else groups[list(dict.fromkeys(names))]
-
-    def _has_library(self, names: Sequence[str]) -> bool:
-        """Whether the library's own reductions of these names are right for any values."""
-        return not {*OWN, *library_of(self._meta).wrong_groups} & set(names)
+    def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
+        """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""
+        if not self._may_ask:
+            return None
+        chosen = names[0] if self._as_series else list(dict.fromkeys(names))
+        return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
     # --- reductions -------------------------------------------------------------------------------
 
@@ -186,12 +172,9 @@ class GroupBy:
     def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
         names = self._columns(numeric_only)
-        if self._by_library and self._has_library([name]):
-            found = self._ask_library(
-                names, lambda groups: getattr(self._chosen(groups, names), name)(**options)
-            )
-            if found is not None:
-                return found
+        found = self._ask_library(names, name, **options)
+        if found is not None:
+            return found
         parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
         if not parts:
             raise ValueError(f"{name} needs at least one column besides the keys")
@@ -251,14 +234,12 @@ class GroupBy:
 
     def size(self) -> Any:
         """Return the number of rows of each group, as a Series."""
-        if self._by_library:
-            names = self._columns()[:1]
-            if not names:
-                names = [n for n in self._by.columns if n not in self._by.levels][:1]
-            # cuDF has no sizes for columns of Arrow's dtypes
-            found = self._ask_library(names, lambda groups: self._chosen(groups, names).size())
-            if found is not None:
-                return found
+        names = self._columns()[:1]
+        if not names:
+            names = [n for n in self._by.columns if n not in self._by.levels][:1]
+        found = self._ask_library(names, "size")  # cuDF has none for columns of Arrow's dtypes
+        if found is not None:
+            return found
         name = self._meta.name if self._meta.ndim == 1 else None
         name = self._selected if self._as_series and self._meta.ndim == 2 else name
         if self._as_series:
@@ -342,8 +323,10 @@ class GroupBy:
             if name not in NAMES:
                 raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
         out = None
-        if self._by_library and library_of(self._meta).widens_by_value:
-            out = self._agg_by_library(wanted, named=bool(named))
+        if self._may_ask and library_of(self._meta).widens_by_value:
+            for _, column, _ in wanted:
+                self._column(column)
+            out = agg_by_library(self._obj, self._by, self._dropna, wanted, bool(named))
         if out is None:
             parts = [
                 Part(label, (column,), self._operation(name, column))
@@ -356,27 +339,6 @@ class GroupBy:
         if isinstance(functions, str) and self._as_series:
             return out[wanted[0][0]]
         return out
-
-    def _agg_by_library(self, wanted: list[tuple[Hashable, Hashable, str]], named: bool) -> Any:
-        """What the library itself answers to `agg`, column by column; None where it refuses."""
-        labels, columns, names = zip(*wanted, strict=True)
-        if not self._has_library(names):
-            return None
-        for column in columns:
-            self._column(column)
-
-        def ask(groups: Any) -> Any:
-            if self._meta.ndim == 1:
-                return [getattr(groups, name)() for name in names]
-            return [getattr(groups[c], name)() for c, name in zip(columns, names, strict=True)]
-
-        found = self._ask_library(list(dict.fromkeys(columns)), ask)
-        if found is None:
-            return None
-        library, like = library_of(self._meta), None if named else self._meta
-        arrays = [library.array(series) for series in found]
-        like = None if self._meta.ndim == 1 else like
-        return library.frame(arrays, list(labels), found[0].index, like)
 
     # --- scans ------------------------------------------------------------------------------------
 
