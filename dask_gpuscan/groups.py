@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from .arguments import check_ddof, check_flags, check_limit, named_reductions, one_of
@@ -126,7 +127,7 @@ class GroupBy:
     def _one_pass(self) -> bool:
         return bool(self._clustered) or self._is_sorted
 
-    @property
+    @cached_property
     def _null_keys(self) -> bool:
         """Whether rows may be in no group: before there are data, the dtypes of the keys tell."""
         lazy = is_lazy(self._obj)

@@ -70,7 +70,14 @@ class Pandas:
         if len(arrays) == 1:
             array = _with_null(arrays[0], np.nan)
             return pd.Index(array, dtype=array.dtype, name=names[0])
-        return pd.MultiIndex.from_arrays(arrays, names=names)
+        # pandas would look for strings and numbers in bare arrays of objects
+        levels = [
+            pd.Index(_with_null(a, np.nan), dtype=object)
+            if a.dtype == object
+            else _unsigned_zeros(a)
+            for a in arrays
+        ]
+        return pd.MultiIndex.from_arrays(levels, names=names)
 
     def stored(self, value: Any, dtype: Any) -> Any:
         try:
@@ -169,6 +176,7 @@ class Pandas:
         return pd.factorize(column.array)[0], None
 
     def group_codes(self, arrays: list[Any]) -> Any:
+        arrays = [_one_chunk(a) for a in arrays]
         numbered = self.frame(arrays, range(len(arrays)), pd.RangeIndex(len(arrays[0])))
         groups = numbered.groupby(list(numbered), sort=False, dropna=False, observed=True)
         return groups.ngroup().to_numpy()
@@ -186,6 +194,8 @@ class Pandas:
             return frame.iloc[frame.index.argsort(kind="stable")]
         try:
             return frame.sort_index(kind="stable")
+        except pa.ArrowNotImplementedError:  # Arrow sorts no dictionaries
+            return frame.sort_index(kind="stable", key=lambda index: pd.Index(index.tolist()))
         except TypeError:
             return frame  # keys that have no order stay as they appear, as in pandas' own group-by
 
@@ -243,7 +253,7 @@ class Pandas:
         if isinstance(arrays[0], pd.Categorical):
             return pd.api.types.union_categoricals(arrays)
         parts = [pd.Series(_bare(a), dtype=_bare(a).dtype) for a in arrays]
-        return _bare(pd.concat(parts, ignore_index=True).array)
+        return _one_chunk(_bare(pd.concat(parts, ignore_index=True).array))
 
     def reading(self, frame: Any) -> AbstractContextManager[Any]:
         return nullcontext()
@@ -281,6 +291,22 @@ def _with_null(array: Any, null: Any) -> Any:
         return array
     array = np.asarray(array).copy()
     array[pd.isna(array)] = null
+    return array
+
+
+def _unsigned_zeros(array: Any) -> Any:
+    """Return an array without -0.0, of which pandas makes a level of its own if it is Arrow's."""
+    is_arrow = isinstance(array.dtype, pd.ArrowDtype) and array.dtype.kind == "f"
+    return array + 0.0 if is_arrow else array
+
+
+def _one_chunk(array: Any) -> Any:
+    """Return an array of Arrow's as one chunk: pandas cannot number the values of several that hold NaN and nulls."""
+    if not isinstance(array.dtype, pd.ArrowDtype):
+        return array
+    chunked = array.__arrow_array__()
+    if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
+        return type(array)(chunked.combine_chunks())
     return array
 
 

@@ -1,7 +1,9 @@
-"""Where the first run of equal keys ends and the last one starts, however many rows they have."""
+"""Where the first run of equal keys ends and the last one starts; keys that pandas has trouble with."""
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dask_gpuscan.keys import AT_ONCE, first_end, last_start
@@ -25,3 +27,38 @@ def test_runs_at_either_end(backend, heads):
     series = [backend.frame(pd.Series(keys.cumsum()))]
     assert last_start(series) == heads[-1]
     assert first_end(series) == (heads[1] if len(heads) > 1 else ROWS)
+
+
+def arrow(values, dtype):
+    """A series of Arrow's: NaN stays NaN, and None is null."""
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, dtype, from_pandas=False)))
+
+
+ODD_KEYS = {
+    "NaN and null": arrow([2.25, None, float("nan"), 0.25, 2.25, None, -1.5], pa.float64()),
+    "signed zeros": arrow([0.0, 1.0, -0.0, 2.0, 0.0, 2.0, -0.0], pa.float32()),
+    "dictionary": pd.Series(
+        pd.arrays.ArrowExtensionArray(pa.array(list("babcacb")).dictionary_encode())
+    ),
+    "objects": pd.Series(["b", None, "a", "b", None, "a", "c"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("keys", ODD_KEYS)
+def test_odd_keys(keys, two):
+    df = pd.DataFrame({"k": ODD_KEYS[keys], "j": [1, 1, 1, 1, 1, 1, 1], "v": range(7)})
+    by = ["k", "j"] if two else "k"
+    expected = df.groupby(by, dropna=False)["v"].sum()
+    for count in (1, 2, 3):
+        groups = dd.from_pandas(df, npartitions=count).gpuscan.groupby(by, dropna=False)["v"]
+        lazy = groups.sum()
+        found = lazy.compute(scheduler="synchronous")
+        assert sorted(found) == sorted(expected)
+        if not two or keys in ("dictionary", "objects"):  # indexes of two levels confuse the others
+            assert found.tolist() == expected.tolist()
+            assert repr(found.index.tolist()) == repr(expected.index.tolist())
+        dtypes = [lazy._meta.index.get_level_values(i).dtype for i in range(1 + two)]
+        assert [found.index.get_level_values(i).dtype for i in range(1 + two)] == dtypes
+        running = groups.cumsum().compute(scheduler="synchronous")
+        assert running.tolist() == df.groupby(by, dropna=False)["v"].cumsum().tolist()
