@@ -160,10 +160,7 @@ class ScanColumn:
 
     def _plan(self, columns: Sequence[Any]) -> Plan:
         dtypes = tuple(c.dtype for c in columns)
-        found = plan(library_of(columns[0]), self.op, dtypes, self.requested)
-        if found.layout.passes_over_nan:  # Arrow's sums begin with 0.0
-            return found
-        return replace(found, op=over_rows(found.op, found.kernel_dtype))
+        return plan_over_rows(library_of(columns[0]), self.op, dtypes, self.requested)
 
     def _initial(self, columns: Sequence[Any], plan: Plan) -> Any:
         """The user's initial value as a state of the operator, or None."""
@@ -304,6 +301,15 @@ class ScanColumn:
 def over_rows(op: Operator, dtype: np.dtype) -> Operator:
     """Return the operator that scans rows which are in no groups, for answers of a dtype."""
     return SIGNED_SUM if op == BUILT_IN["add"] and dtype.kind in "fc" else op
+
+
+@lru_cache(maxsize=4096)
+def plan_over_rows(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
+    """Return the plan of a scan of rows which are in no groups."""
+    found = plan(library, op, dtypes, requested)
+    if found.layout.passes_over_nan:  # Arrow's sums begin with 0.0
+        return found
+    return replace(found, op=over_rows(found.op, found.kernel_dtype))
 
 
 @lru_cache(maxsize=4096)
