@@ -256,6 +256,9 @@ class Library(Protocol):
     def prepend(self, kept: Any, array: Any) -> Any:
         """Return an array with a kept row of the same dtype before it."""
 
+    def copy(self, array: Any) -> Any:
+        """Return an array that shares no memory with this one."""
+
     def concatenate(self, arrays: list[Any]) -> Any:
         """Join arrays of one dtype; categoricals get the categories of all."""
 

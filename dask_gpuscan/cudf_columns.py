@@ -336,6 +336,9 @@ class Cudf:
         """Tell the same of an array that has no nulls."""
         return self._may_view(array.dtype) and not array.null_count
 
+    def copy(self, array: Any) -> Any:
+        return array.copy(deep=True)
+
     def concatenate(self, arrays: list[Any]) -> Any:
         categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
         if categorical and any(a.dtype != arrays[0].dtype for a in arrays):

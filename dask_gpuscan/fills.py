@@ -194,7 +194,7 @@ class FillGroups:
         numbers = library.numbers
         valid = library.valid(column)
         if bool(valid.all()):
-            return library.fill(column, self.reverse, None)  # a copy
+            return library.copy(library.array(column))
         kept, since = carried if continues else (None, 0)
         # rows are numbered as they are met; what is carried in was met `since` rows before the first
         rows = numbers.arange(count, dtype=INT64)

@@ -111,7 +111,11 @@ class GroupBy:
     def _only(self, names: Sequence[Hashable]) -> Any:
         """The keys and these columns of a frame."""
         keys = [n for n in self._by.columns if n not in self._by.levels]
-        return self._obj[list(dict.fromkeys([*keys, *names]))]
+        kept = list(dict.fromkeys([*keys, *names]))
+        if is_lazy(self._obj):
+            return self._obj[kept]
+        known = names_of(self._obj)  # pandas finds no names that are None
+        return library_of(self._obj).select(self._obj, [name in kept for name in known])
 
     @property
     def _is_sorted(self) -> bool:
@@ -142,9 +146,9 @@ class GroupBy:
 
     def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
         """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""
-        if not self._may_ask:
+        if not self._may_ask or len(set(names)) < len(names):
             return None
-        chosen = names[0] if self._as_series else list(dict.fromkeys(names))
+        chosen = names[0] if self._as_series else list(names)
         return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
     # --- reductions -------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ def reduce_by_library(
     obj: Any, by: By, dropna: bool, chosen: Any, method: str, options: dict[str, Any]
 ) -> Any:
     """Return what a method of the group-by answers for one column by its name, or for several in a list."""
+    names = chosen if isinstance(chosen, list) else [chosen]
     if not _is_right(obj, [method]):
         return None
-    names = chosen if isinstance(chosen, list) else [chosen]
 
     def ask(groups: Any) -> Any:
         return getattr(groups if obj.ndim == 1 else groups[chosen], method)(**options)
@@ -35,6 +35,8 @@ def agg_by_library(
 
     `named` tells that the labels are the caller's, and not those of the frame's columns.
     """
+    if any(isinstance(column, tuple) for _, column, _ in wanted) or not wanted:
+        return None  # pandas takes a tuple for a list of names
     labels, columns, names = zip(*wanted, strict=True)
     if not _is_right(obj, names):
         return None

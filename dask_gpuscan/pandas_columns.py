@@ -60,6 +60,11 @@ class Pandas:
 
     def nulled(self, array: Any, missing: Any) -> Any:
         array = self.nullable(array)
+        if isinstance(array.dtype, pd.ArrowDtype) and pa.types.is_dictionary(
+            array.dtype.pyarrow_dtype
+        ):  # of which pandas' mask takes other values
+            positions = np.where(missing, -1, np.arange(len(array)))
+            return array.take(positions, allow_fill=True)
         column = pd.Series(array, dtype=array.dtype)
         return _bare(column.mask(pd.array(missing)).array)
 
@@ -182,7 +187,9 @@ class Pandas:
         return groups.ngroup().to_numpy()
 
     def group(self, method: str, column: Any, codes: Any) -> Any:
-        return _bare(getattr(column.groupby(codes), method)().array)
+        array = _bare(getattr(column.groupby(codes), method)().array)
+        # pandas looks whether all answers for objects are strings or numbers
+        return array.astype(object) if column.dtype == object else array
 
     def order(self, index: Any) -> Any:
         return index.argsort(kind="stable")
@@ -197,7 +204,7 @@ class Pandas:
         except pa.ArrowNotImplementedError:  # Arrow sorts no dictionaries
             return frame.sort_index(kind="stable", key=lambda index: pd.Index(index.tolist()))
         except TypeError:
-            return frame  # keys that have no order stay as they appear, as in pandas' own group-by
+            return frame  # keys that have no order stay as they appear
 
     def labels(self, pairs: list[Any]) -> Any:
         return pd.MultiIndex.from_tuples(pairs)
@@ -249,6 +256,9 @@ class Pandas:
     def prepend(self, kept: Any, array: Any) -> Any:
         return self.concatenate([kept, array])
 
+    def copy(self, array: Any) -> Any:
+        return _bare(array).copy()
+
     def concatenate(self, arrays: list[Any]) -> Any:
         if isinstance(arrays[0], pd.Categorical):
             return pd.api.types.union_categoricals(arrays)
@@ -259,10 +269,15 @@ class Pandas:
         return nullcontext()
 
 
+_NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
+
+
 @lru_cache(maxsize=1024)
 def _grouped(method: str, dtype: Any) -> Any:
     groups = pd.Series([], dtype=dtype).groupby(np.array([], np.int64))
     try:
+        if dtype.kind == "M" and method in _NOT_OF_DATES:
+            raise TypeError("of no rows pandas has an answer, of any it has none")
         return getattr(groups, method)().dtype
     except (TypeError, NotImplementedError, pa.ArrowException) as error:
         raise TypeError(

@@ -72,8 +72,12 @@ class ResetIndex(_Rows):
         return self.apply(frame.iloc[:0], None)
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
-        start = prefix or 0
+        start, levels = prefix or 0, partition.index.nlevels
         out = partition.reset_index(drop=self.drop)
+        for i in range(0 if self.drop else levels):  # pandas would look for strings among objects
+            dtype = partition.index.get_level_values(i).dtype
+            if out.dtypes.iloc[i] != dtype:
+                out.isetitem(i, out.iloc[:, i].astype(dtype))
         out.index = library_of(partition).range_index(start, start + len(partition))
         return out
 

@@ -107,6 +107,10 @@ def sessions(
 ) -> Any:
     """Return one row a session."""
     keys, wide = _check(obj, time, by, gap)
+    if meta_of(obj).columns.nlevels > 1:
+        raise TypeError(
+            "sessions are those of a DataFrame whose columns have one level; rename them first"
+        )
     reserved = (NUMBER, "start", "end", "count")
     for name in (*keys.columns, *named):
         if name in reserved:

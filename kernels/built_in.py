@@ -90,7 +90,9 @@ def _welford(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
     weight = b[0] / n if n > 0.0 else 0.0
     delta = b[1] - a[1]
-    return (n, a[1] + delta * weight, a[2] + b[2] + delta * delta * a[0] * weight)
+    # an infinite element has no distance from the mean, however the elements are brought together
+    spread = a[2] + b[2] + delta * delta * a[0] * weight + (delta - delta)
+    return (n, a[1] + delta * weight, spread)
 
 
 def _observed(x: Any) -> Any:

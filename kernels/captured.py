@@ -7,7 +7,7 @@ This module must never know what is done with a function.
 
 import inspect
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -42,10 +42,24 @@ def hoist(function: Function) -> Hoisted:
     >>> found.function(30, 45), found.function(60, 45)
     (True, False)
     """
-    return _hoist(function, ())
+    return _hoist(function, (), {})
 
 
-def _hoist(function: Function, within: tuple[Function, ...]) -> Hoisted:
+MOST = 64
+"""Numbers of a function that become parameters, those of its helpers included; with more, all are constants."""
+
+
+def _hoist(
+    function: Function, within: tuple[Function, ...], known: dict[Function, Hoisted]
+) -> Hoisted:
+    if function not in known:
+        known[function] = _hoisted(function, within, known)
+    return known[function]
+
+
+def _hoisted(
+    function: Function, within: tuple[Function, ...], known: dict[Function, Hoisted]
+) -> Hoisted:
     within = (*within, function)
     held = dict(zip(function.__code__.co_freevars, _held(function), strict=True))
     defaults = [_number(d, flags=True) for d in function.__defaults__ or ()]
@@ -62,16 +76,16 @@ def _hoist(function: Function, within: tuple[Function, ...]) -> Hoisted:
     helpers = {}
     for name, value in held.items():
         if isinstance(value, types.FunctionType) and not value.__defaults__:
-            made = _hoist(value, within)
+            made = _hoist(value, within, known)
             if made.values:
                 helpers[name] = made
     template = _template(function, held, tuple(numbers), helpers)
-    if numbers and _chooses(_Case(fingerprint(template), function, template)):
+    if numbers and _chooses(function, template):
         numbers = {}
         template = _template(function, held, (), helpers)
     taken = [x for helper in helpers.values() for x in helper.values]
     values = (*taken, *numbers.values(), *optional)
-    return Hoisted(template, values) if values else Hoisted(function)
+    return Hoisted(template, values) if 0 < len(values) <= MOST else Hoisted(function)
 
 
 def _held(function: Function) -> list[Any]:
@@ -156,12 +170,12 @@ def _template_code(
     inner = ", ".join(required + optional)
     text = [
         f"def make({', '.join([*kept, *some('f', len(helpers))])}):",
-        f" def template({', '.join(parameters)}):",
+        f" def {own}template({', '.join(parameters)}):",
         *lines,
         f"  def {own}inner({inner}):",
         f"   return ({', '.join([*code.co_freevars, '0'])})",
         f"  return {own}inner({inner})",
-        " return template",
+        f" return {own}template",
     ]
     namespace: dict[str, Any] = {}
     exec("\n".join(text), namespace)
@@ -179,22 +193,21 @@ def _replaced(code: types.CodeType, name: str, by: types.CodeType) -> types.Code
     return code.replace(co_consts=tuple(constants))
 
 
-@dataclass(frozen=True)
-class _Case:
-    """A function and its template, by the content of the template."""
-
-    token: str
-    function: Function = field(compare=False)
-    template: Function = field(compare=False)
+_choosing: dict[str, bool] = {}
+"""What `_chooses` has told of templates, by their content."""
 
 
-@lru_cache(maxsize=1024)
-def _chooses(case: _Case) -> bool:
+def _chooses(function: Function, template: Function) -> bool:
     """Whether numbers decide which of a function's branches are compiled, and so perhaps the type that it returns."""
-    try:
-        return _pruned(case.function) != _pruned(case.template)
-    except Exception:  # what cannot be read is compiled, or refused, as it is
-        return True
+    token = fingerprint(template)
+    if token not in _choosing:
+        if len(_choosing) >= 4096:
+            _choosing.clear()
+        try:
+            _choosing[token] = _pruned(function) != _pruned(template)
+        except Exception:  # what cannot be read is compiled, or refused, as it is
+            _choosing[token] = True
+    return _choosing.get(token, True)
 
 
 def _pruned(function: Function) -> int:

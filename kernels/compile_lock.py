@@ -5,7 +5,9 @@ compilation that is under way, whether it is ours or its user's. It is one lock,
 with two, a thread that forks while it compiles could wait for one that compiles and waits for it.
 """
 
+import contextlib
 import os
+from typing import Any
 
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock as compile_lock
@@ -19,11 +21,17 @@ def hold_over_forks() -> None:
         os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
 
 
+_of_llvm: Any = getattr(ffi.lib, "_lock", contextlib.nullcontext())
+"""What compiled code is freed or looked up under: always after the other."""
+
+
 def _hold() -> None:
     compile_lock.acquire()
-    ffi.lib._lock.__enter__()  # what compiled code is freed or looked up under: always after the other
+    _of_llvm.__enter__()
 
 
 def _release() -> None:
-    ffi.lib._lock.__exit__()
-    compile_lock.release()
+    try:
+        _of_llvm.__exit__(None, None, None)
+    finally:
+        compile_lock.release()

@@ -65,7 +65,7 @@ def freeze(function: Function) -> Function:
     >>> int(twice(10))
     30
     """
-    held = tuple([cell.cell_contents for cell in function.__closure__ or ()])
+    held = tuple(_held(function).values())
     defaults = function.__defaults__ or ()
     if function.__kwdefaults__ or any(True for _ in _named_globals(function)):
         return _frozen(function)
@@ -142,6 +142,12 @@ def _rebuild(
                 f"{function.__name__} calls {name}, for which threads would wait for each other"
             )
 
+    written = _written_to(function.__code__)
+    if written:
+        raise TypeError(
+            f"{function.__name__} writes to {', '.join(written)}, which it may only read: threads would share it"
+        )
+
     def made(name: str, value: Any) -> Any:
         plain = _written(value)
         if isinstance(plain, types.FunctionType):
@@ -152,9 +158,8 @@ def _rebuild(
     namespace: dict[str, Any] = {"__builtins__": builtins}
     copy = types.FunctionType(function.__code__, namespace, function.__name__, None, cells)
     done[function] = copy  # for a function that calls itself
-    held = zip(cells, function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    for cell, name, old in held:
-        cell.cell_contents = made(name, old.cell_contents)
+    for cell, (name, value) in zip(cells, _held(function).items(), strict=True):
+        cell.cell_contents = made(name, value)
     for name, value in _named_globals(function):
         namespace[name] = made(name, value)
     if function.__defaults__ is not None:
@@ -182,6 +187,27 @@ def _named_globals(function: Function) -> Iterator[tuple[str, Any]]:
     for name in _globals(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
+
+
+def _held(function: Function) -> dict[str, Any]:
+    """What a function captures in its closure, by name."""
+    held = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            held[name] = cell.cell_contents
+        except ValueError:
+            raise TypeError(f"{function.__name__} uses {name}, which has no value yet") from None
+    return held
+
+
+@lru_cache(maxsize=1024)
+def _written_to(code: types.CodeType) -> tuple[str, ...]:
+    """The names of globals and of variables around a function that its code writes to."""
+    steps = [i for each in _codes(code) for i in dis.get_instructions(each)]
+    outer = {i.argval for i in steps if i.opname in ("STORE_DEREF", "DELETE_DEREF")}
+    written = outer & set(code.co_freevars)
+    written |= {i.argval for i in steps if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")}
+    return tuple(sorted(written))
 
 
 @lru_cache(maxsize=1024)

@@ -46,7 +46,7 @@ def read(key: str) -> bytes | None:
     try:
         if place is None or not _is_private(place):
             return None
-        entry = (place / key).read_bytes()
+        entry = _read_own(place / key)
     except OSError:
         return None
     content = entry[_DIGEST:]
@@ -65,6 +65,23 @@ def write(key: str, content: bytes) -> None:
             _replace(place / key, digest + content)
             if digest[0] % 16 == 0:  # a folder is worth a look once in a while
                 _evict(place)
+
+
+def _read_own(path: Path) -> bytes:
+    """Return what a file holds, if it is one of this user's that nobody else can write to: else an OSError.
+
+    Its folder may have been open to others before.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        own = not hasattr(os, "geteuid") or (
+            found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        )
+        if not own or not stat.S_ISREG(found.st_mode):
+            raise PermissionError(f"{path} is no file of this user's alone")
+        return file.read()
 
 
 def _digest(key: str, content: bytes) -> bytes:
@@ -89,7 +106,7 @@ def _refuse(place: Path) -> None:
     """Say once that a folder is not used."""
     logging.getLogger(__name__).warning(
         "compiled kernels are not kept in %s: it belongs to another user, or others can write into it. "
-        "Take that right away (chmod go-w), or choose another folder by DASK_GPUSCAN_CACHE",
+        "Remove it, or choose another folder by DASK_GPUSCAN_CACHE",
         place,
     )
 
@@ -112,9 +129,12 @@ def _evict(place: Path) -> None:
     The folder may hold other files: its user chose it.
     """
     with os.scandir(place) as found:
-        ours = [(file.stat(), file.path) for file in found if _OURS.match(file.name)]
+        files = [file for file in found if _OURS.match(file.name)]
+        files = [file for file in files if file.is_file(follow_symlinks=False)]
+        ours = [(file.stat(follow_symlinks=False), file.path) for file in files]
     total = 0
     for status, path in sorted(ours, key=lambda one: one[0].st_atime, reverse=True):
         total += status.st_size
         if total > LIMIT:
-            os.unlink(path)
+            with contextlib.suppress(OSError):
+                os.unlink(path)

@@ -62,10 +62,11 @@ def code_of(op: Operator) -> Code:
 
 
 def make_constant(op: Operator, constant: bool = True) -> bool:
-    """Compile the numbers that functions like those of `op` capture as constants from now on; False if they are."""
-    if constant and (op.code.token in _constant or not any(op.code.values)):
+    """Compile the numbers that functions like those of `op` capture as constants from now on; tell if that is new."""
+    token = op.code.token
+    if not any(op.code.values) or (token in _constant) == constant:
         return False
-    (_constant.add if constant else _constant.discard)(op.code.token)
+    (_constant.add if constant else _constant.discard)(token)
     return True
 
 

@@ -329,7 +329,7 @@ def _scan_type(op: Operator, types_: Signature, nulls: type, write: bool) -> Any
 
 @lru_cache(maxsize=4096)
 def _tiles_kernel(op: Operator, fields: Form, scalar: bool, work: Any, space: Any) -> Any:
-    """Compile the walk of a visitor over tiles, or load it from Numba's cache on disk."""
+    """Compile the walk of a visitor over tiles, or load it from the cache on disk."""
     states = form([array_type(d) for d in fields], scalar)
     word, flag, control = types.int64, types.boolean, array_type(np.dtype(np.int64))
     state = state_type(fields, scalar)
@@ -339,7 +339,7 @@ def _tiles_kernel(op: Operator, fields: Form, scalar: bool, work: Any, space: An
 
 @lru_cache(maxsize=4096)
 def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
-    """Compile the walk over many lines, or load it from Numba's cache on disk."""
+    """Compile the walk over many lines, or load it from the cache on disk."""
     states = form([array_type(d) for d in types_.state], types_.scalar_state)
     control = array_type(np.dtype(np.int64))
     scanned = list(_scan_type(op, types_, nulls, True))[:8]

@@ -169,12 +169,19 @@ class Endless(ValueError):
     """A function that does not end."""
 
 
+_endless: set[tuple[str, str]] = set()
+"""Tokens and functions of operators that did not end: each would leave one more thread that runs on."""
+
+
 def _run(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
     """Call a function of the operator, which is compiled first: that may take longer than it may run.
 
     It runs in a thread of its own, which waits for nobody: what is compiled cannot be interrupted, and if it never
     ends, the thread does not either, but it neither holds a lock nor keeps the process from ending.
     """
+    message = f"{op.name}: {role} did not end within {PATIENCE:g} seconds for the element 1; it runs on in a thread"
+    if (op.token, role) in _endless:
+        raise Endless(message)
     wanted = (operator_type(op), *map(numba.typeof, arguments))
     compiled = load_kernel(probe, wanted).entry_point
     found: list[Any] = []
@@ -191,10 +198,8 @@ def _run(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
     until = time.monotonic() + PATIENCE
     while thread.is_alive():
         if time.monotonic() > until:
-            raise Endless(
-                f"{op.name}: {role} did not end within {PATIENCE:g} seconds for the element 1; it runs on "
-                f"in a thread"
-            )
+            _endless.add((op.token, role))
+            raise Endless(message)
         thread.join(0.1)  # no longer, so that an interrupt is heard
     if failures:
         raise failures[0]
@@ -227,20 +232,20 @@ def _unify(a: Any, b: Any) -> Any:
 def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
     """Return the type of `role` of `op` for arguments of these types.
 
-    What cannot be compiled for any values of the numbers that it captures may be for theirs.
+    If it cannot be compiled with the numbers that it captures as arguments, they are made constants, for all threads.
     """
-    wanted = (operator_type(op), *arguments)
+    kind = operator_type(op)
     try:
-        answer = load_kernel(probe, wanted).signature.return_type
+        answer = load_kernel(probe, (kind, *arguments)).signature.return_type
     except Exception as error:
-        if make_constant(op):
+        if any(kind.values):
+            made = make_constant(op)  # unless another thread has
             try:
                 return _ask(op, role, probe, *arguments)
             except TypeError:
-                make_constant(op, False)
+                if made:  # they were not the reason
+                    make_constant(op, False)
                 raise
-        if not isinstance(error, NumbaError):
-            raise
         called = f"{role}({', '.join(map(str, arguments))})"
         raise TypeError(f"{op.name}: Numba cannot compile {called}: {_reason(error)}") from error
     _dtypes(op, role, answer)
@@ -250,7 +255,7 @@ def _ask(op: Operator, role: str, probe: Any, *arguments: Any) -> Any:
 def _reason(error: Exception) -> str:
     """The one line of Numba's long message that tells what it could not do."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # without colours
-    lines = [line.strip(" >") for line in plain.splitlines()]
+    lines = [line.strip(" >") for line in plain.splitlines()] or [type(error).__name__]
     for start in (
         "Unknown attribute",
         "Untyped global",

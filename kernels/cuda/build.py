@@ -84,7 +84,9 @@ def _text(variant: Variant, capability: tuple[int, int], relief: int = 0) -> str
 
 def _key(variant: Variant, capability: tuple[int, int]) -> str:
     digest = hashlib.sha256(_environment().encode())
-    digest.update(repr((kernel_token(variant.op), variant.dtype, capability)).encode())
+    digest.update(
+        repr((kernel_token(variant.op, variant.inputs), variant.dtype, capability)).encode()
+    )
     digest.update(repr((variant.inputs, variant.state, variant.outputs)).encode())
     digest.update(_text(variant, capability).encode())
     return f"{digest.hexdigest()}.cubin"

@@ -14,13 +14,13 @@ import numpy as np
 from numba.core import types
 
 from ..arrays import MOST, check_size
-from ..cpu.calls import as_constant_as, code_of
+from ..cpu.calls import as_constant_as
 from ..cpu.types import Signature, as_state, lifted, signature
 from ..marks import Predicate, Runs, counter_of
 from ..nulls import InBand, Mask, Nulls
 from ..operators import ROLES, Operator
 from .in_order import Substitute, substitute
-from .numbers import shared_code
+from .numbers import kernel_code, shared_code
 from .plan import Moved, Nullness, Plan, prefix_dtype_of
 from .source import Form, Variant
 from .visits import fits, readable, visit
@@ -248,7 +248,7 @@ def _parametric(counter: Operator, inputs: Form) -> tuple[Operator, tuple[np.gen
     found = lifted(counter, inputs)
     if found != types.boolean:
         raise TypeError(f"a predicate must return bool, found {found}")
-    code = code_of(counter)
+    code = kernel_code(counter, inputs)
     (numbers,) = (v for v, role in zip(code.values, ROLES, strict=True) if role == "lift")
     return (counter_of(code.functions["lift"], counter.name), numbers) if numbers else (counter, ())
 
@@ -314,7 +314,7 @@ def _reducing(
     if instead is not None:
         op = instead.op if lower else _leaving(instead)
         types_ = replace(instead.types, outputs=types_.outputs, scalar_output=types_.scalar_output)
-    op, numbers = shared_code(op)
+    op, numbers = shared_code(op, types_.inputs)
     by = _variant(op, types_, dtype, last=plan.last)
     here = replace(
         plan, visitor="by_key", by=by, identity=types_.identity, value_nulls=nulls, reduces=True,
@@ -341,7 +341,7 @@ def _scanning(
     instead = substitute(op, types_) if op.in_order else None
     if instead is not None:
         op, types_ = instead.op, instead.types
-    op, numbers = shared_code(op)
+    op, numbers = shared_code(op, types_.inputs)
     by = _variant(op, types_, dtype, exclusive=exclusive, last=plan.last, mark=mark)
     here = replace(plan, visitor="by_key", by=by, identity=types_.identity, value_nulls=nulls)
     return here, types_, asked, instead, numbers

@@ -148,7 +148,9 @@ def _load(variant: Variant, identity: Any, on: Device) -> Kernel:
         unit=unit,
         descriptor=8 if words == 1 else 8 * (words + words % 2),
         most_blocks=most,
-        parameters=struct.Struct(f"={pointers}Q6q{state}s{numbers_size(variant.op)}s"),
+        parameters=struct.Struct(
+            f"={pointers}Q6q{state}s{numbers_size(variant.op, variant.inputs)}s"
+        ),
     )
 
 

@@ -18,11 +18,10 @@ from numba import cuda as cuda
 from numba.core import types
 from numba.cuda.compiler import compile_cuda
 
-from ..cpu.calls import code_of
 from ..functions import rebuild
 from ..nulls import NAT
 from ..operators import Operator
-from .numbers import numbers_of
+from .numbers import kernel_code, numbers_of
 from .source import Form, Variant
 
 
@@ -34,8 +33,8 @@ def lto_functions(variant: Variant, identity: Any, capability: tuple[int, int]) 
     TypeError
         If Numba cannot compile a function of the operator for CUDA.
     """
-    op, state, code = variant.op, variant.state, code_of(variant.op)
-    numbers = numbers_of(op)
+    op, state = variant.op, variant.state
+    code, numbers = kernel_code(op, variant.inputs), numbers_of(op, variant.inputs)
     scalar_state, scalar_output = variant.scalar_state, variant.scalar_output
     parts = (identity,) if scalar_state else identity
     one_input = len(variant.inputs) == 1

@@ -152,7 +152,7 @@ def _work(
     tile = tile_for(types_.inputs, types_.state, types_.outputs)
     options = (nulls, exclusive, reverse, mark_nulls, dtype, write)
     seed = bytes_of(identity, state)
-    op, numbers = shared_code(op)
+    op, numbers = shared_code(op, types_.inputs)
     return _Work(op, types_, asked, instead, state, seed, numbers, tile, options, write)
 
 

@@ -10,42 +10,51 @@ import numpy as np
 
 from ..cpu.calls import code_of
 from ..functions import fingerprint
-from ..operators import Operator
+from ..operators import Code, Operator
 
 Form = tuple[np.dtype, ...]
 
 _first: dict[str, Operator] = {}
+_hoisted: dict[tuple[str, Form], bool] = {}
 
 
-def shared_code(op: Operator) -> tuple[Operator, bytes]:
-    """Return the operator that stands for all with the same code and identity, and the numbers of this one.
+def kernel_code(op: Operator, inputs: Form) -> Code:
+    """Return what kernels for inputs of these dtypes are compiled from: the same whenever it is asked.
 
-    Its signature must have been asked for: that decides whether the numbers are constants.
+    The signature must have been asked for: that decides whether the numbers are constants. Later signatures, for other
+    dtypes, may decide otherwise for all that comes then, but launches and kernels of before must stay together.
     """
-    values = [x for each in code_of(op).values for x in each]
+    key = op.code.token, inputs
+    return op.code if _hoisted.setdefault(key, code_of(op) is op.code) else op.constant
+
+
+def shared_code(op: Operator, inputs: Form) -> tuple[Operator, bytes]:
+    """Return the operator that stands for all with the same code and identity, and the numbers of this one."""
+    values = [x for each in kernel_code(op, inputs).values for x in each]
     if not values:
         return op, b""
     packed = np.zeros(1, numbers_dtype([x.dtype for x in values]))
     for i, value in enumerate(values):
         packed[f"f{i}"] = value
-    return _first.setdefault(kernel_token(op), op), packed.tobytes()
+    return _first.setdefault(kernel_token(op, inputs), op), packed.tobytes()
 
 
-def kernel_token(op: Operator) -> str:
+def kernel_token(op: Operator, inputs: Form) -> str:
     """Return what tells the machine code of operators apart, beside the types."""
-    return fingerprint(code_of(op).token, op.identity, op.inputs, op.in_order, op.null_identity)
+    token = kernel_code(op, inputs).token
+    return fingerprint(token, op.identity, op.inputs, op.in_order, op.null_identity)
 
 
-def numbers_of(op: Operator) -> dict[str, Form]:
+def numbers_of(op: Operator, inputs: Form) -> dict[str, Form]:
     """Return the dtypes of the numbers of each function."""
-    code = code_of(op)
+    code = kernel_code(op, inputs)
     each = zip(code.functions, code.values, strict=True)
     return {role: tuple([x.dtype for x in values]) for role, values in each}
 
 
-def numbers_size(op: Operator) -> int:
+def numbers_size(op: Operator, inputs: Form) -> int:
     """Return how many bytes of a launch's parameters the numbers take: a word where there are none."""
-    form = [dtype for each in numbers_of(op).values() for dtype in each]
+    form = [dtype for each in numbers_of(op, inputs).values() for dtype in each]
     return numbers_dtype(form).itemsize if form else 8
 
 

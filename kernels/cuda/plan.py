@@ -152,7 +152,9 @@ class Plan:
     @cached_property
     def key(self) -> str:
         """What tells the plan from others in the cache of cubins, beside its source."""
-        tokens = [kernel_token(op) for op in (self.predicate, self.by and self.by.op) if op]
+        tokens = [self.predicate.token] if self.predicate else []
+        if self.by:
+            tokens.append(kernel_token(self.by.op, self.by.inputs))
         band = [n.kind == "in band" for n in self.key_nulls]
         identity = None if self.by is None else repr(self.identity)
         forms = None if self.by is None else (self.by.inputs, self.by.state, self.by.outputs)

@@ -96,7 +96,7 @@ def _keys(plan: Plan) -> list[str]:
 
 def _states(plan: Plan, schedule: str) -> list[str]:
     """The state of a tile, and what comes before one: the count of marked items, and what has come since the last."""
-    numbers = numbers_of(plan.by.op) if plan.by else {}
+    numbers = numbers_of(plan.by.op, plan.by.inputs) if plan.by else {}
     lines = numbers_source(numbers)
     if plan.by is not None:
         inputs, state, outputs = plan.by.inputs, plan.by.state, plan.by.outputs

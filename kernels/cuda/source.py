@@ -129,7 +129,7 @@ def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
     if is_native(variant):
         lines += numbers_source({}) + _native(variant.op)
     else:
-        numbers = numbers_of(variant.op)
+        numbers = numbers_of(variant.op, variant.inputs)
         lines += numbers_source(numbers) + functions_source(variant, numbers)
     lines += [f'#include "{name}.cuh"' for name in ("states", "tile", "lookback")]
     lines += [f'#include "{variant.schedule}.cuh"', ""]

@@ -196,12 +196,13 @@ def test_numbers_that_functions_capture_are_no_part_of_a_cubin(tmp_path, monkeyp
 def test_numbers_are_laid_out_as_in_the_source():
     c = np.float32(1.5)
     op = operator(lambda a, b: a + b * c, lift=lambda x, k=SEVEN: x * k + c, identity=0.0)
-    other, _ = numbers.shared_code(op)
+    inputs = (np.dtype("f8"),)
+    other, _ = numbers.shared_code(op, inputs)
     assert other == op
-    packed = numbers.shared_code(op)[1]
+    packed = numbers.shared_code(op, inputs)[1]
     layout = np.dtype("f4, f4, u1, 7u1")
     assert np.frombuffer(packed, layout)[0].tolist()[:3] == (1.5, 1.5, 7)
-    assert len(packed) == numbers.numbers_size(op) == 16
+    assert len(packed) == numbers.numbers_size(op, inputs) == 16
 
 
 @pytest.mark.parametrize("write", [True, False])

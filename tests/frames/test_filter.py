@@ -368,9 +368,9 @@ def test_other_numbers_in_a_function_cost_no_compile():
 def test_a_function_that_never_ends(monkeypatch):
     monkeypatch.setattr(types, "PATIENCE", 0.2)
 
-    def forever(x):
-        while x == x:
-            pass
+    def forever(x):  # some seconds: what does not end at all would take a core from all other tests
+        for _ in range(200_000_000):
+            x = math.cos(x)
         return x
 
     with pytest.raises(ValueError, match="predicate <lambda>: lift did not end"):

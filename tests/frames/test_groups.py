@@ -548,3 +548,46 @@ def test_a_name_that_is_a_tuple():
     df = pd.DataFrame({("a", "sum"): [1, 2, 3], ("b", "k"): [1, 1, 2]})
     df.columns = pd.MultiIndex.from_tuples(df.columns)
     assert df.gpuscan.groupby([("b", "k")])[("a", "sum")].sum().tolist() == [3, 3]
+
+
+def test_agg_of_names_that_are_tuples_and_of_no_columns():
+    df = pd.DataFrame([[1, 2]], columns=pd.Index(["k", ("q", 1)], tupleize_cols=False))
+    assert df.gpuscan.groupby("k").agg("max").iloc[0, 0] == 2
+    nothing = pd.DataFrame({"k": [1]}).gpuscan.groupby("k").agg("sum")
+    assert nothing.shape == (1, 0)
+    twice = pd.DataFrame({"k": [1, 1], "v": [1, 2]}).gpuscan.groupby("k")[["v", "v"]].sum()
+    assert twice.to_numpy().tolist() == [[3, 3]]
+
+
+def test_names_that_are_none():
+    df = pd.DataFrame([[1, 2], [1, 3]], columns=pd.Index([None, "v"], dtype=object))
+    assert df.gpuscan.groupby([None])["v"].sum().to_dict() == {1: 5}
+    assert df.gpuscan.groupby("v").sum().iloc[:, 0].tolist() == [1, 1]
+    assert df.gpuscan.groupby("v").cumsum().iloc[:, 0].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "complex128", "int64"])
+def test_fills_of_columns_without_nulls(dtype):
+    df = pd.DataFrame({"k": [1, 1, 2], "v": np.array([1, 2, 3], dtype)})
+    for frame in (df, partitioned(df, [0.5])):
+        (found,) = dask.compute(frame.gpuscan.groupby("k", clustered=True)["v"].ffill())
+        same(found, df["v"])
+
+
+def test_dictionaries_are_filled_with_values_of_their_own_group():
+    codes = pa.array(["b", None, "a"]).dictionary_encode()
+    df = pd.DataFrame({"k": ["a", "c", None], "v": pd.arrays.ArrowExtensionArray(codes)})
+    filled = df.gpuscan.groupby("k")["v"].ffill()
+    assert filled.isna().tolist() == [False, True, True]
+    assert filled[0] == "b"
+
+
+def test_answers_by_keys_of_objects_are_inputs():
+    df = pd.DataFrame({"k": pd.Series(list("aabb"), dtype=object), "v": 1})
+    df["s"] = df["k"]
+    ddf = partitioned(df, [0.25, 0.5])
+    sums = ddf.gpuscan.groupby("k", clustered=True)["v"].sum()
+    runs = sums.gpuscan.reset_index().gpuscan.rle("k").compute()
+    assert runs["k"].tolist() == ["a", "b"]
+    least = ddf.gpuscan.groupby("k")["s"].min()
+    assert least.dtype == least.compute().dtype == object

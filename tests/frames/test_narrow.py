@@ -176,3 +176,26 @@ def test_intervals_are_filled_where_a_row_is_in_no_group():
     for frame in (df, *(partitioned(df, at) for at in CUTS)):
         (found,) = dask.compute(frame.gpuscan.groupby("k")["v"].ffill())
         same(found, expected)
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0, np.inf], [np.inf, 1.0], [0.25, -np.inf, 0.25], [1.0, 2.0]]
+)
+def test_deviations_from_infinity_do_not_depend_on_partitions(backend, values):
+    df = pd.DataFrame({"k": 1, "v": values})
+    expected = df.groupby("k")["v"].var()
+    for clustered in (True, None):
+        for count in (1, 2, 3):
+            at = [i / count for i in range(1, count)]
+            groups = partitioned(backend.frame(df), at).gpuscan.groupby("k", clustered=clustered)
+            same(backend.to_pandas(groups["v"].var().compute()), expected)
+
+
+@pytest.mark.parametrize("method", ["sum", "prod", "var", "cumsum"])
+def test_dates_are_not_added(method):
+    dates = pd.Series(pd.to_datetime(["2026-01-01", "2026-01-02"])).astype("date32[day][pyarrow]")
+    df = pd.DataFrame({"k": [1, 1], "v": dates})
+    for frame in (df, partitioned(df, [0.5])):
+        for clustered in (True, None):
+            with pytest.raises(TypeError, match=f"{method} of column 'v': pandas has no {method}"):
+                getattr(frame.gpuscan.groupby("k", clustered=clustered)["v"], method)()

@@ -313,3 +313,25 @@ def test_what_was_read_longest_ago_goes_beyond_the_limit(cache, monkeypatch):
     assert {used, f"{199:064x}.cpu", "notes.txt"} < left
     assert not {".new-left", f"{1:064x}.cpu"} & left
     assert sum(1032 for name in left if name.endswith(".cpu")) < 150_000
+
+
+KEY = "0" * 64 + ".kind"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+@pytest.mark.parametrize("kind", ["writable", "pipe", "link", "folder"])
+def test_entries_that_others_may_have_made_are_not_read(cache, tmp_path, kind):
+    kernel_cache.write(KEY, b"content")
+    assert kernel_cache.read(KEY) == b"content"
+    entry = cache / KEY
+    if kind == "writable":
+        entry.chmod(0o666)
+    else:
+        elsewhere = entry.rename(tmp_path / "elsewhere")
+        if kind == "pipe":
+            os.mkfifo(entry)
+        elif kind == "link":
+            entry.symlink_to(elsewhere)
+        else:
+            entry.mkdir()
+    assert kernel_cache.read(KEY) is None

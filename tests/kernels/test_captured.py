@@ -1,10 +1,13 @@
 """What functions of users capture: arrays as they were, numbers as parameters of one compiled kernel, bounds."""
 
 import functools
+import gc
 import math
 import pickle
 import subprocess
 import sys
+import threading
+import weakref
 
 import numba
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 from dask_gpuscan.kernels import (
     Endless,
     Predicate,
+    captured,
     fold,
     operator,
     reduce_by_key,
@@ -320,9 +324,9 @@ def test_an_array_without_an_element_1_is_none_for_the_probe():
 def test_a_function_that_never_ends(monkeypatch, role):
     monkeypatch.setattr(types, "PATIENCE", 0.2)
 
-    def forever(x):
-        while x == x:
-            pass
+    def forever(x):  # some seconds: what does not end at all would take a core from all other tests
+        for _ in range(200_000_000):
+            x = math.cos(x)
         return x
 
     parts = {"combine": plus, "lift": None, "lower": None}
@@ -359,3 +363,79 @@ def test_a_function_that_never_ends_hears_an_interrupt_and_lets_the_process_end(
     )
     assert done.stdout == "heard\n", done.stderr
     assert done.returncode == 0
+
+
+def test_threads_that_meet_an_operator_first_agree_that_its_numbers_are_constants():
+    def made(k):
+        return operator(lambda a, b: a + b, lift=lambda x: (x * 7, 1)[k], identity=0.0)
+
+    op, x = made(0), np.arange(1.0, 6.0)
+    assert any(op.code.values)
+    go, found = threading.Barrier(4), []
+
+    def attempt():
+        go.wait()
+        try:
+            found.append(float(scan(op, x)[1]))
+        except Exception as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=attempt) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [105.0] * 4
+
+
+def test_operators_that_are_dropped_keep_nothing():
+    def made(i):
+        table, k = np.full(1000, float(i)), float(i)
+        return weakref.ref(
+            operator(lambda a, b: a + b, lift=lambda x: x * table[0] * k, identity=0.0).lift
+        )
+
+    kept = [made(i) for i in range(5)]
+    gc.collect()
+    assert sum(ref() is not None for ref in kept) == 0
+
+
+def test_functions_may_not_write_to_what_they_capture():
+    m = 2.0
+
+    def lift(x):
+        nonlocal m
+        m = m + 1.0
+        return x * m
+
+    with pytest.raises(TypeError, match="lift writes to m, which it may only read"):
+        operator(lambda a, b: a + b, lift=lift, identity=0.0)
+
+
+def test_variables_without_a_value_and_numbers_of_other_types():
+    def unset():
+        def lift(x):
+            return x * later
+
+        made = operator(lambda a, b: a + b, lift=lift, identity=0.0)
+        later = 1.0
+        return made, later
+
+    with pytest.raises(TypeError, match="lift uses later, which has no value yet"):
+        unset()
+    half = np.float16(2)
+    with pytest.raises(TypeError, match="Numba cannot compile lift"):
+        scan(operator(lambda a, b: a + b, lift=lambda x: x * half, identity=0.0), np.arange(3.0))
+
+
+def test_helpers_that_share_helpers_take_little_time():
+    def layer(n):
+        if n == 0:
+            return (lambda v: v + 1.0), (lambda v: v + 2.0)
+        one, two = layer(n - 1)
+        k = float(n)
+        return (lambda v: one(v) + two(v) * k), (lambda v: one(v) - two(v) * k)
+
+    first, _ = layer(12)
+    taken = operator(lambda a, b: a + b, lift=first, identity=0.0).code.values
+    assert sum(map(len, taken)) <= captured.MOST
