@@ -146,9 +146,10 @@ class GroupBy:
 
     def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
         """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""
-        if not self._may_ask or len(set(names)) < len(names):
+        picked = self._selected if isinstance(self._selected, list) else []
+        if not self._may_ask or len(set(picked)) < len(picked):
             return None
-        chosen = names[0] if self._as_series else list(names)
+        chosen = names[0] if self._as_series else list(dict.fromkeys(names))
         return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
     # --- reductions -------------------------------------------------------------------------------

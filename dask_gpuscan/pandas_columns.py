@@ -232,6 +232,8 @@ class Pandas:
         return None
 
     def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
+        if column.dtype == np.float16:  # which pandas does not fill
+            return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
         filled = _bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
         own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
         return filled if own else filled.copy()

@@ -1,5 +1,6 @@
 """ffill and bfill against pandas on the whole, for every dtype that pandas fills."""
 
+import dask
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from backends import same
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 
-EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
+EVERY = tuple(
+    d for d in (*INTEGERS, *FLOATS, *TIMES, *OTHERS) if d != "float16"
+)  # which pandas does not fill
 limits = st.none() | st.integers(1, 5)
 
 
@@ -112,3 +115,12 @@ def test_nan_that_is_not_null_is_carried_on():
 def test_bad_limit(limit):
     with pytest.raises(ValueError, match="limit must be a positive integer or None"):
         pd.Series([1.0]).gpuscan.ffill(limit)
+
+
+def test_half_floats_are_filled_although_pandas_does_not():
+    x = pd.Series([1.0, None, None, 4.0, None], dtype="float16")
+    for limit in (None, 1):
+        expected = x.astype("float32").ffill(limit=limit).astype("float16")
+        for series in (x, partitioned(x, [0.3, 0.5])):
+            (found,) = dask.compute(series.gpuscan.ffill(limit=limit))
+            same(found, expected)

@@ -1,5 +1,6 @@
 """filter and partition: pandas' boolean indexing on the whole data, whatever the cuts and the kind of predicate."""
 
+import math
 import os
 from types import ModuleType
 

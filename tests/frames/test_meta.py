@@ -42,7 +42,7 @@ UNGROUPED = {
     "reverse": lambda g: g(["n", "x", "N"]).cummin(reverse=True, exclusive=True),
     "keeps nulls": lambda g: g(["n", "x", "N"]).cumsum(skipna=False),
     "dtype": lambda g: g("n").cumsum(dtype="float64"),
-    "along columns": lambda g: g(["n", "i"]).cumsum(axis=1),
+    "along columns": lambda g: g(["n"]).cumsum(axis=1),
     "scan": lambda g: g(["n", "x", "N"]).scan(total),
     "last": lambda g: g(["n", "x", "N", "t"]).scan(dask_gpuscan.last),
     "ffill": lambda g: g(None).ffill(),
