@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dask.dataframe.utils import meta_nonempty
+
 from .arguments import check_dtype, check_flags, check_limit
 from .carries import ColumnCarry, JointCarry, numeric_columns, run
 from .columns import names_of
@@ -270,8 +272,9 @@ class ScanMethods(Accessor):
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
             if not is_lazy(self._obj):
                 return _along_rows(self._obj, label, skipna, numeric_only)
-            meta = _along_rows(self._obj._meta, label, skipna, numeric_only)
-            return self._obj.map_partitions(_along_rows, label, skipna, numeric_only, meta=meta)
+            meta = _part_along_rows(self._obj._meta, label, skipna, numeric_only)
+            options = (label, skipna, numeric_only)
+            return self._obj.map_partitions(_part_along_rows, *options, meta=meta)
         if not isinstance(axis, (int, str)) or axis not in (0, "index", "rows"):
             raise ValueError(f"axis must be 0 or 'index' (for a DataFrame also 1), found {axis!r}")
         initial, dtype = self._check_initial(initial), check_dtype(dtype)
@@ -398,6 +401,13 @@ class ScanMethods(Accessor):
         """
         check_flags(drop=drop)
         return run(self._obj, ResetIndex(drop))
+
+
+def _part_along_rows(part: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
+    """Scan each row of a partition; one without rows has the dtypes of others, which pandas does not see to."""
+    if len(part):
+        return _along_rows(part, label, skipna, numeric_only)
+    return _along_rows(meta_nonempty(part), label, skipna, numeric_only).iloc[:0]
 
 
 def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
