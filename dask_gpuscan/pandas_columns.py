@@ -188,8 +188,9 @@ class Pandas:
 
     def group(self, method: str, column: Any, codes: Any) -> Any:
         array = _bare(getattr(column.groupby(codes), method)().array)
-        # pandas looks whether all answers for objects are strings or numbers
-        return array.astype(object) if column.dtype == object else array
+        # pandas looks whether all answers for objects are strings
+        found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
+        return array.astype(object) if found else array
 
     def order(self, index: Any) -> Any:
         return index.argsort(kind="stable")
