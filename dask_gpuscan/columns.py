@@ -309,6 +309,19 @@ def is_number(library: Library, dtype: Any) -> bool:
     return layout_of(library, dtype) is not None and dtype.kind in "biufc"
 
 
+SUMS = ("sum", "prod", "cumsum", "cumprod")
+"""Reductions and scans whose answers need more bits than their elements."""
+
+
+def wide_integers(library: Library, method: str, dtype: Any, answer: Any) -> Any:
+    """Return the dtype of an answer for a column of `dtype`, of 64 bits if it is a sum of integers."""
+    layout, found = layout_of(library, dtype), layout_of(library, answer)
+    if method not in SUMS or layout is None or found is None or answer.kind not in "iu":
+        return answer
+    is_narrow = found.storage(answer).itemsize < 8
+    return layout.result(np.dtype(f"{answer.kind}8"), dtype) if is_narrow else answer
+
+
 def each(frame: Any) -> list[Any]:
     """Return the columns of a frame, in order; of a series, itself."""
     return [frame] if frame.ndim == 1 else library_of(frame).columns(frame)

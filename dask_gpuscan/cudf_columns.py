@@ -26,7 +26,7 @@ from cudf.core.dtypes import DecimalDtype
 from rmm.allocators.cupy import rmm_cupy_allocator
 
 from . import kernels
-from .columns import _LIBRARIES, Layout, moved_layout, prepended
+from .columns import _LIBRARIES, Layout, moved_layout, prepended, wide_integers
 from .cudf_layout import LAYOUT, nulls_of, view_of
 from .kernels import BUILT_IN, Mask, Nulls
 from .pandas_columns import PANDAS
@@ -73,10 +73,8 @@ class Cudf:
     layouts: tuple[Layout, ...] = (LAYOUT,)
     null_sums = True
     widens_by_value = scans_by_code = False
-    wrong_groups: tuple[str, ...] = (
-        "var",
-        "std",
-    )  # made of sums of squares, which overflow and cancel
+    # made of sums of squares, which overflow and cancel
+    wrong_groups: tuple[str, ...] = ("var", "std")
 
     def is_numeric(self, dtype: Any) -> bool:
         return LAYOUT.matches(dtype) and dtype.kind not in "mM"
@@ -96,18 +94,7 @@ class Cudf:
             ) from error
 
     def grouped(self, method: str, dtype: Any) -> Any:
-        answer = _grouped(method, dtype)
-        narrow = (
-            LAYOUT.matches(answer) and answer.kind in "iu" and LAYOUT.storage(answer).itemsize < 8
-        )
-        if narrow and method in (
-            "sum",
-            "prod",
-            "cumsum",
-            "cumprod",
-        ):  # of nullable and Arrow's dtypes
-            return LAYOUT.result(np.dtype(f"{answer.kind}8"), dtype)
-        return answer
+        return wide_integers(self, method, dtype, _grouped(method, dtype))
 
     def holds_null(self, dtype: Any) -> bool:
         return True

@@ -26,6 +26,7 @@ from .per_key import KeyedScan, reduce_by_table
 from .reducers import REDUCTIONS, ROWS, Reduction, spread
 from .reductions import ReduceColumn
 from .rows import CountGroups
+from .runs import INT64
 
 NAMES = (*REDUCTIONS, "var", "std")
 """The reductions that `agg` takes by name."""
@@ -134,8 +135,9 @@ class GroupBy:
     @cached_property
     def _null_keys(self) -> bool:
         """Whether rows may be in no group: before there are data, the dtypes of the keys tell."""
-        lazy = is_lazy(self._obj)
-        return self._dropna and self._by.may_be_null(self._meta, by_dtype=lazy)
+        if not self._dropna or library_of(self._meta).holds_null(INT64):  # all dtypes have a null
+            return False
+        return self._by.may_be_null(self._meta, by_dtype=is_lazy(self._obj))
 
     @property
     def _may_ask(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from .columns import layout_of
+from .columns import SUMS, layout_of, wide_integers
 from .kernels import Nulls
 from .pandas_layout import LAYOUTS
 
@@ -291,16 +291,11 @@ def _grouped(method: str, dtype: Any) -> Any:
 
 def _widened(method: str, dtype: Any, answer: Any) -> Any:
     """Return the dtype that holds an answer whatever the values are, where pandas chooses it by them."""
-    storage = None
-    if method in ("sum", "prod", "cumsum", "cumprod"):
-        if answer.kind in "iu":
-            storage = np.dtype(f"{answer.kind}8")
-        elif answer == np.float16:  # whose sums pandas makes of single precision
-            storage = np.dtype(np.float32)
-    elif method in ("mean", "var", "std") and isinstance(answer, np.dtype) and answer.kind == "f":
-        storage = np.dtype(np.float64)
-    layout = layout_of(PANDAS, dtype)
-    return answer if storage is None or layout is None else layout.result(storage, dtype)
+    if method in SUMS and answer == np.float16:  # whose sums pandas makes of single precision
+        return np.dtype(np.float32)
+    if method in ("mean", "var", "std") and isinstance(answer, np.dtype) and answer.kind == "f":
+        return np.dtype(np.float64)
+    return wide_integers(PANDAS, method, dtype, answer)
 
 
 def _with_null(array: Any, null: Any) -> Any:
