@@ -18,6 +18,7 @@ This module must never know what is combined, nor what a visitor reads and write
 import os
 
 import numba
+import numpy as np
 from numba.core import types
 
 from .atomics import load_acquire, store_release, take_ticket
@@ -61,7 +62,7 @@ def walk_tiles(
     work, space, carries = borrow(work), borrow(space), borrow(carries)
     aggregates, control = borrow(aggregates), borrow(control)
     prefix = load(carries, line)
-    folded = 0
+    folded = np.int64(0)
     while True:
         ticket = take_ticket(control, TICKET)
         if ticket >= tiles:
