@@ -67,7 +67,7 @@ class ArrayScan:
         arrays = _blocks(block)
         carry = self._initial(arrays)
         if prefix is not None:
-            carry = kernels.seed(self.op, prefix[1], self._answer(arrays), carry)
+            carry = kernels.carry_in_from(self.op, prefix[1], self._answer(arrays), carry)
         out, _ = kernels.scan(
             over_rows(self.op, self._answer(arrays)),
             arrays,

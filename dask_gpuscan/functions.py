@@ -18,8 +18,8 @@ import numpy as np
 from . import kernels
 from .arguments import one_of
 from .columns import Library, View, column_of, is_number, layout_of
-from .kernels.functions import fingerprint, freeze
-from .kernels.marks import counter_of
+from .kernels.selection import counter_of
+from .kernels.user_functions import fingerprint, freeze
 
 
 @dataclass(frozen=True, eq=False)

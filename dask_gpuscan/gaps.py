@@ -16,7 +16,7 @@ from . import kernels
 from .columns import Library, counts, layout_of, library_of
 from .group_scans import scan_groups
 from .kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
-from .kernels.marks import counter_of
+from .kernels.selection import counter_of
 from .keys import Keys, any_null
 from .reducers import States
 from .runs import INT64

@@ -100,7 +100,7 @@ class ScanGroups:
             met = library_of(columns[0]).numbers.zeros(1, np.bool_)
         carry_in = None
         if continues:
-            carry_in = kernels.seed(found.op, carried[1], found.kernel_dtype)
+            carry_in = kernels.carry_in_from(found.op, carried[1], found.kernel_dtype)
         out = scan_groups(
             found.op,
             keys.arrays,
@@ -109,7 +109,7 @@ class ScanGroups:
             reverse=self.reverse,
             carry_in=carry_in,
             continues=continues,
-            met=met,
+            saw_null=met,
             **options,
         )
         if doubt is not None and met is not None:
@@ -130,7 +130,7 @@ class ScanGroups:
         found = self._plan(columns)
         options = self._options(found, [v.in_band() for v in found.views(columns)])
         answer = found.kernel_dtype
-        op, values, dtype = kernels.carried(found.op, options["values"], answer, answer)
+        op, values, dtype = kernels.carry_inputs(found.op, options["values"], answer, answer)
         options |= {"values": values, "dtype": dtype}
         first, states = kernels.reduce_by_key(op, keys.arrays, starts=starts, **options)
         return first, states if isinstance(states, tuple) else (states,)
@@ -140,7 +140,7 @@ class ScanGroups:
         found = self._plan(columns)
         options = self._options(found, found.views(columns))
         answer = found.kernel_dtype
-        op, values, dtype = kernels.carried(found.op, options["values"], answer, answer)
+        op, values, dtype = kernels.carry_inputs(found.op, options["values"], answer, answer)
         options |= {"values": values, "dtype": dtype}
         states = kernels.reduce_by_code(op, codes.array, groups=codes.groups, **options)
         return states if isinstance(states, tuple) else (states,)
@@ -153,7 +153,7 @@ class ScanGroups:
         carry_in = None
         if prior is not None:
             state = prior if len(prior) > 1 else prior[0]
-            carry_in = kernels.seed(found.op, state, found.kernel_dtype)
+            carry_in = kernels.carry_in_from(found.op, state, found.kernel_dtype)
         out, _ = kernels.scan_by_code(
             found.op,
             codes.array,
@@ -166,7 +166,7 @@ class ScanGroups:
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Reduce states of equal keys to one."""
-        return merged(kernels.carrier(self.op, states[0].dtype), states, keys)
+        return merged(kernels.carry_operator(self.op, states[0].dtype), states, keys)
 
     def apply_after(
         self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
@@ -179,8 +179,8 @@ class ScanGroups:
         rows = numbers.arange(len(columns[0]), dtype=INT64)
         _, states = kernels.reduce_by_key(found.op, [rows], starts=False, **options)
         states = states if isinstance(states, tuple) else (states,)
-        if kernels.carrier(found.op, found.kernel_dtype) is not found.op:
-            prior = (kernels.seed(found.op, prior, found.kernel_dtype),)
+        if kernels.carry_operator(found.op, found.kernel_dtype) is not found.op:
+            prior = (kernels.carry_in_from(found.op, prior, found.kernel_dtype),)
         pairs = zip(prior, states, strict=True)
         both = tuple(numbers.concatenate([a, b])[order] for a, b in pairs)
         out = scan_groups(

@@ -72,7 +72,7 @@ class ReduceColumn:
 
     def _carried(self, dtype: np.dtype) -> bool:
         """Whether states are those of a carrier: plain ones of many elements may overflow where a walk does not."""
-        return kernels.carrier(self.reduction.op, dtype) is not self.reduction.op
+        return kernels.carry_operator(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(
         self, columns: Sequence[Any], views: list[View]
@@ -86,7 +86,7 @@ class ReduceColumn:
         if self.user:
             found = plan(library, reduction.op, tuple(c.dtype for c in columns), None)
             values = tuple(v.values for v in views)
-            op, values, dtype = kernels.carried(reduction.op, values, found.kernel_dtype, None)
+            op, values, dtype = kernels.carry_inputs(reduction.op, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
         view, layout = views[0], layout_of(library, column.dtype)
         assert layout is not None
@@ -100,7 +100,7 @@ class ReduceColumn:
             dtype = answers.storage(answer)
             if reduction.wide and dtype.kind == "f":
                 dtype = FLOAT64
-            op, values, dtype = kernels.carried(op, view.values, dtype, dtype)
+            op, values, dtype = kernels.carry_inputs(op, view.values, dtype, dtype)
             return op, values, view.nulls, dtype
         return op, view.values, view.nulls, None
 
@@ -179,7 +179,7 @@ class ReduceColumn:
         op = self.reduction.op
         if op in IGNORING_NAN and not self.user:
             op = seeing(op)
-        return merged(kernels.carrier(op, states[0].dtype), states, keys)
+        return merged(kernels.carry_operator(op, states[0].dtype), states, keys)
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
         """Make states a column of answers."""

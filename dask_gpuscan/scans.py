@@ -223,7 +223,7 @@ class ScanColumn:
         initial = self._initial(columns, plan)
         carry_in = initial
         if prefix is not None:
-            carry_in = kernels.seed(self.op, prefix.state, plan.kernel_dtype, initial)
+            carry_in = kernels.carry_in_from(self.op, prefix.state, plan.kernel_dtype, initial)
         out, state = self._scan(plan, rows, carry_in)
         if rows.met_nan(state):
             rows = rows.settled()

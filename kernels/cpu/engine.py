@@ -2,7 +2,7 @@
 
 A *visitor* says what a tile holds: `observe` comes to the tile's aggregate, which is published; then, while the
 tile is still in cache, the aggregates of the earlier tiles are folded in order (the look-back) and the visitor
-is told the prefix (`emit`). Tiles are taken by ticket, and a thread waits for aggregates only, never for
+gets the prefix (`emit`). Tiles are taken by ticket, and a thread waits for aggregates only, never for
 prefixes. Scans, reductions, compactions and what is done by key are visitors of this one loop.
 
 The association depends on the length of the line and the tile size alone, never on the number of
@@ -20,10 +20,10 @@ import os
 import numba
 from numba.core import types
 
-from .atomics import load_acquire, store_release, take_ticket
-from .calls import cast, combine, lift, load, lower, store
-from .jit import OPTIONS, cached_njit
-from .memory import borrow
+from ..jit import OPTIONS, cached_njit
+from ..operator_calls import combine
+from .elements import cast, load, store
+from .memory import borrow, load_acquire, store_release, take_ticket
 from .steps import scan_lanes, scan_step
 from .visitors import emit, finish, looks_back, observe
 
@@ -49,12 +49,12 @@ TICKET, FAILED, STATUS = 0, 1, 2
 
 @cached_njit
 def walk_tiles(
-    op, work, space, identity, carries, line, length, tile, chained, aggregates, control, leader
+    op, work, space, identity, carries, line, length, tile, sequential, aggregates, control, leader
 ):
     """Walk one long line tile by tile, together with any other thread that runs the same call.
 
     `work` is a visitor, `space` this thread's scratch memory for it. The leader leaves the carry-out in
-    ``carries[line]``, where every thread finds the carry-in when it starts. Tiles that are `chained` are observed
+    ``carries[line]``, where every thread finds the carry-in when it starts. Tiles that are `sequential` are observed
     from their prefix rather than from the identity: this must then be the only thread.
     """
     tiles = (length + tile - 1) // tile
@@ -68,9 +68,9 @@ def walk_tiles(
             break
         first = ticket * tile
         size = min(tile, length - first)
-        seed = prefix if chained else identity
+        seed = prefix if sequential else identity
         aggregate, memo = observe(work, space, seed, first, size)
-        if chained:
+        if sequential:
             emit(work, space, prefix, memo, first, size)
             prefix, folded = aggregate, tiles
             continue
@@ -178,24 +178,3 @@ def fold_states(op, identity, states, count, lines):
         for i in range(1, count):
             state = cast(identity, combine(op, state, load(states, i * lines + line)))
         store(states, line, state)
-
-
-# What the launcher asks Numba about an operator: the types of these functions' answers.
-
-
-@cached_njit
-def probe_lift(op, element):
-    """Have the type of a lifted element."""
-    return lift(op, element)
-
-
-@cached_njit
-def probe_combine(op, a, b):
-    """Have the type of a combined state."""
-    return combine(op, a, b)
-
-
-@cached_njit
-def probe_lower(op, state):
-    """Have the type of a lowered state."""
-    return lower(op, state)

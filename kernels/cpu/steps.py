@@ -10,8 +10,9 @@ must never know of tiles.
 
 import numba
 
-from .calls import cast, combine, is_null, lift, load, lower, store
-from .jit import OPTIONS
+from ..jit import OPTIONS
+from ..operator_calls import combine, lift, lower
+from .elements import cast, is_null, load, store
 
 
 @numba.njit(**OPTIONS)

@@ -13,7 +13,7 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .calls import resolve
+from ..operator_calls import resolve
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from .jit import OPTIONS, cached_njit
-from .marking import count_marked, list_marked, mark, offset
+from ..jit import OPTIONS, cached_njit
 from .memory import copy_bytes, elements, read, write
 from .packing import ADD_UP, pack_rows
+from .selection_visitors import count_selected, flag_rows, list_selected, offset
 from .shared import call, zero
 from .visitors import Visitor, register
 
@@ -40,7 +40,7 @@ class Compact(NamedTuple):
     `columns` is where `number` rows of `COLUMN` are; `move` and `place` are `move_rows` and `place_rows`.
     """
 
-    marks: Any
+    selection: Any
     columns: Any
     number: Any
     split: Any
@@ -51,8 +51,8 @@ class Compact(NamedTuple):
 
 @numba.njit(**OPTIONS)
 def _observe(work, space, seed, first, size):
-    mark(work.marks, space, first, size)
-    count = count_marked(space, size)
+    flag_rows(work.selection, space, first, size)
+    count = count_selected(space, size)
     if work.in_place:
         _move(work, space, 0, count, first, size)
     return seed + count, count
@@ -72,7 +72,7 @@ def _move(work, space, prefix, count, first, size):
     call(
         work.move,
         (work.columns, work.number, work.split, work.in_place)
-        + (space.flags, space.marked, space.buffer, space.counts, space.lists)
+        + (space.flags, space.offsets, space.buffer, space.counts, space.lists)
         + (prefix, count, first, size),
     )
 
@@ -180,27 +180,27 @@ def _put_element_or_number(source, stride, i, target, like):
 register(Compact, Visitor(_observe, _emit))
 
 
-class Heads(NamedTuple):
-    """Marks themselves are written."""
+class HeadFlags(NamedTuple):
+    """Which rows are selected is written as flags."""
 
-    marks: Any
+    selection: Any
     out: Any
 
 
 @numba.njit(**OPTIONS)
-def _observe_heads(work, space, seed, first, size):
-    mark(work.marks, space, first, size)
+def _observe_head_flags(work, space, seed, first, size):
+    flag_rows(work.selection, space, first, size)
     work.out[first : first + size] = elements(space.flags, size, np.uint8(0))
     return seed, 0
 
 
-register(Heads, Visitor(_observe_heads))
+register(HeadFlags, Visitor(_observe_head_flags))
 
 
 class Lengths(NamedTuple):
     """Marked rows' positions are written, and how far it is from each to the next; the state is `LATEST`'s."""
 
-    marks: Any
+    selection: Any
     starts: Any
     lengths: Any
     length: Any
@@ -208,9 +208,9 @@ class Lengths(NamedTuple):
 
 @numba.njit(**OPTIONS)
 def _observe_lengths(work, space, seed, first, size):
-    mark(work.marks, space, first, size)
-    count = list_marked(space, size)
-    latest = first + offset(space.marked, count - 1) if count > 0 else seed[1]
+    flag_rows(work.selection, space, first, size)
+    count = list_selected(space, size)
+    latest = first + offset(space.offsets, count - 1) if count > 0 else seed[1]
     return (seed[0] + count, latest), count
 
 
@@ -218,7 +218,7 @@ def _observe_lengths(work, space, seed, first, size):
 def _emit_lengths(work, space, prefix, count, first, size):
     if count == 0:
         return
-    starts, lengths, marked = work.starts, work.lengths, space.marked
+    starts, lengths, marked = work.starts, work.lengths, space.offsets
     runs, latest = prefix
     if runs > 0:
         lengths[runs - 1] = first + offset(marked, 0) - latest

@@ -16,10 +16,11 @@ from numba.core import types
 from numba.core.extending import intrinsic
 from numba.extending import overload
 
-from .calls import cast, combine, kinds, load, lower, parts, store, whole
-from .jit import OPTIONS
-from .marking import list_marked, mark, offset
+from ..jit import OPTIONS
+from ..operator_calls import combine, kinds, lower, parts, whole
+from .elements import cast, load, store
 from .memory import elements
+from .selection_visitors import flag_rows, list_selected, offset
 from .steps import reduce_line, reduce_step, walk_line
 from .visitors import Visitor, register
 
@@ -68,11 +69,11 @@ class ReduceRuns(NamedTuple):
     """One state a run, and where each starts."""
 
     op: Any
-    marks: Any
+    selection: Any
     xs: Any
     nulls: Any
     identity: Any
-    chained: Any
+    sequential: Any
     starts: Any
     outs: Any
     lowers: Any
@@ -80,12 +81,12 @@ class ReduceRuns(NamedTuple):
 
 
 @numba.njit(forceinline=True, **OPTIONS)
-def _reduce(op, xs, nulls, identity, chained, state, start, stride, size):
+def _reduce(op, xs, nulls, identity, sequential, state, start, stride, size):
     """Reduce the rows of one run, or of the part of it in this tile, from `state`.
 
     Inlined, and given no more of a visitor than it needs, because runs may be short.
     """
-    while size >= LONG and not chained:
+    while size >= LONG and not sequential:
         block = min(size, BLOCK)
         state, _ = reduce_line(op, xs, nulls, identity, state, start, stride, block)
         start, size = start + block * stride, size - block
@@ -96,17 +97,23 @@ def _reduce(op, xs, nulls, identity, chained, state, start, stride, size):
 
 @numba.njit(**OPTIONS)
 def _observe_reduce(work, space, seed, first, size):
-    mark(work.marks, space, first, size)
-    count = list_marked(space, size)
-    op, xs, nulls, identity, chained = work.op, work.xs, work.nulls, work.identity, work.chained
-    marked, states = space.marked, space.states
+    flag_rows(work.selection, space, first, size)
+    count = list_selected(space, size)
+    op, xs, nulls, identity, sequential = (
+        work.op,
+        work.xs,
+        work.nulls,
+        work.identity,
+        work.sequential,
+    )
+    marked, states = space.offsets, space.states
     state, start = inner(identity, seed), np.int64(0)
     for k in range(count):
         end = offset(marked, k)
-        state = _reduce(op, xs, nulls, identity, chained, state, first + start, 1, end - start)
+        state = _reduce(op, xs, nulls, identity, sequential, state, first + start, 1, end - start)
         store(states, k, state)
         state, start = identity, end
-    state = _reduce(op, xs, nulls, identity, chained, state, first + start, 1, size - start)
+    state = _reduce(op, xs, nulls, identity, sequential, state, first + start, 1, size - start)
     return counting(seed[0] + count, state), count
 
 
@@ -118,13 +125,13 @@ def _emit_reduce(work, space, prefix, count, first, size):
     outs, lowers, like, states = work.outs, work.lowers, work.like, space.states
     if runs > 0:
         closed = load(states, 0)
-        if not work.chained:
+        if not work.sequential:
             closed = cast(identity, combine(op, inner(identity, prefix), closed))
         store(outs, runs - 1, answer(op, lowers, like, closed))
     for k in range(1, count):
         store(outs, runs + k - 1, answer(op, lowers, like, load(states, k)))
     if work.starts is not None:
-        starts, marked = work.starts, space.marked
+        starts, marked = work.starts, space.offsets
         for k in range(count):
             store(starts, runs + k, first + offset(marked, k))
 
@@ -143,7 +150,7 @@ class ScanRuns(NamedTuple):
     """A scan that restarts at marked rows, from the first row to the last or, in reverse, from the last."""
 
     op: Any
-    marks: Any
+    selection: Any
     xs: Any
     nulls: Any
     outs: Any
@@ -151,7 +158,7 @@ class ScanRuns(NamedTuple):
     mark: Any
     exclusive: Any
     identity: Any
-    chained: Any
+    sequential: Any
     length: Any
     reverse: Any
 
@@ -165,19 +172,25 @@ def _origin(work, first):
 @numba.njit(**OPTIONS)
 def _observe_scan(work, space, seed, first, size):
     at, stride = _origin(work, first)
-    mark(work.marks, space, at - size + 1 if work.reverse else at, size)
+    flag_rows(work.selection, space, at - size + 1 if work.reverse else at, size)
     if work.reverse:
         flags = elements(space.flags, size, np.uint8(0))
         for i in range(size // 2):
             flags[i], flags[size - 1 - i] = flags[size - 1 - i], flags[i]
-    count = list_marked(space, size)
-    op, xs, nulls, identity, chained = work.op, work.xs, work.nulls, work.identity, work.chained
+    count = list_selected(space, size)
+    op, xs, nulls, identity, sequential = (
+        work.op,
+        work.xs,
+        work.nulls,
+        work.identity,
+        work.sequential,
+    )
     if count == 0:
         state = inner(identity, seed)
-        state = _reduce(op, xs, nulls, identity, chained, state, at, stride, size)
+        state = _reduce(op, xs, nulls, identity, sequential, state, at, stride, size)
         return counting(seed[0], state), size
     outs, null_value, mark_nulls, exclusive = work.outs, work.null_value, work.mark, work.exclusive
-    marked = space.marked
+    marked = space.offsets
     waiting = offset(marked, 0)
     state, start = identity, waiting
     for k in range(count):
