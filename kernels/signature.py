@@ -12,8 +12,8 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -30,6 +30,13 @@ from .operators import Operator
 Form = tuple[np.dtype, ...]
 
 
+class StateForm(NamedTuple):
+    """The dtypes of the fields of states or answers, and whether these are scalars rather than tuples."""
+
+    fields: Form
+    scalar: bool
+
+
 @dataclass(frozen=True)
 class Signature:
     """The dtypes of a scan: inputs, state fields, outputs, and whether state and output are scalars."""
@@ -40,6 +47,43 @@ class Signature:
     outputs: Form
     scalar_output: bool
     identity: Any
+
+    def __post_init__(self) -> None:
+        fields = (self.inputs, self.state, self.scalar_state, self.outputs, self.scalar_output)
+        object.__setattr__(self, "_hash", hash((*fields, self.identity)))
+
+    def __hash__(self) -> int:  # every call looks for kernels by it
+        return self._hash  # type: ignore[attr-defined, no-any-return]
+
+    @cached_property
+    def state_form(self) -> StateForm:
+        """The form of states."""
+        return StateForm(self.state, self.scalar_state)
+
+    @cached_property
+    def output_form(self) -> StateForm:
+        """The form of answers."""
+        return StateForm(self.outputs, self.scalar_output)
+
+    @cached_property
+    def plain_identity(self) -> Any:
+        """The identity as Python's numbers."""
+        return joined([part.item() for part in self.parts(self.identity)], self.scalar_state)
+
+    def parts(self, state: Any) -> tuple[Any, ...]:
+        """Return the fields of a state."""
+        return (state,) if self.scalar_state else state
+
+
+def joined(parts: Sequence[Any], scalar: bool) -> Any:
+    """Return the one part of what is a scalar, or a tuple of all parts.
+
+    Examples
+    --------
+    >>> joined([1], True), joined([1], False)
+    (1, (1,))
+    """
+    return parts[0] if scalar else tuple(parts)
 
 
 def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signature:

@@ -15,26 +15,28 @@ from ..counted_segments import LATEST
 from ..operators import Operator
 from ..options import ScanOptions
 from ..selection import Predicate, Runs, Selection
+from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
 from .engine import TILE
-from .launch import array_type, walk
+from .launch import WORD, array_type, tiles_kernel, walk
 from .memory import address_of
 from .outputs import empty, shrink
 from .scan import scan
 from .selection import SPACE, kernel_selection, space_for
 from .shared import address
-from .visitors import work_type
+from .visitors import record_type
 
-WORD = np.dtype(np.int64)
-_TABLE = types.Array(types.int64, 2, "C")
+COUNT = StateForm((WORD,), True)
+PAIR = StateForm((WORD, WORD), False)
 
 
 def compact(
     arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
-    kernel_args, kind, length, keepalive = kernel_selection(selection)
+    selected = kernel_selection(selection)
+    length = selected.length
     if in_place:
         _check_in_place(arrays, selection)
     numbers = [np.broadcast_to(np.int64(0), length)] * positions
@@ -45,20 +47,18 @@ def compact(
     kept += [empty(most, n.dtype) for n in numbers]
     rest = [empty(others, a.dtype) for a in [*arrays, *numbers]] if split else None
     table = _table(arrays, kept, rest, positions)
-    widths = [a.itemsize for a in [*arrays, *numbers]]
+    columns = np.array([address_of(table), len(table), split, in_place], np.int64)
+    bytes_a_row = sum(a.itemsize for a in [*arrays, *numbers]) * in_place
     work = compiled.Compact(
-        kernel_args,
-        address_of(table),
-        len(table),
-        split,
+        selected.args,
+        address_of(columns),
         in_place,
         address(compiled.move_rows),
         address(compiled.place_rows),
     )
-    bytes_a_row = sum(widths) * in_place
-    space = partial(space_for, bytes_a_row=bytes_a_row), SPACE
-    count = int(_walk_counting(work, _compact_type(kind), length, space=space)[0])
-    del keepalive, table
+    kernel = _compact_kernel(selected.kind)
+    make_space = partial(space_for, bytes_a_row=bytes_a_row)
+    count = _walk_counting(kernel, work, length, make_space=make_space)
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else shrink(out, count)
     if rest is not None:
@@ -72,37 +72,24 @@ def compact(
 
 def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np.ndarray:
     """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
-    kernel_args, kind, length, keepalive = kernel_selection(selection)
-    out = empty(length, np.bool_) if out is None else out
-    _walk_counting(
-        compiled.HeadFlags(kernel_args, out.view(np.uint8)),
-        _head_flags_type(kind),
-        length,
-        space=(space_for, SPACE),
-    )
-    del keepalive
+    selected = kernel_selection(selection)
+    out = empty(selected.length, np.bool_) if out is None else out
+    work = compiled.HeadFlags(selected.args, out.view(np.uint8))
+    _walk_counting(_flags_kernel(selected.kind), work, selected.length, make_space=space_for)
     return out
 
 
 def run_lengths(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
     """Return where runs start and how long they are; see `kernels.run_length_encode`."""
-    kernel_args, kind, length, keepalive = kernel_selection(runs)
+    selected = kernel_selection(runs)
+    length = selected.length
     starts, lengths = empty(length, WORD), empty(length, WORD)
     carries = (np.zeros(1, WORD), np.zeros(1, WORD))
-    work = compiled.Lengths(kernel_args, starts, lengths, length)
-    walk(
-        LATEST,
-        (WORD, WORD),
-        False,
-        work,
-        _lengths_type(kind),
-        (0, 0),
-        carries,
-        length,
-        space=(space_for, SPACE),
-    )
-    del keepalive
-    return shrink(starts, int(carries[0][0])), shrink(lengths, int(carries[0][0]))
+    work = compiled.Lengths(selected.args, starts, lengths, length)
+    kernel = _lengths_kernel(selected.kind)
+    walk(kernel, LATEST, work, PAIR, (0, 0), carries, length, make_space=space_for)
+    count = int(carries[0][0])
+    return shrink(starts, count), shrink(lengths, count)
 
 
 def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[np.ndarray]:
@@ -115,7 +102,7 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[n
     outs = [empty(total, a.dtype) for a in arrays]
     work = compiled.Repeat(lengths, _table(arrays, outs, None, False))
     entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
-    _walk_counting(work, _repeat_type(), len(lengths), tile=entries, elements=total)
+    _walk_counting(_repeat_kernel(), work, len(lengths), tile=entries, elements=total)
     return outs
 
 
@@ -128,11 +115,11 @@ _TOTAL = Operator(_sums, (0, 0), lambda n: (max(n, 0), min(n, 0)), name="total")
 """State: (sum of what is not negative, or MOST if that is less; least number)."""
 
 
-def _walk_counting(work: Any, kind: Any, length: int, **options: Any) -> np.ndarray:
+def _walk_counting(kernel: Any, work: Any, length: int, **options: Any) -> int:
     """Let a visitor walk whose state is a count; return the last one."""
     carries = np.zeros(1, WORD)
-    walk(BUILT_IN["add"], (WORD,), True, work, kind, 0, carries, length, **options)
-    return carries
+    walk(kernel, BUILT_IN["add"], work, COUNT, 0, carries, length, **options)
+    return int(carries[0])
 
 
 def _table(
@@ -173,34 +160,32 @@ def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
                 raise ValueError(f"in_place: array {i} shares a part of another array's memory")
 
 
-# --- types of the visitors ---------------------------------------------------------------------------
+# --- kernels ----------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def _compact_type(selection: Any) -> Any:
-    words = dict.fromkeys(compiled.Compact._fields[1:], types.int64)
-    return work_type(compiled.Compact, selection=selection, **words)
+def _compact_kernel(selection: Any) -> Any:
+    words = dict.fromkeys(compiled.Compact._fields, types.int64)
+    work = record_type(compiled.Compact, **{**words, "selection": selection})
+    return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
 
 
 @lru_cache(maxsize=4096)
-def _head_flags_type(selection: Any) -> Any:
-    return work_type(
-        compiled.HeadFlags, selection=selection, out=array_type(np.dtype(np.uint8), layout="C")
-    )
+def _flags_kernel(selection: Any) -> Any:
+    out = array_type(np.dtype(np.uint8), layout="C")
+    work = record_type(compiled.HeadFlags, selection=selection, out=out)
+    return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
 
 
 @lru_cache(maxsize=4096)
-def _lengths_type(selection: Any) -> Any:
-    positions = array_type(WORD, layout="C")
-    return work_type(
-        compiled.Lengths,
-        selection=selection,
-        starts=positions,
-        lengths=positions,
-        length=types.int64,
-    )
+def _lengths_kernel(selection: Any) -> Any:
+    to, word = array_type(WORD, layout="C"), types.int64
+    work = record_type(compiled.Lengths, selection=selection, starts=to, lengths=to, length=word)
+    return tiles_kernel(LATEST, PAIR, work, SPACE)
 
 
 @lru_cache(maxsize=1)
-def _repeat_type() -> Any:
-    return work_type(compiled.Repeat, lengths=array_type(WORD, True), columns=_TABLE)
+def _repeat_kernel() -> Any:
+    columns = types.Array(types.int64, 2, "C")
+    work = record_type(compiled.Repeat, lengths=array_type(WORD, True), columns=columns)
+    return tiles_kernel(BUILT_IN["add"], COUNT, work)

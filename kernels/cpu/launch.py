@@ -15,19 +15,22 @@ from ..jit import load_kernel
 from ..nulls import NAT, InBand, Mask, Nulls
 from ..operator_calls import operator_type
 from ..operators import Operator
-from ..signature import Form
-from .engine import STATUS, TILE, walk_tiles
+from ..signature import Signature, StateForm, joined
+from .engine import STATUS, TILE, States, Tiles, walk_tiles
+from .steps import Output, Source
+from .visitors import record_type
+
+WORD = np.dtype(np.int64)
 
 PARALLEL = 1 << 18
 """Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds."""
 
 
 def walk(
+    kernel: Callable[..., None],
     op: Operator,
-    fields: Form,
-    scalar: bool,
     work: Any,
-    kind: Any,
+    form: StateForm,
     identity: Any,
     carries: Any,
     length: int,
@@ -36,43 +39,50 @@ def walk(
     tile: int = TILE,
     sequential: bool = False,
     elements: int | None = None,
-    space: tuple[Callable[[int], Any], Any] = (lambda tile: None, types.none),
+    make_space: Callable[[int], Any] | None = None,
 ) -> None:
-    """Let a visitor of type `kind` walk `length` elements, from ``carries[line]`` and to there.
+    """Let a visitor walk `length` elements, from ``carries[line]`` and to there.
 
     Parameters
     ----------
-    op, fields, scalar
-        Combines the states that are looked back at; their dtypes; whether they are scalars.
-    identity, carries
-        Its identity; an array of states, or one a field.
+    kernel : callable
+        Of `tiles_kernel`, for the types of the other arguments.
+    op, form, identity
+        Combines the states that are looked back at; their form; its identity.
+    carries : array, or tuple of one a field
     tile : int
         Elements a tile.
     sequential : bool
         Whether tiles go on from one another, one thread walking them all.
     elements : int, optional
         What the walk costs, where it is not the length.
-    space : (function, type)
-        Makes a thread's scratch memory for tiles of so many elements; and its type.
+    make_space : callable, optional
+        Makes a thread's scratch memory for tiles of so many elements.
     """
-    make_space, space_kind = space
-    kernel = _tiles_kernel(op, fields, scalar, kind, space_kind)
     tiles = max(-(-length // tile), 1)
-    aggregates = tuple(np.empty(tiles, d) for d in fields)
+    aggregates = joined([np.empty(tiles, d) for d in form.fields], form.scalar)
     control = np.zeros(STATUS + tiles, np.int64)
-    shared = aggregates[0] if scalar else aggregates
-    known = (identity, carries, line, length, tile, sequential, shared, control)
+    states, known = States(identity, carries, aggregates), Tiles(line, length, tile, sequential)
     cost = 0 if sequential else length if elements is None else elements
-    rows = min(tile, length)
+
+    def run(leader: bool) -> None:
+        space = None if make_space is None else make_space(min(tile, length))
+        kernel(op, work, space, states, known, control, leader)
+
     with naming(_user_of(work, op)):
-        run_team(cost, control, lambda leader: kernel(op, work, make_space(rows), *known, leader))
+        run_team(cost, control, run)
 
 
 def _user_of(work: Any, op: Operator) -> Operator:
     """The operator whose functions may be a user's."""
-    for holder in (work, getattr(work, "selection", None)):
-        op = getattr(holder, "op", op)
+    for name in ("source", "selection"):
+        op = getattr(getattr(work, name, None), "op", op)
     return op
+
+
+def is_sequential(op: Operator, types_: Signature) -> bool:
+    """Whether states must be combined element by element: floating-point ones of an operator that says so."""
+    return op.in_order and any(d.kind in "fc" for d in types_.state)
 
 
 @contextmanager
@@ -121,8 +131,13 @@ def null_arguments(nulls: Nulls) -> Any:
     return True if isinstance(nulls, InBand) else None
 
 
-def null_value(dtype: np.dtype, mark: bool) -> Any:
-    """What is written at missing elements, if they are marked."""
+@lru_cache(maxsize=4096)
+def null_values(form: StateForm, mark: bool) -> Any:
+    """What is written at missing elements, if they are marked; one value an output."""
+    return joined([_null_value(dtype, mark) for dtype in form.fields], form.scalar)
+
+
+def _null_value(dtype: np.dtype, mark: bool) -> Any:
     if not mark:
         return dtype.type(0).item()
     if dtype.kind in "fc":
@@ -140,14 +155,45 @@ def array_type(dtype: np.dtype, readonly: bool = False, layout: str = "A") -> An
     return types.Array(numba.from_dtype(dtype), 1, layout, readonly=readonly)
 
 
-def form(kinds: list[Any], scalar: bool) -> Any:
-    """One type, or a tuple of one type a field."""
+def arrays_type(form: StateForm, layout: str = "A") -> Any:
+    """One array a field."""
+    return joined_type([array_type(d, layout=layout) for d in form.fields], form.scalar)
+
+
+def state_type(form: StateForm) -> Any:
+    """A scalar, or a tuple of one scalar a field."""
+    return joined_type([numba.from_dtype(d) for d in form.fields], form.scalar)
+
+
+def joined_type(kinds: list[Any], scalar: bool) -> Any:
+    """The type of what `joined` returns for values of these types."""
     return kinds[0] if scalar else types.Tuple(kinds)
 
 
-def state_type(fields: Form, scalar: bool) -> Any:
-    """A scalar, or a tuple of one scalar a field."""
-    return form([numba.from_dtype(d) for d in fields], scalar)
+def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A") -> Any:
+    """The type of a `Source`: of arrays of any stride, or of contiguous ones."""
+    return record_type(
+        Source,
+        op=operator_type(op),
+        xs=joined_type([array_type(d, True, layout) for d in types_.inputs], op.inputs == 1),
+        nulls=nulls_type(nulls),
+        identity=state_type(types_.state_form),
+    )
+
+
+def output_type(types_: Signature, layout: str = "A") -> Any:
+    """The type of an `Output`."""
+    return record_type(
+        Output,
+        outs=arrays_type(types_.output_form, layout),
+        null_value=state_type(types_.output_form),
+        mark_nulls=types.boolean,
+        exclusive=types.boolean,
+    )
+
+
+CONTROL = array_type(np.dtype(np.int64))
+"""The type of the control array."""
 
 
 def nulls_type(nulls: type) -> Any:
@@ -157,14 +203,12 @@ def nulls_type(nulls: type) -> Any:
     return mask if nulls is Mask else types.boolean if nulls is InBand else types.none
 
 
-@lru_cache(maxsize=4096)
-def _tiles_kernel(op: Operator, fields: Form, scalar: bool, work: Any, space: Any) -> Any:
-    """Compile the walk of a visitor over tiles, or load it from the cache on disk."""
-    states = form([array_type(d) for d in fields], scalar)
-    word, flag, control = types.int64, types.boolean, array_type(np.dtype(np.int64))
-    state = state_type(fields, scalar)
-    geometry = word, word, word, flag, states, control, flag
-    return entry(walk_tiles, (operator_type(op), work, space, state, states, *geometry))
+def tiles_kernel(op: Operator, form: StateForm, work: Any, space: Any = types.none) -> Any:
+    """Compile the walk of a visitor of type `work` over tiles, or load it from the cache on disk."""
+    word, flag, state, arrays = types.int64, types.boolean, state_type(form), arrays_type(form)
+    states = record_type(States, identity=state, carries=arrays, aggregates=arrays)
+    tiles = record_type(Tiles, line=word, length=word, size=word, sequential=flag)
+    return entry(walk_tiles, (operator_type(op), work, space, states, tiles, CONTROL, flag))
 
 
 def entry(function: Any, arguments: tuple[Any, ...]) -> Any:

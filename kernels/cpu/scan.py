@@ -16,28 +16,31 @@ import numpy as np
 from numba.core import types
 
 from ..jit import OPTIONS
-from ..nulls import Mask, Nulls
+from ..nulls import Mask
 from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
-from ..signature import Form, Signature, as_state, signature_of
+from ..signature import Signature, StateForm, as_state, joined, signature_of
 from .elements import cast
-from .engine import STATUS, TILE, fold_states, walk_lines
+from .engine import STATUS, TILE, Lines, fold_states, walk_lines
 from .launch import (
-    array_type,
+    CONTROL,
+    arrays_type,
     entry,
-    form,
+    is_sequential,
     naming,
     null_arguments,
-    null_value,
-    nulls_type,
+    null_values,
+    output_type,
     run_team,
+    source_type,
     state_type,
+    tiles_kernel,
     walk,
 )
 from .outputs import empty
-from .steps import reduce_line, scan_lanes, walk_line
-from .visitors import Visitor, register, work_type
+from .steps import Output, Source, reduce_line, scan_lanes, scan_line
+from .visitors import Visitor, record_type, register
 
 
 def scan(
@@ -71,22 +74,57 @@ def scan(
     carries = _line_states(carry, types_, lines_shape, flipped)
 
     outs = [empty(prod(shape), d) for d in types_.outputs] if write else None
-    _walk(
-        op, types_, flat, options.nulls, outs, options.mark_nulls, options.exclusive, carries,
-        groups, length, inner, options.reverse,
-    )  # fmt: skip
-
-    def lines_view(field: np.ndarray) -> Any:
-        if flipped:
-            return field.reshape(lines_shape[::-1]).T
-        return field.reshape(lines_shape)[()]
+    kind: Any = type(options.nulls)
+    source = Source(
+        op, flat if op.inputs > 1 else flat[0], null_arguments(options.nulls), types_.plain_identity
+    )
+    output = None
+    if outs is not None:
+        output = Output(
+            joined(outs, types_.scalar_output),
+            null_values(types_.output_form, options.mark_nulls),
+            options.mark_nulls,
+            options.exclusive,
+        )
+    stride = -inner if options.reverse else inner
+    first = (length - 1) * inner if options.reverse else 0
+    states = joined(carries, types_.scalar_state)
+    lines = groups * inner
+    if not is_sequential(op, types_) and (lines == 1 or (lines < 8 and length >= 2 * TILE)):
+        kernel = _tiles_kernel(op, types_, kind, write)
+        for line in range(lines):
+            start = line // inner * length * inner + line % inner + first
+            place = start, stride
+            work = Reduce(source, *place) if output is None else Scan(source, output, *place)
+            walk(
+                kernel,
+                op,
+                work,
+                types_.state_form,
+                types_.plain_identity,
+                states,
+                length,
+                line=line,
+            )
+    else:
+        known = Lines(groups, length * inner, inner, 1, first, stride, length)
+        if inner == 1:
+            known = Lines(1, 0, groups, length, first, stride, length)
+        control = np.zeros(STATUS, np.int64)
+        kernel = _lines_kernel(op, types_, kind, write)
+        with naming(op):
+            run_team(
+                lines * length, control, lambda _: kernel(source, output, states, known, control)
+            )
 
     out = None
     if outs is not None:
         views = [o.reshape(shape).T if flipped else o.reshape(shape) for o in outs]
-        out = views[0] if types_.scalar_output else tuple(views)
-    fields = [lines_view(f) for f in carries]
-    carry_out = fields[0] if types_.scalar_state else tuple(fields)
+        out = joined(views, types_.scalar_output)
+    ends = [
+        f.reshape(lines_shape[::-1]).T if flipped else f.reshape(lines_shape)[()] for f in carries
+    ]
+    carry_out = joined(ends, types_.scalar_state)
     return out, lambda: carry_out
 
 
@@ -95,23 +133,20 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     scalar = not isinstance(states[0], tuple)
     fields = [states] if scalar else list(zip(*states, strict=True))
     stacked = [np.stack([np.asarray(part) for part in f]) for f in fields]
-    shape = stacked[0].shape
-    dtypes = tuple(f.dtype for f in stacked)
-    kernel = _fold_kernel(op, dtypes, scalar)
-    flat = tuple(f.reshape(-1) for f in stacked)
-    like = tuple(f.type(0).item() for f in dtypes)
-    count, lines = shape[0], prod(shape[1:])
+    count, *shape = stacked[0].shape
+    flat = [f.reshape(-1) for f in stacked]
+    form = StateForm(tuple([f.dtype for f in flat]), scalar)
+    like, lines = joined([d.type(0).item() for d in form.fields], scalar), prod(shape)
     with naming(op):
-        kernel(op, like[0] if scalar else like, flat[0] if scalar else flat, count, lines)
-    folded = [f[:lines].reshape(shape[1:])[()] for f in flat]
-    return folded[0] if scalar else tuple(folded)
+        _fold_kernel(op, form)(op, like, joined(flat, scalar), count, lines)
+    return joined([f[:lines].reshape(shape)[()] for f in flat], scalar)
 
 
 def _line_states(
     state: Any, types_: Signature, shape: tuple[int, ...], flipped: bool
 ) -> tuple[np.ndarray, ...]:
     """One contiguous array a field, with one item a line, in the order in which lines are walked."""
-    parts = (state,) if types_.scalar_state else state
+    parts = types_.parts(state)
     if shape == ():
         pairs = zip(parts, types_.state, strict=True)
         return tuple(np.array([part], dtype) for part, dtype in pairs)
@@ -122,107 +157,37 @@ def _line_states(
     return tuple(fields)
 
 
-def _walk(
-    op: Operator,
-    types_: Signature,
-    arrays: tuple[np.ndarray, ...],
-    nulls: Nulls,
-    outs: list[np.ndarray] | None,
-    mark: bool,
-    exclusive: bool,
-    carries: tuple[np.ndarray, ...],
-    groups: int,
-    length: int,
-    inner: int,
-    reverse: bool,
-) -> None:
-    """Choose between long lines cut into tiles and many lines side by side, and run the kernel."""
-    null_values = tuple(null_value(d, mark) for d in types_.outputs)
-    identity = types_.identity
-    common = (
-        op,
-        arrays if op.inputs > 1 else arrays[0],
-        null_arguments(nulls),
-        None if outs is None else outs[0] if types_.scalar_output else tuple(outs),
-        None if outs is None else null_values[0] if types_.scalar_output else null_values,
-        mark,
-        exclusive,
-        identity.item() if types_.scalar_state else tuple(f.item() for f in identity),
-        carries[0] if types_.scalar_state else carries,
-    )
-    kind: Any = type(nulls)
-    stride = -inner if reverse else inner
-    first = (length - 1) * inner if reverse else 0
-    lines = groups * inner
-    in_order = op.in_order and any(d.kind in "fc" for d in types_.state)
-    if not in_order and (lines == 1 or (lines < 8 and length >= 2 * TILE)):
-        write = outs is not None
-        for line in range(lines):
-            start = line // inner * length * inner + line % inner + first
-            if write:
-                work: Any = Scan(*common[:8], start, stride)
-            else:
-                work = Reduce(*common[:3], common[7], start, stride)
-            walk(op, types_.state, types_.scalar_state, work, _scan_type(op, types_, kind, write),
-                 *common[7:], length, line=line)  # fmt: skip
-        return
-    kernel = _lines_kernel(op, types_, kind, outs is not None)
-    control = np.zeros(STATUS, np.int64)
-    if inner == 1:
-        geometry = (1, 0, groups, length, first, stride, length, control)
-    else:
-        geometry = (groups, length * inner, inner, 1, first, stride, length, control)
-    with naming(op):
-        run_team(lines * length, control, lambda leader: kernel(*common, *geometry))
+# --- kernels and visitors ------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def _scan_type(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
-    """The type of the visitor that scans."""
-    word, flag = types.int64, types.boolean
-    read = {
-        "op": operator_type(op),
-        "xs": form([array_type(d, True) for d in types_.inputs], op.inputs == 1),
-        "nulls": nulls_type(nulls),
-        "identity": state_type(types_.state, types_.scalar_state),
-        "start": word,
-        "stride": word,
-    }
-    if not write:
-        return work_type(Reduce, **read)
-    outputs, scalar = types_.outputs, types_.scalar_output
-    outs, null_value = form([array_type(d) for d in outputs], scalar), state_type(outputs, scalar)
-    return work_type(Scan, **read, outs=outs, null_value=null_value, mark=flag, exclusive=flag)
+def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+    word, source = types.int64, source_type(op, types_, nulls)
+    work = record_type(Reduce, source=source, start=word, stride=word)
+    if write:
+        output = output_type(types_)
+        work = record_type(Scan, source=source, output=output, start=word, stride=word)
+    return tiles_kernel(op, types_.state_form, work)
 
 
 @lru_cache(maxsize=4096)
 def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
-    """Compile the walk over many lines, or load it from the cache on disk."""
-    states = form([array_type(d) for d in types_.state], types_.scalar_state)
-    control = array_type(np.dtype(np.int64))
-    scanned = list(_scan_type(op, types_, nulls, True))[:8]
-    if not write:
-        scanned[3:5] = types.none, types.none
-    return entry(walk_lines, (*scanned, states, *[types.int64] * 7, control))
+    output = output_type(types_) if write else types.none
+    states = arrays_type(types_.state_form)
+    lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
+    return entry(walk_lines, (source_type(op, types_, nulls), output, states, lines, CONTROL))
 
 
 @lru_cache(maxsize=4096)
-def _fold_kernel(op: Operator, fields: Form, scalar: bool) -> Any:
-    states = form([array_type(d) for d in fields], scalar)
+def _fold_kernel(op: Operator, form: StateForm) -> Any:
     words = types.int64, types.int64
-    return entry(fold_states, (operator_type(op), state_type(fields, scalar), states, *words))
-
-
-# --- visitors ------------------------------------------------------------------------------------
+    return entry(fold_states, (operator_type(op), state_type(form), arrays_type(form), *words))
 
 
 class Reduce(NamedTuple):
     """A reduction along ``start + i * stride``."""
 
-    op: Any
-    xs: Any
-    nulls: Any
-    identity: Any
+    source: Any
     start: Any
     stride: Any
 
@@ -230,43 +195,31 @@ class Reduce(NamedTuple):
 class Scan(NamedTuple):
     """A scan along ``start + i * stride``."""
 
-    op: Any
-    xs: Any
-    nulls: Any
-    outs: Any
-    null_value: Any
-    mark: Any
-    exclusive: Any
-    identity: Any
+    source: Any
+    output: Any
     start: Any
     stride: Any
 
 
 @numba.njit(**OPTIONS)
-def _observe(work, space, seed, first, size):
-    at = work.start + first * work.stride
-    return reduce_line(work.op, work.xs, work.nulls, work.identity, seed, at, work.stride, size)
+def _observe(work, space, state, first, size):
+    return reduce_line(work.source, state, work.start + first * work.stride, work.stride, size)
 
 
 @numba.njit(**OPTIONS)
 def _emit(work, space, prefix, between, first, size):
-    op, identity, stride = work.op, work.identity, work.stride
+    source, output, stride = work.source, work.output, work.stride
+    op, identity = source.op, source.identity
     count = size // 4
     at = work.start + first * stride
-    seeds = (
+    states = (
         prefix,
         cast(identity, combine(op, prefix, between[0])),
         cast(identity, combine(op, prefix, between[1])),
         cast(identity, combine(op, prefix, between[2])),
     )
-    state = scan_lanes(
-        op, work.xs, work.nulls, work.outs, work.null_value, work.mark, work.exclusive, identity,
-        seeds, at, count * stride, stride, count,
-    )[3]  # fmt: skip
-    walk_line(
-        op, work.xs, work.nulls, work.outs, work.null_value, work.mark, work.exclusive, identity,
-        state, at + 4 * count * stride, stride, size - 4 * count,
-    )  # fmt: skip
+    state = scan_lanes(source, output, states, at, count * stride, stride, count)[3]
+    scan_line(source, output, state, at + 4 * count * stride, stride, size - 4 * count)
 
 
 register(Reduce, Visitor(_observe))

@@ -1,7 +1,7 @@
 """From descriptions of selected rows to what kernels read of them: tables of keys, inputs of a predicate."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -13,55 +13,64 @@ from ..selection import Predicate, Runs, Selection
 from ..signature import Form, lifted
 from . import selection_visitors as compiled
 from .engine import TILE
-from .launch import array_type, form, null_arguments, nulls_type
+from .launch import array_type, joined_type, null_arguments, nulls_type
 from .memory import address_of
 from .shared import address
-from .visitors import work_type
+from .visitors import record_type
 
 
 def space_for(tile: int, bytes_a_row: int = 0, states: Any = None) -> compiled.Space:
     """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides."""
-    rows = (tile + 23) // 8 * 8
-    memory = np.empty(4 * rows + tile * bytes_a_row, np.uint8)
-    at = address_of(memory)
-    places = (at, at + rows, at + 2 * rows, at + 4 * rows)
-    shared = address(compiled.count_rows), address(compiled.list_rows)
-    return compiled.Space(memory, *places, *shared, states)
+    rows, head = (tile + 23) // 8 * 8, 8 * len(compiled.SPACE)
+    memory = np.empty(head + 4 * rows + tile * bytes_a_row, np.uint8)
+    words = address_of(memory)
+    flags = words + head
+    offsets, buffer = flags + 2 * rows, flags + 4 * rows
+    count, list_ = address(compiled.count_rows), address(compiled.list_rows)
+    memory[:head].view(np.int64)[:] = flags, flags + rows, offsets, buffer, count, list_
+    return compiled.Space(memory, words, flags, offsets, count, list_, states)
 
 
 @lru_cache(maxsize=1024)
 def space_type(states: Any = types.none) -> Any:
     """Return the type of the scratch memory with states of a type."""
-    word = types.int64
-    return work_type(
-        compiled.Space, memory=array_type(np.dtype(np.uint8), layout="C"), flags=word, valid=word,
-        offsets=word, buffer=word, counts=word, lists=word, states=states,
-    )  # fmt: skip
+    words = dict.fromkeys(compiled.Space._fields, types.int64)
+    memory = array_type(np.dtype(np.uint8), layout="C")
+    return record_type(compiled.Space, **{**words, "memory": memory, "states": states})
 
 
 SPACE = space_type()
 
 
-def kernel_selection(selection: Selection) -> tuple[Any, Any, int, list[Any]]:
-    """Return a selection as a kernel reads it, its type, how many rows there are, and arrays to keep alive."""
+class KernelSelection(NamedTuple):
+    """A selection as a kernel reads it: its value and type, how many rows there are, and arrays that it points to."""
+
+    args: Any
+    kind: Any
+    length: int
+    keepalive: list[Any]
+
+
+def kernel_selection(selection: Selection) -> KernelSelection:
+    """Return a selection as a kernel reads it; what it points to lives as long as the answer."""
     if isinstance(selection, Runs):
         return _runs(selection)
     if isinstance(selection, Predicate):
         return _predicate(selection)
     keep = selection.view(np.uint8)
     layout = "C" if keep.flags.c_contiguous else "A"
-    return compiled.Mask(keep), _mask_type(layout), len(keep), [keep]
+    return KernelSelection(compiled.Mask(keep), _mask_type(layout), len(keep), [])
 
 
 @lru_cache(maxsize=2)
 def _mask_type(layout: str) -> Any:
-    return work_type(compiled.Mask, keep=types.Array(types.uint8, 1, layout, readonly=True))
+    return record_type(compiled.Mask, keep=types.Array(types.uint8, 1, layout, readonly=True))
 
 
 # --- predicates ---------------------------------------------------------------------------------------
 
 
-def _predicate(predicate: Predicate) -> tuple[Any, Any, int, list[Any]]:
+def _predicate(predicate: Predicate) -> KernelSelection:
     arrays = predicate.arrays
     layout = "C" if all(a.flags.c_contiguous for a in arrays) else "A"
     inputs = tuple(x if isinstance(x, np.ndarray) else np.asarray(x)[()] for x in predicate.inputs)
@@ -72,12 +81,12 @@ def _predicate(predicate: Predicate) -> tuple[Any, Any, int, list[Any]]:
         predicate.counter, dtypes, scalars, tuple(type(n) for n in nulls), layout
     )
     values = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)
-    kernel_args = compiled.Predicate(
+    args = compiled.Predicate(
         predicate.counter,
         values if len(values) > 1 else values[0],
         tuple(null_arguments(n) for n in nulls),
     )
-    return kernel_args, kind, len(arrays[0]), [inputs]
+    return KernelSelection(args, kind, len(arrays[0]), [])
 
 
 @lru_cache(maxsize=4096)
@@ -91,10 +100,10 @@ def _predicate_type(
         numba.from_dtype(d) if scalar else array_type(d, True, layout)
         for d, scalar in zip(dtypes, scalars, strict=True)
     ]
-    return work_type(
+    return record_type(
         compiled.Predicate,
         op=operator_type(counter),
-        inputs=form(inputs, len(inputs) == 1),
+        inputs=joined_type(inputs, len(inputs) == 1),
         nulls=types.Tuple([nulls_type(n) for n in nulls]),
     )
 
@@ -102,30 +111,23 @@ def _predicate_type(
 # --- runs ---------------------------------------------------------------------------------------------
 
 
-_RUNS = work_type(compiled.Runs, **dict.fromkeys(compiled.Runs._fields, types.int64))
+_RUNS = record_type(compiled.Runs, **dict.fromkeys(compiled.Runs._fields, types.int64))
 
 
-def _runs(runs: Runs) -> tuple[Any, Any, int, list[Any]]:
+def _runs(runs: Runs) -> KernelSelection:
     numbers: list[tuple[np.ndarray, Nulls]] = []
     keys: tuple[Any, ...] = runs.keys
     for key, nulls in zip(keys, runs.nulls, strict=True):
         parts = (key.real, key.imag) if key.dtype.kind == "c" else (key,)
         numbers += [(part, nulls) for part in parts]
     table = np.zeros((len(numbers), len(compiled.KEY)), np.int64)
-    keepalive: list[Any] = []
+    length = len(keys[0])
+    known = np.array([address_of(table), len(table), length, runs.last, runs.continues], np.int64)
+    keepalive: list[Any] = [table, known]
     for row, (key, nulls) in zip(table, numbers, strict=True):
         _describe(row, key, nulls, keepalive)
-    length = len(runs.keys[0])
-    keepalive.append(table)
-    kernel_args = compiled.Runs(
-        address(compiled.flag_runs),
-        address_of(table),
-        len(table),
-        length,
-        runs.last,
-        runs.continues,
-    )
-    return kernel_args, _RUNS, length, keepalive
+    args = compiled.Runs(address(compiled.flag_runs), address_of(known))
+    return KernelSelection(args, _RUNS, length, keepalive)
 
 
 def _describe(row: np.ndarray, key: np.ndarray, nulls: Nulls, keepalive: list[Any]) -> None:

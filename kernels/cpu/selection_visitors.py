@@ -38,15 +38,11 @@ class Mask(NamedTuple):
 class Runs(NamedTuple):
     """The first rows of runs of equal keys are selected, or the last ones.
 
-    `flag_runs` is the address of that function; `keys` is where `count` rows of `KEY` are.
+    `flag_runs` is the address of that function, `runs` that of the words `RUNS`.
     """
 
     flag_runs: Any
-    keys: Any
-    count: Any
-    length: Any
-    last: Any
-    continues: Any
+    runs: Any
 
 
 class Predicate(NamedTuple):
@@ -57,6 +53,11 @@ class Predicate(NamedTuple):
     nulls: Any
 
 
+RUNS = ("keys", "count", "length", "last", "continues")
+KEYS, COUNT, LENGTH, LAST, CONTINUES = range(len(RUNS))
+"""What is known of runs: where `count` rows of `KEY` are, how many rows there are, whether the last row of a run is
+selected rather than the first, and whether a run at the border goes on beyond it."""
+
 KEY = ("compare", "address", "width", "border", "mask", "offset", "shift", "null", "null_border")
 COMPARE, ADDRESS, WIDTH, BORDER, MASK, SHIFTED, SHIFT, NULL, NULL_BORDER = range(len(KEY))
 """What is known of a key: the shared function that compares it, where it is, bytes an element, where the last
@@ -65,20 +66,21 @@ the key may be overwritten, in place, by the time the next tile looks at it."""
 
 KEY_BYTES = 8 * len(KEY)
 
+SPACE = ("flags", "valid", "offsets", "buffer", "count", "list")
+FLAGS, VALID, OFFSETS, BUFFER, COUNT_ROWS, LIST_ROWS = range(len(SPACE))
+"""What a shared function is told of scratch memory: where rows' flags, whether keys are valid, rows' offsets and rows
+lie, and the addresses of `count_rows` and `list_rows`."""
+
 
 class Space(NamedTuple):
-    """Scratch memory of a thread: the addresses of rows' flags, whether keys are valid, rows' offsets and rows.
-
-    `counts` and `lists` are `count_rows` and `list_rows`; `states` are arrays.
-    """
+    """Scratch memory of a thread: its memory, the address of the words `SPACE`, some of these, and arrays of states."""
 
     memory: Any
+    words: Any
     flags: Any
-    valid: Any
     offsets: Any
-    buffer: Any
-    counts: Any
-    lists: Any
+    count: Any
+    list: Any
     states: Any
 
 
@@ -134,13 +136,13 @@ def count_rows(kind, flags, size, swap):
 @numba.njit(**OPTIONS)
 def list_selected(space, size):
     """List the offsets of the selected rows of a tile; return how many there are."""
-    return call(space.lists, (space.flags, size, space.offsets))
+    return call(space.list, (space.flags, size, space.offsets))
 
 
 @numba.njit(**OPTIONS)
 def count_selected(space, size):
     """Return how many rows of a tile are selected."""
-    return call(space.counts, (space.flags, size, 0))
+    return call(space.count, (space.flags, size, 0))
 
 
 @numba.njit(**OPTIONS)
@@ -187,23 +189,21 @@ def any_null(typing_context, nulls, row, i):
 
 @numba.njit(**OPTIONS)
 def _flag_run_ends(selection, space, first, size):
-    call(
-        selection.flag_runs,
-        (selection.keys, selection.count, selection.length, selection.last, selection.continues)
-        + (space.flags, space.valid, first, size),
-    )
+    call(selection.flag_runs, (selection.runs, space.words, first, size))
 
 
 @cached_njit
-def flag_runs(kind, keys, count, length, last, continues, to, valid, first, size):
-    """Flag the rows where runs of keys start or end; the first three and last two words are those of `Runs`."""
-    flags = elements(to, size, np.uint8(0))
+def flag_runs(kind, runs, space, first, size):
+    """Flag the rows of a tile where runs of keys start or end; `runs` and `space` are addresses of these words."""
+    word = np.int64(0)
+    known, places = elements(runs, len(RUNS), word), elements(space, len(SPACE), word)
+    last, continues = known[LAST], known[CONTINUES]
+    flags = elements(places[FLAGS], size, np.uint8(0))
     flags[:] = 0
-    for k in range(count):
-        key = keys + k * KEY_BYTES
-        compare = read(key, np.int64(0))
-        call(compare, (key, length, last, to, valid, first, size))
-    if last and first + size == length:
+    for k in range(known[COUNT]):
+        key = known[KEYS] + k * KEY_BYTES
+        call(read(key, word), (key, runs, space, first, size))
+    if last and first + size == known[LENGTH]:
         flags[size - 1] = not continues
     elif first == 0 and not last:
         flags[0] = not continues
@@ -211,15 +211,18 @@ def flag_runs(kind, keys, count, length, last, continues, to, valid, first, size
 
 
 @cached_njit
-def flag_key(kind, address, length, last, flags, valid, first, size):
-    """Flag the rows of a tile that differ in one key from the row before (`last`: after) them.
+def flag_key(kind, key, runs, space, first, size):
+    """Flag the rows of a tile that differ in one key from the row before or, where last rows are selected, after them.
 
     Each kind of numbers has its own: numbers are compared as they are, all else bit by bit.
     """
-    like, byte = zero(kind), np.uint8(0)
-    key = elements(address, len(KEY), np.int64(0))
+    like, byte, word = zero(kind), np.uint8(0), np.int64(0)
+    known, places = elements(runs, len(RUNS), word), elements(space, len(SPACE), word)
+    key = elements(key, len(KEY), word)
+    length, last = known[LENGTH], known[LAST]
     x = elements(key[ADDRESS] + first * key[WIDTH], size + 1, like)
-    flags, valid = elements(flags, size, byte), elements(valid, size, byte)
+    flags = elements(places[FLAGS], size, byte)
+    valid = elements(places[VALID], size, byte)
     to = flags[0 if last else 1 :]
     masked = key[MASK] != 0
     if masked:
