@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..frames.keys import check_by
-from ..frames.messages import one_of
+from ..frames.messages import name_list
 from ..frames.registry import column_of, library_of, names_of
 from ..graph.lookback import is_lazy, look_back, meta_of
 from ..graph.tree_reduce import tree_reduce
@@ -110,7 +110,7 @@ class GroupBy:
             known = names_of(self._meta)
             if known.count(name) != 1:
                 problem = "is there twice" if name in known else "is not there"
-                raise ValueError(f"column {name!r} {problem}, found {one_of(known)}")
+                raise ValueError(f"column {name!r} {problem}, found {name_list(known)}")
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 
@@ -373,7 +373,7 @@ class GroupBy:
             known = names_of(self._meta)  # keys too, if they are named
         for _, column, name in wanted:
             if column not in known:
-                raise ValueError(f"agg names column {column!r}, found {one_of(known)}")
+                raise ValueError(f"agg names column {column!r}, found {name_list(known)}")
             if name not in NAMES:
                 raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
         out = None
@@ -388,7 +388,7 @@ class GroupBy:
             ]
             out = self._run_parts(parts, False, named=bool(named))
         if two_levels:
-            labels = library_of(self._meta).labels([label for label, _, _ in wanted])
+            labels = library_of(self._meta).pair_names([label for label, _, _ in wanted])
             out.columns = labels
         if isinstance(functions, str) and self._as_series:
             return out[wanted[0][0]]

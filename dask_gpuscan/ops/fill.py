@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import layout_of
 from ..frames.keys import Codes, Keys
 from ..frames.protocol import Library
 from ..frames.registry import library_of
@@ -63,7 +62,9 @@ class FillColumn:
             at = found()
             if at is None:
                 return Carried(False, None, count)
-            return Carried(True, library.keep(column, at), at if self.reverse else count - 1 - at)
+            return Carried(
+                True, library.host_row(column, at), at if self.reverse else count - 1 - at
+            )
 
         return carried
 
@@ -78,10 +79,10 @@ class FillColumn:
     def apply(self, columns: Sequence[Any], prefix: Carried | None) -> Any:
         column = columns[0]
         library = library_of(column)
-        layout = layout_of(library, column.dtype)
+        layout = library.layout(column.dtype)
         kept = prefix.value if prefix is not None and prefix.seen else None
         if layout is not None and self.limit is None:
-            view = layout.view(library.array(column)).settled()
+            view = layout.view(library.array(column)).resolved()
             if view.nulls is None:
                 return layout.wrap(view.values.copy(), None, column.dtype)
             head = self._head(column) if kept is None else None  # a GPU scans while the host looks
@@ -108,8 +109,8 @@ class FillColumn:
             reach = min(reach, max(0, self.limit - prefix.since))
         near, count = library.repeat(kept, reach, column.dtype), len(column)
         if self.reverse:
-            return library.concatenate([library.part(filled, 0, count - reach), near])
-        return library.concatenate([near, library.part(filled, reach, count)])
+            return library.concatenate([library.slice_array(filled, 0, count - reach), near])
+        return library.concatenate([near, library.slice_array(filled, reach, count)])
 
     def _head(self, column: Any) -> Callable[[], int]:
         """Begin to look how many rows come before the first valid one, in scan order."""
@@ -128,7 +129,7 @@ class FillColumn:
         if not head:
             return None
         count = len(column)
-        missing = library_of(column).numbers.zeros(count, np.bool_)
+        missing = library_of(column).xp.zeros(count, np.bool_)
         missing[slice(count - head, count) if self.reverse else slice(0, head)] = True
         return missing
 
@@ -177,7 +178,7 @@ class FillGroups:
         at = library_of(column).seek_valid(column, from_end=not self.reverse)()
         if at is None:
             return None, len(column)
-        kept = library_of(column).keep(column, at)
+        kept = library_of(column).host_row(column, at)
         return kept, at if self.reverse else len(column) - 1 - at
 
     def join(self, states: Sequence[tuple[Any, int]]) -> tuple[Any, int]:
@@ -193,7 +194,7 @@ class FillGroups:
         """Fill a partition; what is carried into it stands before its first row."""
         column = columns[0]
         library, count = library_of(column), len(column)
-        numbers = library.numbers
+        numbers = library.xp
         valid = library.valid(column)
         if bool(valid.all()):
             return library.copy(library.array(column))
@@ -225,7 +226,7 @@ class FillGroups:
         """Return the last value of each group, whether there is one, and how many rows have come since."""
         column = columns[0]
         library = library_of(column)
-        rows = library.numbers.arange(len(column), dtype=INT64)
+        rows = library.xp.arange(len(column), dtype=INT64)
         valid = library.valid(column)
         first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
         nulls = kernels.byte_mask(~valid)
@@ -237,8 +238,8 @@ class FillGroups:
             nulls=nulls,
             starts=False,
         )
-        at = library.numbers.where(seen, at, -1)
-        since = library.numbers.where(seen, first + lengths - 1 - at, lengths)
+        at = library.xp.where(seen, at, -1)
+        since = library.xp.where(seen, first + lengths - 1 - at, lengths)
         return first, (library.take(library.array(column), at, nulls=True), seen, since)
 
     def states_by_code(self, columns: Sequence[Any], codes: Codes) -> States:
@@ -278,13 +279,13 @@ class FillGroups:
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return the last value of equal keys."""
         values, seen, since = states
-        rows = library.numbers.arange(len(seen), dtype=INT64)
+        rows = library.xp.arange(len(seen), dtype=INT64)
         nulls = kernels.byte_mask(~seen)
         last = BUILT_IN["last"]
         _, (at, any_seen) = kernels.reduce_by_key(
             last, keys.arrays, rows, nulls=nulls, starts=False
         )
-        at = library.numbers.where(any_seen, at, -1)
+        at = library.xp.where(any_seen, at, -1)
         _, (_, rows_since) = kernels.reduce_by_key(_SINCE, keys.arrays, (seen, since), starts=False)
         return (library.take(values, at, nulls=True), any_seen, rows_since)
 
@@ -294,7 +295,7 @@ class FillGroups:
         """Fill a partition whose groups have their last values before its rows."""
         column = columns[0]
         library = library_of(column)
-        numbers = library.numbers
+        numbers = library.xp
         values, seen, since = prior
         array = library.concatenate([values, library.array(column)])
         valid = numbers.concatenate([seen, library.valid(column)])[order]

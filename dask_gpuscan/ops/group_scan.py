@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import is_number, layout_of, moved_layout
-from ..frames.keys import Codes, Keys
-from ..frames.messages import title
-from ..frames.protocol import Library, View, missing_in
+from ..frames.keys import Codes, Keys, missing_in
+from ..frames.messages import column_title
+from ..frames.protocol import Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, InBand, Operator
 from .reduce import joint_nulls, merged, on_states
@@ -49,20 +48,20 @@ class ScanGroups:
         try:
             return self._plan(columns).dtype
         except (TypeError, ValueError) as error:
-            names = ", ".join(title(c) for c in columns)
+            names = ", ".join(column_title(c) for c in columns)
             raise type(error)(f"{self.label} of {names}: {error}") from error
 
     def _plan(self, columns: Sequence[Any]) -> Plan:
         library, dtypes = library_of(columns[0]), tuple(c.dtype for c in columns)
         for dtype in dtypes:
-            if layout_of(library, dtype) is not None and moved_layout(library, dtype) is None:
+            if library.layout(dtype) is not None and library.moved_layout(dtype) is None:
                 raise TypeError(
                     f"dtype {dtype} cannot be scanned within groups; cast it with astype"
                 )
         requested = None
         if self.op in METHODS:
-            answer = library.grouped(METHODS[self.op], dtypes[0])
-            requested = answer if is_number(library, answer) else None
+            answer = library.group_dtype(METHODS[self.op], dtypes[0])
+            requested = answer if library.is_number(answer) else None
             if self.null_keys and not library.holds_null(answer):
                 requested = FLOAT64
         return plan(library, self.op, dtypes, requested)
@@ -86,12 +85,14 @@ class ScanGroups:
         """Scan a partition, from the state of the group that goes on in it."""
         found = self._plan(columns)
         views = found.views(columns)
-        doubt = views[0].doubt if len(views) == 1 else None
-        views = [v.settled() if doubt is None else v.in_band() for v in views]
+        unchecked_nan = views[0].unchecked_nan if len(views) == 1 else None
+        views = [v.resolved() if unchecked_nan is None else v.in_band() for v in views]
         options = self._options(found, views)
         nulls, met = options["nulls"], None
-        if doubt is not None and isinstance(nulls, InBand):  # the kernel tells whether there is any
-            met = library_of(columns[0]).numbers.zeros(1, np.bool_)
+        if unchecked_nan is not None and isinstance(
+            nulls, InBand
+        ):  # the kernel tells whether there is any
+            met = library_of(columns[0]).xp.zeros(1, np.bool_)
         carry_in = None
         if continues:
             carry_in = kernels.seed(found.op, carried[1], found.kernel_dtype)
@@ -106,10 +107,10 @@ class ScanGroups:
             met=met,
             **options,
         )
-        if doubt is not None and met is not None:
+        if unchecked_nan is not None and met is not None:
             whole = self._wrapped(found, views, None, out)  # while the kernel runs
             if not met[0]:
-                doubt.dispel()
+                unchecked_nan.mark_no_nan()
                 return whole
         return self._wrapped(found, views, nulls, out)
 
@@ -167,9 +168,9 @@ class ScanGroups:
     ) -> Any:
         """Scan a partition with the states of groups before its rows: elements are lifted to states first."""
         found = self._plan(columns)
-        views = [v.settled() for v in found.views(columns)]
+        views = [v.resolved() for v in found.views(columns)]
         options = self._options(found, views)
-        numbers = library_of(columns[0]).numbers
+        numbers = library_of(columns[0]).xp
         rows = numbers.arange(len(columns[0]), dtype=INT64)
         _, states = kernels.reduce_by_key(found.op, [rows], starts=False, **options)
         states = states if isinstance(states, tuple) else (states,)
@@ -220,7 +221,7 @@ class ScanAfterValues(ScanGroups):
         return self._nulled(columns, out, seen)
 
     def _nulled(self, columns: Sequence[Any], out: Any, seen: Any) -> Any:
-        return library_of(columns[0]).nulled(out, ~seen) if self._plan(columns).marks else out
+        return library_of(columns[0]).set_null(out, ~seen) if self._plan(columns).marks else out
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         first, states = super().runs(columns, keys, starts)
@@ -254,7 +255,7 @@ class ScanAfterValues(ScanGroups):
     ) -> Any:
         *inner, seen_before = prior
         out = super().apply_after(columns, tuple(inner), order, back, keys)
-        numbers = library_of(columns[0]).numbers
+        numbers = library_of(columns[0]).xp
         valid = numbers.concatenate([seen_before, self._valid(columns)])[order]
         seen = scan_groups(_ANY, keys.arrays, valid, exclusive=True)
         return self._nulled(columns, out, seen[back])

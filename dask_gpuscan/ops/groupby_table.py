@@ -39,14 +39,14 @@ def _rows(library: Library, x: Any, positions: Any) -> Any:
 
 def _joined(library: Library, parts: list[Any]) -> Any:
     if kernels.is_array(parts[0]):
-        return library.numbers.concatenate(parts)
+        return library.xp.concatenate(parts)
     return library.concatenate(parts)
 
 
 def _together(library: Library, keys: list[Any]) -> tuple[Any, Keys]:
     """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
     codes = library.group_codes(keys)
-    order = library.numbers.argsort(codes, kind="stable")
+    order = library.xp.argsort(codes, kind="stable")
     return order, Keys([codes[order]], [None])
 
 
@@ -85,7 +85,7 @@ def table(carry: Clustered, operations: Sequence[Any], partition: Any) -> Table:
             first = _first_rows(codes)
         else:
             order, keys = _together(library, arrays)
-            rows = partition.iloc[order]
+            rows = library_of(partition).rows(partition, order)
             states = [o.runs(carry.columns(rows, p), keys, False)[1] for p, o in parts]
             first = order[_firsts(keys)]
         taken = [library.take(a, first) for a in arrays]
@@ -142,7 +142,11 @@ class KeyedScan:
         return self.carry.meta(frame)
 
     def _met(self, partition: Any) -> Any:
-        return partition.iloc[::-1] if self.reverse else partition
+        return (
+            library_of(partition).rows(partition, slice(None, None, -1))
+            if self.reverse
+            else partition
+        )
 
     def aggregate(self, partition: Any) -> Table:
         return table(self.carry, self.operations, self._met(partition))
@@ -168,7 +172,7 @@ class KeyedScan:
                 self.carry.in_groups(library, array, null)
                 for array in scan(library, met, arrays, prefix, before)
             ]
-            return self._met(self.carry.build(met, found, met.index))
+            return self._met(self.carry.build(met, found, library_of(met).index(met)))
 
     def _inputs(self, rows: Any) -> list[tuple[Any, list[Any]]]:
         """Each scan and its columns."""
@@ -191,11 +195,11 @@ class KeyedScan:
     ) -> list[Any]:
         """Scan rows in the order of their keys, and bring the answers back."""
         order, keys = _together(library, arrays)
-        back = library.numbers.argsort(order, kind="stable")[before:]
+        back = library.xp.argsort(order, kind="stable")[before:]
         found = []
         for i, (operation, columns) in enumerate(self._inputs(met)):
             if prefix is None:
-                rows = [library.unnamed(library.take(library.array(c), order)) for c in columns]
+                rows = [library.as_column(library.take(library.array(c), order)) for c in columns]
                 array = library.take(operation.apply(rows, keys, None, False), back)
             else:
                 array = operation.apply_after(columns, prefix.states[i], order, back, keys)
@@ -244,9 +248,11 @@ class KeyedReduce:
         pairs = zip(carry.parts, found.states, strict=True)
         arrays = [p.operation.answer(carry.columns(frame, p), states) for p, states in pairs]
         if carry.dropna:
-            null = any_null([library.unnamed(a) for a in keys])
+            null = any_null([library.as_column(a) for a in keys])
             if null is not None:
-                positions = library.numbers.flatnonzero(~null)
+                positions = library.xp.flatnonzero(~null)
                 keys = [library.take(a, positions) for a in keys]
                 arrays = [library.take(a, positions) for a in arrays]
-        return library.sort(carry.build(frame, arrays, library.key_index(keys, carry.by.columns)))
+        return library.sort_by_index(
+            carry.build(frame, arrays, library.key_index(keys, carry.by.columns))
+        )

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import kernels
-from ..frames.columns import is_number
 from ..frames.keys import Keys
-from ..frames.messages import title
+from ..frames.messages import column_title
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN
@@ -64,23 +63,23 @@ class HeldColumn:
         """Return the value of neighbouring parts of one run."""
         library = states[0].library
         array = library.concatenate([s.array for s in states])
-        return self.state([library.unnamed(array)])
+        return self.state([library.as_column(array)])
 
     def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
         """Return the values of runs as an array."""
         library = library_of(columns[0])
-        array = library.part(states[0], 0, len(runs.starts))
+        array = library.slice_array(states[0], 0, len(runs.starts))
         if runs.joined:
-            own = self.state([library.unnamed(library.part(array, 0, 1))])
+            own = self.state([library.as_column(library.slice_array(array, 0, 1))])
             carried = self.join([carried, own])
-            array = library.part(array, 1, len(array))
+            array = library.slice_array(array, 1, len(array))
         if runs.carried is not None:
             array = library.prepend(carried.kept, array)
         return self.answer(columns, (array,))
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return one value for those of equal keys."""
-        return self.runs([library.unnamed(states[0])], keys, False)[1]
+        return self.runs([library.as_column(states[0])], keys, False)[1]
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
         """Return the values as they are."""
@@ -97,22 +96,22 @@ class PickColumn(HeldColumn):
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Return the value of each run, and where the runs start."""
         library = library_of(columns[0])
-        rows = library.numbers.arange(len(columns[0]), dtype=INT64)
+        rows = library.xp.arange(len(columns[0]), dtype=INT64)
         nulls = kernels.byte_mask(~library.valid(columns[0]))
         options: dict[str, Any] = {"key_nulls": keys.nulls, "nulls": nulls, "starts": starts}
         first, (at, seen) = kernels.reduce_by_key(BUILT_IN[self.name], keys.arrays, rows, **options)
-        positions = library.numbers.where(seen, at, -1)
+        positions = library.xp.where(seen, at, -1)
         return first, (library.take(library.array(columns[0]), positions, nulls=True),)
 
     def state(self, columns: Sequence[Any]) -> Held:
         """Return the value of one run; its first row, a null, where there is none."""
         library = library_of(columns[0])
         at = library.seek_valid(columns[0], from_end=self.name == "last")()
-        return Held(library, library.keep(columns[0], at or 0), columns[0].dtype)
+        return Held(library, library.host_row(columns[0], at or 0), columns[0].dtype)
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
         """Return the values, and nulls as the library writes them."""
-        return library_of(columns[0]).picked(states[0])
+        return library_of(columns[0]).first_last(states[0])
 
 
 class LibraryColumn(HeldColumn):
@@ -121,17 +120,17 @@ class LibraryColumn(HeldColumn):
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
         try:
-            return library_of(columns[0]).grouped(self.name, columns[0].dtype)
+            return library_of(columns[0]).group_dtype(self.name, columns[0].dtype)
         except TypeError as error:
-            raise TypeError(f"{self.name} of {title(columns[0])}: {error}") from error
+            raise TypeError(f"{self.name} of {column_title(columns[0])}: {error}") from error
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Return the value of each run, null where it has none, and where the runs start."""
         library = library_of(columns[0])
         first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-        numbers = library.numbers.arange(len(first), dtype=INT64)
+        numbers = library.xp.arange(len(first), dtype=INT64)
         (codes,) = kernels.run_length_decode(lengths, [numbers])
-        array = library.group(self.name, columns[0], codes)
+        array = library.group_reduce(self.name, columns[0], codes)
         valid = library.valid(columns[0]).astype(INT64)
         _, counts = kernels.reduce_by_key(COUNT, [codes], valid, starts=False)
         return first, (nulled(library, array, counts == 0),)
@@ -139,20 +138,20 @@ class LibraryColumn(HeldColumn):
     def state(self, columns: Sequence[Any]) -> Held:
         """Return the value of the rows of one run."""
         library = library_of(columns[0])
-        one = Keys([library.numbers.zeros(len(columns[0]), INT64)], [None])
+        one = Keys([library.xp.zeros(len(columns[0]), INT64)], [None])
         _, (array,) = self.runs(columns, one, False)
-        return Held(library, library.keep(library.unnamed(array), 0), array.dtype)
+        return Held(library, library.host_row(library.as_column(array), 0), array.dtype)
 
     def answer(self, columns: Sequence[Any], states: States) -> Any:
         """Return what the library says of the values, which for none may be no null."""
         library = library_of(columns[0])
-        values = library.unnamed(states[0])
-        return library.group(self.name, values, library.numbers.arange(len(values), dtype=INT64))
+        values = library.as_column(states[0])
+        return library.group_reduce(self.name, values, library.xp.arange(len(values), dtype=INT64))
 
 
 def nulled(library: Library, array: Any, missing: Any) -> Any:
     """Return an array that is null where `missing`: itself, if that is nowhere."""
-    return library.nulled(array, missing) if bool(missing.any()) else array
+    return library.set_null(array, missing) if bool(missing.any()) else array
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ class NullIfNone:
         first, states = self.reduction.runs(columns, keys, starts)
         library = library_of(columns[0])
         if library.missing(columns[0]) is None:  # a run has a row, so none is without a value
-            return first, (*states, library.numbers.ones(len(states[0]), INT64))
+            return first, (*states, library.xp.ones(len(states[0]), INT64))
         return first, (*states, *_VALUES.runs(columns, keys, False)[1])
 
     def state(self, columns: Sequence[Any]) -> Any:
@@ -220,7 +219,7 @@ def operation_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
             return PickColumn(name)
         if name in BY_LIBRARY:
             return LibraryColumn(name)
-    if not is_number(library, dtype):
+    if not library.is_number(dtype):
         reduction = OF_TIMES.get(name, reduction)
         if library.raises_on_overflow(dtype):
             reduction = CHECKED_OF_TIMES.get(name, reduction)

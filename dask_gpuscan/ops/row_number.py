@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import counts
 from ..frames.keys import Codes, Keys
 from ..frames.protocol import Library
 from ..frames.registry import library_of
@@ -48,14 +47,16 @@ class RowNumber(_Rows):
     keeps_index = True
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(frame.iloc[:0], None)
+        return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
         start = prefix or 0
         library = library_of(partition)
         with library.reading(partition):
-            numbers = library.numbers.arange(start, start + len(partition), dtype=np.int64)
-        return library.series(counts(library, numbers), partition.index, "row_number")
+            numbers = library.xp.arange(start, start + len(partition), dtype=np.int64)
+        return library.series(
+            library.from_integers(numbers), library_of(partition).index(partition), "row_number"
+        )
 
 
 @dataclass(frozen=True)
@@ -71,17 +72,10 @@ class ResetIndex(_Rows):
         return self.drop  # else one column is the index
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(frame.iloc[:0], None)
+        return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
-        start, levels = prefix or 0, partition.index.nlevels
-        out = partition.reset_index(drop=self.drop)
-        for i in range(0 if self.drop else levels):  # pandas would look for strings among objects
-            dtype = partition.index.get_level_values(i).dtype
-            if out.dtypes.iloc[i] != dtype:
-                out.isetitem(i, out.iloc[:, i].astype(dtype))
-        out.index = library_of(partition).range_index(start, start + len(partition))
-        return out
+        return library_of(partition).reset_index(partition, prefix or 0, self.drop)
 
 
 # --- within groups -----------------------------------------------------------------------------------
@@ -116,7 +110,7 @@ class CountGroups:
     def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
         """Number the rows of a partition."""
         library = library_of(columns[0])
-        ones = library.numbers.ones(len(columns[0]), INT64)
+        ones = library.xp.ones(len(columns[0]), INT64)
         out = scan_groups(
             BUILT_IN["add"],
             keys.arrays,
@@ -126,7 +120,7 @@ class CountGroups:
             carry_in=np.int64(carried) if continues else None,
             continues=continues,
         )
-        return counts(library, out - 1)
+        return library.from_integers(out - 1)
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Count the rows of each group."""
@@ -135,13 +129,13 @@ class CountGroups:
 
     def states_by_code(self, columns: Sequence[Any], codes: Codes) -> States:
         """Count the rows of each code."""
-        ones = library_of(columns[0]).numbers.ones(len(columns[0]), INT64)
+        ones = library_of(columns[0]).xp.ones(len(columns[0]), INT64)
         return (kernels.reduce_by_code(BUILT_IN["add"], codes.array, ones, codes.groups),)
 
     def apply_by_code(self, columns: Sequence[Any], codes: Codes, prior: States | None) -> Any:
         """Number the rows of a partition, after as many as the first codes had."""
         before = None if prior is None else prior[0]
-        return counts(library_of(columns[0]), numbered(codes, before))
+        return library_of(columns[0]).from_integers(numbered(codes, before))
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Add the counts of equal keys."""
@@ -152,7 +146,7 @@ class CountGroups:
     ) -> Any:
         """Number the rows of a partition, with as many before them as groups had."""
         library = library_of(columns[0])
-        ones = library.numbers.ones(len(columns[0]), INT64)
-        numbers = library.numbers.concatenate([prior[0], ones])[order]
+        ones = library.xp.ones(len(columns[0]), INT64)
+        numbers = library.xp.concatenate([prior[0], ones])[order]
         out = scan_groups(BUILT_IN["add"], keys.arrays, numbers)
-        return counts(library, out[back] - 1)
+        return library.from_integers(out[back] - 1)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import is_number, layout_of
-from ..frames.messages import title
-from ..frames.protocol import Layout, Library, View, missing_in
+from ..frames.keys import missing_in
+from ..frames.messages import column_title
+from ..frames.protocol import Layout, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
 from .overflow import OVERFLOWS, check_overflow
@@ -109,24 +109,24 @@ class Rows:
             kinds = [v.nulls for v in views if v.nulls is not None]
             masked = any(isinstance(k, Mask) for k in kinds)
             self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.doubts = [v.doubt for v in views if v.doubt is not None]
+        self.unchecked_nans = [v.unchecked_nan for v in views if v.unchecked_nan is not None]
 
     def missing(self) -> Any:
         """Return the nulls as an array of bool."""
         return missing_in(self.views)
 
-    def settled(self) -> Rows:
+    def resolved(self) -> Rows:
         """Return rows whose nulls are all known."""
-        return Rows([view.settled() for view in self.views]) if self.doubts else self
+        return Rows([view.resolved() for view in self.views]) if self.unchecked_nans else self
 
-    def met_nan(self, state: Any) -> bool:
+    def saw_nan(self, state: Any) -> bool:
         """Tell whether a scan may have met a NaN that should have been a null; its state shows it."""
-        if not self.doubts:
+        if not self.unchecked_nans:
             return False
         if np.isnan(state[0] if isinstance(state, tuple) else state):
             return True
-        for doubt in self.doubts:
-            doubt.dispel()
+        for unchecked_nan in self.unchecked_nans:
+            unchecked_nan.mark_no_nan()
         return False
 
 
@@ -157,7 +157,7 @@ class ScanColumn:
             plan = self._plan(columns)
             self._initial(columns, plan)
         except (TypeError, ValueError) as error:
-            names = ", ".join(title(c) for c in columns)
+            names = ", ".join(column_title(c) for c in columns)
             raise type(error)(f"{self.label} of {names}: {error}") from error
         return plan.dtype
 
@@ -172,8 +172,8 @@ class ScanColumn:
             value = value.get(columns[0].name)
         if value is None:
             return plan.kernel_dtype.type(0) if plan.op == SIGNED_SUM and self.exclusive else None
-        if not is_number(plan.library, plan.dtype):
-            value = plan.library.stored(value, plan.dtype)
+        if not plan.library.is_number(plan.dtype):
+            value = plan.library.stored_number(value, plan.dtype)
         for part in value if isinstance(value, tuple) else (value,):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {value!r}")
@@ -182,7 +182,7 @@ class ScanColumn:
     def _rows(self, columns: Sequence[Any], plan: Plan) -> Rows:
         """Show the columns: nulls that are not known may stay so if the answer will tell."""
         rows = Rows(plan.views(columns))
-        return rows if self.skipna and plan.shows_nan else rows.settled()
+        return rows if self.skipna and plan.shows_nan else rows.resolved()
 
     def aggregate(self, columns: Sequence[Any]) -> Callable[[], State]:
         plan = self._plan(columns)
@@ -194,8 +194,8 @@ class ScanColumn:
         self, plan: Plan, rows: Rows, carrier: Operator, read: Callable[[], Any]
     ) -> State:
         state = read()
-        if rows.met_nan(state):
-            rows = rows.settled()
+        if rows.saw_nan(state):
+            rows = rows.resolved()
             carrier, read = self._reduce(plan, rows)
             state = read()
         seen, null = len(rows.views[0].values) > 0, False
@@ -228,8 +228,8 @@ class ScanColumn:
         if prefix is not None:
             carry_in = kernels.seed(self.op, prefix.state, plan.kernel_dtype, initial)
         out, state = self._scan(plan, rows, carry_in)
-        if rows.met_nan(state):
-            rows = rows.settled()
+        if rows.saw_nan(state):
+            rows = rows.resolved()
             out, _ = self._scan(plan, rows, carry_in)
         missing = self._missing(plan, rows, prefix, initial) if plan.marks else None
         if plan.checks_overflow:
@@ -248,7 +248,7 @@ class ScanColumn:
             carry_in=carry_in,
             dtype=plan.kernel_dtype,
             mark_nulls=plan.marks and self.skipna and _in_band(plan, rows.nulls),
-            carry_out=bool(rows.doubts),
+            carry_out=bool(rows.unchecked_nans),
         )
 
     def _missing(self, plan: Plan, rows: Rows, prefix: State | None, initial: Any) -> Any:
@@ -265,7 +265,7 @@ class ScanColumn:
     def _from_first_null(self, library: Library, rows: Rows, prefix: State | None) -> Any:
         """Without skipna, a null makes all that follows null."""
         count = len(rows.views[0].values)
-        null = library.numbers.zeros(count, np.bool_)
+        null = library.xp.zeros(count, np.bool_)
         if prefix is not None and prefix.null:
             null[:] = True
         elif rows.nulls is not None:
@@ -288,7 +288,7 @@ class ScanColumn:
         count = len(rows.views[0].values)
         if (prefix is not None and prefix.seen) or not count:
             return missing
-        arrays = library.numbers
+        arrays = library.xp
         valid = arrays.ones(count, np.bool_) if rows.nulls is None else ~rows.missing()
         null = missing.missing() if isinstance(missing, View) else missing
         null = arrays.zeros(count, np.bool_) if null is None else null
@@ -320,7 +320,7 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
     """Work out the dtypes of a scan; raises a TypeError that says what can be done."""
     layouts = []
     for dtype in dtypes:
-        layout = layout_of(library, dtype)
+        layout = library.layout(dtype)
         if layout is None:
             raise TypeError(
                 f"dtype {dtype} cannot be scanned; leave it out with numeric_only=True or "
@@ -333,7 +333,7 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
     own, source = (
         (layouts[-1], dtypes[-1]) if not masked else masked[-1]
     )  # the one that holds nulls
-    times = [d for d in dtypes if not is_number(library, d)]
+    times = [d for d in dtypes if not library.is_number(d)]
     method = METHODS.get(op)
     result: Any
     if requested is not None:
@@ -346,7 +346,7 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
                 f"such as 'Int64', or cast the column"
             )
     elif method is not None:
-        result = library.answer(method, source)
+        result = library.answer_dtype(method, source)
     elif times:
         if op not in POSITIONAL:
             raise TypeError(
@@ -365,7 +365,7 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
         if nullable and out.kind in "biu" and own.nulls == "in band" and op not in LOGICAL:
             out = np.dtype(np.float64)  # the only NumPy type that holds the answers and their nulls
         result = own.result(out, source)
-    layout = layout_of(library, result)
+    layout = library.layout(result)
     assert layout is not None
     kernel_dtype = layout.storage(result)
     kernels.signature(op, storages, kernel_dtype)
@@ -388,7 +388,7 @@ def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any
 
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
     """The dtype that a user asked for, in the family of the column unless it names its own."""
-    if not is_number(library, requested):
+    if not library.is_number(requested):
         raise TypeError(f"dtype must be a numeric dtype, found {requested}")
     return own.result(requested, source) if isinstance(requested, np.dtype) else requested
 

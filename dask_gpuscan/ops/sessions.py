@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import counts, layout_of
 from ..frames.keys import Keys, any_null
 from ..frames.protocol import Library
 from ..frames.registry import library_of
@@ -96,7 +95,7 @@ class CountGaps:
         times, before, heads = (
             self._checked_times(columns),
             0,
-            None if keys is None else keys.heads(),
+            None if keys is None else keys.head_flags(),
         )
         self._check_order(columns, times, times, heads, lambda rows: rows)
         if continues and carried is not None and len(times):
@@ -118,30 +117,30 @@ class CountGaps:
                 continues=continues,
                 dtype=INT64,
             )
-        return counts(library_of(columns[0]), out)
+        return library_of(columns[0]).from_integers(out)
 
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Return the first time, the last time and the gaps of each group."""
         times = _times(columns[0])
-        return _reduced(times, times, self._gaps(times, times, keys.heads()), keys)
+        return _reduced(times, times, self._gaps(times, times, keys.head_flags()), keys)
 
     def merge(self, library: Library, states: States, keys: Keys) -> States:
         """Return the same of equal keys, given in the order of their rows."""
         begins, ends, gaps = states
-        return _reduced(begins, ends, gaps + self._gaps(ends, begins, keys.heads()), keys)[1]
+        return _reduced(begins, ends, gaps + self._gaps(ends, begins, keys.head_flags()), keys)[1]
 
     def apply_after(
         self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
     ) -> Any:
         """Number the rows of a partition, after those of their groups that came before."""
         times, library = self._checked_times(columns), library_of(columns[0])
-        join = library.numbers.concatenate
+        join = library.xp.concatenate
         begins, ends = (join([each, times])[order] for each in prior[:2])
-        gaps, heads = join([prior[2], np.zeros_like(times, INT64)])[order], keys.heads()
+        gaps, heads = join([prior[2], np.zeros_like(times, INT64)])[order], keys.head_flags()
         known = len(prior[0])
         self._check_order(columns, ends, begins, heads, lambda rows: order[rows] - known)
         gaps += self._gaps(ends, begins, heads)
-        return counts(library, scan_groups(_ADD, keys.arrays, gaps)[back])
+        return library.from_integers(scan_groups(_ADD, keys.arrays, gaps)[back])
 
     def _checked_times(self, columns: Sequence[Any]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:
@@ -193,7 +192,7 @@ def _nulls_at_heads(heads: Any) -> Nulls:
 def _times(column: Any) -> Any:
     """Times as integers or floats of 64 bits."""
     library = library_of(column)
-    layout = layout_of(library, column.dtype)
+    layout = library.layout(column.dtype)
     assert layout is not None
     values = layout.raw(library.array(column)).values
     kind = values.dtype.kind
@@ -239,4 +238,4 @@ class SessionNumbers:
         library = library_of(partition)
         with library.reading(partition):
             array = self.gaps.apply([partition], None, prefix, prefix is not None)
-            return library.series(array, partition.index, NUMBER)
+            return library.series(array, library_of(partition).index(partition), NUMBER)

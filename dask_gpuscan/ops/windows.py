@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import is_number
-from ..frames.messages import title
+from ..frames.messages import column_title
 from ..frames.registry import library_of
 from ..kernels import Operator
 
@@ -219,9 +218,9 @@ class WindowColumn:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         column = columns[0]
-        if not is_number(library_of(column), column.dtype) or column.dtype.kind == "c":
+        if not library_of(column).is_number(column.dtype) or column.dtype.kind == "c":
             raise TypeError(
-                f"{self.label} of {title(column)}: dtype {column.dtype} is not a real number; choose numeric "
+                f"{self.label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
                 f"columns, or cast it with astype"
             )
         return np.dtype(np.float64)
@@ -233,7 +232,7 @@ class WindowColumn:
         values = library.floats(column)
         if self.decay is None:
             return values
-        arrays = library.numbers
+        arrays = library.xp
         return values, arrays.broadcast_to(arrays.asarray(self.decay, np.float64), values.shape)
 
     def aggregate(self, columns: Sequence[Any]) -> Callable[[], WindowState]:

@@ -1,7 +1,6 @@
 """cuDF's columns as CuPy arrays, without a copy: data, validity bitmap and offset as they lie in device memory.
 
-NaN counts as null where cuDF counts it so, and comes out as null. This module must never know what is computed, nor
-that there are frames.
+NaN counts as null where cuDF counts it so, and comes out as null.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from cudf.core.column import ColumnBase
 from cudf.utils.dtypes import dtype_to_pylibcudf_type, get_dtype_of_same_kind
 from packaging.version import Version
 
-from .. import kernels
-from ..kernels import BUILT_IN, INT128, InBand, Mask, bitmap
-from .protocol import Missing, View
+from ... import kernels
+from ...kernels import BUILT_IN, INT128, InBand, Mask, bitmap
+from ..protocol import Layout, Missing, View
 
 if Version(cudf.__version__) < Version("26.10"):  # the first whose columns are read here
     raise ImportError(f"found cuDF {cudf.__version__}")
@@ -71,6 +70,9 @@ class CudfLayout:
     passes_over_nan = False
     nan_is_null = True
 
+    def __repr__(self) -> str:
+        return "CudfLayout()"
+
     def matches(self, dtype: Any) -> bool:
         return not isinstance(dtype, cudf.CategoricalDtype) and _storage(dtype) is not None
 
@@ -82,7 +84,7 @@ class CudfLayout:
     def view(self, array: Any) -> View:
         if array.dtype.kind == "f":
             if "nan_count" not in vars(array):
-                return view_of(array, _Doubt(array))
+                return view_of(array, _UncheckedNan(array))
             array = array.nans_to_nulls()
         return view_of(array)
 
@@ -108,41 +110,41 @@ class CudfLayout:
 
 
 @dataclass(frozen=True)
-class _Doubt:
-    """cuDF counts NaN once a column, in a pass of its own, and remembers the number."""
+class _UncheckedNan:
+    """NaN of a column that cuDF has not counted; it does so once, in a pass of its own, and remembers the number."""
 
     column: Any
 
-    def settle(self) -> View:
+    def resolve_nulls(self) -> View:
         found = view_of(self.column)
         # NaN among the values makes their sum NaN: one read, where cuDF's count writes and reads flags as well
         if not np.isnan(kernels.reduce(BUILT_IN["add"], found.values, nulls=found.nulls)):
-            self.dispel()
+            self.mark_no_nan()
         return view_of(self.column.nans_to_nulls())
 
     def in_band(self) -> View:
         if self.column.null_count:
-            return self.settle()
+            return self.resolve_nulls()
         found = view_of(self.column)
         return View(found.values, InBand(), lambda: cupy.isnan(found.values))
 
-    def dispel(self) -> None:
+    def mark_no_nan(self) -> None:
         vars(self.column)["nan_count"] = 0
 
 
-def view_of(column: Any, doubt: _Doubt | None = None) -> View:
+def view_of(column: Any, unchecked_nan: _UncheckedNan | None = None) -> View:
     """Show a column of fixed width as it is."""
     storage, offset, count = LAYOUT.storage(column.dtype), column.offset, column.size
     values = _array(column.data, offset * storage.itemsize, count, storage)
     if not column.null_count:
-        return View(values, None, lambda: cupy.zeros(count, np.bool_), doubt=doubt)
+        return View(values, None, lambda: cupy.zeros(count, np.bool_), unchecked_nan=unchecked_nan)
     nulls = nulls_of(column)
     bit = nulls.offset
 
     def missing() -> Any:
         return cupy.unpackbits(nulls.buffer, bitorder="little")[bit : bit + count] == 0
 
-    return View(values, nulls, missing, column, offset, doubt)
+    return View(values, nulls, missing, column, offset, unchecked_nan)
 
 
 def nulls_of(column: Any) -> Mask:
@@ -184,3 +186,18 @@ def _buffer(values: Any) -> Buffer:
 
 
 LAYOUT = CudfLayout()
+
+
+def layout_of(dtype: Any) -> Layout | None:
+    """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
+    return LAYOUT if LAYOUT.matches(dtype) else None
+
+
+def moved_layout_of(dtype: Any) -> Layout | None:
+    """Return the layout of a dtype whose numbers kernels compare and move; 128-bit decimals have none."""
+    return LAYOUT if LAYOUT.matches(dtype) and LAYOUT.storage(dtype).kind != "V" else None
+
+
+def is_number(dtype: Any) -> bool:
+    """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
+    return LAYOUT.matches(dtype) and dtype.kind in "biufc"

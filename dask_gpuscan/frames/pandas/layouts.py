@@ -1,10 +1,8 @@
-"""How pandas keeps columns, as NumPy arrays, times, nullable and Arrow arrays, and what kernels are shown of them.
-
-What this module does for pandas `cudf_layout` does for cuDF; neither must know what is computed.
-"""
+"""How pandas keeps columns of fixed width: as NumPy arrays, times, nullable and Arrow arrays."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..kernels import NAT, InBand, bitmap, byte_mask
-from .protocol import Layout, Missing, View
+from ...kernels import NAT, InBand, bitmap, byte_mask
+from ..protocol import Layout, Missing, View
 
 
 def _nulls(missing: Missing) -> Any:
@@ -25,7 +23,10 @@ def _none(array: Any) -> np.ndarray:
 
 
 class _Exact:
-    """What these layouts share: nothing is changed when a column is shown."""
+    """What these layouts share: all numbers are shown as they are, and all nulls are known."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
 
     def view(self, array: Any) -> View:
         raise NotImplementedError
@@ -201,3 +202,31 @@ def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
 
 LAYOUTS: tuple[Layout, ...] = (NumPyLayout(), TimeLayout(), MaskedLayout(), ArrowLayout())
 """The ways in which pandas keeps columns of fixed width."""
+
+
+@lru_cache(maxsize=1024)
+def _layout_of(dtype: Any) -> Layout | None:
+    return next((layout for layout in LAYOUTS if layout.matches(dtype)), None)
+
+
+def layout_of(dtype: Any) -> Layout | None:
+    """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
+    # a dtype with categories takes long to hash, and would be kept
+    return None if isinstance(dtype, pd.CategoricalDtype) else _layout_of(dtype)
+
+
+def is_number(dtype: Any) -> bool:
+    """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
+    return dtype.kind in "biufc" and layout_of(dtype) is not None
+
+
+def holds_null(dtype: Any) -> bool:
+    """Tell whether columns of a dtype can have nulls."""
+    if isinstance(dtype, pd.IntervalDtype):
+        return holds_null(dtype.subtype)
+    return not isinstance(dtype, np.dtype) or dtype.kind not in "biu"
+
+
+def raises_on_overflow(dtype: Any) -> bool:
+    """Tell whether sums of a dtype raise, rather than wrapping around."""
+    return isinstance(dtype, pd.ArrowDtype) or dtype.kind == "m"
