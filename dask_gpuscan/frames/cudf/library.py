@@ -67,6 +67,9 @@ class Cudf(CudfSchema):
     xp = cupy
     scans_by_code = False
 
+    def __reduce__(self) -> str:
+        return "CUDF"  # one object a process
+
     def __repr__(self) -> str:
         return "CUDF"
 

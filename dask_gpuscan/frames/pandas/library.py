@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...kernels import Nulls
-from ..protocol import Array, Column, HostRow, Labels, T, Values, View
+from ..protocol import Array, Column, HostRow, Labels, Library, T, Values, View
 from .layouts import holds_null, layout_of
 from .schema import PandasSchema
 
@@ -21,6 +21,9 @@ class Pandas(PandasSchema):
 
     xp = np
     scans_by_code = True
+
+    def __reduce__(self) -> str:
+        return "PANDAS"  # one object a process
 
     def __repr__(self) -> str:
         return "PANDAS"
@@ -328,4 +331,4 @@ def _bare(array: Array) -> Array:
     return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
 
 
-PANDAS = Pandas()
+PANDAS: Library = Pandas()
