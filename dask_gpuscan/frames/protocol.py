@@ -31,9 +31,9 @@ class Column(Protocol):
     """A column of a frame: a series, or what does as one here."""
 
     @property
-    def name(self) -> Any: ...
+    def name(self) -> Hashable: ...
     @property
-    def dtype(self) -> Any: ...
+    def dtype(self) -> DType: ...
     def __len__(self) -> int: ...
 
 
@@ -45,8 +45,20 @@ class Frame(Protocol):
     def __len__(self) -> int: ...
 
 
-Array: TypeAlias = Any
-"""An array as the library itself keeps under a series: of NumPy or pandas, or a column of cuDF."""
+class Array(Protocol):
+    """An array as the library itself keeps under a series: of NumPy or pandas, or a column of cuDF."""
+
+    @property
+    def dtype(self) -> DType: ...
+    def __len__(self) -> int: ...
+
+
+class HostRow(Protocol):
+    """One row of a column as a small value on the host, which tasks can send each other."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: int) -> Any: ...
+
 
 Values: TypeAlias = Any
 """A NumPy or CuPy array: what kernels take."""
@@ -54,8 +66,8 @@ Values: TypeAlias = Any
 Labels: TypeAlias = Any
 """An index of a library."""
 
-HostRow: TypeAlias = Any
-"""One row of a column as a small value on the host, which tasks can send each other."""
+Scalar: TypeAlias = Any
+"""One number, of NumPy or Python."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +120,10 @@ class Layout(Protocol):
     nan_is_null: bool
     """Whether NaN is null."""
 
-    def matches(self, dtype: Any) -> bool:
+    def matches(self, dtype: DType) -> bool:
         """Tell whether columns of a dtype are kept in this way."""
 
-    def storage(self, dtype: Any) -> np.dtype:
+    def storage(self, dtype: DType) -> np.dtype:
         """Return the dtype of the numbers in a column of `dtype`."""
 
     def view(self, array: Array) -> View:
@@ -120,10 +132,10 @@ class Layout(Protocol):
     def raw(self, array: Array) -> View:
         """Show the numbers of an array; NaN is a number like any other."""
 
-    def wrap(self, values: Values, missing: Missing, dtype: Any) -> Array:
+    def wrap(self, values: Values, missing: Missing, dtype: DType) -> Array:
         """Return an array of dtype `dtype`, null where `missing`."""
 
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
+    def result(self, storage: np.dtype, dtype: DType) -> DType:
         """Return the dtype of this layout for numbers of dtype `storage`, made from a column of `dtype`."""
 
 
@@ -137,34 +149,34 @@ class Schema(Protocol):
     wrong_groups: tuple[str, ...]
     """Methods of the library's group-by whose answers are wrong for some values."""
 
-    def layout(self, dtype: Any) -> Layout | None:
+    def layout(self, dtype: DType) -> Layout | None:
         """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
 
-    def moved_layout(self, dtype: Any) -> Layout | None:
+    def moved_layout(self, dtype: DType) -> Layout | None:
         """Return the layout of a dtype whose numbers kernels compare and move; 128-bit decimals have none."""
 
-    def is_number(self, dtype: Any) -> bool:
+    def is_number(self, dtype: DType) -> bool:
         """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
 
-    def is_numeric(self, dtype: Any) -> bool:
+    def is_numeric(self, dtype: DType) -> bool:
         """Tell whether `numeric_only` keeps a column of a dtype."""
 
-    def raises_on_overflow(self, dtype: Any) -> bool:
+    def raises_on_overflow(self, dtype: DType) -> bool:
         """Tell whether sums of a dtype raise, rather than wrapping around."""
 
-    def holds_null(self, dtype: Any) -> bool:
+    def holds_null(self, dtype: DType) -> bool:
         """Tell whether columns of a dtype can have nulls."""
 
-    def time_unit(self, dtype: Any) -> str:
+    def time_unit(self, dtype: DType) -> str:
         """Return the unit in which a dtype of times stores them."""
 
-    def stored_number(self, value: Any, dtype: Any) -> int:
+    def stored_number(self, value: object, dtype: DType) -> int:
         """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
 
-    def answer_dtype(self, method: str, dtype: Any) -> Any:
+    def answer_dtype(self, method: str, dtype: DType) -> DType:
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
-    def group_dtype(self, method: str, dtype: Any) -> Any:
+    def group_dtype(self, method: str, dtype: DType) -> DType:
         """Return the dtype of an answer of a method of the library's group-by; raises as `answer_dtype`.
 
         Where the library chooses it by the values, it is the one that holds the answer whatever they are.
@@ -180,7 +192,7 @@ class Arrays(Protocol):
 
     # --- frames and their columns
 
-    def names(self, frame: Frame) -> list[Any]:
+    def names(self, frame: Frame) -> list[Hashable]:
         """Return the names of the columns of a frame, in order."""
 
     def column(self, frame: Frame, name: Hashable) -> Column:
@@ -189,30 +201,34 @@ class Arrays(Protocol):
     def columns(self, frame: Frame) -> list[Column]:
         """Return the columns of a frame, in order."""
 
-    def select(self, frame: Frame, chosen: list[bool]) -> Any:
+    def select(self, frame: Frame, chosen: list[bool]) -> Frame:
         """Return some columns of a frame: one flag a column tells which."""
 
-    def rows(self, frame: Frame, rows: Values | slice) -> Any:
+    def rows(self, frame: Frame, rows: Values | slice) -> Frame:
         """Return the rows of a frame or series at these positions, or in a slice."""
 
-    def no_rows(self, frame: Frame) -> Any:
+    def no_rows(self, frame: Frame) -> Frame:
         """Return a frame or series without its rows."""
 
-    def rebuild(self, frame: Frame, arrays: list[Array], index: Labels | None = None) -> Any:
+    def rebuild(self, frame: Frame, arrays: list[Array], index: Labels | None = None) -> Frame:
         """Return `frame` with the arrays as its columns: same names, same index unless one is given."""
 
     def frame(
-        self, arrays: list[Array], names: Any, index: Labels | None, like: Frame | None = None
-    ) -> Any:
+        self,
+        arrays: list[Array],
+        names: Sequence[Hashable],
+        index: Labels | None,
+        like: Frame | None = None,
+    ) -> Frame:
         """Return arrays as a frame; its names are of the kind that those of a frame `like` are, if it has them."""
 
-    def series(self, array: Array, index: Labels | None, name: Any = None) -> Any:
+    def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Frame:
         """Return an array as a series."""
 
-    def reading(self, frame: Frame) -> AbstractContextManager[Any]:
+    def reading(self, frame: Frame) -> AbstractContextManager[object]:
         """Keep a frame's memory where it is, and let results come from the library's own allocator."""
 
-    def pair_names(self, pairs: list[Any]) -> Any:
+    def pair_names(self, pairs: list[Any]) -> Labels:
         """Return pairs as names of columns, of two levels."""
 
     # --- columns and their arrays
@@ -229,7 +245,7 @@ class Arrays(Protocol):
     def slice_array(self, array: Array, start: int, stop: int) -> Array:
         """Return the rows of an array from `start` to `stop`, in the same memory: not for users to write to."""
 
-    def empty(self, dtype: Any) -> Array:
+    def empty(self, dtype: DType) -> Array:
         """Return an array of no rows."""
 
     def copy(self, array: Array) -> Array:
@@ -293,16 +309,16 @@ class Arrays(Protocol):
     def host_row(self, column: Column, row: int) -> HostRow:
         """Return one row of a column as a value on the host."""
 
-    def number(self, row: HostRow, dtype: Any) -> Any:
+    def number(self, row: HostRow, dtype: DType) -> Scalar:
         """Return the number of a host row of a dtype of fixed width, as a scalar."""
 
-    def repeat(self, row: HostRow, count: int, dtype: Any) -> Array:
+    def repeat(self, row: HostRow, count: int, dtype: DType) -> Array:
         """Return a host row as an array, `count` times."""
 
     def prepend(self, row: HostRow, array: Array) -> Array:
         """Return an array with a host row of the same dtype before it."""
 
-    def prepend_number(self, number: Any, values: Values) -> Values:
+    def prepend_number(self, number: Scalar, values: Values) -> Values:
         """Return numbers with a scalar of the host before them."""
 
 
@@ -312,7 +328,7 @@ class Index(Protocol):
     def index(self, frame: Frame) -> Labels:
         """Return the index of a frame or series."""
 
-    def index_names(self, frame: Frame) -> list[Any]:
+    def index_names(self, frame: Frame) -> list[Hashable]:
         """Return the names of the levels of the index of a frame."""
 
     def level(self, frame: Frame, name: Hashable) -> Column:
@@ -324,7 +340,7 @@ class Index(Protocol):
     def same_index(self, index: Labels, other: Labels) -> bool:
         """Tell whether two indexes have the same labels."""
 
-    def key_index(self, arrays: list[Array], names: Sequence[Any]) -> Labels:
+    def key_index(self, arrays: list[Array], names: Sequence[Hashable]) -> Labels:
         """Return an index of one level an array."""
 
     def range_index(self, start: int, stop: int) -> Labels:
@@ -336,10 +352,10 @@ class Index(Protocol):
     def argsort_index(self, index: Labels) -> Values:
         """Return the positions of an index' rows in the order of its values, equal ones as they are."""
 
-    def sort_by_index(self, frame: Frame) -> Any:
+    def sort_by_index(self, frame: Frame) -> Frame:
         """Return a frame or series in the order of its index, nulls last."""
 
-    def reset_index(self, frame: Frame, start: int, drop: bool) -> Any:
+    def reset_index(self, frame: Frame, start: int, drop: bool) -> Frame:
         """Return a frame whose index counts from `start`; the old one becomes columns, or with `drop` goes."""
 
 

@@ -51,10 +51,8 @@ class ReduceColumn:
         reduction = self.reduction
         if self.user:
             return plan(library, reduction.op, dtypes, None).dtype
-        if reduction.name in OWN:
-            answer = INT64
-        else:
-            answer = library.group_dtype(reduction.name, dtypes[0])
+        own = reduction.name in OWN
+        answer = INT64 if own else library.group_dtype(reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
             raise TypeError(
                 f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "

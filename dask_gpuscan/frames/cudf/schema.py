@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 import cudf
 import pandas as pd
@@ -14,16 +13,19 @@ from cudf.core.dtypes import DecimalDtype
 
 from ..pandas import PANDAS
 from ..pandas.schema import wide_integers
+from ..protocol import DType, Scalar
 from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
 
-def _asked_of_groups(method: str, dtype: Any) -> Any:
+def _asked_of_groups(method: str, dtype: DType) -> DType:
     """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
     groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
     if method == "size" and isinstance(dtype, pd.ArrowDtype):  # where cuDF 26.10 itself raises
-        return pd.ArrowDtype(pa.int64())
+        size: DType = pd.ArrowDtype(pa.int64())
+        return size
     try:
-        return getattr(groups, method)().dtype
+        found: DType = getattr(groups, method)().dtype
+        return found
     except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
         raise TypeError(
             f"cuDF has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
@@ -32,7 +34,7 @@ def _asked_of_groups(method: str, dtype: Any) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def group_dtype(method: str, dtype: Any) -> Any:
+def group_dtype(method: str, dtype: DType) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     return wide_integers(layout_of, method, dtype, _asked_of_groups(method, dtype))
 
@@ -50,19 +52,19 @@ class CudfSchema:
     is_number = staticmethod(is_number)
     group_dtype = staticmethod(group_dtype)
 
-    def is_numeric(self, dtype: Any) -> bool:
+    def is_numeric(self, dtype: DType) -> bool:
         return LAYOUT.matches(dtype) and dtype.kind not in "mM"
 
-    def raises_on_overflow(self, dtype: Any) -> bool:
+    def raises_on_overflow(self, dtype: DType) -> bool:
         return False
 
-    def holds_null(self, dtype: Any) -> bool:
+    def holds_null(self, dtype: DType) -> bool:
         return True
 
-    def time_unit(self, dtype: Any) -> str:
+    def time_unit(self, dtype: DType) -> str:
         return PANDAS.time_unit(dtype)
 
-    def stored_number(self, value: Any, dtype: Any) -> int:
+    def stored_number(self, value: Scalar, dtype: DType) -> int:
         if not isinstance(dtype, DecimalDtype):
             return PANDAS.stored_number(value, dtype)
         if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
@@ -71,11 +73,13 @@ class CudfSchema:
                 return int(scaled)
         raise TypeError(f"initial must be {dtype!r}, found {value!r}")
 
-    def answer_dtype(self, method: str, dtype: Any) -> Any:
+    def answer_dtype(self, method: str, dtype: DType) -> DType:
         try:
             if isinstance(dtype, DecimalDtype) and method == "cumprod":
                 raise TypeError("the scale of a decimal would change from row to row")
-            return getattr(cudf.Series._from_column(column_empty(0, dtype)), method)().dtype
+            empty = cudf.Series._from_column(column_empty(0, dtype))
+            found: DType = getattr(empty, method)().dtype
+            return found
         except (TypeError, AttributeError, NotImplementedError) as error:
             raise TypeError(
                 f"cuDF has no {method} for dtype {dtype}; leave it out with numeric_only=True or "

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..protocol import Layout
+from ..protocol import DType, Layout, Scalar
 from .layouts import holds_null, is_number, layout_of, raises_on_overflow
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
@@ -20,8 +20,8 @@ _NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
 
 
 def wide_integers(
-    layout_of: Callable[[Any], Layout | None], method: str, dtype: Any, answer: Any
-) -> Any:
+    layout_of: Callable[[DType], Layout | None], method: str, dtype: DType, answer: DType
+) -> DType:
     """Return the dtype of an answer for a column of `dtype`, of 64 bits if it is a sum of integers."""
     layout, found = layout_of(dtype), layout_of(answer)
     if method not in SUMS or layout is None or found is None or answer.kind not in "iu":
@@ -30,12 +30,13 @@ def wide_integers(
     return layout.result(np.dtype(f"{answer.kind}8"), dtype) if is_narrow else answer
 
 
-def _asked_of_groups(method: str, dtype: Any) -> Any:
+def _asked_of_groups(method: str, dtype: DType) -> DType:
     groups = pd.Series([], dtype=dtype).groupby(np.array([], np.int64))
     try:
         if dtype.kind == "M" and method in _NOT_OF_DATES:
             raise TypeError("of no rows pandas has an answer, of any it has none")
-        return getattr(groups, method)().dtype
+        found: DType = getattr(groups, method)().dtype
+        return found
     except (TypeError, NotImplementedError, pa.ArrowException) as error:
         raise TypeError(
             f"pandas has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
@@ -44,10 +45,12 @@ def _asked_of_groups(method: str, dtype: Any) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def group_dtype(method: str, dtype: Any) -> Any:
+def group_dtype(method: str, dtype: DType) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     answer = _asked_of_groups(method, dtype)
-    if method in SUMS and answer == np.float16:  # whose sums pandas makes of single precision
+    if method in SUMS and answer == np.dtype(
+        np.float16
+    ):  # whose sums pandas makes of single precision
         return np.dtype(np.float32)
     is_float = isinstance(answer, np.dtype) and answer.kind == "f"
     if method in ("mean", "var", "std") and is_float:
@@ -69,7 +72,7 @@ class PandasSchema:
     raises_on_overflow = staticmethod(raises_on_overflow)
     group_dtype = staticmethod(group_dtype)
 
-    def is_numeric(self, dtype: Any) -> bool:
+    def is_numeric(self, dtype: DType) -> bool:
         return bool(pd.api.types.is_numeric_dtype(dtype))
 
     def time_unit(self, dtype: Any) -> str:
@@ -78,7 +81,7 @@ class PandasSchema:
             return "D" if kind == pa.date32() else getattr(kind, "unit", "ms")
         return str(getattr(dtype, "unit", None) or np.datetime_data(dtype)[0])
 
-    def stored_number(self, value: Any, dtype: Any) -> int:
+    def stored_number(self, value: Scalar, dtype: DType) -> int:
         try:
             array = pd.array([value], dtype=dtype)
         except (TypeError, ValueError):
@@ -90,9 +93,10 @@ class PandasSchema:
             raise TypeError(f"initial must be {dtype}, found {value!r}")
         return int(view.values[0])
 
-    def answer_dtype(self, method: str, dtype: Any) -> Any:
+    def answer_dtype(self, method: str, dtype: DType) -> DType:
         try:
-            return getattr(pd.Series([], dtype=dtype), method)().dtype
+            found: DType = getattr(pd.Series([], dtype=dtype), method)().dtype
+            return found
         except (TypeError, NotImplementedError, pa.ArrowException) as error:
             raise TypeError(
                 f"pandas has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
