@@ -16,7 +16,7 @@ import pandas as pd
 
 from .. import kernels
 from .messages import name_list
-from .protocol import Column, HostRow, Values, View
+from .protocol import Column, Frame, HostRow, Values, View
 from .registry import column_of, library_of, names_of
 
 
@@ -34,14 +34,14 @@ class By:
             return [frame]
         return [self.column(frame, name) for name in self.columns]
 
-    def column(self, frame: Any, name: Hashable) -> Column:
+    def column(self, frame: Frame, name: Hashable) -> Column:
         """Return a column of a frame, or the level of its index that is a key."""
         if name in self.levels:
             return library_of(frame).level(frame, name)
         column: Column = column_of(frame, name)
         return column
 
-    def may_be_null(self, frame: Any, by_dtype: bool) -> bool:
+    def may_be_null(self, frame: Frame, by_dtype: bool) -> bool:
         """Tell whether any key is null; by its dtype, whether any can be."""
         series = self.series(frame)
         if by_dtype:
@@ -121,6 +121,10 @@ class Keys:
     arrays: list[Values]
     nulls: list[kernels.Nulls]
 
+    def __repr__(self) -> str:
+        dtypes = ", ".join(str(array.dtype) for array in self.arrays)
+        return f"<Keys of {len(self.arrays[0])} rows: {dtypes}>"
+
     def head_flags(self) -> Values:
         """Return an array of bool that is True where a run of equal keys starts."""
         return kernels.heads(self.arrays, nulls=self.nulls)
@@ -132,6 +136,9 @@ class Codes:
 
     array: Values
     groups: int
+
+    def __repr__(self) -> str:
+        return f"<Codes of {len(self.array)} rows in {self.groups} groups>"
 
 
 def key_arrays(series: Sequence[Column]) -> Keys:
@@ -177,11 +184,6 @@ class BoundaryKey:
     """Equal where keys are, for nulls and NaN too."""
     rows: tuple[HostRow, ...]
     """One for each key, to be put into a column again."""
-
-    @property
-    def has_null(self) -> bool:
-        """Whether a key is null."""
-        return any(value is NULL for value in self.values)
 
 
 class _Null:

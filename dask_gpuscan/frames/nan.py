@@ -6,26 +6,26 @@ among the elements; then that pass is spared, and the column is marked as having
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from .protocol import T, View
 
 
-def resolved(views: Sequence[View]) -> list[View]:
+def resolved(views: list[View]) -> list[View]:
     """Return views whose nulls are all known."""
     return [view.resolved() for view in views]
 
 
-def in_band(views: Sequence[View]) -> list[View]:
+def in_band(views: list[View]) -> list[View]:
     """Return views in which a kernel takes unchecked NaN for null."""
     return [view.in_band() for view in views]
 
 
 def assume_no_nan(
-    views: Sequence[View],
-    run: Callable[[Sequence[View]], T],
+    views: list[View],
+    run: Callable[[list[View]], T],
     saw_nan: Callable[[T], bool],
-    resolve: Callable[[Sequence[View]], Sequence[View]] | None = None,
+    resolve: Callable[[list[View]], list[View]] | None = None,
 ) -> Callable[[], T]:
     """Begin `run` as if no NaN were unchecked, and run it again if its answer shows that there was one.
 

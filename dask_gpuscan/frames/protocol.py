@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -76,13 +76,18 @@ class View:
 
     values: Values
     nulls: Nulls
-    missing: Callable[[], Values] = field(repr=False)
-    validity: Any = field(default=None, repr=False)
+    missing: Callable[[], Values]
+    validity: Any = None
     """What holds the bitmap, for a layout that makes results with the nulls of this column; None if nothing does."""
     offset: int = 0
     """Of the first element in the bitmap."""
     unchecked_nan: UncheckedNan | None = None
     """Set if NaN, which is null here, may be among the values and is not in `nulls`."""
+
+    def __repr__(self) -> str:
+        unchecked = "" if self.unchecked_nan is None else ", NaN unchecked"
+        where = "nowhere" if self.nulls is None else type(self.nulls).__name__
+        return f"<View of {len(self.values)} {self.values.dtype}, nulls: {where}{unchecked}>"
 
     def resolved(self) -> View:
         """Return a view whose nulls are all known."""
@@ -289,18 +294,18 @@ class Arrays(Protocol):
         It looks at no more than it takes, and does not wait for what a GPU is given to do since.
         """
 
-    def resolved(self, views: Sequence[View]) -> Sequence[View]:
+    def resolved(self, views: list[View]) -> list[View]:
         """Return views whose nulls are all known."""
 
-    def in_band(self, views: Sequence[View]) -> Sequence[View]:
+    def in_band(self, views: list[View]) -> list[View]:
         """Return views in which a kernel takes unchecked NaN for null."""
 
     def assume_no_nan(
         self,
-        views: Sequence[View],
-        run: Callable[[Sequence[View]], T],
+        views: list[View],
+        run: Callable[[list[View]], T],
         saw_nan: Callable[[T], bool],
-        resolve: Callable[[Sequence[View]], Sequence[View]] | None = None,
+        resolve: Callable[[list[View]], list[View]] | None = None,
     ) -> Callable[[], T]:
         """Begin `run` as if no NaN were unchecked; what is returned ends it: see `nan.assume_no_nan`."""
 

@@ -73,7 +73,7 @@ class ScanGroups:
     def state(self, columns: Sequence[Any]) -> tuple[Operator, Any]:
         """Reduce the rows of one group."""
         found = self._plan(columns)
-        options = self._options(found, [v.in_band() for v in found.views(columns)])
+        options = self._options(found, library_of(columns[0]).in_band(found.views(columns)))
         return kernels.aggregate(found.op, reverse=self.reverse, **options)
 
     def join(self, states: Sequence[tuple[Operator, Any]]) -> tuple[Operator, Any]:
@@ -123,7 +123,7 @@ class ScanGroups:
     def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
         """Reduce each group to its state."""
         found = self._plan(columns)
-        options = self._options(found, [v.in_band() for v in found.views(columns)])
+        options = self._options(found, library_of(columns[0]).in_band(found.views(columns)))
         answer = found.kernel_dtype
         op, values, dtype = kernels.carried(found.op, options["values"], answer, answer)
         options |= {"values": values, "dtype": dtype}
@@ -168,7 +168,7 @@ class ScanGroups:
     ) -> Any:
         """Scan a partition with the states of groups before its rows: elements are lifted to states first."""
         found = self._plan(columns)
-        views = [v.resolved() for v in found.views(columns)]
+        views = library_of(columns[0]).resolved(found.views(columns))
         options = self._options(found, views)
         numbers = library_of(columns[0]).xp
         rows = numbers.arange(len(columns[0]), dtype=INT64)

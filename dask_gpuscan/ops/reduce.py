@@ -138,7 +138,7 @@ class ReduceColumn:
             if not np.isnan(total):
                 unchecked_nan.mark_no_nan()
                 return found
-        return reduced([view.in_band() for view in views])
+        return reduced(library_of(columns[0]).in_band(views))
 
     def join(self, states: Sequence[tuple[Operator, States]]) -> tuple[Operator, States]:
         """Reduce neighbouring parts of one run."""

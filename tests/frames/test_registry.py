@@ -1,5 +1,6 @@
 """A third library of frames: a row in the registry, and an object that answers what is asked of a library."""
 
+import pickle
 import sys
 from functools import partial
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import pytest
 from backends import same
 from dask_gpuscan import Gpuscan
 from dask_gpuscan.frames import registry
+from dask_gpuscan.frames.keys import key_arrays
 from dask_gpuscan.frames.pandas import PANDAS
 from dask_gpuscan.frames.registry import Source, library_of
 
@@ -102,3 +104,21 @@ def test_types_that_derive_from_those_of_a_library():
         pass
 
     assert library_of(Mine({"x": [1]})) is PANDAS
+
+
+def test_a_library_that_cannot_be_imported_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(registry.LIBRARIES, "tiny", Source("no_such_module", "TINY", "get tiny 2"))
+    monkeypatch.setattr(registry, "LIBRARY_OF", {})
+    with pytest.raises(ImportError, match="get tiny 2: No module named 'no_such_module'"):
+        library_of(Tiny(DF))
+
+
+def test_a_process_has_one_object_a_library():
+    assert pickle.loads(pickle.dumps(PANDAS)) is PANDAS
+
+
+def test_what_is_shown_of_objects():
+    layout = PANDAS.layout(np.dtype(np.float64))
+    assert repr(layout) == "NumPyLayout()"
+    assert repr(layout.view(np.zeros(3))) == "<View of 3 float64, nulls: InBand>"
+    assert repr(key_arrays([DF["k"], DF["n"]])) == "<Keys of 6 rows: int64, int64>"

@@ -179,18 +179,18 @@ class Pandas(PandasSchema):
 
     # all nulls of a view of pandas are known
 
-    def resolved(self, views: Sequence[View]) -> Sequence[View]:
+    def resolved(self, views: list[View]) -> list[View]:
         return views
 
-    def in_band(self, views: Sequence[View]) -> Sequence[View]:
+    def in_band(self, views: list[View]) -> list[View]:
         return views
 
     def assume_no_nan(
         self,
-        views: Sequence[View],
-        run: Callable[[Sequence[View]], T],
+        views: list[View],
+        run: Callable[[list[View]], T],
         saw_nan: Callable[[T], bool],
-        resolve: Callable[[Sequence[View]], Sequence[View]] | None = None,
+        resolve: Callable[[list[View]], list[View]] | None = None,
     ) -> Callable[[], T]:
         found = run(views)
         return lambda: found
