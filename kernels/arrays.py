@@ -51,6 +51,19 @@ def is_cupy(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "cupy"
 
 
+def brief(obj: Any) -> str:
+    """Return what a message or a repr says of an argument: of an array its dtype and shape, else its repr.
+
+    Examples
+    --------
+    >>> brief(np.zeros((2, 3))), brief(7)
+    ('float64[2, 3]', '7')
+    """
+    if not is_array(obj):
+        return repr(obj)
+    return f"{obj.dtype}[{', '.join(map(str, obj.shape))}]"
+
+
 def check_columns(name: str, arrays: Sequence[Array]) -> None:
     """Check that the argument `name` holds 1-d arrays of fixed width and of one length."""
     for array in arrays:

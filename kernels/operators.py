@@ -1,7 +1,6 @@
 """The operator: an associative combination with identity over a small state; made by users, restarted, checked.
 
-An operator is plain Python functions and constants: every backend compiles the same ones. This module
-must never know how arrays are laid out or which backend runs.
+An operator is plain Python functions and constants: every backend compiles the same ones.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Operator:
         Number of input arrays; by default the number of parameters of `lift`, else the size of
         the identity.
     null_identity : bool, default False
-        Whether "nothing yet" is better told by a null than by the identity, as for a minimum.
+        Whether what no element has been combined into is better a null than the identity, as for a minimum.
     in_order : bool, default False
         Whether floating-point states must be combined element by element, because states of many
         elements overflow where such a walk does not, as products do.
@@ -85,7 +84,7 @@ class Operator:
     --------
     >>> op = Operator(lambda a, b: a + b, 0, name="plus")
     >>> op
-    Operator('plus')
+    Operator('plus', inputs=1, identity=0)
     """
 
     combine: Callable[..., Any]
@@ -132,7 +131,8 @@ class Operator:
         return self.identity(*dtypes) if callable(self.identity) else self.identity
 
     def __repr__(self) -> str:
-        return f"Operator({self.name!r})"
+        identity = "<by dtype>" if callable(self.identity) else self.identity
+        return f"Operator({self.name!r}, inputs={self.inputs}, identity={identity})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Operator) and self.token == other.token

@@ -187,18 +187,18 @@ def _fold_kernel(op: Operator, form: StateForm) -> Any:
 class Reduce(NamedTuple):
     """A reduction along ``start + i * stride``."""
 
-    source: Any
-    start: Any
-    stride: Any
+    source: Source
+    start: int
+    stride: int
 
 
 class Scan(NamedTuple):
     """A scan along ``start + i * stride``."""
 
-    source: Any
-    output: Any
-    start: Any
-    stride: Any
+    source: Source
+    output: Output
+    start: int
+    stride: int
 
 
 @numba.njit(**OPTIONS)

@@ -45,8 +45,8 @@ SPACE = space_type()
 class KernelSelection(NamedTuple):
     """A selection as a kernel reads it: its value and type, how many rows there are, and arrays that it points to."""
 
-    args: Any
-    kind: Any
+    args: compiled.Selected
+    kind: types.Type
     length: int
     keepalive: list[Any]
 
