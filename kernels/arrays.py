@@ -118,6 +118,14 @@ def check_size(rows: int, bytes_a_row: int, available: float) -> None:
     )
 
 
+def unsupported(kinds: set[type]) -> str:
+    """Return the message for values of these types, which are not arrays of one supported type."""
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    return (
+        f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
+    )
+
+
 def as_inputs(op: Operator, values: Array | tuple[Array, ...]) -> tuple[Array, ...]:
     """Return the arrays that an operator reads, which callers may give as one array or as a tuple.
 
@@ -130,8 +138,7 @@ def as_inputs(op: Operator, values: Array | tuple[Array, ...]) -> tuple[Array, .
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
     arrays = values if isinstance(values, tuple) else (values,)
     if not all(map(is_array, arrays)):
-        names = ", ".join(sorted({type(a).__name__ for a in arrays}))
-        raise TypeError(f"values must be arrays (numpy.ndarray, cupy.ndarray), found {names}")
+        raise TypeError(unsupported({type(a) for a in arrays}))
     if len(arrays) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
     return arrays

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import cpu
-from .arrays import Array, is_cupy
+from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
 from .options import ScanOptions
 from .selection import Predicate, Runs, Selection
@@ -121,10 +121,7 @@ def backend_of(arrays: Iterable[Array]) -> Backend:
         (backend,) = found
         if backend is not None:
             return backend
-    names = ", ".join(sorted(k.__name__ for k in kinds))
-    raise TypeError(
-        f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
-    )
+    raise TypeError(unsupported(kinds))
 
 
 def _of_kind(kind: type) -> Backend | None:

@@ -155,7 +155,7 @@ def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signatur
     else:
         state = _common(op, lifted(op, inputs))
     scalar_state = not isinstance(state, types.BaseTuple)
-    lowered = _ask(op, "lower", probe_lower, state)
+    lowered = state if op.lower is None else _ask(op, "lower", probe_lower, state)
     scalar_output = not isinstance(lowered, types.BaseTuple)
     outputs = _dtypes(op, "lower", lowered)
     if dtype is not None:
@@ -195,9 +195,8 @@ def lifted(op: Operator, inputs: Form) -> Any:
     TypeError
         If Numba cannot compile the lift for them.
     """
-    return _ask(
-        op, "lift", probe_lift, _numba_type(inputs) if op.inputs > 1 else _from_dtype(inputs[0])
-    )
+    element = _numba_type(inputs) if op.inputs > 1 else _from_dtype(inputs[0])
+    return element if op.lift is None else _ask(op, "lift", probe_lift, element)
 
 
 def as_state(value: Any, types_: Signature, name: str) -> Any:
@@ -275,7 +274,9 @@ def _try(op: Operator, types_: Signature) -> None:
     elements = tuple(d.type(1) for d in types_.inputs)
     try:
         state: Any
-        lifted = _run(op, "lift", probe_lift, elements if op.inputs > 1 else elements[0])
+        lifted: Any = elements if op.inputs > 1 else elements[0]
+        if op.lift is not None:
+            lifted = _run(op, "lift", probe_lift, lifted)
         if types_.scalar_state:
             state = np.asarray(lifted).astype(types_.state[0])[()]
         else:
@@ -285,7 +286,8 @@ def _try(op: Operator, types_: Signature) -> None:
             _run(op, "combine", probe_combine, types_.identity, state),
             _run(op, "combine", probe_combine, state, types_.identity),
         )
-        _run(op, "lower", probe_lower, state)
+        if op.lower is not None:
+            _run(op, "lower", probe_lower, state)
     except NumbaError as error:
         raise TypeError(f"{op.name}: Numba cannot compile it: {_reason(error)}") from error
     except Endless:

@@ -33,6 +33,7 @@ from .launch import (
 )
 from .outputs import empty, shrink
 from .selection import SPACE, kernel_selection, space_for, space_type
+from .selection_visitors import list_rows
 from .steps import Output, Source
 from .visitors import record_type
 
@@ -66,7 +67,7 @@ def reduce_by_key(
 
     def make_space(tile: int) -> Any:
         states = [np.empty(tile + 1, d) for d in types_.state]
-        return space_for(tile, states=joined(states, types_.scalar_state))
+        return space_for(tile, (list_rows,), states=joined(states, types_.scalar_state))
 
     count, _ = _walk(kernel, op, types_, work, types_.identity, selection.length, make_space)
     first = None if firsts is None else shrink(firsts, count)
@@ -100,10 +101,14 @@ def scan_by_key(
         runs.last,
     )
     kernel = _scan_kernel(op, types_, selection.kind, nulls)
-    _, end = _walk(kernel, op, types_, work, carry, selection.length, space_for)
+    _, end = _walk(kernel, op, types_, work, carry, selection.length, _space)
     if saw_null is not None and isinstance(options.nulls, InBand):
         saw_null[0] |= any(missing_in_band(v).any() for v in values)
     return joined(outs, types_.scalar_output), end if carry_out else None
+
+
+def _space(tile: int) -> Any:
+    return space_for(tile, (list_rows,))
 
 
 def _walk(

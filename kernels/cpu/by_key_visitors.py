@@ -84,7 +84,7 @@ def _reduce(source, sequential, state, start, stride, size):
     Inlined, and given no more of a visitor than it needs, because runs may be short.
     """
     while size >= LONG and not sequential:
-        block = min(size, BLOCK)
+        block = size if size < BLOCK else BLOCK
         state, _ = reduce_line(source, state, start, stride, block)
         start, size = start + block * stride, size - block
     for i in range(size):

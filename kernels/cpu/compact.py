@@ -24,6 +24,7 @@ from .memory import address_of
 from .outputs import empty, shrink
 from .scan import scan
 from .selection import SPACE, kernel_selection, space_for
+from .selection_visitors import count_rows, list_rows
 from .shared import address
 from .visitors import record_type
 
@@ -54,10 +55,10 @@ def compact(
         address_of(columns),
         in_place,
         address(compiled.move_rows),
-        address(compiled.place_rows),
+        address(compiled.place_rows) if in_place else 0,
     )
     kernel = _compact_kernel(selected.kind)
-    make_space = partial(space_for, bytes_a_row=bytes_a_row)
+    make_space = partial(space_for, uses=(count_rows, list_rows), bytes_a_row=bytes_a_row)
     count = _walk_counting(kernel, work, length, make_space=make_space)
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else shrink(out, count)
@@ -87,7 +88,8 @@ def run_lengths(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
     carries = (np.zeros(1, WORD), np.zeros(1, WORD))
     work = compiled.Lengths(selected.args, starts, lengths, length)
     kernel = _lengths_kernel(selected.kind)
-    walk(kernel, LATEST, work, PAIR, (0, 0), carries, length, make_space=space_for)
+    make_space = partial(space_for, uses=(list_rows,))
+    walk(kernel, LATEST, work, PAIR, (0, 0), carries, length, make_space=make_space)
     count = int(carries[0][0])
     return shrink(starts, count), shrink(lengths, count)
 

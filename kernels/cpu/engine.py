@@ -17,6 +17,7 @@ import os
 from typing import NamedTuple
 
 import numba
+import numpy as np
 from numba.core import types
 
 from ..jit import OPTIONS, cached_njit
@@ -77,13 +78,14 @@ def walk_tiles(op, work, space, states, tiles, control, leader):
     work, space, states, control = borrow(work), borrow(space), borrow(states), borrow(control)
     identity, carries, aggregates = states.identity, states.carries, states.aggregates
     prefix = load(carries, tiles.line)
-    folded = 0
+    folded = np.int64(0)  # a literal 0 would have `look_back` compiled twice
     while True:
         ticket = take_ticket(control, TICKET)
         if ticket >= count:
             break
         first = ticket * tiles.size
-        size = min(tiles.size, tiles.length - first)
+        left = tiles.length - first
+        size = tiles.size if left > tiles.size else left
         start = prefix if tiles.sequential else identity
         aggregate, memo = observe(work, space, start, first, size)
         if tiles.sequential:

@@ -19,14 +19,21 @@ from .shared import address
 from .visitors import record_type
 
 
-def space_for(tile: int, bytes_a_row: int = 0, states: Any = None) -> compiled.Space:
-    """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides."""
+def space_for(
+    tile: int, uses: tuple[Any, ...] = (), bytes_a_row: int = 0, states: Any = None
+) -> compiled.Space:
+    """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides.
+
+    `uses` says which of `count_rows` and `list_rows` are called: the others need not be compiled.
+    """
     rows, head = (tile + 23) // 8 * 8, 8 * len(compiled.SPACE)
     memory = np.empty(head + 4 * rows + tile * bytes_a_row, np.uint8)
     words = address_of(memory)
     flags = words + head
     offsets, buffer = flags + 2 * rows, flags + 4 * rows
-    count, list_ = address(compiled.count_rows), address(compiled.list_rows)
+    count, list_ = (
+        address(f) if f in uses else 0 for f in (compiled.count_rows, compiled.list_rows)
+    )
     memory[:head].view(np.int64)[:] = flags, flags + rows, offsets, buffer, count, list_
     return compiled.Space(memory, words, flags, offsets, count, list_, states)
 
