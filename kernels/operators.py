@@ -3,6 +3,9 @@
 An operator is plain Python functions and constants: every backend compiles the same ones.
 """
 
+# Numba reads the operators' functions.
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 import inspect
@@ -283,10 +286,10 @@ def segmented(op: Operator) -> Operator:
         inner = op.identity_for(*dtypes[1:])
         return (False, *inner) if isinstance(inner, tuple) else (False, inner)
 
-    def combine_scalar(a: Any, b: Any) -> Any:
+    def combine_scalar(a, b):
         return b if b[0] else (a[0], base_combine(a[1], b[1]))
 
-    def combine_tuple(a: Any, b: Any) -> Any:
+    def combine_tuple(a, b):
         return b if b[0] else (a[0], *base_combine(a[1:], b[1:]))
 
     # The form of the state follows from the form of the identity, whatever the dtype.
@@ -313,16 +316,16 @@ def _segmented_lift(base: Any, inputs: int, is_tuple: bool) -> Callable[..., Any
 
 
 def _segmented_lower(base: Any, is_tuple: bool) -> Callable[..., Any]:
-    def scalar(s: Any) -> Any:
+    def scalar(s):
         return s[1]
 
-    def lowered_scalar(s: Any) -> Any:
+    def lowered_scalar(s):
         return base(s[1])
 
-    def state(s: Any) -> Any:
+    def state(s):
         return s[1:]
 
-    def lowered_state(s: Any) -> Any:
+    def lowered_state(s):
         return base(s[1:])
 
     if is_tuple:

@@ -18,10 +18,11 @@ from numba.extending import overload
 
 from ..jit import OPTIONS
 from ..operator_calls import combine, kinds, lower, parts, whole
+from ..signature import State
 from .elements import cast, load, store
 from .memory import elements
 from .selection_visitors import Selected, flag_rows, list_selected, offset
-from .steps import Arrays, Output, Source, State, reduce_line, reduce_step, scan_line
+from .steps import Arrays, Output, Source, reduce_line, reduce_step, scan_line
 from .visitors import Visitor, register
 
 LONG = 32

@@ -19,7 +19,7 @@ from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
 from .engine import TILE
-from .launch import WORD, array_type, tiles_kernel, walk
+from .launch import WORD, Kernel, array_type, tiles_kernel, walk
 from .memory import address_of
 from .outputs import empty, shrink
 from .scan import scan
@@ -108,7 +108,7 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[n
     return outs
 
 
-def _sums(a: Any, b: Any) -> Any:
+def _sums(a, b):  # type: ignore[no-untyped-def]
     # compilers take for granted that integers do not wrap around
     return (a[0] + b[0] if a[0] <= MOST - b[0] else MOST, min(a[1], b[1]))
 
@@ -117,7 +117,7 @@ _TOTAL = Operator(_sums, (0, 0), lambda n: (max(n, 0), min(n, 0)), name="total")
 """State: (sum of what is not negative, or MOST if that is less; least number)."""
 
 
-def _walk_counting(kernel: Any, work: Any, length: int, **options: Any) -> int:
+def _walk_counting(kernel: Kernel, work: Any, length: int, **options: Any) -> int:
     """Let a visitor walk whose state is a count; return the last one."""
     carries = np.zeros(1, WORD)
     walk(kernel, BUILT_IN["add"], work, COUNT, 0, carries, length, **options)
@@ -166,28 +166,28 @@ def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _compact_kernel(selection: Any) -> Any:
+def _compact_kernel(selection: types.Type) -> Kernel:
     words = dict.fromkeys(compiled.Compact._fields, types.int64)
     work = record_type(compiled.Compact, **{**words, "selection": selection})
     return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
 
 
 @lru_cache(maxsize=4096)
-def _flags_kernel(selection: Any) -> Any:
+def _flags_kernel(selection: types.Type) -> Kernel:
     out = array_type(np.dtype(np.uint8), layout="C")
     work = record_type(compiled.HeadFlags, selection=selection, out=out)
     return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
 
 
 @lru_cache(maxsize=4096)
-def _lengths_kernel(selection: Any) -> Any:
+def _lengths_kernel(selection: types.Type) -> Kernel:
     to, word = array_type(WORD, layout="C"), types.int64
     work = record_type(compiled.Lengths, selection=selection, starts=to, lengths=to, length=word)
     return tiles_kernel(LATEST, PAIR, work, SPACE)
 
 
 @lru_cache(maxsize=1)
-def _repeat_kernel() -> Any:
+def _repeat_kernel() -> Kernel:
     columns = types.Array(types.int64, 2, "C")
     work = record_type(compiled.Repeat, lengths=array_type(WORD, True), columns=columns)
     return tiles_kernel(BUILT_IN["add"], COUNT, work)

@@ -22,9 +22,10 @@ from numba.core import types
 
 from ..jit import OPTIONS, cached_njit
 from ..operator_calls import combine
+from ..signature import State
 from .elements import cast, load, store
 from .memory import borrow, load_acquire, store_release, take_ticket
-from .steps import Arrays, State, scan_lanes, scan_line, scan_step
+from .steps import Arrays, scan_lanes, scan_line, scan_step
 from .visitors import emit, finish, looks_back, observe
 
 TILE = 16384

@@ -20,11 +20,12 @@ from ..nulls import Mask
 from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
-from ..signature import Signature, StateForm, as_state, joined, signature_of
+from ..signature import Signature, State, StateForm, as_state, joined, signature_of
 from .elements import cast
 from .engine import STATUS, TILE, Lines, fold_states, walk_lines
 from .launch import (
     CONTROL,
+    Kernel,
     arrays_type,
     entry,
     is_sequential,
@@ -47,7 +48,7 @@ def scan(
     op: Operator,
     arrays: tuple[np.ndarray, ...],
     options: ScanOptions,
-    carry_in: Any,
+    carry_in: State | None,
     *,
     write: bool,
     waits: bool,  # which costs nothing here
@@ -74,7 +75,7 @@ def scan(
     carries = _line_states(carry, types_, lines_shape, flipped)
 
     outs = [empty(prod(shape), d) for d in types_.outputs] if write else None
-    kind: Any = type(options.nulls)
+    kind: type = type(options.nulls)
     source = Source(
         op, flat if op.inputs > 1 else flat[0], null_arguments(options.nulls), types_.plain_identity
     )
@@ -161,7 +162,7 @@ def _line_states(
 
 
 @lru_cache(maxsize=4096)
-def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
     word, source = types.int64, source_type(op, types_, nulls)
     work = record_type(Reduce, source=source, start=word, stride=word)
     if write:
@@ -171,7 +172,7 @@ def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> 
 
 
 @lru_cache(maxsize=4096)
-def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
     output = output_type(types_) if write else types.none
     states = arrays_type(types_.state_form)
     lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
@@ -179,7 +180,7 @@ def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> 
 
 
 @lru_cache(maxsize=4096)
-def _fold_kernel(op: Operator, form: StateForm) -> Any:
+def _fold_kernel(op: Operator, form: StateForm) -> Kernel:
     words = types.int64, types.int64
     return entry(fold_states, (operator_type(op), state_type(form), arrays_type(form), *words))
 

@@ -7,10 +7,10 @@ import numba
 import numpy as np
 from numba.core import types
 
+from ..inference import Form, lifted
 from ..nulls import Mask, Nulls
 from ..operator_calls import operator_type
 from ..selection import Predicate, Runs, Selection
-from ..signature import Form, lifted
 from . import selection_visitors as compiled
 from .engine import TILE
 from .launch import array_type, joined_type, null_arguments, nulls_type
@@ -39,7 +39,7 @@ def space_for(
 
 
 @lru_cache(maxsize=1024)
-def space_type(states: Any = types.none) -> Any:
+def space_type(states: types.Type = types.none) -> types.Type:
     """Return the type of the scratch memory with states of a type."""
     words = dict.fromkeys(compiled.Space._fields, types.int64)
     memory = array_type(np.dtype(np.uint8), layout="C")
@@ -70,7 +70,7 @@ def kernel_selection(selection: Selection) -> KernelSelection:
 
 
 @lru_cache(maxsize=2)
-def _mask_type(layout: str) -> Any:
+def _mask_type(layout: str) -> types.Type:
     return record_type(compiled.Mask, keep=types.Array(types.uint8, 1, layout, readonly=True))
 
 
@@ -99,7 +99,7 @@ def _predicate(predicate: Predicate) -> KernelSelection:
 @lru_cache(maxsize=4096)
 def _predicate_type(
     counter: Any, dtypes: Form, scalars: tuple[bool, ...], nulls: tuple[type, ...], layout: str
-) -> Any:
+) -> types.Type:
     found = lifted(counter, dtypes)
     if found != types.boolean:
         raise TypeError(f"a predicate must return bool, found {found}")

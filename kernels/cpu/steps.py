@@ -15,11 +15,10 @@ import numpy as np
 from ..jit import OPTIONS
 from ..operator_calls import combine, lift, lower
 from ..operators import Operator
+from ..signature import State
 from .elements import cast, is_null, load, store
 
 Arrays = np.ndarray | tuple[np.ndarray, ...]
-State = complex | tuple[complex, ...]
-"""A state or an answer in Python's numbers (`complex` stands for all of them)."""
 KernelNulls = None | bool | tuple[np.ndarray, int, int, int]
 """None, whether nulls are in band, or the fields of a `Mask`."""
 
