@@ -40,7 +40,7 @@ from .launch import (
     walk,
 )
 from .outputs import empty
-from .steps import Output, Source, reduce_line, scan_lanes, scan_line
+from .steps import Arrays, Output, Source, reduce_line, scan_lanes, scan_line
 from .visitors import Visitor, record_type, register
 
 
@@ -74,49 +74,17 @@ def scan(
         carry = as_state(carry_in, types_, "carry_in")
     carries = _line_states(carry, types_, lines_shape, flipped)
 
+    nulls, identity = null_arguments(options.nulls), types_.plain_identity
+    source = Source(op, joined(flat, op.inputs == 1), nulls, identity)
     outs = [empty(prod(shape), d) for d in types_.outputs] if write else None
-    kind: type = type(options.nulls)
-    source = Source(
-        op, flat if op.inputs > 1 else flat[0], null_arguments(options.nulls), types_.plain_identity
-    )
     output = None
     if outs is not None:
-        output = Output(
-            joined(outs, types_.scalar_output),
-            null_values(types_.output_form, options.mark_nulls),
-            options.mark_nulls,
-            options.exclusive,
-        )
-    stride = -inner if options.reverse else inner
-    first = (length - 1) * inner if options.reverse else 0
+        instead = null_values(types_.output_form, options.mark_nulls)
+        to = joined(outs, types_.scalar_output)
+        output = Output(to, instead, options.mark_nulls, options.exclusive)
     states = joined(carries, types_.scalar_state)
-    lines = groups * inner
-    if not is_sequential(op, types_) and (lines == 1 or (lines < 8 and length >= 2 * TILE)):
-        kernel = _tiles_kernel(op, types_, kind, write)
-        for line in range(lines):
-            start = line // inner * length * inner + line % inner + first
-            place = start, stride
-            work = Reduce(source, *place) if output is None else Scan(source, output, *place)
-            walk(
-                kernel,
-                op,
-                work,
-                types_.state_form,
-                types_.plain_identity,
-                states,
-                length,
-                line=line,
-            )
-    else:
-        known = Lines(groups, length * inner, inner, 1, first, stride, length)
-        if inner == 1:
-            known = Lines(1, 0, groups, length, first, stride, length)
-        control = np.zeros(STATUS, np.int64)
-        kernel = _lines_kernel(op, types_, kind, write)
-        with naming(op):
-            run_team(
-                lines * length, control, lambda _: kernel(source, output, states, known, control)
-            )
+    block = groups, length, inner
+    _walk(types_, source, output, type(options.nulls), states, block, options.reverse)
 
     out = None
     if outs is not None:
@@ -141,6 +109,37 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     with naming(op):
         _fold_kernel(op, form)(op, like, joined(flat, scalar), count, lines)
     return joined([f[:lines].reshape(shape)[()] for f in flat], scalar)
+
+
+def _walk(
+    types_: Signature,
+    source: Source,
+    output: Output | None,
+    nulls: type,
+    states: Arrays,
+    block: tuple[int, int, int],
+    reverse: bool,
+) -> None:
+    """Walk lines of a block of ``groups * length * inner`` elements, cut into tiles if they are few and long."""
+    groups, length, inner = block
+    stride = -inner if reverse else inner
+    first = (length - 1) * inner if reverse else 0
+    op, count, write = source.op, groups * inner, output is not None
+    if not is_sequential(op, types_) and (count == 1 or (count < 8 and length >= 2 * TILE)):
+        kernel = _tiles_kernel(op, types_, nulls, write)
+        form, identity = types_.state_form, types_.plain_identity
+        for line in range(count):
+            at = line // inner * length * inner + line % inner + first, stride
+            work = Reduce(source, *at) if output is None else Scan(source, output, *at)
+            walk(kernel, op, work, form, identity, states, length, line=line)
+        return
+    lines = Lines(groups, length * inner, inner, 1, first, stride, length)
+    if inner == 1:
+        lines = Lines(1, 0, groups, length, first, stride, length)
+    control = np.zeros(STATUS, np.int64)
+    kernel = _lines_kernel(op, types_, nulls, write)
+    with naming(op):
+        run_team(count * length, control, lambda _: kernel(source, output, states, lines, control))
 
 
 def _line_states(
