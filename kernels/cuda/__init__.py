@@ -10,8 +10,6 @@ differ in rounding. How a run of keys is reduced depends on the device as well, 
 large tiles. Products overflow and underflow where a walk in order does all the same (`in_order`).
 """
 
-from typing import TYPE_CHECKING
-
 from .requirements import require
 
 require()
@@ -26,9 +24,6 @@ from .compaction import (  # noqa: E402
 )
 from .launch import scan  # noqa: E402
 
-if TYPE_CHECKING:
-    from ..backends import ByCode
-
 __all__ = [
     "by_code",
     "compact",
@@ -40,5 +35,5 @@ __all__ = [
     "scan_by_key",
 ]
 
-by_code: "ByCode | None" = None
-"""A scan of rows in any order would take one table of states for all threads."""
+by_code = None
+"""There is no scan of rows in any order."""

@@ -14,12 +14,13 @@ import numpy as np
 from numba.core import types
 
 from ..arrays import MOST, check_size
+from ..inference import lifted
 from ..nulls import InBand, Mask, Nulls
 from ..operator_calls import as_constant_as
 from ..operators import ROLES, Operator
 from ..options import ScanOptions
 from ..selection import Predicate, Runs, counter_of
-from ..signature import Signature, as_state, lifted, signature_of
+from ..signature import Signature, as_state, signature_of
 from .in_order import Substitute, substitute
 from .numbers import kernel_code, shared_code
 from .plan import Moved, Nullness, Plan, prefix_dtype_of
