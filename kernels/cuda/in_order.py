@@ -26,7 +26,7 @@ from ..built_in import BUILT_IN
 from ..cpu.calls import make_constant
 from ..cpu.types import Signature
 from ..operators import Operator, segmented
-from .functions import cuda
+from .lto import cuda
 
 libdevice = cuda.libdevice
 

@@ -19,7 +19,7 @@ from dask_gpuscan.kernels import (
     select,
     unique,
 )
-from dask_gpuscan.kernels.cuda import visits
+from dask_gpuscan.kernels.cuda import build, launch
 
 pytestmark = pytest.mark.gpu
 
@@ -31,7 +31,7 @@ MEAN_RUNS = [1, 2, 7, 500, 1_000_000]
 def schedule(request, monkeypatch):
     if request.param == "pipelined" and int(cp.cuda.Device().compute_capability) < 90:
         pytest.skip("needs compute capability 9.0")
-    monkeypatch.setattr(visits, "SCHEDULE", request.param)
+    monkeypatch.setattr(launch, "SCHEDULE", request.param)
     empty = cp.empty
 
     def poisoned(shape, dtype=float, **options):
@@ -314,7 +314,7 @@ def test_numbers_that_functions_capture():
     select([device], above(1))
     reduce_by_key(weighted(1.0), keys, values)
     scan_by_key(weighted(1.0), keys, values)
-    before = len(visits._kernels)
+    before = len(build._kernels)
     for k in (7, 50, 98):
         same(select([device], above(k))[0], x[x > k])
         sums = reduce_by_key(weighted(float(k)), keys, values)[1]
@@ -322,4 +322,4 @@ def test_numbers_that_functions_capture():
         running = scan_by_key(weighted(float(k)), keys, values)[0]
         expected = np.cumsum(x.reshape(50, 1000) * float(k), axis=1).reshape(-1)
         np.testing.assert_array_equal(running.get(), expected)
-    assert len(visits._kernels) == before
+    assert len(build._kernels) == before

@@ -8,7 +8,7 @@ __device__ __forceinline__ Prefix seed_of(const Params& p) {
 }
 
 // All lanes get the tile's aggregate; `befores` gets what comes before each warp within the tile.
-__device__ __forceinline__ State fold_columns(const State (&aggregates)[WARPS], State (&befores)[WARPS], int lane) {
+__device__ __forceinline__ State warp_fold(const State (&aggregates)[WARPS], State (&befores)[WARPS], int lane) {
   State sum = warp_scan(lane < WARPS ? aggregates[lane % WARPS] : identity(), lane);
   State before = from_earlier(sum, 1);
   if (lane < WARPS) befores[lane] = choose(lane == 0, identity(), before);

@@ -46,13 +46,13 @@ __device__ __forceinline__ void barriers_are_ready() {
 __device__ __forceinline__ void before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Addresses and sizes are multiples of 16 bytes.
-__device__ __forceinline__ void load_bulk(void* to, const void* from, u32 bytes, Barrier& done) {
+__device__ __forceinline__ void tma_load(void* to, const void* from, u32 bytes, Barrier& done) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    shared_address(to)),
                "l"(from), "r"(bytes), "r"(shared_address(&done.word))
                : "memory");
 }
-__device__ __forceinline__ void store_bulk(void* to, const void* from, u32 bytes) {
+__device__ __forceinline__ void tma_store(void* to, const void* from, u32 bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
                "r"(bytes)
                : "memory");

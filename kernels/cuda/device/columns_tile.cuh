@@ -2,7 +2,7 @@
 //
 // A tile is cut into one segment a warp, a segment into rows of 128 items, four a lane. A column's image starts at the
 // 16-byte word of global memory that holds its first byte, so whole words are copied and up to 15 bytes beside a tile's
-// own are never looked at. Where runs are marked, an image has one more item before or after the tile.
+// own are never looked at. Where runs are selected, an image has one more item before or after the tile.
 // This file must never know what the columns mean.
 #pragma once
 
@@ -13,7 +13,7 @@ constexpr int TILE = WARPS * SEGMENT;
 
 struct Params {
   const u8* in[COLUMNS];
-  const u8* payload[OUTPUTS];  // what is moved and in no column
+  const u8* payload[OUTPUTS];  // what is gathered and in no column
   u8* out[OUTPUTS];
   u8* rest[OUTPUTS];
   u64* scratch;      // zeros: a ticket, then descriptors (lookback.cuh)
@@ -91,7 +91,7 @@ __device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
 struct Tile {
   Place at;
   int skip[COLUMNS];
-  bool border;   // the tile has the first item of all in the direction in which runs are marked
+  bool border;   // the tile has the first item of all in the direction in which runs are selected
   bool vectors;  // lanes may read their items in one access
 };
 __device__ __forceinline__ void describe(const Params& p, const Place& at, Tile& tile) {

@@ -6,7 +6,7 @@
 // a prefix comes from.
 #pragma once
 
-#include "banks.cuh"
+#include "swizzle.cuh"
 
 constexpr int ROW = 32 * VN;
 constexpr int SEGMENT = ROWS * ROW;
@@ -91,22 +91,22 @@ __device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) 
 // A lane's items of a row, in one access or a few.
 template <class T>
 __device__ __forceinline__ void read_part(const u8* from, T (&values)[VN]) {
-  if constexpr (BANKS)
-    read_banks<VN>(from, values);
+  if constexpr (SWIZZLE)
+    read_swizzled<VN>(from, values);
   else
     read_vector<VN>(from, values);
 }
 template <class T>
 __device__ __forceinline__ void write_part(u8* to, const T (&values)[VN]) {
-  if constexpr (BANKS)
-    write_banks<VN>(to, values);
+  if constexpr (SWIZZLE)
+    write_swizzled<VN>(to, values);
   else if constexpr (STREAM)
     write_streaming<VN>(to, values);
   else
     write_vector<VN>(to, values);
 }
 
-__device__ __forceinline__ bool masked(const u8* mask, i64 at, int null) {
+__device__ __forceinline__ bool is_masked(const u8* mask, i64 at, int null) {
   if constexpr (NULLS == BYTES) return mask[at] == null;
   return ((mask[at >> 3] >> (at & 7)) & 1) == null;
 }
@@ -128,8 +128,8 @@ __device__ __forceinline__ void write_output(const Pointers& out, i64 at, Output
     reinterpret_cast<T*>(out[k.value])[at] = Out<k.value>::of(value);
   });
 }
-__device__ __forceinline__ Output answer(const State& before, const State& after, bool missing) {
-  if (MARK && missing) return null_output();
+__device__ __forceinline__ Output finalize(const State& before, const State& after, bool missing) {
+  if (MARK_NULLS && missing) return null_output();
   return lower(EXCLUSIVE ? before : after);
 }
 
@@ -184,7 +184,7 @@ __device__ __forceinline__ u32 read_items(const View& view, int i, State (&state
         Element e = read_element(view.in, at);
         bool gone = false;
         if constexpr (NULLS == IN_BAND) gone = is_missing(e);
-        if constexpr (NULLS == BITS || NULLS == BYTES) gone = masked(view.mask, view.bit + at, view.null);
+        if constexpr (NULLS == BITS || NULLS == BYTES) gone = is_masked(view.mask, view.bit + at, view.null);
         if (!gone) states[j] = lift(e);
         missing |= u32(gone) << j;
       }
@@ -265,7 +265,7 @@ __device__ __forceinline__ void segment_scan(const View& view, const Outputs& ou
 #pragma unroll
       for (int j = 0; j < VN; j++) {
         State after = combine(first, x[r][j]);
-        y[j] = answer(earlier, after, (missing[r] >> j) & 1);
+        y[j] = finalize(earlier, after, (missing[r] >> j) & 1);
         earlier = after;
       }
       write_items<WHOLE>(view, out, i + r * ROW, y);

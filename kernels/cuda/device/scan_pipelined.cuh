@@ -7,7 +7,7 @@
 // A ticket is taken ahead of its stage, but stages are freed in the order of tickets, so the lowest unfinished tile never
 // waits. This file must give the same bits as classic.cuh: tiles, segments and look-back are the same.
 #pragma once
-#include "bulk.cuh"
+#include "tma_copy.cuh"
 #include "window.cuh"
 
 // One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so where that
@@ -32,9 +32,9 @@ constexpr int MASK_REGION = region_offset<INPUTS>();
 constexpr int STAGE =
     MASK_REGION + (NULLS == BITS ? align_up(TILE / 8 + 32, 128) : NULLS == BYTES ? align_up(TILE + 16, 128) : 0);
 
-// Where the output has the size of the first input, results replace its items in the stage and leave by a bulk store.
+// Where the output has the size of the first input, results replace its items in the stage and leave by one copy.
 constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
-__device__ __forceinline__ bool leaves_in_bulk(const Params& p, const Place& at) {
+__device__ __forceinline__ bool leaves_by_copy(const Params& p, const Place& at) {
   if constexpr (!IN_PLACE) return false;
   i64 offset = at.first * sizeof(typename Out<0>::type);
   return at.count == TILE && aligned(p.in[0] + offset, 16) && aligned(p.out[0] + offset, 16);
@@ -135,23 +135,23 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
     }
     Place at = place_of(p, now);
     u8* stage = stages + s * STAGE;
-    u32 bulk = 0;
+    u32 copied = 0;
     each_source(p, at, stage, [&](Source source, u8* region) {
       int head = source.head(), body = source.body(), tail = source.bytes - head - body;
       u8* image = region + source.shift();
       if (lane < head) image[lane] = source.from[lane];
       if (lane >= 16 && lane - 16 < tail) image[head + body + lane - 16] = source.from[head + body + lane - 16];
-      bulk += body;
+      copied += body;
     });
     before_copies();
     __syncwarp();
     if (lane == 0) {
       ring.place[s] = at;
       ring.follows[s] = at.line == line ? tile : -1;
-      ring.full[s].arrive_and_expect(bulk);
+      ring.full[s].arrive_and_expect(copied);
       each_source(p, at, stage, [&](Source source, u8* region) {
         int head = source.head(), body = source.body();
-        if (body) load_bulk(region + source.shift() + head, source.from + head, body, ring.full[s]);
+        if (body) tma_load(region + source.shift() + head, source.from + head, body, ring.full[s]);
       });
     }
     if (EVERY_LANE && lane > 0) ring.full[s].arrive();
@@ -249,19 +249,19 @@ __device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, in
     u8* stage = stages + s * STAGE;
     View view = view_of(p, at, stage);
     Outputs out = outputs_of(p, at);
-    bool bulk = leaves_in_bulk(p, at);
-    if (bulk) out.at[0] = stage;
+    bool copied = leaves_by_copy(p, at);
+    if (copied) out.at[0] = stage;
     segment_scan(view, out, warp, lane, [&] {
       ring.reduced[s].wait(turn.phase);
       ring.known[s].wait(turn.phase);
       return earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
     });
-    if (bulk) before_copies();
+    if (copied) before_copies();
     warp_arrives(ring.scanned[s], lane);
   }
 }
 
-// By one thread: stores what leaves in bulk, and frees stages as soon as they have been read.
+// By one thread: stores what leaves by copy, and frees stages as soon as they have been read.
 __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* stages) {
   int leaving = -1;  // the stage that a store may still read
   for (Turn turn;; turn.next()) {
@@ -276,24 +276,24 @@ __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* st
     Place at = ring.place[s];
     if (at.line < 0) break;
     ring.scanned[s].wait(turn.phase);
-    bool bulk = leaves_in_bulk(p, at);
-    if (bulk) store_bulk(outputs_of(p, at).at[0], stages + s * STAGE, TILE * sizeof(typename Out<0>::type));
+    bool copied = leaves_by_copy(p, at);
+    if (copied) tma_store(outputs_of(p, at).at[0], stages + s * STAGE, TILE * sizeof(typename Out<0>::type));
     if (leaving >= 0) {
-      if (bulk)
+      if (copied)
         stores_have_read<1>();
       else
         stores_have_read<0>();
       ring.empty[leaving].arrive();
     }
-    leaving = bulk ? s : -1;
-    if (!bulk) ring.empty[s].arrive();
+    leaving = copied ? s : -1;
+    if (!copied) ring.empty[s].arrive();
   }
   stores_are_done();
 }
 
 constexpr int SQUADS = AGGREGATING * SQUAD + (WRITE ? WARPS : 0), BLOCK = (SQUADS + 2 + LOOKBACKS) * 32;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(128) u8 stages[];
   __shared__ Ring ring;

@@ -19,7 +19,7 @@ __device__ __forceinline__ View view_of(const Params& p, const Place& at) {
   return view;
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   __shared__ i64 next;
   __shared__ State aggregates[WARPS];

@@ -1,12 +1,12 @@
 // The pipelined schedule of columns, for sm_90 and later: blocks that stay, around a ring of stages in shared memory.
 //
-// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad marks and reduces its segment as soon
-// as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
+// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad selects and reduces items of its segment as
+// soon as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
 // the squad's aggregates, a look-back warp finds what comes before a tile, and then the squad writes it. So tiles load while
 // DEPTH others wait for their prefix, most of them without a stage. Stages and tickets are taken in order, and what a
 // warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
 #pragma once
-#include "bulk.cuh"
+#include "tma_copy.cuh"
 #include "window.cuh"
 
 constexpr int SLOTS = STAGES + DEPTH + 1;  // tiles that are loading, waiting, or being written
@@ -55,7 +55,7 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
     ring.full[s].arrive_and_expect(bytes);
     unroll<COLUMNS>([&](auto k) {
       Source source = source_of<k.value>(p, at);
-      load_bulk(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
+      tma_load(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
     });
     turn.next();
     taken = ring.empty[turn.place].ready(turn.phase ^ 1);
@@ -69,7 +69,7 @@ __device__ __forceinline__ void publish_tiles(const Params& p, Ring& ring, int l
     ring.reduced[s].wait(turn.phase);
     i64 tile = ring.tile[s].at.tile;
     if (tile < 0) return;
-    State all = fold_columns(ring.aggregates[s], ring.befores[s], lane);
+    State all = warp_fold(ring.aggregates[s], ring.befores[s], lane);
     if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
     if (lane == 0) publish(Lookback(p, 0).tiles + tile * DESCRIPTOR, all);
     __syncwarp();
@@ -165,7 +165,7 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
 }
 
 extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
-    visit_tiles(const __grid_constant__ Params p) {
+    run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(128) u8 shared[];
   __shared__ Ring ring;
