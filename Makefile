@@ -9,7 +9,7 @@ PYTHON ?= python3
 help:
 	@echo 'make demo       the example on real flights data (examples/flights_etl.py)'
 	@echo 'make test       all tests, with the doctests of the package and of docs/'
-	@echo 'make check      formatting, lint rules, types'
+	@echo 'make check      formatting, lint rules, imports, types'
 	@echo 'make format     apply the formatting and the lint fixes that are safe'
 	@echo 'make docs       the documentation, into docs/_build/html'
 	@echo 'make bench      the benchmarks, into benchmarks/results'
@@ -45,13 +45,14 @@ demo: .venv/demo/ready
 test: .venv/test/ready
 	.venv/test/bin/python -m pytest --numprocesses auto $(PYTEST)
 
-# mypy knows packages by their folders, so it reads a tree of links in which kernels/ stands where it is installed.
+# mypy and import-linter know packages by their folders, so they read a tree of links in which kernels/ stands where it is installed.
 check: .venv/check/ready
 	.venv/check/bin/ruff format --check .
 	.venv/check/bin/ruff check .
 	@rm -rf .venv/check/tree && mkdir -p .venv/check/tree/dask_gpuscan
 	@ln -s "$(CURDIR)"/dask_gpuscan/* "$(CURDIR)/kernels" .venv/check/tree/dask_gpuscan/
 	@ln -s "$(CURDIR)"/dask_gpuscan_sizes.py .venv/check/tree/
+	cd .venv/check/tree && PYTHONPATH=. ../bin/lint-imports --config "$(CURDIR)/pyproject.toml" --cache-dir ../imports
 	cd .venv/check/tree && ../bin/mypy --config-file "$(CURDIR)/pyproject.toml" --cache-dir ../mypy \
 	  --package dask_gpuscan --module dask_gpuscan_sizes
 

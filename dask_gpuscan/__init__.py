@@ -9,8 +9,10 @@ Examples
 [1, 3, 6]
 """
 
-from .accessor import Gpuscan, register
-from .arrays import cummax, cummin, cumprod, cumsum, scan
+from .api.accessor import Gpuscan, register
+from .api.arrays import cummax, cummin, cumprod, cumsum, scan
+from .api.run_ends import run_end_decode, run_end_encode
+from .api.runs import rle_decode
 from .kernels.built_in import (
     add,
     affine,
@@ -27,8 +29,6 @@ from .kernels.built_in import (
     welford,
 )
 from .kernels.operators import Operator, check_associative, operator, segmented
-from .run_ends import run_end_decode, run_end_encode
-from .runs import rle_decode
 
 __version__ = "0.1.0"
 

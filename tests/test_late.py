@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from dask_gpuscan.late import when_imported
+from dask_gpuscan.api.lazy_import import when_imported
 
 
 @pytest.fixture

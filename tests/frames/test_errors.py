@@ -6,7 +6,7 @@ import pytest
 
 from backends import has_cuda
 from dask_gpuscan import maximum
-from dask_gpuscan.columns import library_of
+from dask_gpuscan.frames.registry import library_of
 from strategies import partitioned
 
 df = pd.DataFrame({"n": [1, 2], "s": ["a", "b"], "c": pd.Categorical(["a", "b"]), "o": [{}, {}]})

@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dask_gpuscan.keys import AT_ONCE, first_end, last_start
+from dask_gpuscan.frames.keys import AT_ONCE, first_end, last_start
 
 ROWS = 9 * AT_ONCE
 

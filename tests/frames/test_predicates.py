@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_gpuscan import predicates
-from dask_gpuscan.predicates import Expression
+from dask_gpuscan.ops import predicate_text as predicates
+from dask_gpuscan.ops.predicate_text import Expression
 from strategies import partitioned
 
 frame = pd.DataFrame(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends import same
-from dask_gpuscan.lookback import CHAIN, WINDOW, tasks
+from dask_gpuscan.graph.lookback import CHAIN, WINDOW, tasks
 from strategies import cuts, partitioned
 
 

@@ -1,0 +1,1 @@
+"""What users see: arguments are checked here and handed on."""

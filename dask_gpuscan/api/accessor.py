@@ -1,0 +1,75 @@
+"""The ``.gpuscan`` accessor of pandas, cuDF and Dask Series and DataFrames.
+
+Its methods are kept by theme, one module each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.dataframe as dd
+import pandas as pd
+from dask.dataframe import extensions
+
+from .filter import FilterMethods
+from .groupby import GroupMethods
+from .lazy_import import when_imported
+from .rows import RowMethods
+from .runs import RunMethods
+from .scans import ScanMethods
+from .sessions import SessionMethods
+from .windows import WindowMethods
+
+
+class Gpuscan(
+    ScanMethods,
+    RowMethods,
+    WindowMethods,
+    FilterMethods,
+    RunMethods,
+    GroupMethods,
+    SessionMethods,
+):
+    """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
+
+    On pandas and cuDF objects the answer is computed at once; on Dask collections it is lazy, and the same
+    as pandas' (or cuDF's) on the whole data, whatever the partitioning. Index, divisions, names and dtypes are kept.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+    >>> df = pd.DataFrame({"x": [1, 2, 3, 4]})
+    >>> df.gpuscan.cumsum()["x"].tolist()
+    [1, 3, 6, 10]
+    >>> ddf = dd.from_pandas(df, npartitions=2)
+    >>> ddf.gpuscan.cumsum()["x"].compute().tolist()
+    [1, 3, 6, 10]
+    """
+
+    def __init__(self, obj: Any) -> None:
+        self._obj = obj
+
+
+def register() -> None:
+    """Put ``.gpuscan`` on pandas and Dask Series and DataFrames; on cuDF's once cuDF is imported."""
+    for cls, decorate in (
+        (pd.Series, pd.api.extensions.register_series_accessor),
+        (pd.DataFrame, pd.api.extensions.register_dataframe_accessor),
+        (dd.Series, extensions.register_series_accessor),
+        (dd.DataFrame, extensions.register_dataframe_accessor),
+    ):
+        if not hasattr(cls, "gpuscan"):  # a reload must not warn
+            decorate("gpuscan")(Gpuscan)
+    when_imported("cudf", _register_cudf)
+
+
+def _register_cudf() -> None:
+    import cudf
+    from dask.sizeof import sizeof
+
+    from dask_gpuscan_sizes import register_cudf
+
+    register_cudf(sizeof)
+    if not hasattr(cudf.Series, "gpuscan"):
+        cudf.api.extensions.register_series_accessor("gpuscan")(Gpuscan)
+        cudf.api.extensions.register_dataframe_accessor("gpuscan")(Gpuscan)

@@ -1,0 +1,82 @@
+"""Checks of arguments that several public functions take: each names the argument and what is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise a ValueError for a flag that is neither True nor False."""
+    for name, value in flags.items():
+        if type(value).__name__ not in ("bool", "bool_"):
+            raise ValueError(f"{name} must be True or False, found {value!r}")
+
+
+def check_limit(limit: Any) -> int | None:
+    """Return a limit of rows as an int, or None."""
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1:
+        raise ValueError(f"limit must be a positive integer or None, found {limit!r}")
+    return min(int(limit), 2**62)
+
+
+def check_dtype(dtype: Any) -> Any:
+    """Return a dtype as pandas understands it, or None."""
+    if dtype is None:
+        return None
+    try:
+        return pd.api.types.pandas_dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype, found {dtype!r}") from None
+
+
+def check_ddof(ddof: Any) -> int:
+    """Return delta degrees of freedom as an int."""
+    if isinstance(ddof, bool) or not hasattr(ddof, "__index__"):
+        raise ValueError(f"ddof must be an integer, found {ddof!r}")
+    return int(ddof)
+
+
+def named_reductions(
+    columns: list[Hashable], as_series: bool, functions: Any, named: Mapping[str, Any]
+) -> tuple[list[tuple[Hashable, Hashable, str]], bool]:
+    """Return what an ``agg`` asks for: (label, column, reduction) each, and whether labels have two levels."""
+    if (functions is None) == (not named):
+        raise TypeError("agg takes names of reductions, or keywords name=(column, reduction)")
+    if named:
+        return [
+            (keyword, *_pair(keyword, asked, columns, as_series))
+            for keyword, asked in named.items()
+        ], False
+    if not isinstance(functions, Mapping):
+        functions = dict.fromkeys(columns, functions)
+    wanted: list[tuple[Hashable, Hashable, str]] = []
+    lists = any(isinstance(names, (list, tuple)) for names in functions.values())
+    for column, names in functions.items():
+        if not isinstance(names, (str, list, tuple)):
+            raise TypeError(f"agg takes names of reductions, found {names!r}")
+        for name in [names] if isinstance(names, str) else names:
+            label: Hashable = column
+            if lists:
+                label = name if as_series else (column, name)
+            wanted.append((label, column, name))
+    return wanted, lists and not as_series
+
+
+def _pair(
+    keyword: str, asked: Any, columns: list[Hashable], as_series: bool
+) -> tuple[Hashable, str]:
+    """Return the column and the reduction that a keyword of ``agg`` asks for; of one column, the reduction will do."""
+    if isinstance(asked, pd.NamedAgg) and not (
+        getattr(asked, "args", ()) or getattr(asked, "kwargs", {})
+    ):
+        return asked.column, asked.aggfunc
+    if as_series and isinstance(asked, str):
+        return columns[0], asked
+    if not isinstance(asked, tuple) or len(asked) != 2:
+        raise TypeError(f"agg takes {keyword}=(column, reduction), found {asked!r}")
+    return asked

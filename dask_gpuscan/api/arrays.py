@@ -1,0 +1,224 @@
+"""Scans of arrays: NumPy, CuPy, Dask, and anything that speaks Arrow; frames are passed on to their accessor.
+
+The type of the input chooses the answer's. This module must never loop over elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from .. import kernels
+from ..graph.lookback import look_back, over_blocks
+from ..kernels import BUILT_IN, Operator
+from ..ops.array_scan import ArrayScan
+from ..ops.columnwise import ColumnCarry
+from ..ops.scan import ScanColumn
+from .arguments import check_dtype, check_flags
+
+
+def scan(
+    x: Any,
+    op: Operator,
+    axis: int | None = None,
+    *,
+    exclusive: bool = False,
+    initial: Any = None,
+    reverse: bool = False,
+    dtype: Any = None,
+) -> Any:
+    """Scan an array by any operator.
+
+    Parameters
+    ----------
+    x : array, or tuple of arrays
+        NumPy, CuPy and Dask arrays of any number of dimensions (one a parameter of the operator's lift);
+        pyarrow Arrays and ChunkedArrays and anything else with ``__arrow_c_array__`` or
+        ``__arrow_c_stream__``, which are scanned as pandas scans Arrow-backed columns and come out as
+        pyarrow; pandas, cuDF and Dask frames and series.
+    op : Operator
+    axis : int, optional
+        Default: the flattened array, as in NumPy.
+    exclusive : bool, default False
+        Write the state before each element rather than after it.
+    initial : state, optional
+        Start from this state of the operator.
+    reverse : bool, default False
+        Run from the last element to the first.
+    dtype : dtype, optional
+        Of the answer; where the element is the state, also to accumulate in.
+
+    Returns
+    -------
+    array or tuple of arrays
+        Of the type of `x`; a tuple if the operator lowers its state to one. Lazy for Dask arrays.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For inputs, arguments and operators that do not fit, before anything is computed.
+
+    Examples
+    --------
+    >>> import numpy as np, dask_gpuscan
+    >>> dask_gpuscan.scan(np.array([[1, 5], [7, 3]]), dask_gpuscan.maximum, axis=0)
+    array([[1, 5],
+           [7, 5]])
+    """
+    if not isinstance(op, Operator):
+        raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
+    options = {"exclusive": exclusive, "initial": initial, "reverse": reverse, "dtype": dtype}
+    if _is_frame(x):
+        _check_axis(axis, 1)
+        return x.gpuscan.scan(op, **options)
+    return _scan(f"scan-{op.name}", x, op, axis, **options)
+
+
+def _is_frame(x: Any) -> bool:
+    return hasattr(type(x), "gpuscan")
+
+
+def _check_axis(axis: Any, ndim: int) -> int:
+    """Return the axis, counted from the first; None is the only one."""
+    if axis is None and ndim == 1:
+        return 0
+    is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
+    if not is_integer or not -ndim <= axis < ndim:
+        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {axis!r}")
+    return int(axis) % ndim
+
+
+def _scan(
+    label: str,
+    x: Any,
+    op: Operator,
+    axis: int | None,
+    *,
+    exclusive: bool = False,
+    initial: Any = None,
+    reverse: bool = False,
+    dtype: Any = None,
+) -> Any:
+    check_flags(exclusive=exclusive, reverse=reverse)
+    if not isinstance(x, (tuple, da.Array)) and not kernels.is_array(x):
+        _check_axis(axis, 1)
+        requested = check_dtype(dtype)
+        return _scan_arrow(x, ScanColumn(label, op, True, exclusive, reverse, initial, requested))
+    arrays = _check_arrays(op, x)
+    wanted = None if dtype is None else np.dtype(dtype)
+    if axis is None and arrays[0].ndim != 1:
+        arrays = tuple(a.ravel() for a in arrays)
+    along = _check_axis(axis, arrays[0].ndim)
+    carry = ArrayScan(label, op, along, exclusive, reverse, initial, wanted)
+    if not isinstance(arrays[0], da.Array):
+        return carry.apply(arrays, None)
+    types = carry.check(arrays)
+    if not types.scalar_output:
+        raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+    like = arrays[0]._meta  # an empty NumPy or CuPy array
+    meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
+    return over_blocks(arrays, carry, carry.axis, meta)
+
+
+def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
+    """Return the input arrays of an operator; all of one kind and shape."""
+    arrays = x if isinstance(x, tuple) else (x,)
+    kinds = {da.Array if isinstance(a, da.Array) else type(a) for a in arrays}
+    known = [a for a in arrays if isinstance(a, da.Array) or kernels.is_array(a)]
+    if len(known) != len(arrays) or len(kinds) != 1:
+        names = ", ".join(type(a).__name__ for a in arrays)
+        raise TypeError(f"x must be NumPy, CuPy or Dask arrays, all of one kind, found {names}")
+    for a in arrays:
+        if isinstance(getattr(a, "_meta", a), np.ma.MaskedArray):
+            raise TypeError(
+                "x must not be a masked array: scan a nullable column (Int64, Float64) or an Arrow array, "
+                "or fill it"
+            )
+    if len(arrays) != op.inputs:
+        raise TypeError(f"{op.name} takes {op.inputs} arrays, found {len(arrays)}")
+    if len(arrays) > 1:
+        shapes = [a.shape for a in arrays]
+        known = [s for s in shapes if not any(np.isnan(length) for length in s)]
+        if len({a.ndim for a in arrays}) > 1 or len(set(known)) > 1:
+            raise ValueError(f"x must be arrays of one shape, found {shapes}")
+    if arrays[0].ndim == 0:
+        raise ValueError("x must have at least one dimension, found a 0-d array")
+    return arrays
+
+
+def _scan_arrow(x: Any, column: ScanColumn) -> Any:
+    """Scan Arrow data as an Arrow-backed column of pandas; Arrow comes out."""
+    if isinstance(x, (pa.Array, pa.ChunkedArray)):
+        data = x
+    elif hasattr(x, "__arrow_c_array__"):
+        data = pa.array(x)
+    elif hasattr(x, "__arrow_c_stream__"):
+        data = pa.chunked_array(x)
+    else:
+        raise TypeError(
+            f"x must be an array (NumPy, CuPy, Dask, Arrow) or a frame or series (pandas, cuDF, Dask), "
+            f"found {type(x).__name__}"
+        )
+    chunked = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
+    series = pd.Series(pd.arrays.ArrowExtensionArray(chunked), copy=False)
+    out = look_back(series, ColumnCarry(column)).array.__arrow_array__()
+    return out if isinstance(data, pa.ChunkedArray) else out.chunk(0)
+
+
+def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
+    """Scan by a built-in operator under the name that pandas and NumPy give it."""
+    if _is_frame(x):
+        return getattr(x.gpuscan, name)(axis=0 if axis is None else axis, **options)
+    return _scan(name, x, op, axis, **options)
+
+
+def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
+    """Return the running sum of an array; see `scan` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, dask_gpuscan
+    >>> dask_gpuscan.cumsum(np.array([1, 2, 3]), exclusive=True)
+    array([0, 1, 3])
+    """
+    return _named("cumsum", x, BUILT_IN["add"], axis, options)
+
+
+def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
+    """Return the running product of an array; see `scan` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, dask_gpuscan
+    >>> dask_gpuscan.cumprod(np.array([1.0, 2.0, 3.0]))
+    array([1., 2., 6.])
+    """
+    return _named("cumprod", x, BUILT_IN["multiply"], axis, options)
+
+
+def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
+    """Return the running maximum of an array; see `scan` for the parameters.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, dask_gpuscan
+    >>> dask_gpuscan.cummax(pa.array([1, None, 3])).to_pylist()
+    [1, None, 3]
+    """
+    return _named("cummax", x, BUILT_IN["maximum"], axis, options)
+
+
+def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
+    """Return the running minimum of an array; see `scan` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, dask_gpuscan
+    >>> dask_gpuscan.cummin(np.array([3, 1, 2]))
+    array([3, 1, 1])
+    """
+    return _named("cummin", x, BUILT_IN["minimum"], axis, options)

@@ -1,0 +1,137 @@
+"""The methods of ``.gpuscan`` that keep the rows for which a predicate is true."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from dask.base import is_dask_collection
+from dask.dataframe.utils import meta_nonempty
+
+from ..frames.registry import names_of
+from ..graph.filter import filtered, split
+from ..graph.lookback import is_lazy, meta_of
+from ..graph.rebalance import rebalanced
+from ..ops.filter import Predicate, filter_rows, split_rows
+from ..ops.predicate_function import function_of
+from ..ops.predicate_text import Expression
+from .arguments import check_flags
+
+
+class FilterMethods:
+    """The part of `Gpuscan` that filters rows."""
+
+    _obj: Any
+
+    def filter(self, predicate: Any, rebalance: bool = False) -> Any:
+        """Return the rows that a predicate keeps, in their order, with index and dtypes.
+
+        Parameters
+        ----------
+        predicate : Series of bool, str or function
+            A boolean Series, whose nulls are not kept; an expression of comparisons, arithmetic, boolean
+            operators, literals and names of columns (odd ones in backquotes); or a Python function whose
+            parameters are named like columns of numbers or bool, which is compiled and fused into the pass:
+            it may compute, but neither read files nor print nor use objects. It sees NaN, but no other nulls.
+        rebalance : bool, default False
+            Spread the rows that are left evenly over the partitions of a Dask collection. Counts them now, as
+            all lengths tell which partitions a new one is made of, and so makes them known.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of ``frame[predicate]``; a Dask collection keeps its divisions, unless it is rebalanced.
+
+        Raises
+        ------
+        TypeError
+            For a predicate that is not boolean.
+        ValueError
+            For one that names unknown columns, holds anything else, or whose rows are not the frame's.
+
+        Notes
+        -----
+        One pass over the columns of fixed width; strings and others are gathered. Algorithm: Merrill and
+        Garland, NVR-2016-002, section 5.2.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"delay": [40.0, None, 5.0, 90.0], "carrier": ["UA", "UA", "AA", "AA"]})
+        >>> df.gpuscan.filter("delay > 30 and carrier == 'UA'")
+           delay carrier
+        0   40.0      UA
+        >>> df.gpuscan.filter(lambda delay: delay < 50).index.tolist()
+        [0, 2]
+        """
+        check_flags(rebalance=rebalance)
+        checked = _check(self._obj, predicate)
+        if not is_lazy(self._obj):
+            return filter_rows(self._obj, checked)
+        kept = filtered(self._obj, checked)
+        return rebalanced(kept) if rebalance else kept
+
+    def partition(self, predicate: Any) -> tuple[Any, Any]:
+        """Return the rows that a predicate keeps, and the rest: both in their order, from one pass.
+
+        Parameters
+        ----------
+        predicate : Series of bool, str or function
+            As for `filter`. Rows for which it is null are in the rest.
+
+        Returns
+        -------
+        kept, rest : Series or DataFrame
+            Compute those of a Dask collection together (``dask.compute(kept, rest)``), for one pass.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> odd, even = pd.Series([1, 2, 3, 4], name="x").gpuscan.partition("x % 2 == 1")
+        >>> odd.tolist(), even.tolist()
+        ([1, 3], [2, 4])
+        """
+        checked = _check(self._obj, predicate)
+        return (split if is_lazy(self._obj) else split_rows)(self._obj, checked)
+
+
+def _check(obj: Any, predicate: Any) -> Predicate:
+    """Return a predicate in the form that partitions are given it; raises what a user should see early."""
+    meta = meta_of(obj)
+    names = names_of(meta)
+    checked: Predicate
+    if isinstance(predicate, str):
+        checked = Expression(predicate)
+        checked.check(names)
+    elif is_dask_collection(predicate):
+        if not is_lazy(obj):
+            raise TypeError("predicate is a Dask collection and the frame is not; compute it first")
+        if getattr(predicate, "ndim", 0) != 1 or not hasattr(predicate, "divisions"):
+            raise TypeError(f"predicate must be a Series of bool, found {type(predicate).__name__}")
+        checked = predicate
+    elif inspect.isfunction(predicate) or hasattr(predicate, "py_func"):
+        checked = function_of(predicate, names, meta.ndim)
+    elif getattr(predicate, "ndim", 0) == 1 and hasattr(predicate, "dtype"):
+        if is_lazy(obj):
+            raise TypeError(
+                f"predicate of a Dask collection must be a Dask Series, a string or a function, "
+                f"found {type(predicate).__name__}"
+            )
+        checked = predicate
+    else:
+        raise TypeError(
+            f"predicate must be a boolean Series, a string or a function, "
+            f"found {type(predicate).__name__}"
+        )
+    if not is_lazy(obj):
+        return checked  # others are told at once, when the rows are chosen
+    filter_rows(meta.iloc[:0], meta_of(checked))
+    if isinstance(checked, Expression):
+        named = meta.to_frame() if meta.ndim == 1 else meta
+        named = named[list(checked.columns)]
+        if not any(
+            isinstance(d, np.dtype) and d.kind == "O" for d in named.dtypes
+        ):  # whose values may be anything
+            filter_rows(meta_nonempty(named), checked)  # some libraries compare what has no rows
+    return checked

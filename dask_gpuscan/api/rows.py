@@ -1,0 +1,91 @@
+"""The methods of ``.gpuscan`` that fill nulls and number rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..graph.lookback import look_back
+from ..ops.columnwise import ColumnCarry
+from ..ops.fill import FillColumn
+from ..ops.row_number import ResetIndex, RowNumber
+from .arguments import check_flags, check_limit
+
+
+class RowMethods:
+    """The part of `Gpuscan` that fills nulls and numbers rows."""
+
+    _obj: Any
+
+    def ffill(self, limit: int | None = None) -> Any:
+        """Fill nulls with the last value before them, over partition borders too.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Fill at most this many nulls in a row.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of any dtype that pandas fills, strings and categoricals included.
+
+        Raises
+        ------
+        ValueError
+            If `limit` is not a positive integer.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, None, None, 4.0]).gpuscan.ffill(limit=1).tolist()
+        [1.0, 1.0, nan, 4.0]
+        """
+        return look_back(self._obj, ColumnCarry(FillColumn(False, check_limit(limit))))
+
+    def bfill(self, limit: int | None = None) -> Any:
+        """Fill nulls with the next value after them; parameters as for `ffill`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([None, "a", None]).gpuscan.bfill().tolist()
+        ['a', 'a', nan]
+        """
+        return look_back(self._obj, ColumnCarry(FillColumn(True, check_limit(limit))))
+
+    def row_number(self) -> Any:
+        """Return the number of each row in the whole collection, from 0, as a Series of int64.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> ddf = dd.from_pandas(pd.DataFrame({"x": list("abc")}), npartitions=2)
+        >>> ddf.gpuscan.row_number().compute().tolist()
+        [0, 1, 2]
+        """
+        # rows are counted by their index: no column need be read
+        counted = self._obj if self._obj.ndim == 1 else self._obj[[]]
+        return look_back(counted, RowNumber())
+
+    def reset_index(self, drop: bool = False) -> Any:
+        """Return the collection with a default index that runs on over the partitions.
+
+        Parameters
+        ----------
+        drop : bool, default False
+            Drop the old index rather than keeping it as a column.
+
+        Returns
+        -------
+        Series or DataFrame
+            As for `pandas.DataFrame.reset_index`; a Series whose index is kept becomes a DataFrame.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> ddf = dd.from_pandas(pd.DataFrame({"x": [5, 6]}, index=[10, 20]), npartitions=2)
+        >>> ddf.gpuscan.reset_index(drop=True).compute().index.tolist()
+        [0, 1]
+        """
+        check_flags(drop=drop)
+        return look_back(self._obj, ResetIndex(drop))

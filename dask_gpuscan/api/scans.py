@@ -1,0 +1,292 @@
+"""The methods of ``.gpuscan`` that scan columns: running sums and their kin, and scans by any operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dask.dataframe.utils import meta_nonempty
+
+from ..frames.registry import names_of
+from ..graph.lookback import is_lazy, look_back, meta_of
+from ..kernels import BUILT_IN, Operator
+from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
+from ..ops.scan import ScanColumn
+from .arguments import check_dtype, check_flags
+
+
+class ScanMethods:
+    """The part of `Gpuscan` that scans: running sums and their kin, and scans by any operator."""
+
+    _obj: Any
+
+    def cumsum(
+        self,
+        axis: Any = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running sum.
+
+        Parameters
+        ----------
+        axis : {0, "index", 1, "columns"}, default 0
+            Along the rows; or, for a DataFrame of numbers, along the columns of each row.
+        skipna : bool, default True
+            Nulls stay null and the sum goes on after them; if False, all that follows a null is null.
+        numeric_only : bool, default False
+            Leave out columns that are not numbers or bool.
+        exclusive : bool, default False
+            Sum what comes before each row, without the row itself.
+        initial : scalar or dict of column to scalar, optional
+            Start from this value rather than from zero.
+        reverse : bool, default False
+            Run from the last row to the first.
+        dtype : dtype, optional
+            Accumulate and answer in this dtype. Default: as pandas does.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of the same kind, length and index.
+
+        Raises
+        ------
+        TypeError
+            For a column that has no sum, naming it; for an `initial` or `dtype` that does not fit.
+        ValueError
+            For an unknown `axis`.
+
+        Notes
+        -----
+        Integers wrap around on overflow as NumPy's do; Arrow-backed ones raise, as in pandas.
+        One pass over the data; see `dask_gpuscan.kernels.scan` for the algorithm.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> s = pd.Series([1.0, None, 3.0])
+        >>> s.gpuscan.cumsum().tolist()
+        [1.0, nan, 4.0]
+        >>> s.gpuscan.cumsum(reverse=True, initial=10).tolist()
+        [14.0, nan, 13.0]
+        """
+        options = (exclusive, initial, reverse, dtype)
+        return self._scan("cumsum", "add", axis, skipna, numeric_only, *options)
+
+    def cumprod(
+        self,
+        axis: Any = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running product; parameters as for `cumsum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 2, 3, 4]).gpuscan.cumprod().tolist()
+        [1, 2, 6, 24]
+        """
+        options = (exclusive, initial, reverse, dtype)
+        return self._scan("cumprod", "multiply", axis, skipna, numeric_only, *options)
+
+    def cummax(
+        self,
+        axis: Any = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running maximum; parameters as for `cumsum`. Takes datetimes too.
+
+        With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
+        smallest value of the dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 3, 2]).gpuscan.cummax().tolist()
+        [1, 3, 3]
+        """
+        options = (exclusive, initial, reverse, dtype)
+        return self._scan("cummax", "maximum", axis, skipna, numeric_only, *options)
+
+    def cummin(
+        self,
+        axis: Any = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running minimum; parameters as for `cumsum`. Takes datetimes too.
+
+        With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
+        largest value of the dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([3, 1, 2]).gpuscan.cummin(reverse=True).tolist()
+        [1, 1, 2]
+        """
+        options = (exclusive, initial, reverse, dtype)
+        return self._scan("cummin", "minimum", axis, skipna, numeric_only, *options)
+
+    def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
+        """Return whether any value so far is true (not zero); nulls are passed over.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
+        [False, True, True]
+        """
+        return self._scan("cumany", "logical_any", 0, True, False, exclusive, None, reverse, None)
+
+    def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
+        """Return whether all values so far are true (not zero); nulls are passed over.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
+        [True, False, False]
+        """
+        return self._scan("cumall", "logical_all", 0, True, False, exclusive, None, reverse, None)
+
+    def cumcount(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
+        """Return the number of values so far that are not null, as int64: its last row is ``count()``.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([5.0, None, 7.0]).gpuscan.cumcount().tolist()
+        [1, 1, 2]
+        """
+        present = (~self._obj.isna()).gpuscan
+        return present._scan("cumcount", "add", 0, True, False, exclusive, None, reverse, None)
+
+    def scan(
+        self,
+        op: Operator,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Any:
+        """Scan by any operator.
+
+        Parameters
+        ----------
+        op : Operator
+            A built-in one, or one made by `dask_gpuscan.operator`. An operator of several inputs takes the
+            columns of a DataFrame in their order, and answers with one Series.
+        exclusive, reverse, skipna, dtype
+            As for `cumsum`.
+        initial : state, optional
+            Start from this state of the operator; for a state that is a tuple, an element will do.
+
+        Returns
+        -------
+        Series or DataFrame
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `op` is no operator, Numba cannot compile its functions for a column, or they raise.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> xor = dask_gpuscan.operator(lambda a, b: a ^ b, identity=0)
+        >>> pd.Series([1, 2, 4, 1]).gpuscan.scan(xor).tolist()
+        [1, 3, 7, 6]
+        """
+        if not isinstance(op, Operator):
+            names = ", ".join(BUILT_IN)
+            raise TypeError(
+                f"op must be an Operator made by dask_gpuscan.operator, or one of the built-in "
+                f"dask_gpuscan.{{{names}}}; found {op!r}"
+            )
+        check_flags(exclusive=exclusive, reverse=reverse, skipna=skipna)
+        initial, dtype = self._check_initial(initial), check_dtype(dtype)
+        column = ScanColumn(f"scan-{op.name}", op, skipna, exclusive, reverse, initial, dtype)
+        if op.inputs == 1:
+            return look_back(self._obj, ColumnCarry(column))
+        columns = 1 if self._obj.ndim == 1 else len(self._obj.columns)
+        if columns != op.inputs:
+            raise TypeError(
+                f"{op.name} takes {op.inputs} input columns, found {columns}; choose them in order"
+            )
+        return look_back(self._obj, JointCarry(column))
+
+    def _scan(
+        self,
+        label: str,
+        op: str,
+        axis: Any,
+        skipna: bool,
+        numeric_only: bool,
+        exclusive: bool,
+        initial: Any,
+        reverse: bool,
+        dtype: Any,
+    ) -> Any:
+        check_flags(skipna=skipna, numeric_only=numeric_only, exclusive=exclusive, reverse=reverse)
+        if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
+            if exclusive or reverse or initial is not None or dtype is not None:
+                raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
+            if not is_lazy(self._obj):
+                return _along_rows(self._obj, label, skipna, numeric_only)
+            meta = _part_along_rows(self._obj._meta, label, skipna, numeric_only)
+            options = (label, skipna, numeric_only)
+            return self._obj.map_partitions(_part_along_rows, *options, meta=meta)
+        if not isinstance(axis, (int, str)) or axis not in (0, "index", "rows"):
+            raise ValueError(f"axis must be 0 or 'index' (for a DataFrame also 1), found {axis!r}")
+        initial, dtype = self._check_initial(initial), check_dtype(dtype)
+        column = ScanColumn(label, BUILT_IN[op], skipna, exclusive, reverse, initial, dtype)
+        return look_back(self._obj, ColumnCarry(column, numeric_only))
+
+    def _check_initial(self, initial: Any) -> Any:
+        """Return a plain dict for a mapping of columns, each of which must be there."""
+        if not isinstance(initial, Mapping):
+            return initial
+        names = names_of(meta_of(self._obj))
+        for name in initial:
+            if name not in names:
+                raise ValueError(f"initial names column {name!r}, found {names}")
+        return dict(initial)
+
+
+def _part_along_rows(part: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
+    """Scan each row of a partition; one without rows has the dtypes of others, which pandas does not see to."""
+    if len(part):
+        return _along_rows(part, label, skipna, numeric_only)
+    return _along_rows(meta_nonempty(part), label, skipna, numeric_only).iloc[:0]
+
+
+def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
+    """Scan each row of a partition: no row looks at another, so its library does it."""
+    numbers = numeric_columns(frame) if numeric_only else frame
+    return getattr(numbers, label)(axis=1, skipna=skipna)

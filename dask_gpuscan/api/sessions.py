@@ -1,0 +1,162 @@
+"""The methods of ``.gpuscan`` for sessions: events that follow each other within a gap.
+
+A session number is the number of gaps before a row; a table of sessions is a group-by of those numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..frames.columns import is_number, layout_of
+from ..frames.keys import By, check_by
+from ..frames.messages import one_of
+from ..frames.registry import column_of, library_of, names_of
+from ..graph.lookback import look_back, meta_of
+from ..ops.groupby_clustered import Part
+from ..ops.sessions import NUMBER, CountGaps, SessionNumbers
+
+
+class SessionMethods:
+    """The part of `Gpuscan` that numbers and summarises sessions."""
+
+    _obj: Any
+
+    def sessionize(
+        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None
+    ) -> Any:
+        """Return the number of the session that each event belongs to, over all partitions.
+
+        Parameters
+        ----------
+        time : name
+            Column of times or numbers, which must not decrease (within each key of `by`).
+        by : name or list of names, optional
+            Columns whose events have sessions of their own.
+        gap : duration or number
+            A session ends where the next event comes later than this; for times anything that
+            `pandas.Timedelta` takes, else a number.
+        clustered : bool, optional
+            Whether rows with equal keys are adjacent, as for `groupby`.
+
+        Returns
+        -------
+        Series
+            ``session``, from 0 within each key, with the frame's index; null where a key is.
+
+        Raises
+        ------
+        TypeError
+            If the column is neither of times nor of numbers.
+        ValueError
+            For unknown columns and a negative gap; when it is computed, for null or unsorted times.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"user": list("abab"), "t": [0, 10, 20, 90]})
+        >>> df.gpuscan.sessionize("t", by="user", gap=30).tolist()
+        [0, 0, 0, 1]
+        """
+        keys, wide = _check(self._obj, time, by, gap)
+        if NUMBER in keys.columns:
+            raise ValueError(
+                f"by names {NUMBER!r}, which is the name of the result; rename it first"
+            )
+        return _numbers(self._obj, time, keys, wide, clustered, dropna=True)
+
+    def sessions(
+        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None, **named: Any
+    ) -> Any:
+        """Return one row for each session: its keys, number, start, end and count, and aggregates.
+
+        Parameters
+        ----------
+        time, by, gap, clustered
+            As for `sessionize`.
+        **named : (column, name)
+            More columns, as for the ``agg`` of `groupby`.
+
+        Returns
+        -------
+        DataFrame
+            With columns for `by`, ``session``, ``start``, ``end`` and ``count``, and a default index.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `sessionize` and `groupby`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"user": list("abab"), "t": [0, 10, 20, 90], "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.sessions("t", by="user", gap=30, total=("x", "sum"))
+          user  session  start  end  count  total
+        0    a        0      0   20      2      4
+        1    b        0     10   10      1      2
+        2    b        1     90   90      1      4
+        """
+        keys, wide = _check(self._obj, time, by, gap)
+        if meta_of(self._obj).columns.nlevels > 1:
+            raise TypeError(
+                "sessions are those of a DataFrame whose columns have one level; rename them first"
+            )
+        reserved = (NUMBER, "start", "end", "count")
+        for name in (*keys.columns, *named):
+            if name in reserved:
+                raise ValueError(f"{name!r} is the name of a column of the result; choose another")
+        number = NUMBER
+        while number in names_of(meta_of(self._obj)):  # a column of the frame may have that name
+            number += "_"
+        # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
+        numbers = _numbers(self._obj, time, keys, wide, clustered, dropna=False)
+        numbered = self._obj.assign(**{number: numbers})
+        together = clustered if keys.columns else True
+        groups = numbered.gpuscan.groupby([*keys.columns, number], clustered=together)
+        table = groups.agg(start=(time, "first"), end=(time, "last"), count=(time, "size"), **named)
+        table = table.gpuscan.reset_index()
+        return table if number == NUMBER else table.rename(columns={number: NUMBER})
+
+
+def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
+    """Return the keys, and the gap in the units of the times."""
+    meta = meta_of(obj)
+    if meta.ndim == 1:
+        raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
+    if not isinstance(time, Hashable) or names_of(meta).count(time) != 1:
+        raise ValueError(f"time names {time!r}, found {one_of(names_of(meta))}")
+    found = By(()) if by is None else check_by(meta, by)
+    if time in found.columns:
+        raise ValueError(f"time and by both name {time!r}")
+    return found, _units(meta, time, gap)
+
+
+def _units(meta: Any, time: Any, gap: Any) -> Any:
+    library, dtype = library_of(meta), column_of(meta, time).dtype
+    if is_number(library, dtype) and dtype.kind in "iuf":
+        if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
+            raise ValueError(f"gap must be a number that is not negative, found {gap!r}")
+        return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
+    if layout_of(library, dtype) is None or dtype.kind not in "mM":
+        raise TypeError(f"time must be a column of times or numbers, found dtype {dtype}")
+    try:
+        wide = pd.Timedelta(gap)
+    except (TypeError, ValueError):
+        wide = pd.NaT
+    if isinstance(gap, (int, float, np.number)) or wide is pd.NaT or wide < pd.Timedelta(0):
+        raise ValueError(
+            f"gap must be a duration that is not negative, such as '30min', found {gap!r}"
+        )
+    return int(wide // pd.Timedelta(1, library.unit(dtype)))
+
+
+def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dropna: bool) -> Any:
+    gaps = CountGaps(time, gap)
+    if not keys.columns:
+        return look_back(obj[time], SessionNumbers(gaps))
+    groups = obj.gpuscan.groupby(list(keys.columns), clustered=clustered, dropna=dropna)
+    return groups.scan_part(Part(NUMBER, (time, *keys.columns), gaps))

@@ -1,0 +1,140 @@
+"""What ``.gpuscan.ewm()`` and ``.gpuscan.expanding()`` return: windows that grow, waiting for a statistic.
+
+Arguments are checked here as pandas checks them; the arithmetic is in `windows`.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+import pandas as pd
+
+from ..graph.lookback import look_back
+from ..kernels import Operator
+from ..ops.columnwise import ColumnCarry
+from ..ops.windows import COUNT, EWM, MAX, MEAN, MIN, SUM, WindowColumn, variance
+from .arguments import check_ddof
+
+
+class WindowMethods:
+    """The part of `Gpuscan` that makes windows."""
+
+    _obj: Any
+
+    def ewm(
+        self,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: float | None = None,
+        alpha: float | None = None,
+        min_periods: int | None = 0,
+        adjust: bool = True,
+        ignore_na: bool = False,
+    ) -> Ewm:
+        """Return exponentially weighted windows; arguments as for `pandas.DataFrame.ewm`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 3.0]).gpuscan.ewm(alpha=0.5, adjust=False).mean().tolist()
+        [1.0, 1.5, 2.25]
+        """
+        return Ewm(self._obj, com, span, halflife, alpha, min_periods, adjust, ignore_na)
+
+    def expanding(self, min_periods: int = 1) -> Expanding:
+        """Return windows of all rows so far; arguments as for `pandas.DataFrame.expanding`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
+        [1.0, 1.5, 3.0]
+        """
+        return Expanding(self._obj, min_periods)
+
+
+class Expanding:
+    """All rows so far, for each row; see `Gpuscan.expanding`."""
+
+    def __init__(self, obj: Any, min_periods: int) -> None:
+        pd.Series([], dtype=float).expanding(min_periods)  # pandas says what is wrong with it
+        self._obj = obj
+        self._min_periods = int(min_periods)
+
+    def _run(self, name: str, op: Operator, every_row: bool = False) -> Any:
+        column = WindowColumn(f"expanding-{name}", op, self._min_periods, every_row=every_row)
+        return look_back(self._obj, ColumnCarry(column))
+
+    def sum(self) -> Any:
+        """Return the running sum as float64, null before there are `min_periods` values."""
+        return self._run("sum", SUM)
+
+    def mean(self) -> Any:
+        """Return the running mean."""
+        return self._run("mean", MEAN)
+
+    def var(self, ddof: int = 1) -> Any:
+        """Return the running variance, divided by the number of values less `ddof`."""
+        return self._run("var", variance(check_ddof(ddof), root=False))
+
+    def std(self, ddof: int = 1) -> Any:
+        """Return the running standard deviation."""
+        return self._run("std", variance(check_ddof(ddof), root=True))
+
+    def min(self) -> Any:
+        """Return the running minimum."""
+        return self._run("min", MIN)
+
+    def max(self) -> Any:
+        """Return the running maximum."""
+        return self._run("max", MAX)
+
+    def count(self) -> Any:
+        """Return the running number of values that are not null, as float64."""
+        return self._run("count", COUNT, every_row=True)
+
+
+class Ewm:
+    """Exponentially weighted rows so far, for each row; see `Gpuscan.ewm`."""
+
+    def __init__(
+        self,
+        obj: Any,
+        com: float | None,
+        span: float | None,
+        halflife: float | None,
+        alpha: float | None,
+        min_periods: int | None,
+        adjust: bool,
+        ignore_na: bool,
+    ) -> None:
+        if halflife is not None and not isinstance(halflife, Real):
+            raise ValueError(f"halflife must be a number of rows, found {halflife!r}")
+        given = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
+        rest = {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
+        pd.Series([], dtype=float).ewm(**given, **rest)  # pandas says what is wrong with them
+        if com is not None:
+            alpha = 1.0 / (1.0 + com)
+        elif span is not None:
+            alpha = 2.0 / (span + 1.0)
+        elif halflife is not None:
+            alpha = 1.0 - math.exp(-math.log(2.0) / halflife)
+        assert alpha is not None
+        self._obj = obj
+        self._decay = 1.0 - alpha
+        self._min_periods = max(int(min_periods or 0), 1)
+        self._op = EWM[bool(adjust), bool(ignore_na)]
+
+    def mean(self) -> Any:
+        """Return the exponentially weighted moving average.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, None, 3.0]).gpuscan.ewm(alpha=0.5).mean().tolist()
+        [1.0, 1.0, 2.6]
+        """
+        column = WindowColumn("ewm-mean", self._op, self._min_periods, self._decay)
+        return look_back(self._obj, ColumnCarry(column))

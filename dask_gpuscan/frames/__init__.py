@@ -1,0 +1,1 @@
+"""What is asked of a dataframe library, and the answers of pandas and cuDF."""

@@ -1,0 +1,241 @@
+"""Key columns: as arrays that kernels compare, and as values that partitions tell each other.
+
+Columns of fixed width are compared as they are; others by the codes that their library gives equal values within
+one partition. Between partitions values themselves are compared, never codes or hashes. This module must never
+know what is done with runs of equal keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .. import kernels
+from .columns import moved_layout
+from .messages import one_of
+from .registry import column_of, library_of, names_of
+
+
+@dataclass(frozen=True)
+class By:
+    """Which columns, or levels of the index, are keys: by name; a series is its own key if there is none."""
+
+    columns: tuple[Hashable, ...]
+    levels: tuple[Hashable, ...] = ()
+    """Those among `columns` that are levels of the index."""
+
+    def series(self, frame: Any) -> list[Any]:
+        """Return the keys of a frame or series, in order."""
+        if not self.columns:
+            return [frame]
+        return [self.column(frame, name) for name in self.columns]
+
+    def column(self, frame: Any, name: Hashable) -> Any:
+        """Return a column of a frame, or the level of its index that is a key."""
+        if name in self.levels:
+            return frame.index.get_level_values(name).to_series(index=frame.index)
+        return column_of(frame, name)
+
+    def may_be_null(self, frame: Any, by_dtype: bool) -> bool:
+        """Tell whether any key is null; by its dtype, whether any can be."""
+        series = self.series(frame)
+        if by_dtype:
+            return any(library_of(c).holds_null(c.dtype) for c in series)
+        return any_null(series) is not None
+
+
+def check_by(meta: Any, by: Any, argument: str = "by") -> By:
+    """Return the keys that a name or a list of names stands for.
+
+    Raises
+    ------
+    TypeError
+        If `by` is neither.
+    ValueError
+        For names that are not there, or that are there twice.
+    """
+    if _is_name(meta, by):
+        by = [by]
+    if not isinstance(by, (list, tuple)) or not all(isinstance(n, Hashable) for n in by):
+        found = type(by).__name__ if hasattr(by, "dtype") else repr(by)
+        raise TypeError(
+            f"{argument} must be the name of a column or a list of names, found {found}; "
+            f"assign other keys as columns first"
+        )
+    if not by:
+        raise ValueError(f"{argument} must name at least one column")
+    columns, levels = _columns(meta), []
+    for name in by:
+        if list(by).count(name) > 1 or columns.count(name) > 1:
+            raise ValueError(f"{argument} names {name!r}, which is there twice")
+        if name not in columns:
+            if name is None or name not in meta.index.names:
+                known = [*columns, *(n for n in meta.index.names if n is not None)]
+                raise ValueError(f"{argument} names {name!r}, found {one_of(known)}")
+            levels.append(name)
+        elif name is not None and name in meta.index.names:
+            raise ValueError(
+                f"{argument} names {name!r}, which is both a column and a level of the index"
+            )
+    return By(tuple(by), tuple(levels))
+
+
+def _is_name(meta: Any, by: Any) -> bool:
+    """Tell whether `by` is one name: a string or number, or anything else that is the name of a column."""
+    if isinstance(by, (str, Number)):
+        return True
+    if getattr(by, "ndim", 0) or not isinstance(by, Hashable):
+        return False
+    return by is not None and by in _columns(meta)
+
+
+def check_subset(meta: Any, subset: Any) -> By:
+    """Return the columns that tell rows apart: all of a frame, or those that are named."""
+    if meta.ndim == 1:
+        if subset is not None:
+            raise TypeError(f"subset is for DataFrames, found {subset!r} for a Series")
+        return By(())
+    if subset is None:
+        subset = names_of(meta)
+        if not subset:
+            raise ValueError("subset must name at least one column, found a frame without columns")
+    found = check_by(meta, subset, "subset")
+    if found.levels:
+        raise ValueError(f"subset names {found.levels[0]!r}, which is no column")
+    return found
+
+
+def _columns(meta: Any) -> list[Any]:
+    return [] if meta.ndim == 1 else names_of(meta)
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Keys as kernels take them: one array a column, and where it is null."""
+
+    arrays: list[Any]
+    nulls: list[kernels.Nulls]
+
+    def heads(self) -> Any:
+        """Tell where runs of equal keys start."""
+        return kernels.heads(self.arrays, nulls=self.nulls)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Keys as numbers: equal where keys are, from 0 to `groups` - 1 in the order in which keys are met first."""
+
+    array: Any
+    groups: int
+
+
+def key_arrays(series: Sequence[Any]) -> Keys:
+    """Show key columns to the kernels; raises a TypeError for values that cannot be hashed, as pandas does."""
+    arrays: list[Any] = []
+    nulls: list[kernels.Nulls] = []
+    for column in series:
+        library = library_of(column)
+        layout = moved_layout(library, column.dtype)
+        if layout is None:
+            values, null = library.codes(column)
+        else:
+            view = layout.raw(library.array(column))
+            values, null = view.values, view.nulls
+        arrays.append(values)
+        nulls.append(null)
+    return Keys(arrays, nulls)
+
+
+def any_null(series: Sequence[Any]) -> Any:
+    """Return where any key is null, as an array of bool; None if none is."""
+    null = None
+    for column in series:
+        missing = library_of(column).missing(column)
+        if missing is not None:
+            null = missing if null is None else null | missing
+    return null
+
+
+@dataclass(frozen=True)
+class Border:
+    """The keys of one row, as host values that partitions can compare and put into a column again."""
+
+    values: tuple[Any, ...]
+    rows: tuple[Any, ...]
+    """One row of each key, as its library keeps it."""
+
+    @property
+    def has_null(self) -> bool:
+        """Whether a key is null."""
+        return any(value is _NULL for value in self.values)
+
+
+class _Null:
+    """The one value that stands for a null, so that nulls are equal, in every process."""
+
+    def __reduce__(self) -> str:
+        return "_NULL"
+
+    def __repr__(self) -> str:
+        return "null"
+
+
+_NULL = _Null()
+
+
+def border(series: Sequence[Any], row: int) -> Border:
+    """Return the keys of a row."""
+    rows = tuple(library_of(c).keep(c, row) for c in series)
+    return Border(tuple(_value(kept) for kept in rows), rows)
+
+
+def _value(kept: Any) -> Any:
+    if _is_null(kept):
+        return _NULL
+    value = kept[0].as_py() if hasattr(kept[0], "as_py") else kept[0]
+    is_number = isinstance(value, (float, complex, np.inexact))
+    return "NaN" if is_number and value != value else value  # equal to itself, unlike NaN
+
+
+def _is_null(kept: Any) -> bool:
+    return bool(kept.null_count if hasattr(kept, "null_count") else pd.isna(kept)[0])
+
+
+AT_ONCE = 4096
+"""Rows that are looked at first: a GPU takes as long for one."""
+
+
+def last_start(series: Sequence[Any]) -> int:
+    """Return the row where the last run of equal keys starts, without looking at more than it takes."""
+    count, size = len(series[0]), AT_ONCE
+    while True:
+        begin = max(0, count - size)
+        heads = _heads(series, begin, count)
+        start = count - 1 - int(heads[::-1].argmax())
+        if start > begin or not begin:
+            return start
+        size *= 8
+
+
+def first_end(series: Sequence[Any]) -> int:
+    """Return the row after the first run of equal keys."""
+    count, size = len(series[0]), AT_ONCE
+    while True:
+        stop = min(size, count)
+        later = _heads(series, 0, stop)[1:]
+        end = int(later.argmax()) if len(later) else 0
+        if len(later) and (end or bool(later[0])):
+            return end + 1
+        if stop == count:
+            return count
+        size *= 8
+
+
+def _heads(series: Sequence[Any], start: int, stop: int) -> Any:
+    """Tell of some rows where runs of equal keys start; the first row of all is a start."""
+    return key_arrays([library_of(c).slice(c, start, stop) for c in series]).heads()

@@ -1,0 +1,1 @@
+"""Dask expressions and layers, which know no column."""

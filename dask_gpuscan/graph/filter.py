@@ -1,0 +1,132 @@
+"""Filters of Dask collections as expressions: partition by partition, or both sides of a predicate at once.
+
+They know no column: `ops.filter` chooses the rows of a partition.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from dask.base import is_dask_collection
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._expr import (
+    Blockwise,
+    Expr,
+    MaybeAlignPartitions,
+    Projection,
+    are_co_aligned,
+    plain_column_projection,
+)
+from dask.task_spec import Task, TaskRef
+
+from ..ops.filter import Predicate, filter_rows, split_rows
+
+
+class Filtered(Blockwise):  # type: ignore[misc]
+    """The rows that a predicate keeps, partition by partition; divisions hold, as for Dask's own filter."""
+
+    _parameters = ("frame", "predicate")
+    _preserves_partitioning_information = True
+    operation = staticmethod(filter_rows)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"filter-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        return _project(self, parent, dependents)
+
+
+class FilteredAlign(MaybeAlignPartitions):  # type: ignore[misc]
+    """The same for a predicate whose divisions are known, and others than the frame's."""
+
+    _parameters = ("frame", "predicate")
+    _expr_cls = Filtered
+
+
+class Split(Expr):  # type: ignore[misc]
+    """Both sides of a predicate: partitions are pairs, of which `Side` takes one."""
+
+    _parameters = ("frame", "predicate")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"split-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return self.frame.divisions
+
+    def _layer(self) -> dict[Any, Task]:
+        graph = {}
+        for i in range(self.frame.npartitions):
+            predicate = self.predicate
+            if isinstance(predicate, Expr):
+                predicate = TaskRef((predicate._name, i))
+            key = (self._name, i)
+            graph[key] = Task(key, split_rows, TaskRef((self.frame._name, i)), predicate)
+        return graph
+
+
+def _side(pair: Any, side: int) -> Any:
+    return pair[side]
+
+
+class Side(Blockwise):  # type: ignore[misc]
+    """One side of a split."""
+
+    _parameters = ("split", "side")
+    operation = staticmethod(_side)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.split._meta
+
+
+def _project(expr: Any, parent: Any, dependents: Any) -> Any:
+    """Read only the columns that are asked for and those of the predicate."""
+    if not isinstance(parent, Projection) or expr.frame.ndim == 1:
+        return None
+    named = [] if isinstance(expr.predicate, Expr) else list(expr.predicate.columns)
+    return plain_column_projection(expr, parent, dependents, additional_columns=named)
+
+
+def _operand(obj: Any, predicate: Predicate) -> tuple[Any, bool]:
+    """A predicate as an operand of an expression over `obj`, and whether partitions must be aligned first."""
+    if not is_dask_collection(predicate):
+        return predicate, False
+    expr = predicate.expr
+    same = are_co_aligned(obj.expr, expr) and expr.npartitions == obj.npartitions
+    known = obj.known_divisions and predicate.known_divisions
+    if same or (known and obj.divisions == predicate.divisions):
+        return expr, False
+    if not known:
+        raise ValueError(
+            "predicate has other partitions than the frame, and divisions are unknown; make it of the "
+            "frame itself, or set an index on both"
+        )
+    return expr, True
+
+
+def filtered(obj: Any, predicate: Predicate) -> Any:
+    """Return the rows of a Dask collection that a predicate keeps."""
+    operand, aligns = _operand(obj, predicate)
+    expression = FilteredAlign if aligns else Filtered
+    return new_collection(expression(obj.expr, operand))
+
+
+def split(obj: Any, predicate: Predicate) -> tuple[Any, Any]:
+    """Return the rows of a Dask collection that a predicate keeps, and the others."""
+    operand, aligns = _operand(obj, predicate)
+    if aligns:
+        raise ValueError("predicate must have the frame's divisions; repartition it first")
+    both = Split(obj.expr, operand)
+    return new_collection(Side(both, 0)), new_collection(Side(both, 1))

@@ -1,0 +1,210 @@
+"""The outer look-back: partitions look back at the aggregates of earlier partitions, as tiles do in a kernel.
+
+A partition gets two tasks: its aggregate, and its output from the aggregates before it. Aggregates of a
+window of partitions are combined once, in one more task, so that no partition looks back at more than
+a few windows. The order of combination is fixed by positions, so results do not depend on workers or
+timing; an output depends on earlier partitions only, so partitions stream through memory in order.
+
+This module must never know what a carry computes: it takes any object with ``aggregate``, ``combine``
+and ``apply``. The idea is decoupled look-back: Merrill and Garland, NVR-2016-002, section 4.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from dask.array.core import Array, unify_chunks
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._collection import FrameBase
+from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
+from dask.dataframe.dask_expr._expr import Expr, Projection, plain_column_projection
+from dask.highlevelgraph import HighLevelGraph
+from dask.task_spec import List, Task, TaskRef
+from dask.tokenize import tokenize
+
+from ..ops.carry import Carry, DataFrameCarry, Matching, final
+
+Key = Any
+
+WINDOW = 16
+"""Partitions a window. An output depends on half a window of aggregates on average; a window costs one
+more task: 2.06 tasks a partition in all, and for 10,000 partitions 17 dependencies an output."""
+
+CHAIN = 64
+"""Windows up to which prefixes are chained, each from the one before; beyond, windows nest, so that the
+longest path through a graph stays short."""
+
+
+def _combine(carry: Carry, *aggregates: Any) -> Any:
+    return carry.combine(aggregates)
+
+
+def _aggregate(carry: Carry, partition: Any) -> Any:
+    return carry.aggregate(partition)
+
+
+def _apply(carry: Carry, partition: Any, *aggregates: Any) -> Any:
+    prefix = None
+    if aggregates:
+        prefix = aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
+    return carry.apply(partition, prefix)
+
+
+def tasks(
+    name: str, inputs: Sequence[Any], outputs: Sequence[Key], carry: Carry, suffix: Key = ()
+) -> dict[Key, Task]:
+    """Return the tasks that make ``outputs[i]`` of ``inputs[i]`` and the aggregates before it.
+
+    Parameters
+    ----------
+    name : str
+        Unique name; the aggregates' keys start with it.
+    inputs : sequence of TaskRef or List
+        One a partition, in order.
+    outputs : sequence of key
+    carry : Carry
+    suffix : tuple, optional
+        What tells this chain from others of the same name, in the aggregates' keys.
+
+    Returns
+    -------
+    dict of key to Task
+        Two tasks a partition (the last needs no aggregate) and one for each full window.
+    """
+    if carry.reverse:
+        inputs, outputs = inputs[::-1], outputs[::-1]
+    graph: dict[Key, Task] = {}
+    aggregates: list[Key] = []
+    for i, partition in enumerate(inputs[:-1]):
+        key = (f"aggregate-{name}", i, *suffix)
+        graph[key] = Task(key, _aggregate, carry, partition)
+        aggregates.append(key)
+    before = _prefixes(name, aggregates, carry, suffix, graph, 0)
+    for partition, key, earlier in zip(inputs, outputs, before, strict=True):
+        by = final(carry) if key == outputs[-1] else carry
+        graph[key] = Task(key, _apply, by, partition, *map(TaskRef, earlier))
+    return graph
+
+
+def _prefixes(
+    name: str, keys: list[Key], carry: Carry, suffix: Key, graph: dict[Key, Task], level: int
+) -> list[list[Key]]:
+    """For each position up to the last, the keys whose values combine, in order, to its prefix."""
+    windows = [keys[at : at + WINDOW] for at in range(0, len(keys), WINDOW)] or [[]]
+    before: list[list[Key]]
+    if len(windows) <= CHAIN:
+        before = [[]]
+        for g, window in enumerate(windows[:-1]):
+            key = (f"prefix-{name}", level, g, *suffix)
+            graph[key] = Task(key, _combine, carry, *map(TaskRef, before[-1] + window))
+            before.append([key])
+    else:
+        combined = []
+        for g, window in enumerate(windows[:-1]):
+            key = (f"window-{name}", level, g, *suffix)
+            graph[key] = Task(key, _combine, carry, *map(TaskRef, window))
+            combined.append(key)
+        before = _prefixes(name, combined, carry, suffix, graph, level + 1)
+    positions = [before[g] + w[:i] for g, w in enumerate(windows) for i in range(len(w))]
+    return [*positions, before[-1] + windows[-1]]
+
+
+class LookBack(Expr):  # type: ignore[misc]
+    """A carry over the partitions of a dataframe or series, as a Dask expression."""
+
+    _parameters = ("frame", "carry")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"{self.carry.label}-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.carry.meta(self.frame._meta)
+
+    @property
+    def carry(self) -> Any:
+        """The carry: an operand, not a column."""
+        return self.operand("carry")
+
+    def _divisions(self) -> tuple[Any, ...]:
+        divisions = self.frame.divisions
+        keeps = self.carry.keeps_index or getattr(self.carry, "keeps_divisions", False)
+        return tuple(divisions) if keeps else (None,) * len(divisions)
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if isinstance(parent, Projection) and self.carry.columnwise and self.frame.ndim == 2:
+            return plain_column_projection(self, parent, dependents)
+        return None
+
+    def _layer(self) -> dict[Key, Any]:
+        count = self.frame.npartitions
+        inputs = [TaskRef((self.frame._name, i)) for i in range(count)]
+        outputs = [(self._name, i) for i in range(count)]
+        return tasks(self._name, inputs, outputs, self.carry)
+
+
+class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
+    """A carry whose output has the rows and the index of its input.
+
+    Dask knows of its own cumulative expressions that they are aligned with their input, so that both can be
+    columns of one frame though divisions are unknown. Being one of them says the same of this.
+    """
+
+    def _lower(self) -> None:
+        return None
+
+
+def is_lazy(obj: Any) -> bool:
+    """Tell whether a frame or series is a Dask collection; Dask itself asks cuDF's for a column of that name."""
+    return isinstance(obj, FrameBase)
+
+
+def meta_of(obj: Any) -> Any:
+    """Return the empty frame or series that stands for a Dask collection; anything else is its own."""
+    return obj._meta if is_lazy(obj) else obj
+
+
+def look_back(obj: Any, carry: DataFrameCarry) -> Any:
+    """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
+    if is_lazy(obj):
+        carry.check(obj._meta)
+        expression = AlignedLookBack if carry.keeps_index else LookBack
+        return new_collection(expression(obj.expr, Matching(carry)))
+    carry.check(obj)
+    return final(carry).apply(obj, None)
+
+
+def over_blocks(arrays: Sequence[Array], carry: Carry, axis: int, meta: Any) -> Array:
+    """Return `carry` over the blocks of Dask arrays along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of dask.array.Array
+        Of one shape; several are given to the carry as a tuple of blocks.
+    carry : Carry
+    axis : int
+    meta : array
+        Empty array of the result's type and number of dimensions.
+    """
+    indices = tuple(range(arrays[0].ndim))
+    _, arrays = unify_chunks(*(part for array in arrays for part in (array, indices)))
+    name = f"{carry.label}-{tokenize(carry, *arrays)}"
+    blocks = list(arrays[0].numblocks)
+    count, blocks[axis] = blocks[axis], 1
+    graph: dict[Key, Any] = {}
+    for first in product(*map(range, blocks)):
+        line = [(*first[:axis], i, *first[axis + 1 :]) for i in range(count)]
+        inputs = [_block(arrays, at) for at in line]
+        outputs = [(name, *at) for at in line]
+        graph |= tasks(name, inputs, outputs, carry, suffix=first)
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=arrays)
+    return Array(layers, name, arrays[0].chunks, meta=meta, dtype=meta.dtype)
+
+
+def _block(arrays: Sequence[Array], at: tuple[int, ...]) -> Any:
+    refs = [TaskRef((array.name, *at)) for array in arrays]
+    return refs[0] if len(refs) == 1 else List(*refs)

@@ -1,0 +1,134 @@
+"""Filter and partition: rows that a predicate keeps, compacted in their order with all their columns.
+
+Columns of fixed width go through one fused pass of the kernels, together with the positions of the kept rows, at
+which the others and the index are gathered. This module must never loop over rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from ..frames.columns import layout_of, moved_layout
+from ..frames.protocol import Library
+from ..frames.registry import column_of, each, library_of
+from .predicate_function import Function, compiled, shown
+from .predicate_text import Expression
+
+Predicate = Any
+"""An `Expression`, a `Function`, or a series or array of bool."""
+
+
+def _keep(frame: Any, predicate: Predicate) -> Any:
+    """Return which rows of a frame a predicate keeps, in a form that kernels take."""
+    library = library_of(frame)
+    if isinstance(predicate, Function):
+        title = f"predicate {predicate.function.__name__}"
+        views = shown(library, frame, predicate.columns, title)
+        return compiled(predicate.function, views, [], title)
+    if isinstance(predicate, Expression):
+        found = _fused(library, frame, predicate)
+        if found is not None:
+            return found
+        predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
+    if len(predicate) != len(frame):
+        raise ValueError(
+            f"predicate must have as many rows as the frame, found {len(predicate)} for {len(frame)}"
+        )
+    if not hasattr(predicate, "iloc"):
+        if predicate.dtype.kind != "b":
+            raise TypeError(f"predicate must be boolean, found dtype {predicate.dtype}")
+        return library.numbers.asarray(predicate)
+    if predicate.index is not frame.index and not predicate.index.equals(frame.index):
+        raise ValueError("predicate must have the index of the frame; align it first, with reindex")
+    return truth(predicate)
+
+
+def _series(frame: Any, name: Any) -> Any:
+    return frame if frame.ndim == 1 else frame[name]
+
+
+def _fused(library: Library, frame: Any, predicate: Expression) -> Any:
+    """A text as a predicate that kernels compile; None if they might decide otherwise than the library."""
+    dtypes = {name: column_of(frame, name).dtype for name in predicate.columns}
+    if not all(isinstance(d, np.dtype) for d in dtypes.values()):
+        return None
+    function = predicate.function(dtypes)
+    if function is None:
+        return None
+    views = shown(library, frame, predicate.columns, predicate.title)
+    if any(view.nulls is not None for view in views):
+        function = predicate.function(dtypes, nulls=True)
+    return None if function is None else compiled(function[0], views, function[1], predicate.title)
+
+
+def truth(column: Any) -> Any:
+    """Return where a boolean series is true, as an array of bool; nulls are not."""
+    library = library_of(column)
+    layout = layout_of(library, column.dtype)
+    if layout is None or layout.storage(column.dtype) != np.bool_:
+        raise TypeError(
+            f"predicate must be boolean, found dtype {column.dtype}; cast it with astype('boolean')"
+        )
+    view = layout.raw(library.array(column))
+    return view.values if view.nulls is None else view.values & ~view.missing()
+
+
+def compact(frame: Any, choose: Callable[[list[Any]], list[list[Any]]]) -> list[Any]:
+    """Return frames of some rows of a frame, each in the rows' order.
+
+    Parameters
+    ----------
+    frame : DataFrame or Series
+    choose : callable
+        Takes the arrays of numbers of the columns of fixed width; returns, for each frame to be made,
+        the chosen elements of each array and the positions of the chosen rows, last.
+    """
+    library = library_of(frame)
+    columns = each(frame)
+    flat: list[Any] = []
+    plans = []
+    for column in columns:
+        array = library.array(column)
+        layout = moved_layout(library, column.dtype)
+        masked = False
+        if layout is not None:
+            view = layout.raw(array)
+            flat.append(view.values)
+            masked = layout.nulls == "mask" and view.nulls is not None
+            if masked:
+                flat.append(view.missing())
+        plans.append((array, layout, masked, column.dtype))
+    frames = []
+    for *parts, positions in choose(flat):
+        left = iter(parts)
+        arrays = []
+        for array, layout, masked, dtype in plans:
+            if layout is None:
+                arrays.append(library.take(array, positions))
+            else:
+                values = next(left)
+                arrays.append(layout.wrap(values, next(left) if masked else None, dtype))
+        index = library.take_index(frame.index, positions)
+        frames.append(library.rebuild(frame, arrays, index))
+    return frames
+
+
+def filter_rows(frame: Any, predicate: Predicate) -> Any:
+    """Return the rows of a frame that a predicate keeps."""
+    with library_of(frame).reading(frame):
+        keep = _keep(frame, predicate)
+        return compact(frame, lambda flat: [kernels.select(flat, keep, positions=True)])[0]
+
+
+def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
+    """Return the rows that a predicate keeps, and the others."""
+    with library_of(frame).reading(frame):
+        keep = _keep(frame, predicate)
+        kept, rest = compact(
+            frame, lambda flat: list(kernels.partition(flat, keep, positions=True))
+        )
+    return kept, rest

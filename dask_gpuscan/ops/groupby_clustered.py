@@ -1,0 +1,195 @@
+"""Group-by where equal keys are adjacent: one pass, over any number of partitions, in the rows' own order.
+
+The aggregate of a partition is its last group; reductions write the groups that end in a partition, scans go on
+where the group before left off. This module must never look for a key in other rows than its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from .. import kernels
+from ..frames.keys import Keys, any_null, border, key_arrays
+from ..frames.protocol import Library
+from ..frames.registry import library_of
+from .runs import Open, OpenRuns, Runs, runs_of
+
+
+class ColumnReduction(Protocol):
+    """A reduction of one column, or of several that are the inputs of one operator."""
+
+    def dtype(self, columns: Sequence[Any]) -> Any: ...
+    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, Any]: ...
+    def state(self, columns: Sequence[Any]) -> Any: ...
+    def join(self, states: Sequence[Any]) -> Any: ...
+    def close(self, columns: Sequence[Any], states: Any, runs: Runs, carried: Any) -> Any: ...
+
+
+class ColumnScan(Protocol):
+    """A scan within groups of one column, or of several that are the inputs of one operator."""
+
+    def dtype(self, columns: Sequence[Any]) -> Any: ...
+    def state(self, columns: Sequence[Any]) -> Any: ...
+    def join(self, states: Sequence[Any]) -> Any: ...
+    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column of a result: its name, what it is made of (columns, keys; none: rows are counted), and how."""
+
+    name: Hashable
+    sources: tuple[Hashable, ...]
+    operation: Any
+
+
+@dataclass(frozen=True)
+class Clustered(OpenRuns):
+    """What both carries share: parts, each made of some columns of a frame or of a series."""
+
+    label: str = "groupby"
+    parts: tuple[Part, ...] = ()
+    as_series: bool = False
+    dropna: bool = True
+    sorts: bool = False
+    """Whether rows with equal keys, which are the index, share a partition, but perhaps in any order."""
+    named: bool = False
+    """Whether the names of the result's columns are the caller's, and not those of the frame's."""
+    null_keys: bool = False
+    """Whether rows may be in no group, so that answers are of dtypes that have a null."""
+
+    def order(self, partition: Any) -> Any:
+        """Return the rows of a partition in the order of their keys, as positions; None if they are."""
+        if not self.sorts or partition.index.is_monotonic_increasing:
+            return None
+        return library_of(partition).order(partition.index)
+
+    def aggregate(self, partition: Any) -> Open:
+        order = self.order(partition)
+        return super().aggregate(partition if order is None else partition.iloc[order])
+
+    def columns(self, frame: Any, part: Part) -> list[Any]:
+        """Return the columns that a part is made of."""
+        if frame.ndim == 1:
+            return [frame]
+        if not part.sources:  # any column will do where rows are counted
+            return [self.by.series(frame)[0]]
+        return [self.by.column(frame, name) for name in part.sources]
+
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        for part in self.parts:
+            part.operation.dtype(self.columns(frame, part))
+
+    def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
+        slice_ = library_of(partition).slice
+        return tuple(
+            p.operation.state([slice_(c, start, stop) for c in self.columns(partition, p)])
+            for p in self.parts
+        )
+
+    def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        pairs = zip(self.parts, zip(*states, strict=True), strict=True)
+        return tuple(part.operation.join(each) for part, each in pairs)
+
+    def in_groups(self, library: Library, array: Any, null: Any) -> Any:
+        """Return the answers of a scan, null in rows that are in no group."""
+        array = array if null is None else library.nulled(array, null)
+        return library.nullable(array) if self.null_keys else array
+
+    def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
+        """Make arrays, one a part, the result."""
+        library = library_of(frame)
+        if self.as_series:
+            return library.series(arrays[0], index, self.parts[0].name)
+        names = [part.name for part in self.parts]
+        like = None if self.named or frame.ndim == 1 else frame
+        return library.frame(arrays, names, index, like)
+
+
+@dataclass(frozen=True)
+class ClusteredReduce(Clustered):
+    """One row a group, in order of appearance."""
+
+    ends: bool = False
+    """Whether nothing follows, so that the open group ends too."""
+
+    @property
+    def final(self) -> ClusteredReduce:
+        """The carry for the partition that nothing follows."""
+        return replace(self, ends=True)
+
+    def meta(self, frame: Any) -> Any:
+        return self.final.apply(frame.iloc[:0], None)
+
+    def apply(self, partition: Any, prefix: Open | None) -> Any:
+        library = library_of(partition)
+        prefix = prefix or Open(0, None, 0)
+        order = self.order(partition)
+        partition = partition if order is None else partition.iloc[order]
+        with library.reading(partition):
+            series = self.by.series(partition)
+            keys = key_arrays(series)
+            found, starts = [], None
+            for part in self.parts:
+                columns = self.columns(partition, part)
+                first, states = part.operation.runs(columns, keys, starts is None)
+                starts = first if starts is None else starts
+                found.append((part.operation, columns, states))
+            if starts is None:
+                starts, _ = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+            runs = runs_of(series, starts, prefix.border, self.ends)
+            carried = prefix.states or (None,) * len(found)
+            arrays = [
+                operation.close(columns, states, runs, before)
+                for (operation, columns, states), before in zip(found, carried, strict=True)
+            ]
+            key = runs.keys()
+            if self.dropna:
+                null = any_null([library.unnamed(a) for a in key])
+                if null is not None:
+                    positions = library.numbers.flatnonzero(~null)
+                    key = [library.take(a, positions) for a in key]
+                    arrays = [library.take(a, positions) for a in arrays]
+            return self.build(partition, arrays, library.key_index(key, self.by.columns))
+
+
+@dataclass(frozen=True)
+class ClusteredScan(Clustered):
+    """One row a row: scans that restart where keys change."""
+
+    reverse: bool = False
+    keeps_index = True
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(frame.iloc[:0], None)
+
+    def apply(self, partition: Any, prefix: Open | None) -> Any:
+        order = self.order(partition)
+        if order is None:
+            return self._apply(partition, prefix)
+        back = library_of(partition).numbers.argsort(order)
+        return self._apply(partition.iloc[order], prefix).iloc[back]
+
+    def _apply(self, partition: Any, prefix: Open | None) -> Any:
+        library = library_of(partition)
+        with library.reading(partition):
+            series = self.by.series(partition)
+            keys = key_arrays(series)
+            continues = False
+            if prefix is not None and prefix.border is not None and len(partition):
+                near = border(series, len(partition) - 1 if self.reverse else 0)
+                continues = near.values == prefix.border.values
+            carried = (None,) * len(self.parts)
+            if continues:
+                assert prefix is not None
+                carried = prefix.states
+            null = any_null(series) if self.dropna else None
+            arrays = []
+            for part, before in zip(self.parts, carried, strict=True):
+                columns = self.columns(partition, part)
+                array = part.operation.apply(columns, keys, before, continues)
+                arrays.append(self.in_groups(library, array, null))
+            return self.build(partition, arrays, partition.index)

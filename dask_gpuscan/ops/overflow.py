@@ -1,0 +1,125 @@
+"""Where pandas raises for a sum or product that does not fit, rather than wrapping around: Arrow integers, timedeltas.
+
+The kernels wrap around, as NumPy and the nullable types do. Their answer is checked here against the
+elements, which finds every overflow exactly, because the answer before the first overflow is right. This
+module must never know how the answer was made.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from .. import kernels
+from ..frames.messages import title
+from ..frames.protocol import View
+from ..kernels import BUILT_IN, NAT, InBand, Operator
+
+
+def check_overflow(
+    scan: Any, column: Any, view: View, out: np.ndarray, before: Any, null: np.ndarray | None
+) -> None:
+    """Raise what pandas raises if an integer sum or product left its type.
+
+    Parameters
+    ----------
+    scan : ScanColumn
+    column : Series
+        For its name.
+    view : View
+        The elements.
+    out : array
+        The scan's answer, wrapped around.
+    before : scalar
+        The state before the first element in scan order.
+    null : array of bool, optional
+        Answers that are null anyway.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, pandas.errors.OutOfBoundsTimedelta
+    """
+    adds = scan.op == BUILT_IN["add"]
+    if not len(out) or (adds and _cannot_overflow(view.values, before, out.dtype)):
+        return
+    if adds and null is None and not scan.exclusive and view.values.dtype.itemsize < 8:
+        if not _fits(scan.reverse, view, before, out.dtype):
+            refuse(scan.label, column)
+        return
+    present = ~(view.missing() if null is None else view.missing() | null)
+    elements = view.values[present].astype(out.dtype, copy=False)
+    answers = out[present]
+    if scan.reverse:
+        elements, answers = elements[::-1], answers[::-1]
+    prior = answers
+    if not scan.exclusive:
+        prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
+    with np.errstate(over="ignore"):
+        wrong = OVERFLOWS[scan.op](prior, elements)
+    if scan.exclusive:  # the answer after the last element is never written
+        wrong = wrong[:-1]
+    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
+    if is_nat or wrong.any():
+        refuse(scan.label, column)
+
+
+def _sum_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
+    after = prior + elements
+    wrong: np.ndarray = (after < prior) != (elements < 0)
+    return wrong
+
+
+def _product_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
+    after = prior * elements
+    divisor = np.where(elements == 0, 1, elements)
+    lowest = np.iinfo(after.dtype).min
+    negated = (elements == -1) & (prior == lowest) if after.dtype.kind == "i" else False
+    wrong: np.ndarray = ((elements != 0) & (after // divisor != prior)) | negated
+    return wrong
+
+
+OVERFLOWS = {BUILT_IN["add"]: _sum_leaves, BUILT_IN["multiply"]: _product_leaves}
+"""Where an operator leaves its type from a prior state to the next, by the operator."""
+
+
+def refuse(label: str, column: Any) -> NoReturn:
+    """Raise what pandas raises for an answer that does not fit the column's dtype."""
+    reason = f"overflow: {label} of {title(column)} does not fit {column.dtype}"
+    if isinstance(column.dtype, pd.ArrowDtype):
+        raise pa.ArrowInvalid(f"{reason}; ask for a wider dtype=")
+    raise pd.errors.OutOfBoundsTimedelta(f"{reason}; use a coarser unit")
+
+
+def _later(a: Any, b: Any) -> Any:
+    return (a[0] + b[0], min(a[1], a[0] + b[1]), max(a[2], a[0] + b[2]))
+
+
+def _earlier(a: Any, b: Any) -> Any:
+    return _later(b, a)
+
+
+def _one(x: Any) -> Any:
+    return (np.int64(x), min(np.int64(x), 0), max(np.int64(x), 0))
+
+
+_RANGE = {
+    reverse: Operator(combine, (0, 0, 0), _one, name="range of sums", inputs=1)
+    for reverse, combine in ((False, _later), (True, _earlier))
+}
+"""State: (sum, least and greatest of the running sums from either end, that of no elements included)."""
+
+
+def _fits(reverse: bool, view: View, before: Any, dtype: np.dtype) -> bool:
+    """Tell whether all running sums of elements below 64 bits stay within a type."""
+    _, least, greatest = kernels.reduce(_RANGE[reverse], view.values, nulls=view.nulls)
+    known = np.iinfo(dtype)
+    return bool(known.min <= int(before) + int(least) and int(before) + int(greatest) <= known.max)
+
+
+def _cannot_overflow(values: np.ndarray, before: Any, dtype: np.dtype) -> bool:
+    """Tell cheaply that no sum of so many elements of this size leaves the type."""
+    size = max(abs(int(values.min())), abs(int(values.max())))
+    return bool(abs(int(before)) + len(values) * size <= np.iinfo(dtype).max)

@@ -1,0 +1,184 @@
+"""Predicates written as text: parsed to a checked tree, evaluated on columns.
+
+Text never does anything but choose rows. Small trees that compare columns of plain numbers can be had as a Python
+function too, which kernels compile. This module must never know frames' partitions, nor hand unchecked text to Python.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..frames.messages import one_of
+from .predicate_parser import parse
+from .predicate_tree import Node, quoted, value_of
+
+_FUSED = 40
+"""Comparisons and signs of the largest tree that is compiled; a larger one takes a pass over a column for each.
+
+Seconds to compile comparisons with numbers joined by ``or``, of one column on the CPU: 2 terms 1.3, 40 1.6, 80 2.5,
+160 3.9, 320 12; of two columns for sm_90: 2 terms 1, 40 2, 66 2.7 and the first registers spilled, 160 7.
+40 terms of 40 columns take 6 on either."""
+
+_LONGEST_REASON = 160
+"""Characters of a library's own message in ours."""
+
+_parsed = functools.lru_cache(maxsize=32)(parse)
+"""Few, as the tree of a long text takes some megabytes."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A predicate's text, checked; equal texts are equal.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    ValueError
+        If the text is no expression, or holds anything but what is accepted.
+
+    Examples
+    --------
+    >>> Expression("delay > 30 and `carrier code` == 'UA'").columns
+    ('delay', 'carrier code')
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _parsed(self.text)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the text names, in the order of their first appearance."""
+        return _parsed(self.text)[1]
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"predicate {quoted(self.text)}"
+
+    def check(self, names: list[Any]) -> None:
+        """Raise a ValueError for a column that is not there, or is there twice."""
+        for name in self.columns:
+            if name not in names:
+                found = one_of(names)[:_LONGEST_REASON]
+                raise ValueError(f"{self.title} names column {quoted(name)}, found {found}")
+            if names.count(name) > 1:
+                raise ValueError(f"{self.title}: there are two columns named {quoted(name)}")
+
+    def evaluate(self, columns: dict[str, Any]) -> Any:
+        """Return the predicate's value for columns by their names: a series of bool, if it is one.
+
+        Raises
+        ------
+        TypeError
+            Where columns and literals cannot be computed with or compared.
+        """
+        try:
+            return value_of(_parsed(self.text)[0], columns)
+        except Exception as error:  # whatever the library raises for what it cannot do
+            reason = str(error) or type(error).__name__
+            if len(reason) > _LONGEST_REASON:
+                reason = f"{reason[:_LONGEST_REASON]}..."
+            raise TypeError(f"{self.title}: {reason}") from error
+
+    def function(
+        self, dtypes: dict[str, np.dtype], nulls: bool = False
+    ) -> tuple[Callable[..., Any], list[Any]] | None:
+        """Return the predicate as a function of elements of `columns` and of numbers, and the numbers.
+
+        None where columns of these dtypes are not certain to compare in compiled code as they do in NumPy, where a
+        row may be kept although a column is null in it, if there are `nulls`: the function is not asked there; and
+        where it would take long to compile.
+
+        Examples
+        --------
+        >>> between, numbers = Expression("0 < x <= 3").function({"x": np.dtype("i8")})
+        >>> numbers, between(2, *numbers)
+        ([0, 3], True)
+        """
+        if not all(d.kind in "bi" or d in _EXACT for d in dtypes.values()):
+            return None
+        tree = _parsed(self.text)[0]
+        if tree.size > _FUSED or (nulls and not _keeps_no_null(tree)):
+            return None
+        return _compiled(self.text)
+
+
+_EXACT = tuple(np.dtype(name) for name in ("uint8", "uint16", "uint32", "float64"))
+"""Types whose elements are the same numbers in 64 bits."""
+
+
+def _keeps_no_null(node: Node) -> bool:
+    """Whether a null in any column is enough for a row not to be kept, as null or False is not."""
+    match node:
+        case Node(kind="boolean", value="and"):
+            return all(map(_keeps_no_null, node.operands))
+        case Node(kind="unary", operands=(Node(kind="chain", value=(_,)),)):  # not null is null
+            return True
+    return node.kind == "chain"
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(text: str) -> tuple[Callable[..., Any], list[Any]] | None:
+    """The tree as a function of elements and numbers, if it only compares them."""
+    tree, names = _parsed(text)
+    parameters = {name: f"c{i}" for i, name in enumerate(names)}
+    numbers: list[Any] = []
+    source = _source(tree, parameters, numbers)
+    if source is None:
+        return None
+    listed = [*parameters.values(), *(f"n{i}" for i in range(len(numbers)))]
+    # the source holds nothing but the parameters and operators that _source wrote
+    code = compile(f"lambda {', '.join(listed)}: {source}", "<predicate>", "eval")
+    function: Callable[..., Any] = eval(code, {"__builtins__": {}})
+    return function, numbers
+
+
+def _source(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str | None:
+    """Write a tree as Python of elements; None for one whose meaning might differ."""
+    match node.kind:
+        case "boolean":
+            parts = [_source(o, parameters, numbers) for o in node.operands]
+            return _joined(_BITWISE[node.value], parts)
+        case "unary" if node.value in ("not", "~"):
+            inner = _source(node.operands[0], parameters, numbers)
+            return None if inner is None else f"(not {inner})"
+        case "chain":
+            elements = [_element(o, parameters, numbers) for o in node.operands]
+            compared = zip(elements[:-1], node.value, elements[1:], strict=True)
+            parts = [
+                None if left is None or right is None else f"({left} {sign} {right})"
+                for left, sign, right in compared
+            ]
+            return _joined(" & ", parts)
+    return None
+
+
+_BITWISE = {"and": " & ", "or": " | "}
+
+
+def _joined(word: str, parts: list[str | None]) -> str | None:
+    known = [part for part in parts if part is not None]
+    return f"({word.join(known)})" if len(known) == len(parts) else None
+
+
+def _element(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str | None:
+    """The parameter that stands for a column's element, or for a number that 64 bits hold."""
+    if node.kind == "column":
+        return parameters[node.value]
+    value = node.value
+    if node.kind != "literal" or not isinstance(value, (int, float)):
+        return None
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return None
+    numbers.append(value)
+    return f"n{len(numbers) - 1}"

@@ -1,0 +1,207 @@
+"""The table of named reductions: the operator of each, of what, and how its states become answers.
+
+States are arrays of one item a group, or scalars of one group. This module must never know columns, nor where groups
+start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from ..kernels import BUILT_IN, Operator
+
+FLOAT64 = np.dtype(np.float64)
+
+States = tuple[Any, ...]
+"""One item a field of an operator's state: scalars of one run, or arrays of one item a run."""
+
+
+# --- operators ---------------------------------------------------------------------------------------
+
+
+def _seen_first(dtype: np.dtype) -> Any:
+    return (dtype.type(0), False)
+
+
+def _with_flag(x: Any) -> Any:
+    return (x, True)
+
+
+@lru_cache(maxsize=16)
+def seeing(extreme: Operator) -> Operator:
+    """The operator that also knows whether there was a value: state (value, seen)."""
+    choose = extreme.combine
+
+    def combine(a: Any, b: Any) -> Any:
+        if not a[1]:
+            return b
+        if not b[1]:
+            return a
+        return (choose(a[0], b[0]), True)
+
+    return Operator(combine, _seen_first, _with_flag, name=f"seen-{extreme.name}", inputs=1)
+
+
+def _changes(a: Any, b: Any) -> Any:
+    if a[0] == 0:
+        return b
+    if b[0] == 0:
+        return a
+    return (a[0] + b[0] - (a[2] == b[1]), a[1], b[2])
+
+
+def _no_changes(dtype: np.dtype) -> Any:
+    return (0, dtype.type(0), dtype.type(0))
+
+
+def _one(x: Any) -> Any:
+    return (1, x, x)
+
+
+CHANGES = Operator(_changes, _no_changes, _one, name="changes", inputs=1)
+"""State: (runs of equal values, first value, last value)."""
+
+
+# --- what states answer: values, and where they are null ---------------------------------------------
+
+
+def _moments(a: Any, b: Any) -> Any:
+    return (a[0] + b[0], a[1] + b[1])
+
+
+def _moment(x: Any) -> Any:
+    return (1.0, x * 1.0)
+
+
+_MEAN = Operator(_moments, (0.0, 0.0), _moment, name="mean")
+"""State: (number of values, their sum)."""
+
+
+def _halves(a: Any, b: Any) -> Any:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def _half(x: Any) -> Any:
+    return (1, x >> 32, x & 0xFFFFFFFF)
+
+
+_SUM_TIME = Operator(_halves, (0, 0, 0), _half, name="sum-time")
+"""State: (number of values, sums of their upper and lower halves), as the sum of times may need more than 64 bits."""
+
+
+def _itself(numbers: Any, s: States) -> Any:
+    return s[0], None
+
+
+def _if_seen(numbers: Any, s: States) -> Any:
+    return s[0], ~s[1]
+
+
+def _mean(numbers: Any, s: States) -> Any:
+    none = s[0] == 0
+    return s[1] / numbers.where(none, 1.0, s[0]), none
+
+
+def _mean_time(numbers: Any, s: States) -> Any:
+    none = s[0] == 0
+    n = numbers.where(none, 1, s[0])
+    whole, rest = s[1] // n, s[1] % n
+    return (whole << 32) + s[2] // n + ((rest << 32) + s[2] % n) // n, none
+
+
+def _sum_time(numbers: Any, s: States) -> Any:
+    high, low = s[1] + (s[2] >> 32), s[2] & 0xFFFFFFFF
+    limit = 1 << 31
+    is_nat = (high == -limit) & (low == 0)
+    if bool(((high < -limit) | (high >= limit) | is_nat).any()):
+        raise OverflowError
+    return (high << 32) + low, None
+
+
+def _product(numbers: Any, s: States) -> Any:
+    return (kernels.seed(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
+
+
+def _spread(ddof: int, root: bool) -> Callable[[Any, States], Any]:
+    def answer(numbers: Any, s: States) -> Any:
+        few = s[0] <= ddof
+        spread = s[2] / numbers.where(few, 1.0, s[0] - ddof)
+        return numbers.sqrt(spread) if root else spread, few
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A named reduction.
+
+    Parameters
+    ----------
+    name : str
+        Also the library's, which is asked for the dtype of the answer.
+    op : Operator
+    finish : callable
+        ``finish(numbers, states) -> (values, missing)``. Raises an OverflowError for answers that do not fit.
+    of : {"values", "valid", "rows"}
+        What is reduced: values, whether there is a value, or rows.
+    wide : bool
+        Whether floating-point states are float64 whatever the column.
+    """
+
+    name: str
+    op: Operator
+    finish: Callable[[Any, States], Any]
+    of: str = "values"
+    wide: bool = False
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+COUNT = Operator(_add, 0, name="count", inputs=1)
+
+REDUCTIONS: dict[str, Reduction] = {
+    r.name: r
+    for r in (
+        Reduction("sum", BUILT_IN["add"], _itself, wide=True),
+        Reduction("prod", BUILT_IN["multiply"], _product, wide=True),
+        Reduction("min", BUILT_IN["minimum"], _if_seen),
+        Reduction("max", BUILT_IN["maximum"], _if_seen),
+        Reduction("any", BUILT_IN["logical_any"], _itself),
+        Reduction("all", BUILT_IN["logical_all"], _itself),
+        Reduction("count", COUNT, _itself, "valid"),
+        Reduction("size", COUNT, _itself, "rows"),
+        Reduction("mean", _MEAN, _mean),
+        Reduction("first", BUILT_IN["first"], _if_seen),
+        Reduction("last", BUILT_IN["last"], _if_seen),
+        Reduction("nunique_consecutive", CHANGES, _itself),
+    )
+}
+"""The reductions that take no argument."""
+
+ROWS = Reduction("rows", COUNT, _itself, "rows")
+"""The number of rows of a frame, whatever its columns."""
+
+SHOWING_NAN = {"sum": 0, "mean": 1, "var": 1, "std": 1}
+"""Reductions a field of whose state is NaN once they have met one, and that field."""
+
+OWN = ("rows", "nunique_consecutive")
+"""Reductions that no library has: integers."""
+
+OF_TIMES = {"mean": Reduction("mean", _SUM_TIME, _mean_time)}
+"""Those that are others of times."""
+
+CHECKED_OF_TIMES = {"sum": Reduction("sum", _SUM_TIME, _sum_time)}
+"""Those that are others of times where the library raises for an answer that does not fit."""
+
+
+def spread(name: str, ddof: int) -> Reduction:
+    """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
+    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"))

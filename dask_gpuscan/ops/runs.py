@@ -1,0 +1,264 @@
+"""Runs of equal keys over partition borders: one row a run, and runs as starts and lengths.
+
+A partition hands on the run that is open after its last row. It writes the runs that end in it; the last partition
+also writes the run that nothing follows. This module must never loop over rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from ..frames.columns import counts, layout_of, prepended
+from ..frames.keys import Border, By, border, first_end, key_arrays, last_start
+from ..frames.registry import each, library_of
+from .filter import compact
+
+INT64 = np.dtype(np.int64)
+
+
+@dataclass(frozen=True)
+class UniqueConsecutive:
+    """One row of each run: the first, or in reverse the last."""
+
+    by: By
+    reverse: bool = False
+    label = "unique-consecutive"
+    columnwise = keeps_index = False
+    keeps_divisions = True
+
+    def check(self, frame: Any) -> None:
+        if not len(frame):  # of rows, `apply` tells
+            key_arrays(self.by.series(frame))
+
+    def meta(self, frame: Any) -> Any:
+        return frame.iloc[:0]
+
+    def aggregate(self, partition: Any) -> Border | None:
+        if not len(partition):
+            return None
+        return border(self.by.series(partition), 0 if self.reverse else len(partition) - 1)
+
+    def combine(self, aggregates: Sequence[Border | None]) -> Border | None:
+        return next((a for a in reversed(aggregates) if a is not None), None)
+
+    def apply(self, partition: Any, prefix: Border | None) -> Any:
+        if not len(partition):
+            return partition
+        series = self.by.series(partition)
+        keep = "last" if self.reverse else "first"
+        with library_of(partition).reading(partition):
+            keys = key_arrays(series)
+
+            def choose(flat: list[Any]) -> list[list[Any]]:
+                positions, parts = kernels.unique(keys.arrays, flat, nulls=keys.nulls, keep=keep)
+                return [[*parts, positions]]
+
+            out = compact(partition, choose)[0]
+        row = len(partition) - 1 if self.reverse else 0
+        if prefix is not None and prefix.values == border(series, row).values:
+            return out.iloc[:-1] if self.reverse else out.iloc[1:]
+        return out
+
+
+# --- runs that stay open over borders ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Open:
+    """Some rows, as what follows needs to know them: the run that is open after the last one."""
+
+    rows: int
+    border: Border | None
+    """Keys of the open run; None if there are no rows."""
+    start: int
+    """Where it starts; 0 if it covers all rows."""
+    states: tuple[Any, ...] = ()
+    """What is known of the open run's rows, one entry an operation."""
+
+
+@dataclass(frozen=True)
+class OpenRuns:
+    """What carries over runs have in common: the aggregate of a partition is its open run."""
+
+    by: By
+    columnwise = keeps_index = False
+    reverse = False
+
+    def check(self, frame: Any) -> None:
+        if not len(frame):  # of rows, `apply` tells
+            key_arrays(self.by.series(frame))
+
+    def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
+        """Return what is known of the rows of one run, which are those from `start` to `stop`."""
+        return ()
+
+    def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Return what is known of neighbouring parts of one run."""
+        return ()
+
+    def aggregate(self, partition: Any) -> Open:
+        if not len(partition):
+            return Open(0, None, 0)
+        with library_of(partition).reading(partition):
+            series, count = self.by.series(partition), len(partition)
+            if self.reverse:
+                stop = first_end(series)
+                states = self.states(partition, 0, stop)
+                return Open(count, border(series, 0), count - stop, states)
+            start = last_start(series)
+            states = self.states(partition, start, count)
+            return Open(count, border(series, count - 1), start, states)
+
+    def combine(self, aggregates: Sequence[Open]) -> Open:
+        rows = 0
+        last: Open | None = None
+        parts: list[tuple[Any, ...]] = []
+        for piece in aggregates:
+            if piece.border is not None:
+                if last is not None and not piece.start and last.border is not None:
+                    same = piece.border.values == last.border.values
+                else:
+                    same = False
+                if same:
+                    assert last is not None
+                    parts.append(piece.states)
+                else:
+                    last, parts = replace(piece, start=rows + piece.start), [piece.states]
+            rows += piece.rows
+        if last is None:
+            return Open(0, None, 0)
+        states = parts[0] if len(parts) == 1 else self.join(parts)
+        return Open(rows, last.border, last.start, states)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs that end in a partition: perhaps the one that was open before, and the partition's own."""
+
+    series: list[Any]
+    """Key columns of the partition."""
+    starts: Any
+    """Where the partition's own runs start, as an array; from row 0 on, whatever was open before."""
+    carried: Border | None
+    """Keys of the run that was open before, if it ends here."""
+    joined: bool
+    """Whether the first of the partition's own is that run, which goes on."""
+
+    @property
+    def before(self) -> bool:
+        """Whether the run that was open before comes before the partition's own."""
+        return self.carried is not None and not self.joined
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.starts) + self.before
+
+    def keys(self) -> list[Any]:
+        """Return an array for each key column, one row a run."""
+        arrays = []
+        for i, column in enumerate(self.series):
+            library = library_of(column)
+            array, starts = library.array(column), self.starts
+            if self.carried is None:
+                arrays.append(library.take(array, starts))
+                continue
+            if self.joined and not _same_if_equal(column.dtype, self.carried.values[i]):
+                starts = starts[1:]
+            taken = library.take(array, starts)
+            if len(starts) < self.count:
+                taken = library.prepend(self.carried.rows[i], taken)
+            arrays.append(taken)
+        return arrays
+
+
+def _same_if_equal(dtype: Any, value: Any) -> bool:
+    """Tell whether a key that equals `value` can be taken for it: 0.0 and -0.0, or 1 and True, look different."""
+    kind = dtype.kind
+    return kind in "biumM" or (kind == "f" and value != 0) or (kind != "c" and type(value) is str)
+
+
+def runs_of(series: list[Any], starts: Any, carried: Border | None, ends: bool) -> Runs:
+    """Return the runs that end in a partition.
+
+    Parameters
+    ----------
+    series : list of columns
+        Its keys.
+    starts : array
+        Where equal keys start in it.
+    carried : Border or None
+        What was open before.
+    ends : bool
+        Whether nothing follows; otherwise the last run stays open.
+    """
+    joined = False
+    if carried is not None and len(starts):
+        joined = carried.values == border(series, 0).values
+    if not ends:
+        if len(starts) <= joined:  # the run that was open before stays so
+            carried, joined = None, False
+        starts = starts[:-1]
+    return Runs(series, starts, carried, joined)
+
+
+@dataclass(frozen=True)
+class RunLengths(OpenRuns):
+    """Runs as their keys, the number of their first row, and how many rows they have."""
+
+    ends: bool = False
+    """Whether nothing follows, so that the open run ends too."""
+    label = "rle"
+
+    @property
+    def final(self) -> RunLengths:
+        """The carry for the partition that nothing follows."""
+        return replace(self, ends=True)
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(frame.iloc[:0], None)
+
+    def apply(self, partition: Any, prefix: Open | None) -> Any:
+        library = library_of(partition)
+        prefix = prefix or Open(0, None, 0)
+        with library.reading(partition):
+            series = self.by.series(partition)
+            keys = key_arrays(series)
+            starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+            runs = runs_of(series, starts, prefix.border, self.ends)
+            first, lengths = runs.starts, lengths[: len(runs.starts)]
+            if prefix.rows:  # without rows before, `first` are the starts themselves
+                first, so_far = first + prefix.rows, prefix.rows - prefix.start
+                if runs.joined:
+                    first[0] = prefix.start
+                    lengths[0] += so_far
+                elif runs.before:
+                    first = prepended(library, prefix.start, first)
+                    lengths = prepended(library, so_far, lengths)
+            arrays = [*runs.keys(), counts(library, first), counts(library, lengths)]
+            names = self.by.columns or (partition.name or "value",)
+            columns = [*names, "run_start", "run_length"]
+            return library.frame(arrays, columns, library.range_index(0, runs.count))
+
+
+def decoded(frame: Any) -> Any:
+    """Repeat the rows of one partition as often as they were found."""
+    library = library_of(frame)
+    lengths = frame["run_length"]
+    layout = layout_of(library, lengths.dtype)
+    assert layout is not None
+    with library.reading(frame):
+        counts = layout.raw(library.array(lengths)).values.astype(INT64, copy=False)
+        if library.missing(lengths) is not None or bool((counts < 0).any()):
+            raise ValueError("column 'run_length' must hold no nulls and nothing below zero")
+        keys = frame.drop(columns=[n for n in ("run_start", "run_length") if n in frame.columns])
+        rows = library.numbers.arange(len(frame), dtype=INT64)
+        width = sum(getattr(c.dtype, "itemsize", 8) for c in each(keys))
+        (positions,) = kernels.run_length_decode(counts, [rows], beside=width)
+        arrays = [library.take(library.array(c), positions) for c in each(keys)]
+        return library.rebuild(keys, arrays, library.range_index(0, len(positions)))
