@@ -4,8 +4,8 @@
 
 __device__ __forceinline__ void copy_columns(const Params& p, const Place& at, u8* stage) {
   unroll<COLUMNS>([&](auto k) {
-    Source source = source_of<k.value>(p, at);
-    for (u32 i = threadIdx.x * 16; i < source.bytes; i += WARPS * 32 * 16)
+    ColumnSource source = source_of<k.value>(p, at);
+    for (u32 i = threadIdx.x * 16; i < u32(source.bytes); i += WARPS * 32 * 16)
       *reinterpret_cast<uint4*>(stage + region_offset<k.value>() + i) = *reinterpret_cast<const uint4*>(source.from + i);
   });
 }

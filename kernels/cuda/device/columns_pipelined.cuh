@@ -22,17 +22,6 @@ struct Ring {
   Prefix prefix[SLOTS];
 };
 
-template <int N>
-struct Turn {  // which of N places a tile of this block has, and which phase its barriers have then
-  int place = 0;
-  u32 phase = 0;
-  __device__ __forceinline__ explicit Turn(int skip = 0) { next(skip); }
-  __device__ __forceinline__ void next(int turns = 1) {
-    place += turns;
-    if (place >= N) place -= N, phase ^= 1;
-  }
-};
-
 // By one thread. A ticket is not taken before its stage is empty, as others wait for its tile: a warp that holds a stage
 // would keep back all blocks, one after another.
 __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
@@ -54,7 +43,7 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
     unroll<COLUMNS>([&](auto k) { bytes += source_of<k.value>(p, at).bytes; });
     ring.full[s].arrive_and_expect(bytes);
     unroll<COLUMNS>([&](auto k) {
-      Source source = source_of<k.value>(p, at);
+      ColumnSource source = source_of<k.value>(p, at);
       tma_load(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
     });
     turn.next();

@@ -30,58 +30,35 @@ struct Params {
   };
 };
 
-struct Place {
-  i64 tile;   // < 0: no more tiles
-  i64 first;  // item of the arrays that is first in memory
-  int count;
-};
-__device__ __forceinline__ Place place_of(const Params& p, i64 tile) {
-  Place at;
-  at.tile = tile;
-  i64 before = tile * TILE, left = p.length - before;
-  at.count = left < TILE ? int(left) : TILE;
-  at.first = REVERSE ? left - at.count : before;
-  return at;
-}
+#include "stages.cuh"
 
-constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
+__device__ __forceinline__ Place place_of(const Params& p, i64 tile) { return place_in_line(p.length, tile); }
+
 template <int K>
 __device__ constexpr int region_bytes() {
-  return align_up((Column<K>::BITS ? TILE / 8 + 2 : (TILE + 1) * int(sizeof(typename Column<K>::type))) + 32, 128);
-}
-template <int K>
-__device__ constexpr int region_offset() {
-  if constexpr (K == 0)
-    return 0;
-  else
-    return region_offset<K - 1>() + region_bytes<K - 1>();
+  return (Column<K>::BITS ? TILE / 8 + 2 : (TILE + 1) * int(sizeof(typename Column<K>::type))) + 32;
 }
 constexpr int STAGE = region_offset<COLUMNS>();
 
-// The bytes of a column's image: `from` and `bytes` are multiples of 16.
-struct Source {
-  const u8* from;
-  u32 bytes;
-  int skip;  // of a column of bits: bits, else bytes; from the image's start to item 0 of the tile
+// The words that cover a column's bytes, and where item 0 of the tile is in them: in bits if it is of bits, else in bytes.
+struct ColumnSource : Source {
+  int skip;
 };
 template <int K>
-__device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
+__device__ __forceinline__ ColumnSource source_of(const Params& p, const Place& at) {
   int before = BEFORE && at.first > 0, after = AFTER && at.first + at.count < p.length;
-  Source source;
+  ColumnSource source;
   if constexpr (Column<K>::BITS) {
     i64 bit = p.bit[K] + at.first - before;
-    const u8* byte = p.in[K] + (bit >> 3);
-    int shift = int(reinterpret_cast<u64>(byte) & 15);
-    int bits = (int(bit) & 7) + before + at.count + after;
-    source.from = byte - shift;
-    source.bytes = u32(align_up(shift + ((bits + 7) >> 3), 16));
+    source.from = p.in[K] + (bit >> 3);
+    int bits = (int(bit) & 7) + before + at.count + after, shift = source.shift();
+    source.cover((bits + 7) >> 3);
     source.skip = 8 * shift + (int(bit) & 7) + before;
   } else {
     constexpr int size = sizeof(typename Column<K>::type);
-    const u8* byte = p.in[K] + (at.first - before) * size;
-    int shift = int(reinterpret_cast<u64>(byte) & 15);
-    source.from = byte - shift;
-    source.bytes = u32(align_up(shift + (before + at.count + after) * size, 16));
+    source.from = p.in[K] + (at.first - before) * size;
+    int shift = source.shift();
+    source.cover((before + at.count + after) * size);
     source.skip = shift + before * size;
   }
   return source;

@@ -4,7 +4,7 @@
 // It must give the same bits as the pipelined schedule: tiles, segments and look-back are the same.
 #pragma once
 
-__device__ __forceinline__ View view_of(const Params& p, const Place& at) {
+__device__ __forceinline__ View view_of(const Params& p, const LinePlace& at) {
   View view;
   unroll<INPUTS>([&](auto k) { view.in[k.value] = p.in[k.value] + at.first * sizeof(typename In<k.value>::type); });
   view.bit = 0;
@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
   if (threadIdx.x == 0) next = take_ticket(p, true);
   __syncthreads();
   while (next < p.lines * p.tiles) {
-    Place at = place_of(p, next);
+    LinePlace at = place_of(p, next);
     View view = view_of(p, at);
     State sum = segment_reduce(view, warp, lane);
     if (lane == 0) aggregates[warp] = sum;

@@ -18,52 +18,42 @@ __device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
   if (lane < ARRIVING) barrier.arrive();
 }
 
-constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
-
-// A region of a stage holds an image of a tile's bytes, which starts where its address in global memory is, modulo 16.
+// A region for each input, and one for a mask.
+constexpr int REGIONS = INPUTS + (NULLS == BITS || NULLS == BYTES);
 template <int K>
-__device__ constexpr int region_offset() {
-  if constexpr (K == 0)
-    return 0;
+__device__ constexpr int region_bytes() {
+  if constexpr (K < INPUTS)
+    return TILE * int(sizeof(typename In<K>::type)) + 16;
   else
-    return region_offset<K - 1>() + align_up(TILE * int(sizeof(typename In<K - 1>::type)) + 16, 128);
+    return NULLS == BITS ? TILE / 8 + 32 : TILE + 16;
 }
-constexpr int MASK_REGION = region_offset<INPUTS>();
-constexpr int STAGE =
-    MASK_REGION + (NULLS == BITS ? align_up(TILE / 8 + 32, 128) : NULLS == BYTES ? align_up(TILE + 16, 128) : 0);
+constexpr int MASK_REGION = region_offset<INPUTS>(), STAGE = region_offset<REGIONS>();
 
 // Where the output has the size of the first input, results replace its items in the stage and leave by one copy.
 constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
-__device__ __forceinline__ bool leaves_by_copy(const Params& p, const Place& at) {
+__device__ __forceinline__ bool leaves_by_copy(const Params& p, const LinePlace& at) {
   if constexpr (!IN_PLACE) return false;
   i64 offset = at.first * sizeof(typename Out<0>::type);
   return at.count == TILE && aligned(p.in[0] + offset, 16) && aligned(p.out[0] + offset, 16);
 }
 
-struct Source {
-  const u8* from;
-  int bytes;
-  __device__ __forceinline__ int shift() const { return int(reinterpret_cast<u64>(from) & 15); }
-  __device__ __forceinline__ int head() const { return min(bytes, (16 - shift()) & 15); }
-  __device__ __forceinline__ int body() const { return (bytes - head()) & ~15; }
-};
 template <int K>
-__device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
+__device__ __forceinline__ Source source_of(const Params& p, const LinePlace& at) {
   constexpr int size = sizeof(typename In<K>::type);
   return {p.in[K] + at.first * size, at.count * size};
 }
-__device__ __forceinline__ Source mask_source(const Params& p, const Place& at) {
+__device__ __forceinline__ Source mask_source(const Params& p, const LinePlace& at) {
   i64 from = p.mask_offset + at.first;
   if constexpr (NULLS == BITS) return {p.mask + (from >> 3), int(((from + at.count + 7) >> 3) - (from >> 3))};
   return {p.mask + from, at.count};
 }
 template <class F>
-__device__ __forceinline__ void each_source(const Params& p, const Place& at, u8* stage, F f) {
+__device__ __forceinline__ void each_source(const Params& p, const LinePlace& at, u8* stage, F f) {
   unroll<INPUTS>([&](auto k) { f(source_of<k.value>(p, at), stage + region_offset<k.value>()); });
   if constexpr (NULLS == BITS || NULLS == BYTES) f(mask_source(p, at), stage + MASK_REGION);
 }
 
-__device__ __forceinline__ View view_of(const Params& p, const Place& at, const u8* stage) {
+__device__ __forceinline__ View view_of(const Params& p, const LinePlace& at, const u8* stage) {
   View view;
   unroll<INPUTS>([&](auto k) {
     view.in[k.value] = stage + region_offset<k.value>() + source_of<k.value>(p, at).shift();
@@ -84,7 +74,7 @@ struct Ring {
   Barrier known[STAGES];    // the prefix is there, and `folded` up to date
   Barrier scanned[STAGES];  // the scan squad needs the stage no more
   Barrier empty[STAGES];    // the stage may be fed again
-  Place place[STAGES];      // line < 0: no more tiles
+  LinePlace place[STAGES];
   i64 follows[STAGES];      // the block's tile before this one, if it was of the same line, or -1
   State aggregates[STAGES][WARPS];
   State prefix[STAGES];
@@ -96,28 +86,13 @@ struct Ring {
 constexpr int SQUAD = WRITE ? AGGREGATORS : WARPS;  // warps of an aggregate squad: each reduces one segment, or several
 constexpr int AGGREGATING = WRITE ? 1 : 2, ENDS = LOOKBACKS > AGGREGATING ? LOOKBACKS : AGGREGATING;
 
-struct Turn {  // which stage a tile of this block is in, and which phase its barriers have then
-  int stage = 0;
-  u32 phase = 0;
-  __device__ __forceinline__ explicit Turn(int skip = 0) { next(skip); }
-  __device__ __forceinline__ void next(int turns = 1) {
-    stage += turns;
-    if (stage >= STAGES) stage -= STAGES, phase ^= 1;
-  }
-  __device__ __forceinline__ Turn before() const {
-    Turn turn = *this;
-    if (--turn.stage < 0) turn.stage = STAGES - 1, turn.phase ^= 1;
-    return turn;
-  }
-};
-
 __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, int lane) {
   i64 ticket = 0, total = p.lines * p.tiles;
   i64 line = -1, tile = -1;
   bool first = true;
   int ended = 0;
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn;; turn.next()) {
+    int s = turn.place;
     if (lane == 0) {
       // the ticket travels while the stage's last tile is stored, but is not taken earlier: others wait for its tile
       if (WRITE) ring.scanned[s].wait(turn.phase ^ 1);
@@ -133,7 +108,7 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
       if (++ended == ENDS) return;
       continue;
     }
-    Place at = place_of(p, now);
+    LinePlace at = place_of(p, now);
     u8* stage = stages + s * STAGE;
     u32 copied = 0;
     each_source(p, at, stage, [&](Source source, u8* region) {
@@ -161,10 +136,10 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
 
 __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8* stages, int squad, int warp,
                                            int lane) {
-  for (Turn turn(squad);; turn.next(AGGREGATING)) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn(squad);; turn.next(AGGREGATING)) {
+    int s = turn.place;
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) return;
     View view = view_of(p, at, stages + s * STAGE);
 #pragma unroll 1
@@ -182,14 +157,14 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
 }
 
 // Finds what comes before a tile of several in a line, by a look-back warp. All lanes get it.
-__device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const Turn& turn, const Place& at, int lane) {
+__device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const Turn<STAGES>& turn, const LinePlace& at, int lane) {
   const u64* tiles = Lookback(p, at.line).tiles;
-  i64 follows = ring.follows[turn.stage], target = at.tile >> 5;
+  i64 follows = ring.follows[turn.place], target = at.tile >> 5;
   Walk walk;
   walk.block = follows < 0 ? 0 : follows >> 5;
   auto my_turn = [&] {  // the block's previous tile has its prefix
-    Turn before = turn.before();
-    ring.known[before.stage].wait(before.phase);
+    Turn<STAGES> before = turn.before();
+    ring.known[before.place].wait(before.phase);
   };
   for (bool first = true;; first = false) {
     State found = of_blocks(tiles, walk.block, at.tile, lane, my_turn);
@@ -214,10 +189,10 @@ __device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const 
 }
 
 __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
-  for (Turn turn(which);; turn.next(LOOKBACKS)) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn(which);; turn.next(LOOKBACKS)) {
+    int s = turn.place;
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) return;
     State prefix;
     if (p.tiles > 1 && WRITE) {
@@ -241,10 +216,10 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which
 }
 
 __device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, int warp, int lane) {
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn;; turn.next()) {
+    int s = turn.place;
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) return;
     u8* stage = stages + s * STAGE;
     View view = view_of(p, at, stage);
@@ -264,8 +239,8 @@ __device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, in
 // By one thread: stores what leaves by copy, and frees stages as soon as they have been read.
 __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* stages) {
   int leaving = -1;  // the stage that a store may still read
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn;; turn.next()) {
+    int s = turn.place;
     bool at_once = ring.full[s].ready(turn.phase) && ring.scanned[s].ready(turn.phase);
     if (leaving >= 0 && !at_once) {
       stores_have_read<0>();
@@ -273,7 +248,7 @@ __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* st
       leaving = -1;
     }
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) break;
     ring.scanned[s].wait(turn.phase);
     bool copied = leaves_by_copy(p, at);

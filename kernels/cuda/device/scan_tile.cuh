@@ -12,6 +12,8 @@ constexpr int ROW = 32 * VN;
 constexpr int SEGMENT = ROWS * ROW;
 constexpr int TILE = WARPS * SEGMENT;
 
+#include "stages.cuh"
+
 constexpr int group_rows(int rows, int words) { return rows > 1 && rows * words > GROUP_WORDS ? group_rows(rows / 2, words) : rows; }
 constexpr int GROUP = group_rows(ROWS, VN * STATE_WORDS);  // rows that are scanned at the same time
 
@@ -41,20 +43,16 @@ __device__ __forceinline__ State carry_into(const Params& p, i64 line) {
   return s;
 }
 
-// Which items a tile has: `count` neighbours in memory from item `first` on.
-struct Place {
-  i64 line;
-  i64 tile;   // of the line
-  i64 first;  // item of the arrays
-  int count;
+// A tile of one of many lines: `first` is an item of the arrays.
+struct Line {
+  i64 line;  // < 0: no more tiles
 };
-__device__ __forceinline__ Place place_of(const Params& p, i64 ticket) {
-  Place at;
+struct LinePlace : Line, Place {};
+__device__ __forceinline__ LinePlace place_of(const Params& p, i64 ticket) {
+  LinePlace at;
   at.line = p.lines == 1 ? 0 : ticket / p.tiles;
-  at.tile = ticket - at.line * p.tiles;
-  i64 before = at.tile * TILE, left = p.length - before;
-  at.count = left < TILE ? int(left) : TILE;
-  at.first = at.line * p.length + (REVERSE ? left - at.count : before);
+  static_cast<Place&>(at) = place_in_line(p.length, ticket - at.line * p.tiles);
+  at.first += at.line * p.length;
   return at;
 }
 
@@ -77,7 +75,7 @@ struct Outputs {
   u8* at[OUTPUTS];
   bool vectors;  // likewise
 };
-__device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) {
+__device__ __forceinline__ Outputs outputs_of(const Params& p, const LinePlace& at) {
   Outputs out;
   out.vectors = true;
   unroll<OUTPUTS>([&](auto k) {
