@@ -75,16 +75,9 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane)
   for (Turn<SLOTS> turn;; turn.next()) {
     int s = turn.place;
     ring.reduced[s].wait(turn.phase);
-    i64 tile = ring.tile[s].at.tile, target = tile >> 5;
+    i64 tile = ring.tile[s].at.tile;
     if (tile < 0) return;
-    Prefix prefix;
-    for (bool there = false; !there;) {
-      State found = of_blocks(tiles, walk.block, tile, lane, [] {});
-      i64 left = target - walk.block;
-      there = left < WINDOW;
-      walk.add(found, there ? target : walk.block + WINDOW, lane);
-      if (there) prefix = walk.before_tile(tile, from_lane(found, int(left)), lane);
-    }
+    Prefix prefix = walk_to(walk, tiles, tile, lane, [] {}, [] {}, [] {});
     if (lane == 0) {
       if (IN_PLACE) __threadfence();
       ring.prefix[s] = prefix;

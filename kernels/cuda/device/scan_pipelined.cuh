@@ -159,33 +159,28 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
 // Finds what comes before a tile of several in a line, by a look-back warp. All lanes get it.
 __device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const Turn<STAGES>& turn, const LinePlace& at, int lane) {
   const u64* tiles = Lookback(p, at.line).tiles;
-  i64 follows = ring.follows[turn.place], target = at.tile >> 5;
+  i64 follows = ring.follows[turn.place];
   Walk walk;
   walk.block = follows < 0 ? 0 : follows >> 5;
   auto my_turn = [&] {  // the block's previous tile has its prefix
     Turn<STAGES> before = turn.before();
     ring.known[before.place].wait(before.phase);
   };
-  for (bool first = true;; first = false) {
-    State found = of_blocks(tiles, walk.block, at.tile, lane, my_turn);
-    if (first) {
-      my_turn();
-      if (follows < 0)
-        walk.start(carry_into(p, at.line));
-      else
-        walk.resume(ring.folded, lane);
+  auto begin = [&] {
+    my_turn();
+    if (follows < 0)
+      walk.start(carry_into(p, at.line));
+    else
+      walk.resume(ring.folded, lane);
+  };
+  auto arrive = [&] {
+    walk.keep(ring.folded, lane);
+    if (at.tile == p.tiles - 1) {
+      State all = walk.after_tile(tiles, at.tile, lane);
+      if (lane == 0) p.carry_out[at.line] = all;
     }
-    i64 left = target - walk.block;
-    walk.add(found, left < WINDOW ? target : walk.block + WINDOW, lane);
-    if (left < WINDOW) {
-      walk.keep(ring.folded, lane);
-      if (at.tile == p.tiles - 1) {
-        State all = walk.after_tile(tiles, at.tile, lane);
-        if (lane == 0) p.carry_out[at.line] = all;
-      }
-      return walk.before_tile(at.tile, from_lane(found, int(left)), lane);
-    }
-  }
+  };
+  return walk_to(walk, tiles, at.tile, lane, my_turn, begin, arrive);
 }
 
 __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
