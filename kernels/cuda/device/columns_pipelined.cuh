@@ -6,14 +6,11 @@
 // DEPTH others wait for their prefix, most of them without a stage. Stages and tickets are taken in order, and what a
 // warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
 #pragma once
-#include "tma_copy.cuh"
 #include "window.cuh"
 
 constexpr int SLOTS = STAGES + DEPTH + 1;  // tiles that are loading, waiting, or being written
 
-struct Ring {
-  Barrier full[STAGES];    // the tile has landed
-  Barrier empty[STAGES];   // the stage may be fed again
+struct ColumnRing : Ring {
   Barrier reduced[SLOTS];  // the warps' aggregates are there
   Barrier known[SLOTS];    // so is what comes before the tile, and before each warp within it
   Tile tile[SLOTS];        // at.tile < 0: no more tiles
@@ -24,7 +21,7 @@ struct Ring {
 
 // By one thread. A ticket is not taken before its stage is empty, as others wait for its tile: a warp that holds a stage
 // would keep back all blocks, one after another.
-__device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
+__device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stages) {
   i64 next = take_ticket(p, true);
   bool taken = true;
   Turn<SLOTS> slot;
@@ -52,7 +49,7 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
   }
 }
 
-__device__ __forceinline__ void publish_tiles(const Params& p, Ring& ring, int lane) {
+__device__ __forceinline__ void publish_tiles(const Params& p, ColumnRing& ring, int lane) {
   for (Turn<SLOTS> turn;; turn.next()) {
     int s = turn.place;
     ring.reduced[s].wait(turn.phase);
@@ -67,7 +64,7 @@ __device__ __forceinline__ void publish_tiles(const Params& p, Ring& ring, int l
 }
 
 // By one warp, which folds all tiles' aggregates itself, in the order of the tickets.
-__device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane) {
+__device__ __forceinline__ void look_back(const Params& p, ColumnRing& ring, int lane) {
   const u64* tiles = Lookback(p, 0).tiles;
   WalkOnto<Prefix> walk;
   walk.block = 0;
@@ -75,9 +72,15 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane)
   for (Turn<SLOTS> turn;; turn.next()) {
     int s = turn.place;
     ring.reduced[s].wait(turn.phase);
-    i64 tile = ring.tile[s].at.tile;
+    i64 tile = ring.tile[s].at.tile, target = tile >> 5;
     if (tile < 0) return;
-    Prefix prefix = walk_to(walk, tiles, tile, lane, [] {}, [] {}, [] {});
+    Prefix prefix;
+    for (bool there = false; !there;) {
+      State found = of_blocks(tiles, walk.block, tile, lane, [] {});
+      i64 left = add_window(walk, found, target, lane);
+      there = left < WINDOW;
+      if (there) prefix = walk.before_tile(tile, from_lane(found, int(left)), lane);
+    }
     if (lane == 0) {
       if (IN_PLACE) __threadfence();
       ring.prefix[s] = prefix;
@@ -91,7 +94,7 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane)
   }
 }
 
-__device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stages, Kept* kept, u16* list, int warp,
+__device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8* stages, Kept* kept, u16* list, int warp,
                                      int lane) {
   Turn<STAGES> landing, leaving;  // of the next tile to be reduced, and of the next to be written
   Turn<SLOTS> ahead, behind;
@@ -150,7 +153,7 @@ extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
     run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(128) u8 shared[];
-  __shared__ Ring ring;
+  __shared__ ColumnRing ring;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {

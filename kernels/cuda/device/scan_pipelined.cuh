@@ -7,16 +7,7 @@
 // A ticket is taken ahead of its stage, but stages are freed in the order of tickets, so the lowest unfinished tile never
 // waits. This file must give the same bits as classic.cuh: tiles, segments and look-back are the same.
 #pragma once
-#include "tma_copy.cuh"
 #include "window.cuh"
-
-// One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so where that
-// tool is to be asked, all lanes arrive (tests/cuda/README.md).
-constexpr int ARRIVING = EVERY_LANE ? 32 : 1;
-__device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
-  __syncwarp();
-  if (lane < ARRIVING) barrier.arrive();
-}
 
 // A region for each input, and one for a mask.
 constexpr int REGIONS = INPUTS + (NULLS == BITS || NULLS == BYTES);
@@ -68,12 +59,10 @@ __device__ __forceinline__ View view_of(const Params& p, const LinePlace& at, co
   return view;
 }
 
-struct Ring {
-  Barrier full[STAGES];     // the tile has landed
+struct ScanRing : Ring {
   Barrier reduced[STAGES];  // the warps' aggregates are there
   Barrier known[STAGES];    // the prefix is there, and `folded` up to date
   Barrier scanned[STAGES];  // the scan squad needs the stage no more
-  Barrier empty[STAGES];    // the stage may be fed again
   LinePlace place[STAGES];
   i64 follows[STAGES];      // the block's tile before this one, if it was of the same line, or -1
   State aggregates[STAGES][WARPS];
@@ -86,7 +75,7 @@ struct Ring {
 constexpr int SQUAD = WRITE ? AGGREGATORS : WARPS;  // warps of an aggregate squad: each reduces one segment, or several
 constexpr int AGGREGATING = WRITE ? 1 : 2, ENDS = LOOKBACKS > AGGREGATING ? LOOKBACKS : AGGREGATING;
 
-__device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, int lane) {
+__device__ __forceinline__ void feed(const Params& p, ScanRing& ring, u8* stages, int lane) {
   i64 ticket = 0, total = p.lines * p.tiles;
   i64 line = -1, tile = -1;
   bool first = true;
@@ -134,7 +123,7 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
   }
 }
 
-__device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8* stages, int squad, int warp,
+__device__ __forceinline__ void aggregate(const Params& p, ScanRing& ring, const u8* stages, int squad, int warp,
                                            int lane) {
   for (Turn<STAGES> turn(squad);; turn.next(AGGREGATING)) {
     int s = turn.place;
@@ -157,33 +146,37 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
 }
 
 // Finds what comes before a tile of several in a line, by a look-back warp. All lanes get it.
-__device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const Turn<STAGES>& turn, const LinePlace& at, int lane) {
+__device__ __forceinline__ State find_prefix(const Params& p, ScanRing& ring, const Turn<STAGES>& turn, const LinePlace& at, int lane) {
   const u64* tiles = Lookback(p, at.line).tiles;
-  i64 follows = ring.follows[turn.place];
+  i64 follows = ring.follows[turn.place], target = at.tile >> 5;
   Walk walk;
   walk.block = follows < 0 ? 0 : follows >> 5;
   auto my_turn = [&] {  // the block's previous tile has its prefix
     Turn<STAGES> before = turn.before();
     ring.known[before.place].wait(before.phase);
   };
-  auto begin = [&] {
-    my_turn();
-    if (follows < 0)
-      walk.start(carry_into(p, at.line));
-    else
-      walk.resume(ring.folded, lane);
-  };
-  auto arrive = [&] {
-    walk.keep(ring.folded, lane);
-    if (at.tile == p.tiles - 1) {
-      State all = walk.after_tile(tiles, at.tile, lane);
-      if (lane == 0) p.carry_out[at.line] = all;
+  for (bool first = true;; first = false) {
+    State found = of_blocks(tiles, walk.block, at.tile, lane, my_turn);
+    if (first) {
+      my_turn();
+      if (follows < 0)
+        walk.start(carry_into(p, at.line));
+      else
+        walk.resume(ring.folded, lane);
     }
-  };
-  return walk_to(walk, tiles, at.tile, lane, my_turn, begin, arrive);
+    i64 left = add_window(walk, found, target, lane);
+    if (left < WINDOW) {
+      walk.keep(ring.folded, lane);
+      if (at.tile == p.tiles - 1) {
+        State all = walk.after_tile(tiles, at.tile, lane);
+        if (lane == 0) p.carry_out[at.line] = all;
+      }
+      return walk.before_tile(at.tile, from_lane(found, int(left)), lane);
+    }
+  }
 }
 
-__device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
+__device__ __forceinline__ void look_back(const Params& p, ScanRing& ring, int which, int lane) {
   for (Turn<STAGES> turn(which);; turn.next(LOOKBACKS)) {
     int s = turn.place;
     ring.full[s].wait(turn.phase);
@@ -210,7 +203,7 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which
   }
 }
 
-__device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, int warp, int lane) {
+__device__ __forceinline__ void scan(const Params& p, ScanRing& ring, u8* stages, int warp, int lane) {
   for (Turn<STAGES> turn;; turn.next()) {
     int s = turn.place;
     ring.full[s].wait(turn.phase);
@@ -232,7 +225,7 @@ __device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, in
 }
 
 // By one thread: stores what leaves by copy, and frees stages as soon as they have been read.
-__device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* stages) {
+__device__ __forceinline__ void unload(const Params& p, ScanRing& ring, const u8* stages) {
   int leaving = -1;  // the stage that a store may still read
   for (Turn<STAGES> turn;; turn.next()) {
     int s = turn.place;
@@ -266,7 +259,7 @@ constexpr int SQUADS = AGGREGATING * SQUAD + (WRITE ? WARPS : 0), BLOCK = (SQUAD
 extern "C" __global__ void __launch_bounds__(BLOCK, 1) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(128) u8 stages[];
-  __shared__ Ring ring;
+  __shared__ ScanRing ring;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {

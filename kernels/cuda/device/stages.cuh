@@ -63,3 +63,21 @@ struct Turn {
     return turn;
   }
 };
+
+#if __CUDA_ARCH__ >= 900
+#include "tma_copy.cuh"
+
+// One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so where that
+// tool is to be asked, all lanes arrive (tests/cuda/README.md).
+constexpr int ARRIVING = EVERY_LANE ? 32 : 1;
+__device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
+  __syncwarp();
+  if (lane < ARRIVING) barrier.arrive();
+}
+
+// What every schedule with stages knows of them; a schedule adds what its warps tell each other of a tile.
+struct Ring {
+  Barrier full[STAGES];   // the tile has landed
+  Barrier empty[STAGES];  // the stage may be fed again
+};
+#endif

@@ -49,20 +49,11 @@ __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile
   return found;
 }
 
-// Walks to `tile`, by one warp: all lanes get what comes before it. `turn()` is as above; `begin()` is called once, when the
-// first window is known, and `arrive()` once, when all earlier blocks are folded in.
-template <class Base, class Turn, class Begin, class Arrive>
-__device__ __forceinline__ Base walk_to(WalkOnto<Base>& walk, const u64* tiles, i64 tile, int lane, Turn turn, Begin begin,
-                                        Arrive arrive) {
-  i64 target = tile >> 5;
-  for (bool first = true;; first = false) {
-    State found = of_blocks(tiles, walk.block, tile, lane, turn);
-    if (first) begin();
-    i64 left = target - walk.block;
-    walk.add(found, left < WINDOW ? target : walk.block + WINDOW, lane);
-    if (left < WINDOW) {
-      arrive();
-      return walk.before_tile(tile, from_lane(found, int(left)), lane);
-    }
-  }
+// Adds what `of_blocks` found to a walk on the way to a tile of block `target`. Returns how many blocks of the window are
+// before the target: if that is less than WINDOW, the walk has arrived, and lane `left` of `found` has the target's tiles.
+template <class Base>
+__device__ __forceinline__ i64 add_window(WalkOnto<Base>& walk, const State& found, i64 target, int lane) {
+  i64 left = target - walk.block;
+  walk.add(found, left < WINDOW ? target : walk.block + WINDOW, lane);
+  return left;
 }
