@@ -27,7 +27,6 @@ def columns_source(each: ColumnPass, schedule: str, capability: Capability, reli
         "ROWS": rows,
         "WARPS": warps,
         "STAGES": max(STAGES_AT_LEAST, each.stages(capability)),
-        "EVERY_LANE": False,
         "DEPTH": each.depth(capability),
         "LISTED_ROWS": each.listed_rows,
         "WINDOW": WINDOW,

@@ -3,8 +3,6 @@
 This module must never compile or launch anything.
 """
 
-import os
-
 from .plan import Capability
 from .scan_pass import ScanPass
 from .source import constants_source, include, numbers_source, operator_source, words_of
@@ -19,9 +17,6 @@ from .tuning import (
     aggregators_for,
     lookbacks_for,
 )
-
-RACECHECK = bool(os.environ.get("DASK_GPUSCAN_RACECHECK"))
-"""Build kernels that compute-sanitizer's racecheck can follow, which are slower."""
 
 NULLS = ("none", "in band", "bits", "bytes")
 """Where missing items are told, in the order of the enumeration in scan_tile.cuh."""
@@ -46,7 +41,6 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
         "SWIZZLE": pipelined and len(of.inputs) >= SWIZZLE_FROM,
         "STREAM": schedule == "classic",
-        "EVERY_LANE": RACECHECK,
         "NULLS": NULLS.index(each.nulls),
         "EXCLUSIVE": each.exclusive,
         "REVERSE": each.reverse,

@@ -4,6 +4,7 @@ Everything is generated from dtypes and options; no text of a user's ever gets i
 bits here: a field is an unsigned integer of its size. This module must never compile or launch anything.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,9 +14,13 @@ from ..operators import Operator
 from .numbers import numbers_of
 from .plan import Form, TypedOperator
 
+RACECHECK = bool(os.environ.get("DASK_GPUSCAN_RACECHECK"))
+"""Build kernels that compute-sanitizer's racecheck can follow, which are slower."""
+
 
 def constants_source(constants: Mapping[str, int]) -> list[str]:
     """Define constants."""
+    constants = {**constants, "EVERY_LANE": RACECHECK}
     return [f"constexpr int {name} = {int(value)};" for name, value in constants.items()]
 
 

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from dask_gpuscan.kernels import BUILT_IN, Predicate, carrier, operator
+from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, source
 from dask_gpuscan.kernels.cuda.by_key import reducing, scanning
 from dask_gpuscan.kernels.cuda.column_pass import ColumnPass, Gathered
@@ -13,7 +15,7 @@ from dask_gpuscan.kernels.cuda.compact import POSITIONS, gathering
 from dask_gpuscan.kernels.cuda.plan import Nullness
 from dask_gpuscan.kernels.cuda.selection import parametric, visited
 from dask_gpuscan.kernels.cuda.tuning import COLUMN_LIMITS, STAGES_AT_LEAST
-from dask_gpuscan.kernels.cuda.visitors import HEAD_FLAGS, RUN_LENGTHS, SELECT, UNIQUE
+from dask_gpuscan.kernels.cuda.visitors import HEAD_FLAGS, RUN_LENGTHS, SELECT, UNIQUE, VISITORS
 
 I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))
 NO, BITS, BYTES, BAND = Nullness(), Nullness("bits", 0), Nullness("bytes", 1), Nullness("in band")
@@ -162,3 +164,17 @@ def test_numbers_that_functions_capture_are_no_part_of_a_plan():
         assert one == two
         assert one.token == two.token
         assert packed != other
+
+
+@pytest.mark.parametrize("name", ["select", "run-lengths", "scan-add"])
+def test_kernels_for_racecheck_compile(monkeypatch, name):
+    monkeypatch.setattr(source_module, "RACECHECK", True)
+    code, _ = build(PLANS[name].sized((9, 0)), "pipelined", (9, 0))
+    assert code[:4] == b"\x7fELF"
+
+
+def test_every_visitor_has_its_sources():
+    device = Path(source_module.__file__).parent / "device"
+    for visitor in VISITORS:
+        wanted = {visitor.source, *(f"{visitor.engine}_{s}" for s in visitor.schedules)}
+        assert wanted <= {path.stem for path in device.glob("*.cuh")}

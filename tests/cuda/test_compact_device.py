@@ -20,6 +20,12 @@ from dask_gpuscan.kernels import (
     unique,
 )
 from dask_gpuscan.kernels.cuda import build, launch
+from dask_gpuscan.kernels.cuda.column_pass import ColumnPass
+from dask_gpuscan.kernels.cuda.columns import run_columns
+from dask_gpuscan.kernels.cuda.compact import POSITIONS, gathering
+from dask_gpuscan.kernels.cuda.plan import NOWHERE, Extent, Plan
+from dask_gpuscan.kernels.cuda.selection import visited
+from dask_gpuscan.kernels.cuda.visitors import HEAD_FLAGS, SELECT, UNIQUE
 
 pytestmark = pytest.mark.gpu
 
@@ -323,3 +329,18 @@ def test_numbers_that_functions_capture():
         expected = np.cumsum(x.reshape(50, 1000) * float(k), axis=1).reshape(-1)
         np.testing.assert_array_equal(running.get(), expected)
     assert len(build._kernels) == before
+
+
+@pytest.mark.parametrize("n", [1, 8193, 1_500_007])
+def test_two_passes_of_one_plan(n):
+    """The first writes where runs start, the second gathers the positions of what it wrote."""
+    key = key_of(np.random.default_rng(8), n, 7)
+    keys, flags, starts = on_device(key), cp.ndarray(n, "?"), cp.ndarray(n, "i8")
+    first = visited(ColumnPass(UNIQUE, "runs", (keys.dtype,), (NOWHERE,)), HEAD_FLAGS)
+    second = ColumnPass(SELECT, "flags", (flags.dtype,), (NOWHERE,))
+    second = gathering(second, (POSITIONS,), (), False, False)
+    begun = launch.Launch(Plan((first, second)), Extent(n), waits=True)
+    run_columns(begun, 0, first, [keys], outs=[flags])
+    run_columns(begun, 1, second, [flags], gathered=[None], outs=[starts])
+    count = int(begun.read()["selected"][0])
+    same(starts[:count], np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])))

@@ -14,7 +14,8 @@ from dask_gpuscan.kernels import (
     segmented,
     signature,
 )
-from dask_gpuscan.kernels.cuda import numbers, scan_source
+from dask_gpuscan.kernels.cuda import numbers
+from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, cubin, source
 from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.plan import typed
@@ -189,7 +190,7 @@ def test_numbers_are_laid_out_as_in_the_source():
 
 @pytest.mark.parametrize("write", [True, False])
 def test_kernels_for_racecheck_compile(monkeypatch, write):
-    monkeypatch.setattr(scan_source, "RACECHECK", True)
+    monkeypatch.setattr(source_module, "RACECHECK", True)
     op, dtypes, nulls, options = KERNELS[4]
     chosen = pass_of(op, dtypes, nulls, options | {"write": write})
     code, _ = build(chosen, "pipelined", (9, 0))

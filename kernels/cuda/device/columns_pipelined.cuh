@@ -58,8 +58,7 @@ __device__ __forceinline__ void publish_tiles(const Params& p, ColumnRing& ring,
     State all = warp_fold(ring.aggregates[s], ring.befores[s], lane);
     if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
     if (lane == 0) publish(Lookback(p, 0).tiles + tile * DESCRIPTOR, all);
-    __syncwarp();
-    if (lane == 0) ring.known[s].arrive();
+    warp_arrives(ring.known[s], lane);
   }
 }
 
@@ -84,8 +83,8 @@ __device__ __forceinline__ void look_back(const Params& p, ColumnRing& ring, int
     if (lane == 0) {
       if (IN_PLACE) __threadfence();
       ring.prefix[s] = prefix;
-      ring.known[s].arrive();
     }
+    if (lane < ARRIVING) ring.known[s].arrive();
     if (tile == p.tiles - 1) {
       Prefix all = walk.after_tile(tiles, tile, lane);
       if (lane == 0) finish(p, all);
@@ -115,8 +114,7 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
       Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
       if ((held >> kept_at.place) & 1) {
         segment_write(p, view, mine, sum, before, list, warp, lane);
-        __syncwarp();
-        if (lane == 0) ring.empty[leaving.place].arrive();
+        warp_arrives(ring.empty[leaving.place], lane);
       } else {
         kept_write(p, view, mine, sum, before, list, warp, lane);
       }
@@ -127,7 +125,7 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
       int s = ahead.place;
       ended = ring.tile[s].at.tile < 0;
       if (ended) {  // the publisher and the look-back warp learn of it as of a tile
-        if (lane == 0) ring.reduced[s].arrive();
+        if (lane < ARRIVING) ring.reduced[s].arrive();
         continue;
       }
       bool holds;
@@ -136,8 +134,8 @@ __device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8
       State sum = segment_reduce(p, view_of(ring.tile[s], stages + landing.place * STAGE), mine, holds, list, warp, lane);
       held |= u32(holds) << keep.place;
       __syncwarp();
-      if (lane == 0) {
-        ring.aggregates[s][warp] = sum;
+      if (lane == 0) ring.aggregates[s][warp] = sum;
+      if (lane < ARRIVING) {
         ring.reduced[s].arrive();
         if (!holds) ring.empty[landing.place].arrive();
       }
@@ -158,11 +156,11 @@ extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {
       ring.full[s].init(1);
-      ring.empty[s].init(WARPS);
+      ring.empty[s].init(WARPS * ARRIVING);
     }
     for (int s = 0; s < SLOTS; s++) {
-      ring.reduced[s].init(WARPS);
-      ring.known[s].init(2);
+      ring.reduced[s].init(WARPS * ARRIVING);
+      ring.known[s].init(2 * ARRIVING);
     }
     barriers_are_ready();
   }
