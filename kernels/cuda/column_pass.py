@@ -35,6 +35,7 @@ from .tuning import (
     PIPELINED_FROM,
     SMALL_BYTES,
     STAGES_AT_LEAST,
+    WIDE_ROW,
     WIDE_STATE,
     WIDE_WARPS,
 )
@@ -249,7 +250,8 @@ class ColumnPass:
         """Return the pass with tiles of the size that suits a GPU of this compute capability."""
         if capability not in LARGE_SHARED:
             return self
-        most = self.visitor.tile_bytes
+        wide = len(self.gathered) >= WIDE_ROW and not self.split
+        most = self.visitor.wide_tile_bytes if wide else self.visitor.tile_bytes
         sizes = (most, *(size for size in LESSER_BYTES if size < most))
         passes = [replace(self, tile_bytes=size) for size in sizes]
         return next((p for p in passes if p.stages(capability) >= STAGES_AT_LEAST), passes[-1])

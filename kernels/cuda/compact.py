@@ -19,8 +19,7 @@ from .columns import fits, launch_columns
 from .device_arrays import readable, shrink
 from .plan import Form
 from .selection import selected, visited
-from .tuning import WIDE_ROW
-from .visitors import RUN_LENGTHS, SELECT, SELECT_WIDE
+from .visitors import RUN_LENGTHS
 
 POSITIONS = Gathered(np.dtype(np.int64), -2)
 
@@ -105,11 +104,7 @@ def gathering(
     each: ColumnPass, gathered: tuple[Gathered, ...], held: Form, split: bool, in_place: bool
 ) -> ColumnPass:
     """Return a pass that selects the same rows and gathers arrays, of which tiles hold some."""
-    wide = each.visitor is SELECT and len(gathered) >= WIDE_ROW and not split
-    return replace(
-        each, visitor=SELECT_WIDE if wide else each.visitor, gathered=gathered,
-        gathered_columns=held, split=split, in_place=in_place,
-    )  # fmt: skip
+    return replace(each, gathered=gathered, gathered_columns=held, split=split, in_place=in_place)
 
 
 def _column_of(array: Any, columns: Sequence[Any]) -> int:

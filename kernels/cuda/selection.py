@@ -86,11 +86,11 @@ def _predicate(selection: Predicate) -> Selected:
     counter, numbers = parametric(selection.counter, tuple(map(_dtype, selection.inputs)))
     inputs = (*numbers, *selection.inputs)
     missing = (*[None] * len(numbers), *(selection.nulls or ()))
-    for value, told in zip(inputs, missing, strict=True):
+    for value, its_nulls in zip(inputs, missing, strict=True):
         if isinstance(value, cupy.ndarray):
             order.append(("row", len(rows)))
             rows.append(readable(value))
-            nulls.append(told)
+            nulls.append(its_nulls)
         else:
             order.append(("scalar", len(scalars)))
             scalars.append(np.asarray(value)[()])

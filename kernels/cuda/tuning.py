@@ -207,7 +207,6 @@ SMALL_BYTES = 36 << 10
 
 TILE_BYTES = {
     "select": SMALL_BYTES,
-    "select_wide": 52 << 10,
     "unique": 52 << 10,
     "run_lengths": 68 << 10,
     "reduce_by_key": 104 << 10,
@@ -231,6 +230,9 @@ with 36 KiB and 0.34 with 52, of 50 % 1.48 with both. Since tickets are taken la
 held, sums and selections took 2 to 5 times as long before), the same sizes are best (run 14).
 """
 
+WIDE_TILE_BYTES, WIDE_ROW = {"select": 52 << 10}, 4
+"""The same where so many arrays or more are gathered."""
+
 LESSER_BYTES = (84 << 10, 68 << 10, 52 << 10, SMALL_BYTES)
 """Those of tiles so wide that too few of the larger ones fit into shared memory."""
 
@@ -241,9 +243,6 @@ REDUCTION_CUTS = ((16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
 """The same where only the runs that end in a tile are written. With three rows sums of float64 by int64 take 0.55 ms
 for 0.62, but scans and selections 6 to 23 % longer; with six, sums of float32 by int32 3 % less in runs of 500, and a
 third more in runs of 2."""
-
-WIDE_ROW = 4
-"""Arrays that a selection gathers from which on its tiles are larger."""
 
 WIDE_STATE, WIDE_WARPS = 8, 8
 """Bytes of an operator's state from which on a tile has fewer warps, so that a thread has more registers."""

@@ -5,8 +5,9 @@ primitive is a row here and a file in `device/`.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
-from .tuning import CUTS, REDUCTION_CUTS, TILE_BYTES
+from .tuning import CUTS, REDUCTION_CUTS, TILE_BYTES, WIDE_TILE_BYTES
 
 LONG_LINES = ("classic", "pipelined")
 
@@ -32,8 +33,8 @@ class VisitorSpec:
         Whether warps list the places of selected items in shared memory.
     counts : int
         Counts in the state of a tile: of selected items, and of items since the last of them.
-    tile_bytes : int
-        Bytes of a tile's columns at most.
+    tile_bytes, wide_tile_bytes : int
+        Bytes of a tile's columns at most, and where many arrays are gathered.
     cuts : tuple
         Warps of a tile of columns and rows a warp, the largest first.
     """
@@ -47,29 +48,22 @@ class VisitorSpec:
     lists: bool = False
     counts: int = 1
     tile_bytes: int = 0
+    wide_tile_bytes: int = 0
     cuts: tuple[tuple[int, int], ...] = CUTS
 
 
-def _on_columns(name: str, source: str, **options: object) -> VisitorSpec:
-    return VisitorSpec(name, source, tile_bytes=TILE_BYTES[name], **options)  # type: ignore[arg-type]
+def _on_columns(name: str, source: str, **options: Any) -> VisitorSpec:
+    size = TILE_BYTES[name]
+    wide = WIDE_TILE_BYTES.get(name, size)
+    return VisitorSpec(name, source, tile_bytes=size, wide_tile_bytes=wide, **options)
 
 
 SCAN = VisitorSpec("scan", "scan_tile", "scan", (*LONG_LINES, "strided", "rows"))
 SELECT = _on_columns("select", "compact", lists=True)
-SELECT_WIDE = _on_columns("select_wide", "compact", lists=True)
 UNIQUE = _on_columns("unique", "compact", lists=True)
 RUN_LENGTHS = _on_columns("run_lengths", "run_lengths", lists=True, counts=2)
 REDUCE_BY_KEY = _on_columns("reduce_by_key", "by_key", reduces=True, cuts=REDUCTION_CUTS)
 SCAN_BY_KEY = _on_columns("scan_by_key", "by_key")
 HEAD_FLAGS = _on_columns("head_flags", "head_flags", looks_back=False, schedules=("classic",))
 
-VISITORS = (
-    SCAN,
-    SELECT,
-    SELECT_WIDE,
-    UNIQUE,
-    RUN_LENGTHS,
-    REDUCE_BY_KEY,
-    SCAN_BY_KEY,
-    HEAD_FLAGS,
-)
+VISITORS = (SCAN, SELECT, UNIQUE, RUN_LENGTHS, REDUCE_BY_KEY, SCAN_BY_KEY, HEAD_FLAGS)

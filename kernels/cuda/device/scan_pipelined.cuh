@@ -5,7 +5,7 @@
 // warp writes it out and frees its stage. So tiles load, wait for their prefix and are written at the same time. A
 // reduction has two aggregate squads that take turns, and no scan squad.
 // A ticket is taken ahead of its stage, but stages are freed in the order of tickets, so the lowest unfinished tile never
-// waits. This file must give the same bits as classic.cuh: tiles, segments and look-back are the same.
+// waits. This file must give the same bits as scan_classic.cuh: tiles, segments and look-back are the same.
 #pragma once
 #include "window.cuh"
 

@@ -1,8 +1,10 @@
-// Stages: the shared memory that tiles are copied to, in turn. Both kinds of tiles have them, lines of an operator's inputs
-// (scan_tile.cuh) and columns (columns_tile.cuh); what a tile's bytes mean, and what a tile is to its warps, is theirs.
+// Stages: the shared memory that tiles are copied to in turn, and the ring that they go round.
 //
-// A stage has a region for each array. A tile file says how many REGIONS there are and how large each is: it defines
-// `region_bytes<K>()` before it includes this file.
+// There are two kinds of tiles: lines of an operator's inputs (scan_tile.cuh), whose items are scanned, and columns of rows
+// (columns_tile.cuh), some of which are selected. Both have stages, which are cut into regions, one for an array: a tile
+// file says how large each is by `region_bytes<K>()`. What differs is theirs: Params and View name different arrays, and the
+// loops of the warps that feed a ring and look back differ in when a ticket is taken, which was measured (tuning.py), and in
+// whether the stage is needed until the tile is written.
 #pragma once
 
 constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
