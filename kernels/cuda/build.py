@@ -1,6 +1,6 @@
 """From a pass to a loaded kernel: NVRTC compiles the engine, Numba the functions, nvJitLink links and inlines them.
 
-Any pass can be built for any architecture without a GPU. This module must never see an array or launch a kernel.
+Any pass can be built for any architecture without a GPU.
 """
 
 import hashlib

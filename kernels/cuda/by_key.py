@@ -1,7 +1,6 @@
 """Ordered group-by of CuPy arrays: operators that restart where runs of keys start, as passes over columns.
 
-Each function is one pass of a kernel; how many runs there are is read once, at the end. This module must never know
-what an operator computes, nor how a kernel is launched.
+Each function is one pass of a kernel; how many runs there are is read once, at the end.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """The pass over columns of rows, some of which are selected: one kernel, and what of a tile is in shared memory.
 
 A pass names the columns that a tile has in shared memory: keys (or what a predicate reads), values of an operator,
-masks of both, and gathered arrays. This module must never see an array or CUDA source.
+masks of both, and gathered arrays.
 """
 
 from collections.abc import Sequence
@@ -175,20 +175,20 @@ class ColumnPass:
         return self.operator is not None and self.last
 
     @cached_property
-    def cut(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, int]:
         """Warps of a tile, and rows a warp."""
         sizes = [d.itemsize for d in (*self.keys, *self.values, *self.gathered_columns)]
         width = sum(sizes) + sum(1 if n.kind == "bytes" else 1 / 8 for n in self.masks)
         state = self.operator.state if self.operator else ()
         wide = sum(d.itemsize for d in state) > WIDE_STATE
-        cuts = [c for c in self.visitor.cuts if c[0] <= WIDE_WARPS or not wide]
-        fit = [c for c in cuts if 128 * c[0] * c[1] * width <= self.tile_bytes]
-        return fit[0] if fit else cuts[-1]
+        shapes = [c for c in self.visitor.shapes if c[0] <= WIDE_WARPS or not wide]
+        fit = [c for c in shapes if 128 * c[0] * c[1] * width <= self.tile_bytes]
+        return fit[0] if fit else shapes[-1]
 
     @property
     def tile(self) -> int:
         """Items a tile."""
-        return 128 * self.cut[0] * self.cut[1]
+        return 128 * self.shape[0] * self.shape[1]
 
     @cached_property
     def stage(self) -> int:
@@ -201,12 +201,12 @@ class ColumnPass:
     @property
     def listed_rows(self) -> int:
         """Rows of a segment that are listed at the same time."""
-        return min(LISTED_ROWS, self.cut[1])
+        return min(LISTED_ROWS, self.shape[1])
 
     @property
     def lists(self) -> int:
         """Bytes of the lists of selected items."""
-        return 256 * self.listed_rows * self.cut[0] if self.visitor.lists else 0
+        return 256 * self.listed_rows * self.shape[0] if self.visitor.lists else 0
 
     @property
     def kept(self) -> int:
@@ -215,7 +215,7 @@ class ColumnPass:
         form += [(f"f{i}", g.dtype) for i, g in enumerate(self.gathered) if g.column >= 0]
         if self.operator:
             form.append(("open", state_dtype(self.operator.state)))
-        return 32 * self.cut[0] * np.dtype(form, align=True).itemsize
+        return 32 * self.shape[0] * np.dtype(form, align=True).itemsize
 
     def depth(self, capability: Capability) -> int:
         """Return how many tiles of a block may wait for their prefix."""
@@ -229,10 +229,10 @@ class ColumnPass:
 
     def _stages(self, depth: int, capability: Capability) -> int:
         slot = 96 + 4 * self.columns + self.carry.itemsize
-        slot += 2 * self.cut[0] * self._state_dtype(COUNTS["pipelined"]).itemsize
-        room = COLUMN_LIMITS.shared_on(capability) - self.lists
-        room -= depth * self.kept + (depth + 1) * slot
-        return min(COLUMN_LIMITS.stages, room // (self.stage + slot))
+        slot += 2 * self.shape[0] * self._state_dtype(COUNTS["pipelined"]).itemsize
+        left = COLUMN_LIMITS.shared_on(capability) - self.lists
+        left -= depth * self.kept + (depth + 1) * slot
+        return min(COLUMN_LIMITS.stages, left // (self.stage + slot))
 
     def shared(self, schedule: str, capability: Capability) -> int:
         """Return the bytes of dynamic shared memory of a block."""
@@ -265,7 +265,7 @@ class ColumnPass:
         """Return the size of the blocks of a schedule."""
         pipelined, words = schedule == "pipelined", self.words(schedule)
         return Geometry(
-            threads=32 * (self.cut[0] + 3 * pipelined),
+            threads=32 * (self.shape[0] + 3 * pipelined),
             shared=self.shared(schedule, capability), items=self.tile, lines=1,
             blocks=1 if pipelined else COLUMN_LIMITS.blocks,
             descriptor=8 * (words + words % 2), described_from=1, tickets=True,

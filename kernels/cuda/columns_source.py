@@ -1,7 +1,6 @@
 """The CUDA source of a pass over columns: what is generated from columns, keys, states and outputs, then the engine.
 
-As in `source`, data are bits and no text of a user's gets into CUDA source. This module must never compile or launch
-anything.
+As in `source`, data are bits and no text of a user's gets into CUDA source.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ from .tuning import COLUMN_BLOCKS, STAGES_AT_LEAST, WINDOW, batch_for
 
 def columns_source(each: ColumnPass, schedule: str, capability: Capability, relief: int = 0) -> str:
     """Return the CUDA source of a pass over columns. Each step of `relief` leaves more registers to a thread."""
-    warps, rows = each.cut
+    warps, rows = each.shape
     neighbours, visitor = each.selection == "runs", each.visitor
     after = each.last and neighbours
     value_mask = len(each.keys) + len(each.values) + len(each.masks) - 1

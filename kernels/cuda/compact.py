@@ -1,7 +1,7 @@
 """Compaction of CuPy arrays, and runs as starts and lengths: from selections and arrays to passes and results.
 
 Each function is one pass of a kernel whose output has room for every row; how many rows there are is read once, at
-the end. This module must never know what selects a row, nor how a kernel is launched.
+the end.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Launching a plan: one block of memory for all of its passes, and one kernel a pass on the current stream.
 
 Work goes to the current stream, memory comes from the current allocator, and nothing waits for the device but
-`Launch.read`. This module must never know what a kernel computes.
+`Launch.read`. Nothing here depends on what a kernel computes.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
 """Carries of lines: as callers give and get them, and as kernels read and write them.
 
-A carry is one state for all lines, or arrays of one item a line. This module must never know how a kernel is launched.
+A carry is one state for all lines, or arrays of one item a line.
 """
 
 from math import prod

@@ -1,7 +1,7 @@
 """An operator's Python functions as LTO-IR: functions of pointers to fields, under names that the engine calls.
 
 Numba compiles them without a GPU. The text that is executed here is generated from field counts alone; a
-user's function is only ever called by it. This module must never see CUDA source.
+user's function is only ever called by it.
 """
 
 # ruff: noqa: E402

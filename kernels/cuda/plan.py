@@ -2,7 +2,7 @@
 
 A pass says everything that its machine code depends on, and how large its blocks are and what they have in shared
 memory. There are two kinds, as there are two kinds of tiles: `ScanPass` over lines of an operator's inputs, and
-`ColumnPass` over columns of rows. This module must never see an array or CUDA source.
+`ColumnPass` over columns of rows.
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,6 @@
 """Scans and reductions of CuPy arrays: from shapes to lines, from operators to plans, one pass a call.
 
-Nothing waits for the device but a carry-out that the caller wants. This module must never know what an operator
-computes.
+Nothing waits for the device but a carry-out that the caller wants.
 """
 
 from collections.abc import Callable

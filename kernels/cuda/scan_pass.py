@@ -1,7 +1,4 @@
-"""The pass of scans and reductions: one kernel over lines of an operator's inputs, and the size of its tiles.
-
-This module must never see an array or CUDA source.
-"""
+"""The pass of scans and reductions: one kernel over lines of an operator's inputs, and the size of its tiles."""
 
 from dataclasses import dataclass
 from functools import cached_property

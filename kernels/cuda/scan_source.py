@@ -1,7 +1,4 @@
-"""The CUDA source of scans and reductions: what is generated from types and options, then the engine.
-
-This module must never compile or launch anything.
-"""
+"""The CUDA source of scans and reductions: what is generated from types and options, then the engine."""
 
 from .plan import Capability
 from .scan_pass import ScanPass

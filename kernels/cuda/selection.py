@@ -1,7 +1,4 @@
-"""Selections as passes: which columns a predicate, runs of keys or flags are read from, and what tells them missing.
-
-This module must never know what is done with the rows that are selected.
-"""
+"""Selections as passes: which columns a predicate, runs of keys or flags are read from, and what tells them missing."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,7 @@
 """The parts of CUDA source that are generated for every kernel: constants, structs of dtypes, an operator's functions.
 
 Everything is generated from dtypes and options; no text of a user's ever gets into CUDA source. Data are
-bits here: a field is an unsigned integer of its size. This module must never compile or launch anything.
+bits here: a field is an unsigned integer of its size.
 """
 
 import os

@@ -7,7 +7,7 @@ primitive is a row here and a file in `device/`.
 from dataclasses import dataclass
 from typing import Any
 
-from .tuning import CUTS, REDUCTION_CUTS, TILE_BYTES, WIDE_TILE_BYTES
+from .tuning import REDUCTION_SHAPES, TILE_BYTES, TILE_SHAPES, WIDE_TILE_BYTES
 
 LONG_LINES = ("classic", "pipelined")
 
@@ -35,7 +35,7 @@ class VisitorSpec:
         Counts in the state of a tile: of selected items, and of items since the last of them.
     tile_bytes, wide_tile_bytes : int
         Bytes of a tile's columns at most, and where many arrays are gathered.
-    cuts : tuple
+    shapes : tuple
         Warps of a tile of columns and rows a warp, the largest first.
     """
 
@@ -49,7 +49,7 @@ class VisitorSpec:
     counts: int = 1
     tile_bytes: int = 0
     wide_tile_bytes: int = 0
-    cuts: tuple[tuple[int, int], ...] = CUTS
+    shapes: tuple[tuple[int, int], ...] = TILE_SHAPES
 
 
 def _on_columns(name: str, source: str, **options: Any) -> VisitorSpec:
@@ -62,7 +62,7 @@ SCAN = VisitorSpec("scan", "scan_tile", "scan", (*LONG_LINES, "strided", "rows")
 SELECT = _on_columns("select", "compact", lists=True)
 UNIQUE = _on_columns("unique", "compact", lists=True)
 RUN_LENGTHS = _on_columns("run_lengths", "run_lengths", lists=True, counts=2)
-REDUCE_BY_KEY = _on_columns("reduce_by_key", "by_key", reduces=True, cuts=REDUCTION_CUTS)
+REDUCE_BY_KEY = _on_columns("reduce_by_key", "by_key", reduces=True, shapes=REDUCTION_SHAPES)
 SCAN_BY_KEY = _on_columns("scan_by_key", "by_key")
 HEAD_FLAGS = _on_columns("head_flags", "head_flags", looks_back=False, schedules=("classic",))
 

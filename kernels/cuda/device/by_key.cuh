@@ -1,8 +1,7 @@
 // The visitor of reductions and scans by key: an operator's state that restarts at each selected item.
 //
 // The engine's state is the number of selected items and the operator's state since the last of them. A lane scans its four
-// items of a row, lanes are scanned among themselves as far as the last selected one, and rows follow one another. This
-// file must never know what the operator computes, nor what selects an item.
+// items of a row, lanes are scanned among themselves as far as the last selected one, and rows follow one another.
 #pragma once
 
 template <class T>

@@ -3,7 +3,6 @@
 // A tile is cut into one segment a warp, a segment into rows of 128 items, four a lane. A column's image starts at the
 // 16-byte word of global memory that holds its first byte, so whole words are copied and up to 15 bytes beside a tile's
 // own are never looked at. Where runs are selected, an image has one more item before or after the tile.
-// This file must never know what the columns mean.
 #pragma once
 
 constexpr int VN = 4;

@@ -3,7 +3,7 @@
 //
 // A warp first lists the places of its selected items in shared memory and then gathers them from the list, neighbours to
 // neighbouring lanes, so that writes are whole words of memory however few are selected. After Merrill and Garland,
-// NVR-2016-002, 5.2. This file must never know what selects an item.
+// NVR-2016-002, 5.2.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
@@ -92,7 +92,7 @@ __device__ __forceinline__ void gather_listed(const Params& p, const View& view,
   }
 }
 
-// Selection a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
+// Selects a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16* list,
                                                 int warp, int lane) {
   u32 selection = segment_selection(p, view, warp, lane);

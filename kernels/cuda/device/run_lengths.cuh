@@ -1,7 +1,7 @@
 // The visitor of run-length encoding: selected items are starts of runs; each closes the run before it, whose length is known then.
 //
 // The engine's state is the number of starts, and how many items there are since the last of them. Starts are listed in
-// shared memory as compaction does. This file must never know what makes a run.
+// shared memory as compaction does.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }

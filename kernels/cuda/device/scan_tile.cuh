@@ -2,8 +2,8 @@
 //
 // A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. Tiles are
 // read twice, first to reduce and then, once the prefix is known, to scan them: from shared memory, or from a cache. So no
-// thread holds more than GROUP rows, and tiles may be large. This file must never know how tiles are handed out, nor where
-// a prefix comes from.
+// thread holds more than GROUP rows, and tiles may be large. How tiles are handed out, and where a prefix comes from, is said
+// by the schedules.
 #pragma once
 
 #include "swizzle.cuh"
@@ -43,7 +43,7 @@ __device__ __forceinline__ State carry_into(const Params& p, i64 line) {
   return s;
 }
 
-// A tile of one of many lines: `first` is an item of the arrays.
+// A tile of one of many lines; `first` is an item of the arrays.
 struct Line {
   i64 line;  // < 0: no more tiles
 };

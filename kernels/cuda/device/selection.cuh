@@ -1,7 +1,7 @@
 // Selection: which of a lane's items are kept, or start or end a run, as four bits a row.
 //
 // What selects an item is generated: `is_selected` for a row of flags or of a predicate's inputs, `differs` for two rows of
-// keys. This file must never know what is done with selected items.
+// keys. What is done with selected items is said by a visitor.
 #pragma once
 
 enum SelectionKind { ALONE, NEIGHBOURS };

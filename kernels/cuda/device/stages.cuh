@@ -77,7 +77,7 @@ __device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
   if (lane < ARRIVING) barrier.arrive();
 }
 
-// What every schedule with stages knows of them; a schedule adds what its warps tell each other of a tile.
+// What every pipelined schedule knows of its stages; each adds what its warps tell one another of a tile.
 struct Ring {
   Barrier full[STAGES];   // the tile has landed
   Barrier empty[STAGES];  // the stage may be fed again

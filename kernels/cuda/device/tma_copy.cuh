@@ -1,6 +1,6 @@
 // Bulk copies between global and shared memory, and the barriers that tell when they are done (sm_90 and later).
 //
-// Thin names for PTX instructions; nothing here may know what is copied.
+// Thin names for PTX instructions.
 #pragma once
 
 __device__ __forceinline__ u32 shared_address(const void* p) { return u32(__cvta_generic_to_shared(p)); }

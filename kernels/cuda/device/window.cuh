@@ -1,6 +1,4 @@
 // Asking for the aggregates of many tiles at once: what a look-back warp of the pipelined schedules does.
-//
-// It must never know what is combined, nor which tiles the block has.
 #pragma once
 
 // Lane i gets the combination of the tiles before `tile` of block `block + i`, for i below WINDOW: BATCH blocks are asked
