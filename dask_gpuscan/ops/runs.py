@@ -10,15 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from .. import kernels
 from ..frames.columns import counts, layout_of, prepended
 from ..frames.keys import Border, By, border, first_end, key_arrays, last_start
 from ..frames.registry import each, library_of
 from .filter import compact
-
-INT64 = np.dtype(np.int64)
+from .groups import INT64
 
 
 @dataclass(frozen=True)
