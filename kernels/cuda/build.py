@@ -22,7 +22,7 @@ from .column_pass import ColumnPass, forms_of
 from .columns_source import columns_source
 from .devices import Device, check, device
 from .lto import lto_functions, lto_predicate
-from .plan import Capability, Geometry, Pass
+from .plan import Capability, Pass
 from .scan_source import scan_source
 from .tuning import RELIEFS
 
@@ -42,8 +42,8 @@ class Kernel:
     name: str
     function: Any
     module: Any
-    geometry: Geometry
-    most_blocks: int
+    threads: int
+    shared: int
     parameters: struct.Struct
 
 
@@ -78,8 +78,8 @@ def _load(each: Pass, schedule: str, on: Device) -> Kernel:
         name=each.name,
         function=driver.CUfunction(int(handle)),
         module=module,
-        geometry=geometry,
-        most_blocks=geometry.blocks * on.multiprocessors,
+        threads=geometry.threads,
+        shared=geometry.shared,
         parameters=struct.Struct(each.parameters),
     )
 

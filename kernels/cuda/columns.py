@@ -62,21 +62,17 @@ def run_columns(
         found = [0 if a is None else a.data.ptr for a in arrays]
         return found + [0] * (each.outputs - len(found))
 
-    begun.run(
-        which,
-        [*columns, *addresses(gathered), *addresses(outs), *addresses(rests)],
-        offsets=bits,
-        options=(continues,),
-        seed=seed,
-        numbers=np.array([tuple(scalars)], each.scalars_dtype).tobytes() if scalars else numbers,
-    )
+    if scalars:
+        numbers = np.array([tuple(scalars)], each.scalars_dtype).tobytes()
+    pointers = [*columns, *addresses(gathered), *addresses(outs), *addresses(rests)]
+    begun.run(which, pointers, (), bits, (continues,), seed, numbers)
 
 
 def launch_columns(
     each: ColumnPass, length: int, *columns: Sequence[Any], waits: bool = True, **options: Any
 ) -> launch.Launch:
     """Launch a plan of this pass alone over so many rows, at least one; see `run_columns`."""
-    begun = launch.Launch(Plan((each,)), Extent(length), waits=waits)
+    begun = launch.Launch(launch.current_space(Plan((each,)), Extent(length)), waits)
     run_columns(begun, 0, each, *columns, **options)
     return begun
 

@@ -31,7 +31,7 @@ from .lto import cuda
 libdevice = cuda.libdevice
 
 HEADROOM = {4: 30, 8: 120}
-"""Numbers are kept between 2 to the power of -HEADROOM and HEADROOM, by their bytes: two of them have a finite product."""
+"""Numbers stay between 2 to the power of -HEADROOM and HEADROOM, by their bytes: the product of two is finite."""
 
 SLACK = 2
 

@@ -7,7 +7,7 @@ Work goes to the current stream, memory comes from the current allocator, and no
 import ctypes
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -55,17 +55,22 @@ class Space:
 
     steps: tuple[Step, ...]
     results: tuple[int, ...]  # where each begins
+    scratch: int  # likewise, of all steps
+    zeros: int  # bytes of it
     carry: np.dtype  # of the last pass
+    carry_bytes: int
+    lines: int
     bytes: int
+    number: int  # of the device
 
 
-def grid(geometry: Geometry, most_blocks: int, extent: Extent) -> tuple[int, int, int]:
+def grid(geometry: Geometry, multiprocessors: int, extent: Extent) -> tuple[int, int, int]:
     """Return how many blocks a launch has, how many tiles a line, and the bytes of scratch space, if any."""
     length, lines, inner = extent
     tiles = -(-length // geometry.items) if geometry.items else 1
     beside = inner if inner > 1 else lines  # lines that may share a block
     total = lines // beside * -(-beside // geometry.lines) * tiles
-    blocks = min(total, most_blocks)
+    blocks = min(total, geometry.blocks * multiprocessors)
     described = geometry.items and tiles >= geometry.described_from
     if not (geometry.tickets or described or (geometry.items and total > blocks)):
         return blocks, tiles, 0
@@ -88,7 +93,8 @@ def space(plan: Plan, extent: Extent, results: tuple[int, ...], number: int, for
         fitted = each.sized(on.capability)
         schedule = fitted.schedule(extent, on.capability, on.multiprocessors, forced)
         found = kernel(fitted, schedule, number)
-        laid.append((found, *grid(found.geometry, found.most_blocks, extent)))
+        geometry = fitted.geometry(schedule, on.capability)
+        laid.append((found, *grid(geometry, on.multiprocessors, extent)))
     scratch = [bytes_ for *_, bytes_ in laid]
     carries = [each.carry.itemsize * extent.lines for each in plan.passes]
     at = _aligned([*results, *scratch, *carries])
@@ -99,7 +105,16 @@ def space(plan: Plan, extent: Extent, results: tuple[int, ...], number: int, for
             laid, at[first:then], at[then:-1], strict=True
         )
     )
-    return Space(steps, tuple(at[:first]), plan.passes[-1].carry, at[-1])
+    begin, last = steps[0].scratch, steps[-1]
+    return Space(
+        steps, tuple(at[:first]), begin, last.scratch + last.scratch_bytes - begin,
+        plan.passes[-1].carry, carries[-1], extent.lines, at[-1], number,
+    )  # fmt: skip
+
+
+def current_space(plan: Plan, extent: Extent) -> Space:
+    """Return the steps of a plan on the current device, and the block of memory that it takes."""
+    return space(plan, extent, (), current_device(), SCHEDULE)
 
 
 class Launch:
@@ -107,33 +122,24 @@ class Launch:
 
     Parameters
     ----------
-    plan : Plan
-    extent : Extent
-        At least one item.
-    results : tuple of int
-        Bytes of arrays that the kernels write in the block of memory.
+    found : Space
+        Of the current device, over at least one item.
     waits : bool
         Whether the carry-out of the last pass will be read.
     """
 
-    def __init__(
-        self, plan: Plan, extent: Extent, results: tuple[int, ...] = (), *, waits: bool
-    ) -> None:
-        runtime = cupy.cuda.runtime
-        self._number = runtime.getDevice()
-        _make_current(self._number)
-        self._space = found = space(plan, extent, results, self._number, SCHEDULE)
+    __slots__ = ("_block", "_pinned", "_space", "_stream")
+
+    def __init__(self, found: Space, waits: bool) -> None:
+        self._space = found
         self._stream = cupy.cuda.get_current_stream().ptr
-        self._lines = extent.lines
         self._block = cupy.cuda.alloc(found.bytes)
-        first, last = found.steps[0], found.steps[-1]
-        zeros = last.scratch + last.scratch_bytes - first.scratch
-        if zeros:
-            runtime.memsetAsync(self._block.ptr + first.scratch, 0, zeros, self._stream)
-        carries = found.carry.itemsize * extent.lines
+        if found.zeros:
+            runtime = cupy.cuda.runtime
+            runtime.memsetAsync(self._block.ptr + found.scratch, 0, found.zeros, self._stream)
         self._pinned = None
-        if waits and carries <= PINNED_BYTES:
-            self._pinned = cupy.cuda.alloc_pinned_memory(carries)
+        if waits and found.carry_bytes <= PINNED_BYTES:
+            self._pinned = cupy.cuda.alloc_pinned_memory(found.carry_bytes)
 
     def result(self, which: int, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         """Return one of the results as an array."""
@@ -142,13 +148,12 @@ class Launch:
     def run(
         self,
         which: int,
-        pointers: Iterable[int],
-        *,
-        carry_in: tuple[int, ...] = (),
-        offsets: Iterable[int] = (),
-        options: Iterable[int] = (),
-        seed: bytes = b"",
-        numbers: bytes = b"",
+        pointers: Sequence[int],
+        carry_in: Sequence[int],
+        offsets: Sequence[int],
+        options: Sequence[int],
+        seed: bytes,
+        numbers: bytes,
     ) -> None:
         """Launch one of the plan's kernels.
 
@@ -166,49 +171,32 @@ class Launch:
         if self._pinned is not None and step is self._space.steps[-1]:
             carry_out = self._pinned.ptr
         kernel_args = _kernel_args(chosen.parameters.size)
+        scratch = base + step.scratch if step.scratch_bytes else 0
         chosen.parameters.pack_into(
-            kernel_args.parameters,
-            0,
-            *pointers,
-            base + step.scratch if step.scratch_bytes else 0,
-            *carry_in,
-            carry_out,
-            *offsets,
-            *step.size,
-            *options,
-            seed,
-            numbers,
-        )
-        geometry = chosen.geometry
+            kernel_args.parameters, 0, *pointers, scratch, *carry_in, carry_out, *offsets,
+            *step.size, *options, seed, numbers,
+        )  # fmt: skip
         (status,) = driver.cuLaunchKernel(
-            chosen.function,
-            step.blocks,
-            1,
-            1,
-            geometry.threads,
-            1,
-            1,
-            geometry.shared,
-            self._stream,
-            kernel_args.address,
-            0,
-        )
-        check(status, f"{chosen.name} could not be launched on GPU {self._number}")
+            chosen.function, step.blocks, 1, 1, chosen.threads, 1, 1, chosen.shared, self._stream,
+            kernel_args.address, 0,
+        )  # fmt: skip
+        check(status, f"{chosen.name} could not be launched on GPU {self._space.number}")
 
     def read(self) -> np.ndarray:
         """Wait for the kernels; return the last one's carry-out, one item a line."""
         # never calls itself: a cycle would keep the block until a garbage collection
-        if cupy.cuda.runtime.getDevice() == self._number:
+        number = self._space.number
+        if cupy.cuda.runtime.getDevice() == number:
             return self._fetch()
-        with cupy.cuda.Device(self._number):
+        with cupy.cuda.Device(number):
             return self._fetch()
 
     def _fetch(self) -> np.ndarray:
-        runtime, dtype = cupy.cuda.runtime, self._space.carry
+        runtime, dtype, lines = cupy.cuda.runtime, self._space.carry, self._space.lines
         if self._pinned is not None:
             runtime.streamSynchronize(self._stream)
-            return np.frombuffer(self._pinned, dtype, self._lines).copy()
-        host = np.empty(self._lines, dtype)
+            return np.frombuffer(self._pinned, dtype, lines).copy()
+        host = np.empty(lines, dtype)
         carry, kind = self._block.ptr + self._space.steps[-1].carry, runtime.memcpyDeviceToHost
         runtime.memcpyAsync(host.ctypes.data, carry, host.nbytes, kind, self._stream)
         runtime.streamSynchronize(self._stream)
@@ -234,8 +222,10 @@ def _kernel_args(size: int) -> _Thread:
     return _thread
 
 
-def _make_current(number: int) -> None:
-    """Make the device's context current in this thread, which a pooled allocation may not do."""
+def current_device() -> int:
+    """Return the current device, whose context is made current in this thread: a pooled allocation may not do that."""
+    number: int = cupy.cuda.runtime.getDevice()
     if number not in _thread.devices:
         cupy.cuda.runtime.setDevice(number)
         _thread.devices.add(number)
+    return number

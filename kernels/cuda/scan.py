@@ -16,9 +16,9 @@ from ..cpu.types import Signature
 from ..int128 import signature
 from ..nulls import Mask, Nulls
 from ..operators import Operator
+from . import launch
 from .device_arrays import kind_of_nulls, mask_buffer, readable
 from .in_order import Substitute, substitute
-from .launch import Launch
 from .line_carries import bytes_of, carries_of, on_host, state_of
 from .numbers import shared_code
 from .plan import Extent, Plan, state_dtype, typed
@@ -63,11 +63,11 @@ def begin(
         given = on_host(carry_in, work.asked)
         given = given if work.instead is None else work.instead.enter(given)
         seed, carries = carries_of(given, work.types, work.state, lines.shape, flipped)
-    begun: Launch | None = None
+    begun: launch.Launch | None = None
     try:
         arrays = tuple([readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
         if lines.extent.lines * lines.extent.length:
-            begun, outs = _launched(work, arrays, lines.extent, write, nulls, seed, carries, waits)
+            begun, outs = _launched(work, arrays, axis, write, nulls, seed, carries, waits)
         else:
             outs = [cupy.empty(first.shape, d) for d in types_.outputs] if write else []
     except MemoryError as error:
@@ -147,36 +147,39 @@ def _lines(shape: tuple[int, ...], axis: int) -> _Lines:
     return _Lines(extent, shape[:axis] + shape[axis + 1 :])
 
 
+@lru_cache(maxsize=4096)
+def _space(
+    work: _Work, shape: tuple[int, ...], axis: int, write: bool, number: int, forced: str
+) -> launch.Space:
+    sizes = [prod(shape) * d.itemsize if write else 0 for d in work.types.outputs]
+    return launch.space(work.plan, _lines(shape, axis).extent, tuple(sizes), number, forced)
+
+
 def _launched(
     work: _Work,
     arrays: tuple[Any, ...],
-    extent: Extent,
+    axis: int,
     write: bool,
     nulls: Nulls,
     seed: bytes,
     carries: np.ndarray | None,
     waits: bool,
-) -> tuple[Launch, list[Any]]:
+) -> tuple[launch.Launch, list[Any]]:
     """Launch one kernel on the current stream; return it and the outputs."""
     shape, outputs = arrays[0].shape, work.types.outputs
-    items = extent.length * extent.lines if write else 0
-    begun = Launch(work.plan, extent, tuple([items * d.itemsize for d in outputs]), waits=waits)
+    found = _space(work, shape, axis, write, launch.current_device(), launch.SCHEDULE)
+    begun = launch.Launch(found, waits)
     outs = [begun.result(i, shape, d) for i, d in enumerate(outputs)] if write else []
-    addresses = [o.data.ptr for o in outs] if write else [0] * len(outputs)
+    pointers = [a.data.ptr for a in (*arrays, *outs)] + [0] * (len(outputs) - len(outs))
     given = None if carries is None else cupy.asarray(carries.view(np.uint8))
     mask, offset, null = 0, 0, 0
     if isinstance(nulls, Mask):
         buffer = mask_buffer(nulls)
         mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
     begun.run(
-        0,
-        [*(a.data.ptr for a in arrays), *addresses, mask],
-        carry_in=(0 if given is None else given.data.ptr,),
-        offsets=(offset,),
-        options=(extent.inner, null),
-        seed=seed,
-        numbers=work.numbers,
-    )
+        0, [*pointers, mask], (0 if given is None else given.data.ptr,), (offset,),
+        (_lines(shape, axis).extent.inner, null), seed, work.numbers,
+    )  # fmt: skip
     return begun, outs
 
 

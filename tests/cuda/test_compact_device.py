@@ -339,7 +339,7 @@ def test_two_passes_of_one_plan(n):
     first = visited(ColumnPass(UNIQUE, "runs", (keys.dtype,), (NOWHERE,)), HEAD_FLAGS)
     second = ColumnPass(SELECT, "flags", (flags.dtype,), (NOWHERE,))
     second = gathering(second, (POSITIONS,), (), False, False)
-    begun = launch.Launch(Plan((first, second)), Extent(n), waits=True)
+    begun = launch.Launch(launch.current_space(Plan((first, second)), Extent(n)), True)
     run_columns(begun, 0, first, [keys], outs=[flags])
     run_columns(begun, 1, second, [flags], gathered=[None], outs=[starts])
     count = int(begun.read()["selected"][0])
