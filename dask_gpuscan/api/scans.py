@@ -235,7 +235,7 @@ class ScanMethods:
         ...     lower=lambda s: s[1],
         ... )
         >>> pd.Series([3.0, 5.0, 4.0, 7.0]).gpuscan.scan(argmax, positions=True).tolist()
-        [0, 1, 1, 3]
+        [0.0, 1.0, 1.0, 3.0]
         """
         check_operator(op)
         check_flags(positions=positions)
