@@ -7,6 +7,7 @@ import hashlib
 import re
 import struct
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +29,7 @@ from .tuning import RELIEFS
 
 FOLDER = Path(__file__).parent
 
-SOURCES: dict[str, Any] = {"scan": scan_source, "columns": columns_source}
+SOURCES: dict[str, Callable[..., str]] = {"scan": scan_source, "columns": columns_source}
 """What generates the source of a pass, by the engine of its visitor."""
 
 ENTRY = "run_tiles"
@@ -138,8 +139,7 @@ def build(each: Pass, schedule: str, capability: Capability) -> tuple[bytes, str
 
 def source(each: Pass, schedule: str, capability: Capability, relief: int = 0) -> str:
     """Return the CUDA source of a pass."""
-    text: str = SOURCES[each.visitor.engine](each, schedule, capability, relief)
-    return text
+    return SOURCES[each.visitor.engine](each, schedule, capability, relief)
 
 
 def _functions(each: Pass, capability: Capability) -> list[bytes]:

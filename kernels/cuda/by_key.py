@@ -15,11 +15,11 @@ from ..cpu.types import Signature, as_state, signature
 from ..marks import Runs
 from ..nulls import Nulls
 from ..operators import Operator
+from .captured_numbers import shared_code
 from .column_pass import ColumnPass
 from .columns import launch_columns
 from .device_arrays import readable, shrink
 from .in_order import Substitute, substitute
-from .numbers import shared_code
 from .plan import Form, Nullness, typed
 from .scan import check_markers
 from .selection import masks_of, nullness, selected

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..operators import Operator
-from .numbers import numbers_size
+from .captured_numbers import numbers_size
 from .plan import (
     NOWHERE,
     Capability,

@@ -21,7 +21,7 @@ from numba.cuda.compiler import compile_cuda
 from ..functions import rebuild
 from ..nulls import NAT
 from ..operators import Operator
-from .numbers import kernel_code, numbers_of
+from .captured_numbers import kernel_code, numbers_of
 from .plan import Form, TypedOperator
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..cpu.types import Signature
 from ..operators import Operator
-from .numbers import kernel_token
+from .captured_numbers import kernel_token
 from .visitors import VisitorSpec
 
 Form = tuple[np.dtype, ...]

@@ -17,10 +17,10 @@ from ..int128 import signature
 from ..nulls import Mask, Nulls
 from ..operators import Operator
 from . import launch
+from .captured_numbers import shared_code
 from .device_arrays import kind_of_nulls, mask_buffer, readable
 from .in_order import Substitute, substitute
 from .line_carries import bytes_of, carries_of, on_host, state_of
-from .numbers import shared_code
 from .plan import Extent, Plan, state_dtype, typed
 from .scan_pass import ScanPass
 

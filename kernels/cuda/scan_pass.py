@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .numbers import numbers_size
+from .captured_numbers import numbers_size
 from .plan import Capability, Extent, Geometry, TypedOperator, in_words, state_dtype, state_words
 from .tuning import (
     PIPELINED_FROM,

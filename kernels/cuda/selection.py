@@ -12,10 +12,10 @@ from ..cpu.types import lifted
 from ..marks import Predicate, Runs, counter_of
 from ..nulls import Mask, Nulls
 from ..operators import ROLES, Operator
+from .captured_numbers import kernel_code
 from .column_pass import ColumnPass
 from .columns import fits, launch_columns
 from .device_arrays import kind_of_nulls, readable
-from .numbers import kernel_code
 from .plan import NOWHERE, Form, Nullness
 from .visitors import HEAD_FLAGS, SELECT, UNIQUE, VisitorSpec
 

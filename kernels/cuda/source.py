@@ -11,7 +11,7 @@ import numpy as np
 
 from ..built_in import BUILT_IN
 from ..operators import Operator
-from .numbers import numbers_of
+from .captured_numbers import numbers_of
 from .plan import Form, TypedOperator
 
 RACECHECK = bool(os.environ.get("DASK_GPUSCAN_RACECHECK"))

@@ -14,7 +14,7 @@ from dask_gpuscan.kernels import (
     segmented,
     signature,
 )
-from dask_gpuscan.kernels.cuda import numbers
+from dask_gpuscan.kernels.cuda import captured_numbers
 from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, cubin, source
 from dask_gpuscan.kernels.cuda.in_order import substitute
@@ -180,12 +180,12 @@ def test_numbers_are_laid_out_as_in_the_source():
     c = np.float32(1.5)
     op = operator(lambda a, b: a + b * c, lift=lambda x, k=SEVEN: x * k + c, identity=0.0)
     inputs = (np.dtype("f8"),)
-    other, _ = numbers.shared_code(op, inputs)
+    other, _ = captured_numbers.shared_code(op, inputs)
     assert other == op
-    packed = numbers.shared_code(op, inputs)[1]
+    packed = captured_numbers.shared_code(op, inputs)[1]
     layout = np.dtype("f4, f4, u1, 7u1")
     assert np.frombuffer(packed, layout)[0].tolist()[:3] == (1.5, 1.5, 7)
-    assert len(packed) == numbers.numbers_size(op, inputs) == 16
+    assert len(packed) == captured_numbers.numbers_size(op, inputs) == 16
 
 
 @pytest.mark.parametrize("write", [True, False])
