@@ -123,7 +123,7 @@ class Keys:
 
     def heads(self) -> Any:
         """Tell where runs of equal keys start."""
-        return kernels.heads(self.arrays, nulls=self.nulls)
+        return kernels.head_flags(self.arrays, nulls=self.nulls)
 
 
 @dataclass(frozen=True)

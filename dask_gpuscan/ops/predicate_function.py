@@ -20,8 +20,8 @@ from ..frames.columns import is_number, layout_of
 from ..frames.messages import one_of
 from ..frames.protocol import Library, View
 from ..frames.registry import column_of
-from ..kernels.functions import fingerprint, freeze
-from ..kernels.marks import counter_of
+from ..kernels.selection import counter_of
+from ..kernels.user_functions import fingerprint, freeze
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,21 +11,30 @@ differ in rounding. How a run of keys is reduced depends on the device as well, 
 large tiles. Products overflow and underflow where a walk in order does all the same (`in_order`).
 """
 
+from typing import TYPE_CHECKING
+
 from .requirements import require
 
 require()
 
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
-from .scan import begin  # noqa: E402
-from .selection import head_flags as heads  # noqa: E402
+from .scan import scan  # noqa: E402
+from .selection import head_flags  # noqa: E402
+
+if TYPE_CHECKING:
+    from ..backends import ByCode
 
 __all__ = [
-    "begin",
+    "by_code",
     "compact",
-    "heads",
+    "head_flags",
     "reduce_by_key",
     "repeat",
     "run_lengths",
+    "scan",
     "scan_by_key",
 ]
+
+by_code: "ByCode | None" = None
+"""A scan of rows in any order would take one table of states for all threads."""

@@ -186,7 +186,7 @@ def _key(each: Pass, schedule: str, capability: Capability) -> str:
 def _environment() -> str:
     """Everything outside a pass that its machine code depends on."""
     digest = hashlib.sha256()
-    shared = [FOLDER.parent / name for name in ("functions.py", "captured.py")]
+    shared = [FOLDER.parent / name for name in ("user_functions.py", "captured.py")]
     for path in sorted([*FOLDER.glob("device/*.cuh"), *FOLDER.glob("*.py"), *shared]):
         digest.update(path.read_bytes())
     packages = ("cuda-core", "cuda-bindings", "numba-cuda", "numba", "llvmlite")

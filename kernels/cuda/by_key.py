@@ -10,11 +10,11 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..cpu.calls import as_constant_as
-from ..cpu.types import Signature, as_state, signature
-from ..marks import Runs
-from ..nulls import Nulls
+from ..operator_calls import as_constant_as
 from ..operators import Operator
+from ..options import ScanOptions
+from ..selection import Runs
+from ..signature import Signature, as_state, signature_of
 from .captured_numbers import shared_code
 from .column_pass import ColumnPass
 from .columns import launch_columns
@@ -30,17 +30,16 @@ def reduce_by_key(
     op: Operator,
     runs: Runs,
     values: tuple[Any, ...],
+    options: ScanOptions,
     *,
-    nulls: Nulls,
-    dtype: np.dtype | None,
     starts: bool,
     lower: bool,
 ) -> tuple[Any, Any]:
     """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
-    found = selected(runs)
+    found, nulls = selected(runs), options.nulls
     forms, n = tuple([v.dtype for v in values]), found.length
     only, types_, seed, numbers = reducing(
-        found.only, op, forms, nullness(nulls), dtype, starts, lower
+        found.only, op, forms, nullness(nulls), options.dtype, starts, lower
     )
     outs = [cupy.ndarray(n, d) for d in types_.outputs]
     first = cupy.ndarray(n if starts else 0, np.int64)
@@ -60,32 +59,30 @@ def scan_by_key(
     op: Operator,
     runs: Runs,
     values: tuple[Any, ...],
-    *,
-    nulls: Nulls,
-    exclusive: bool,
+    options: ScanOptions,
     carry_in: Any,
-    dtype: np.dtype | None,
-    mark_nulls: bool,
-    met: Any,
+    *,
+    saw_null: Any,
     carry_out: bool,
 ) -> tuple[Any, Any]:
     """Scan arrays within runs of equal keys; see `kernels.scan_by_key`."""
-    found = selected(runs)
+    found, nulls = selected(runs), options.nulls
     forms, n = tuple([v.dtype for v in values]), found.length
     only, types_, asked, instead, numbers = scanning(
-        found.only, op, forms, nullness(nulls), dtype, exclusive, mark_nulls
-    )
+        found.only, op, forms, nullness(nulls), options.dtype, options.exclusive,
+        options.mark_nulls,
+    )  # fmt: skip
     carry = asked.identity
     if carry_in is not None:
         host = tuple(map(cupy.asnumpy, carry_in)) if isinstance(carry_in, tuple) else carry_in
-        carry = as_state(host, asked.state, asked.scalar_state, "carry_in")
+        carry = as_state(host, asked, "carry_in")
     if instead is not None:
         carry = instead.enter(carry)
     outs = [cupy.ndarray(n, d) for d in types_.outputs]
     if n:
         begun = launch_columns(
             only, n, [*found.data, *map(readable, values)], [*found.masks, *masks_of(nulls)],
-            outs=outs, rests=[met], numbers=numbers, continues=found.continues,
+            outs=outs, rests=[saw_null], numbers=numbers, continues=found.continues,
             seed=_seed(only, carry, types_), waits=carry_out,
         )  # fmt: skip
         if carry_out:
@@ -111,7 +108,7 @@ def reducing(
     lower: bool,
 ) -> tuple[ColumnPass, Signature, bytes, bytes]:
     """Return the pass of a reduction, its types, the state before the first row, and the operator's numbers."""
-    types_ = signature(op, values, dtype)
+    types_ = signature_of(op, values, dtype)
     instead = substitute(op, types_) if op.in_order else None
     if not lower:
         types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
@@ -137,7 +134,7 @@ def scanning(
     mark_nulls: bool,
 ) -> tuple[ColumnPass, Signature, Signature, Substitute | None, bytes]:
     """Return a scan's pass, types, those of the operator that was asked for, the one instead of it, and numbers."""
-    asked = types_ = signature(op, values, dtype)
+    asked = types_ = signature_of(op, values, dtype)
     if mark_nulls:
         check_markers(types_)
     instead = substitute(op, types_) if op.in_order else None

@@ -13,7 +13,7 @@ import cupy
 import numpy as np
 
 from ..arrays import MOST, check_size
-from ..marks import Runs
+from ..selection import Runs, Selection
 from .column_pass import ColumnPass, Gathered
 from .columns import fits, launch_columns
 from .device_arrays import readable, shrink
@@ -25,7 +25,7 @@ POSITIONS = Gathered(np.dtype(np.int64), -2)
 
 
 def compact(
-    arrays: list[Any], selection: Any, split: bool, positions: bool, in_place: bool
+    arrays: list[Any], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[Any], list[Any] | None]:
     """Gather the selected rows of arrays, and with `split` the others; see `kernels.select`, `partition`, `unique`."""
     found = selected(selection)

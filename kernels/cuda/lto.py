@@ -18,9 +18,9 @@ from numba import cuda as cuda
 from numba.core import types
 from numba.cuda.compiler import compile_cuda
 
-from ..functions import rebuild
 from ..nulls import NAT
 from ..operators import Operator
+from ..user_functions import rebuild
 from .captured_numbers import kernel_code, numbers_of
 from .plan import Form, TypedOperator
 

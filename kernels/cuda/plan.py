@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..cpu.types import Signature
 from ..operators import Operator
+from ..signature import Signature
 from .captured_numbers import kernel_token
 from .visitors import VisitorSpec
 

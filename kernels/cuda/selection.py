@@ -8,10 +8,10 @@ import cupy
 import numpy as np
 from numba.core import types
 
-from ..cpu.types import lifted
-from ..marks import Predicate, Runs, counter_of
 from ..nulls import Mask, Nulls
 from ..operators import ROLES, Operator
+from ..selection import Predicate, Runs, Selection, counter_of
+from ..signature import lifted
 from .captured_numbers import kernel_code
 from .column_pass import ColumnPass
 from .columns import fits, launch_columns
@@ -41,8 +41,8 @@ class Selected:
         return {"scalars": self.scalars, "continues": self.continues}
 
 
-def head_flags(selection: Any, out: Any = None) -> Any:
-    """Write whether each row is selected; see `kernels.heads` and `kernels.flags`."""
+def head_flags(selection: Predicate | Runs, out: Any = None) -> Any:
+    """Write whether each row is selected; see `kernels.head_flags` and `kernels.flags`."""
     found = selected(selection)
     flags = cupy.ndarray(found.length, np.bool_) if out is None else out
     if found.only.selection == "flags":
@@ -55,7 +55,7 @@ def head_flags(selection: Any, out: Any = None) -> Any:
     return flags
 
 
-def selected(selection: Any) -> Selected:
+def selected(selection: Selection) -> Selected:
     """Return what selects the rows of a bool array, a predicate, or runs of keys."""
     if isinstance(selection, Predicate):
         return _predicate(selection)

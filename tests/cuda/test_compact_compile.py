@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, Predicate, carrier, operator
+from dask_gpuscan.kernels import BUILT_IN, Predicate, carry_operator, operator
 from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, source
 from dask_gpuscan.kernels.cuda.by_key import reducing, scanning
@@ -43,7 +43,7 @@ def by(each, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
     forms = tuple(map(np.dtype, np.atleast_1d(dtype)))
     op = BUILT_IN.get(name, name)
     if name == "product":
-        op = carrier(BUILT_IN["multiply"], forms[0])
+        op = carry_operator(BUILT_IN["multiply"], forms[0])
     if reduces:
         return reducing(each, op, forms, nulls, None, True, False)[0]
     return scanning(each, op, forms, nulls, None, exclusive, False)[0]

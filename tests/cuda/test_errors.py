@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 from dask_gpuscan.kernels import BUILT_IN, INT128, signature
-from dask_gpuscan.kernels.cuda import build, devices, line_carries, scan
+from dask_gpuscan.kernels.cuda import build, devices, line_carries
 from dask_gpuscan.kernels.cuda.requirements import NEEDED, require
+from dask_gpuscan.kernels.cuda.scan import _advice
 
 
 def modules(**versions):
@@ -99,7 +100,7 @@ def test_a_status_is_told_with_what_was_done(monkeypatch):
 
 
 def test_memory_that_is_not_there_is_told():
-    advice = scan._advice((10,), signature(BUILT_IN["add"], ["f8"]), True)
+    advice = _advice((10,), signature(BUILT_IN["add"], ["f8"]), True)
     assert "80 bytes" in advice
     assert "smaller partitions" in advice
 
