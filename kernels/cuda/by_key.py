@@ -108,7 +108,7 @@ def reducing(
     lower: bool,
 ) -> tuple[ColumnPass, Signature, bytes, bytes]:
     """Return the pass of a reduction, its types, the state before the first row, and the operator's numbers."""
-    types_ = signature_of(op, values, dtype)
+    types_ = _signature(op, values, dtype)
     instead = substitute(op, types_) if op.in_order else None
     if not lower:
         types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
@@ -134,7 +134,7 @@ def scanning(
     mark_nulls: bool,
 ) -> tuple[ColumnPass, Signature, Signature, Substitute | None, bytes]:
     """Return a scan's pass, types, those of the operator that was asked for, the one instead of it, and numbers."""
-    asked = types_ = signature_of(op, values, dtype)
+    asked = types_ = _signature(op, values, dtype)
     if mark_nulls:
         check_markers(types_)
     instead = substitute(op, types_) if op.in_order else None
@@ -146,6 +146,13 @@ def scanning(
         exclusive=exclusive, mark_nulls=mark_nulls,
     )  # fmt: skip
     return only, types_, asked, instead, numbers
+
+
+def _signature(op: Operator, values: Form, dtype: np.dtype | None) -> Signature:
+    for value in values:
+        if value.kind == "V":
+            raise TypeError(f"{op.name} by key: the kernels do not take arrays of dtype {value}")
+    return signature_of(op, values, dtype)
 
 
 @lru_cache(maxsize=256)

@@ -48,7 +48,7 @@ def columns_source(each: ColumnPass, schedule: str, capability: Capability, reli
     lines = include("words") + constants_source(constants)
     lines += _columns(each) + _keys(each) + _states(each, schedule) + _kept(each)
     lines += include("states", "columns_tile") + _selection(each)
-    lines += include("selection", visitor.source, "lookback", "warp_fold")
+    lines += include("selection", visitor.source, "lookback")
     lines += include(f"{visitor.engine}_{schedule}")
     return "\n".join([*lines, ""])
 

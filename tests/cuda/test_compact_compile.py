@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, Predicate, carry_operator, operator
+from dask_gpuscan.kernels import BUILT_IN, INT128, Predicate, carry_operator, operator
 from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, source
 from dask_gpuscan.kernels.cuda.by_key import reducing, scanning
@@ -178,3 +178,9 @@ def test_every_visitor_has_its_sources():
     for visitor in VISITORS:
         wanted = {visitor.source, *(f"{visitor.engine}_{s}" for s in visitor.schedules)}
         assert wanted <= {path.stem for path in device.glob("*.cuh")}
+
+
+@pytest.mark.parametrize("make", [reducing, scanning])
+def test_by_key_takes_no_128_bits(make):
+    with pytest.raises(TypeError, match="add by key: the kernels do not take arrays of dtype"):
+        make(RUNS, BUILT_IN["add"], (INT128,), NO, None, False, False)

@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
     __syncthreads();
     bool last = at.tile == p.tiles - 1;
     State prefix = carry_into(p, at.line), inclusive, all;
-    if (warp == 0) all = fold_warps(aggregates, lane);
+    if (warp == 0) all = reduce_warps(aggregates, lane);
     if (p.tiles == 1) {
       inclusive = combine(prefix, all);
     } else if constexpr (WRITE) {

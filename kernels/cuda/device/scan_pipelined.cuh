@@ -138,7 +138,7 @@ __device__ __forceinline__ void aggregate(const Params& p, ScanRing& ring, const
     }
     squad_sync(1 + squad, SQUAD * 32);
     if (warp == 0 && p.tiles > 1) {
-      State all = fold_warps(ring.aggregates[s], lane);
+      State all = reduce_warps(ring.aggregates[s], lane);
       if (lane == 0) publish(Lookback(p, at.line).tiles + at.tile * DESCRIPTOR, all);
     }
     warp_arrives(ring.reduced[s], lane);
@@ -190,7 +190,7 @@ __device__ __forceinline__ void look_back(const Params& p, ScanRing& ring, int w
       prefix = carry_into(p, at.line);
       bool last = at.tile == p.tiles - 1;
       State all;
-      if (p.tiles == 1) all = combine(prefix, fold_warps(ring.aggregates[s], lane));
+      if (p.tiles == 1) all = combine(prefix, reduce_warps(ring.aggregates[s], lane));
       __syncwarp();
       if (!WRITE && lane == 0) ring.empty[s].arrive();
       if (p.tiles > 1 && (last || (at.tile & 31) == 31)) Lookback(p, at.line).before(at.tile, prefix, last, all, lane);

@@ -279,7 +279,7 @@ __device__ __forceinline__ void segment_scan(const View& view, const Outputs& ou
 }
 
 // All lanes of a warp get the combination of all warps' aggregates, in order.
-__device__ __forceinline__ State fold_warps(const State (&aggregates)[WARPS], int lane) {
+__device__ __forceinline__ State reduce_warps(const State (&aggregates)[WARPS], int lane) {
   State s = aggregates[lane % WARPS];
 #pragma unroll
   for (int distance = 1; distance < WARPS; distance *= 2) s = pair_up(s, distance, lane);
