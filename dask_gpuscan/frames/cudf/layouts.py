@@ -1,7 +1,6 @@
 """cuDF's columns as CuPy arrays, without a copy: data, validity bitmap and offset as they lie in device memory.
 
-NaN counts as null where cuDF counts it so, and comes out as null. This module must never know what is computed, nor
-that there are frames.
+NaN counts as null where cuDF counts it so, and comes out as null.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from cudf.core.column import ColumnBase
 from cudf.utils.dtypes import dtype_to_pylibcudf_type, get_dtype_of_same_kind
 from packaging.version import Version
 
-from .. import kernels
-from ..kernels import BUILT_IN, INT128, InBand, Mask, bitmap
-from .protocol import Missing, View
+from ... import kernels
+from ...kernels import BUILT_IN, INT128, InBand, Mask, bitmap
+from ..protocol import DType, Layout, Missing, Values, View
 
 if Version(cudf.__version__) < Version("26.10"):  # the first whose columns are read here
     raise ImportError(f"found cuDF {cudf.__version__}")
@@ -50,7 +49,7 @@ STORAGES |= {
 
 
 @lru_cache(maxsize=256)
-def _type_of(dtype: Any) -> Any:
+def _type_of(dtype: DType) -> Any:
     """Return libcudf's type for a dtype, or None."""
     try:
         return dtype_to_pylibcudf_type(dtype)
@@ -59,7 +58,7 @@ def _type_of(dtype: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _storage(dtype: Any) -> np.dtype | None:
+def _storage(dtype: DType) -> np.dtype | None:
     kind = _type_of(dtype)
     return None if kind is None else STORAGES.get(kind.id())
 
@@ -71,25 +70,28 @@ class CudfLayout:
     passes_over_nan = False
     nan_is_null = True
 
-    def matches(self, dtype: Any) -> bool:
+    def __repr__(self) -> str:
+        return "CudfLayout()"
+
+    def matches(self, dtype: DType) -> bool:
         return not isinstance(dtype, cudf.CategoricalDtype) and _storage(dtype) is not None
 
-    def storage(self, dtype: Any) -> np.dtype:
+    def storage(self, dtype: DType) -> np.dtype:
         found = _storage(dtype)
         assert found is not None
         return found
 
-    def view(self, array: Any) -> View:
+    def view(self, array: ColumnBase) -> View:
         if array.dtype.kind == "f":
             if "nan_count" not in vars(array):
-                return view_of(array, _Doubt(array))
+                return view_of(array, _UncheckedNan(array))
             array = array.nans_to_nulls()
         return view_of(array)
 
-    def raw(self, array: Any) -> View:
+    def raw(self, array: ColumnBase) -> View:
         return view_of(array)
 
-    def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
+    def wrap(self, values: Values, missing: Missing, dtype: DType) -> ColumnBase:
         mask, null_count = None, 0
         if isinstance(missing, View):
             if missing.validity is not None:
@@ -99,59 +101,60 @@ class CudfLayout:
             mask, null_count = plc.transform.bools_to_mask(flags)
         return _column(values, mask if null_count else None, null_count, dtype)
 
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
+    def result(self, storage: np.dtype, dtype: DType) -> DType:
         if storage == self.storage(dtype):
             return dtype
         if storage not in STORAGES.values():
             raise TypeError(f"cuDF columns cannot hold {storage}")
-        return get_dtype_of_same_kind(dtype, storage)
+        found: DType = get_dtype_of_same_kind(dtype, storage)
+        return found
 
 
 @dataclass(frozen=True)
-class _Doubt:
-    """cuDF counts NaN once a column, in a pass of its own, and remembers the number."""
+class _UncheckedNan:
+    """NaN of a column that cuDF has not counted; it does so once, in a pass of its own, and remembers the number."""
 
-    column: Any
+    column: ColumnBase
 
-    def settle(self) -> View:
+    def resolve_nulls(self) -> View:
         found = view_of(self.column)
         # NaN among the values makes their sum NaN: one read, where cuDF's count writes and reads flags as well
         if not np.isnan(kernels.reduce(BUILT_IN["add"], found.values, nulls=found.nulls)):
-            self.dispel()
+            self.mark_no_nan()
         return view_of(self.column.nans_to_nulls())
 
     def in_band(self) -> View:
         if self.column.null_count:
-            return self.settle()
+            return self.resolve_nulls()
         found = view_of(self.column)
         return View(found.values, InBand(), lambda: cupy.isnan(found.values))
 
-    def dispel(self) -> None:
+    def mark_no_nan(self) -> None:
         vars(self.column)["nan_count"] = 0
 
 
-def view_of(column: Any, doubt: _Doubt | None = None) -> View:
+def view_of(column: ColumnBase, unchecked_nan: _UncheckedNan | None = None) -> View:
     """Show a column of fixed width as it is."""
     storage, offset, count = LAYOUT.storage(column.dtype), column.offset, column.size
     values = _array(column.data, offset * storage.itemsize, count, storage)
     if not column.null_count:
-        return View(values, None, lambda: cupy.zeros(count, np.bool_), doubt=doubt)
+        return View(values, None, lambda: cupy.zeros(count, np.bool_), unchecked_nan=unchecked_nan)
     nulls = nulls_of(column)
     bit = nulls.offset
 
     def missing() -> Any:
         return cupy.unpackbits(nulls.buffer, bitorder="little")[bit : bit + count] == 0
 
-    return View(values, nulls, missing, column, offset, doubt)
+    return View(values, nulls, missing, column, offset, unchecked_nan)
 
 
-def nulls_of(column: Any) -> Mask:
+def nulls_of(column: ColumnBase) -> Mask:
     """The part of a column's bitmap that tells its own rows."""
     first, last = column.offset // 8, (column.offset + len(column) + 7) // 8
     return bitmap(_array(column.mask, first, last - first, np.dtype(np.uint8)), column.offset % 8)
 
 
-def _array(buffer: Any, start: int, count: int, dtype: np.dtype) -> Any:
+def _array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Values:
     """Device memory of cuDF's as a CuPy array, which keeps it alive."""
     if buffer is None or not count:
         return cupy.empty(0, dtype)
@@ -160,13 +163,13 @@ def _array(buffer: Any, start: int, count: int, dtype: np.dtype) -> Any:
     return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
-def _bitmap_of(column: Any) -> Any:
+def _bitmap_of(column: ColumnBase) -> Any:
     if column.offset == 0:
         return column.mask
     return plc.null_mask.copy_bitmask(column.plc_column)
 
 
-def _column(values: Any, mask: Any, null_count: int, dtype: Any) -> Any:
+def _column(values: Values, mask: Any, null_count: int, dtype: DType) -> Any:
     """A column around device memory, which is not copied."""
     if mask is not None:
         mask = mask.copy(deep=False) if isinstance(mask, Buffer) else as_buffer(mask)
@@ -176,7 +179,7 @@ def _column(values: Any, mask: Any, null_count: int, dtype: Any) -> Any:
     return ColumnBase.create(column, dtype, validate=False)
 
 
-def _buffer(values: Any) -> Buffer:
+def _buffer(values: Values) -> Buffer:
     """Memory of an array as cuDF keeps it; what may be spilled cuDF wraps itself, in twice the time."""
     if get_global_manager() is not None or not values.flags.c_contiguous:
         return as_buffer(values)
@@ -184,3 +187,18 @@ def _buffer(values: Any) -> Buffer:
 
 
 LAYOUT = CudfLayout()
+
+
+def layout_of(dtype: DType) -> Layout | None:
+    """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
+    return LAYOUT if LAYOUT.matches(dtype) else None
+
+
+def moved_layout_of(dtype: DType) -> Layout | None:
+    """Return the layout of a dtype whose numbers kernels compare and move; 128-bit decimals have none."""
+    return LAYOUT if LAYOUT.matches(dtype) and LAYOUT.storage(dtype).kind != "V" else None
+
+
+def is_number(dtype: DType) -> bool:
+    """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
+    return LAYOUT.matches(dtype) and dtype.kind in "biufc"
