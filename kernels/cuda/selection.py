@@ -48,10 +48,10 @@ def head_flags(selection: Predicate | Runs, out: Any = None) -> Any:
     if found.only.selection == "flags":
         flags[:] = found.data[0]
     elif found.length:
+        only = visited(found.only, HEAD_FLAGS)
         launch_columns(
-            visited(found.only, HEAD_FLAGS), found.length, found.data, found.masks, outs=[flags], waits=False,
-            **found.options,
-        )  # fmt: skip
+            only, found.length, found.data, found.masks, outs=[flags], waits=False, **found.options
+        )
     return flags
 
 
