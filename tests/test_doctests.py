@@ -33,7 +33,7 @@ def _modules() -> list[str]:
         path = importlib.import_module(prefix).__path__
         names.update(m.name for m in pkgutil.walk_packages(path, prefix + "."))
     # The modules that import CuPy and cuDF have no examples: what they do is shown where it is called.
-    on_gpus = ("dask_gpuscan.kernels.cuda", "dask_gpuscan.cudf_")
+    on_gpus = ("dask_gpuscan.kernels.cuda", "dask_gpuscan.frames.cudf")
     return sorted(n for n in names if not n.startswith(on_gpus))
 
 

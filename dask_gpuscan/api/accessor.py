@@ -49,6 +49,9 @@ class Gpuscan(
     def __init__(self, obj: Any) -> None:
         self._obj = obj
 
+    def __repr__(self) -> str:
+        return f"<gpuscan of a {type(self._obj).__module__.partition('.')[0]} {type(self._obj).__name__}>"
+
 
 def register() -> None:
     """Put ``.gpuscan`` on pandas and Dask Series and DataFrames; on cuDF's once cuDF is imported."""

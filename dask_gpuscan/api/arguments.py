@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-
-def check_flags(**flags: Any) -> None:
-    """Raise a ValueError for a flag that is neither True nor False."""
-    for name, value in flags.items():
-        if type(value).__name__ not in ("bool", "bool_"):
-            raise ValueError(f"{name} must be True or False, found {value!r}")
+from ..kernels import BUILT_IN, Operator
+from ..ops.scan import ScanOptions
 
 
 def check_limit(limit: Any) -> int | None:
@@ -32,6 +29,29 @@ def check_dtype(dtype: Any) -> Any:
         return pd.api.types.pandas_dtype(dtype)
     except (TypeError, ValueError):
         raise TypeError(f"dtype must be a dtype, found {dtype!r}") from None
+
+
+def checked_options(options: ScanOptions, names: list[Hashable]) -> ScanOptions:
+    """Return options with a dtype as pandas understands it, and initial values of columns that are there."""
+    if options.initial is None and options.dtype is None:
+        return options
+    initial = options.initial
+    if isinstance(initial, Mapping):
+        for name in initial:
+            if name not in names:
+                raise ValueError(f"initial names column {name!r}, found {names}")
+        initial = dict(initial)
+    return replace(options, initial=initial, dtype=check_dtype(options.dtype))
+
+
+def check_operator(op: Any) -> Operator:
+    """Return an operator; raises a TypeError for anything else."""
+    if not isinstance(op, Operator):
+        raise TypeError(
+            f"op must be an Operator made by dask_gpuscan.operator, or one of the built-in "
+            f"dask_gpuscan.{{{', '.join(BUILT_IN)}}}; found {op!r}"
+        )
+    return op
 
 
 def check_ddof(ddof: Any) -> int:

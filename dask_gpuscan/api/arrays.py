@@ -5,6 +5,7 @@ The type of the input chooses the answer's. This module must never loop over ele
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import dask.array as da
@@ -17,8 +18,8 @@ from ..graph.lookback import look_back, over_blocks
 from ..kernels import BUILT_IN, Operator
 from ..ops.array_scan import ArrayScan
 from ..ops.columnwise import ColumnCarry
-from ..ops.scan import ScanColumn
-from .arguments import check_dtype, check_flags
+from ..ops.scan import Scan, ScanOptions
+from .arguments import check_dtype
 
 
 def scan(
@@ -71,11 +72,13 @@ def scan(
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
-    options = {"exclusive": exclusive, "initial": initial, "reverse": reverse, "dtype": dtype}
     if _is_frame(x):
         _check_axis(axis, 1)
-        return x.gpuscan.scan(op, **options)
-    return _scan(f"scan-{op.name}", x, op, axis, **options)
+        return x.gpuscan.scan(
+            op, exclusive=exclusive, initial=initial, reverse=reverse, dtype=dtype
+        )
+    options = ScanOptions(exclusive, initial, reverse, dtype=dtype)
+    return _scan(f"scan-{op.name}", x, op, axis, options)
 
 
 def _is_frame(x: Any) -> bool:
@@ -92,28 +95,17 @@ def _check_axis(axis: Any, ndim: int) -> int:
     return int(axis) % ndim
 
 
-def _scan(
-    label: str,
-    x: Any,
-    op: Operator,
-    axis: int | None,
-    *,
-    exclusive: bool = False,
-    initial: Any = None,
-    reverse: bool = False,
-    dtype: Any = None,
-) -> Any:
-    check_flags(exclusive=exclusive, reverse=reverse)
+def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptions) -> Any:
     if not isinstance(x, (tuple, da.Array)) and not kernels.is_array(x):
         _check_axis(axis, 1)
-        requested = check_dtype(dtype)
-        return _scan_arrow(x, ScanColumn(label, op, True, exclusive, reverse, initial, requested))
+        return _scan_arrow(x, Scan(label, op, replace(options, dtype=check_dtype(options.dtype))))
     arrays = _check_arrays(op, x)
-    wanted = None if dtype is None else np.dtype(dtype)
+    if options.dtype is not None:
+        options = replace(options, dtype=np.dtype(options.dtype))
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
     along = _check_axis(axis, arrays[0].ndim)
-    carry = ArrayScan(label, op, along, exclusive, reverse, initial, wanted)
+    carry = ArrayScan(label, op, along, options)
     if not isinstance(arrays[0], da.Array):
         return carry.apply(arrays, None)
     types = carry.check(arrays)
@@ -150,7 +142,7 @@ def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
     return arrays
 
 
-def _scan_arrow(x: Any, column: ScanColumn) -> Any:
+def _scan_arrow(x: Any, column: Scan) -> Any:
     """Scan Arrow data as an Arrow-backed column of pandas; Arrow comes out."""
     if isinstance(x, (pa.Array, pa.ChunkedArray)):
         data = x
@@ -173,7 +165,7 @@ def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str,
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
     if _is_frame(x):
         return getattr(x.gpuscan, name)(axis=0 if axis is None else axis, **options)
-    return _scan(name, x, op, axis, **options)
+    return _scan(name, x, op, axis, ScanOptions(**options))
 
 
 def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:

@@ -16,7 +16,7 @@ from ..graph.rebalance import rebalanced
 from ..ops.filter import Predicate, filter_rows, split_rows
 from ..ops.predicate_function import function_of
 from ..ops.predicate_text import Expression
-from .arguments import check_flags
+from ..ops.scan import check_flags
 
 
 class FilterMethods:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph.lookback import look_back
+from ..frames.registry import names_of
+from ..graph.lookback import look_back, meta_of
 from ..ops.columnwise import ColumnCarry
-from ..ops.fill import FillColumn
+from ..ops.fill import Fill
 from ..ops.row_number import ResetIndex, RowNumber
-from .arguments import check_flags, check_limit
+from ..ops.scan import check_flags
+from .arguments import check_limit
 
 
 class RowMethods:
@@ -40,7 +42,7 @@ class RowMethods:
         >>> pd.Series([1.0, None, None, 4.0]).gpuscan.ffill(limit=1).tolist()
         [1.0, 1.0, nan, 4.0]
         """
-        return look_back(self._obj, ColumnCarry(FillColumn(False, check_limit(limit))))
+        return look_back(self._obj, ColumnCarry(Fill(False, check_limit(limit))))
 
     def bfill(self, limit: int | None = None) -> Any:
         """Fill nulls with the next value after them; parameters as for `ffill`.
@@ -51,7 +53,7 @@ class RowMethods:
         >>> pd.Series([None, "a", None]).gpuscan.bfill().tolist()
         ['a', 'a', nan]
         """
-        return look_back(self._obj, ColumnCarry(FillColumn(True, check_limit(limit))))
+        return look_back(self._obj, ColumnCarry(Fill(True, check_limit(limit))))
 
     def row_number(self) -> Any:
         """Return the number of each row in the whole collection, from 0, as a Series of int64.
@@ -89,3 +91,12 @@ class RowMethods:
         """
         check_flags(drop=drop)
         return look_back(self._obj, ResetIndex(drop))
+
+
+def with_row_numbers(obj: Any) -> tuple[Any, Any]:
+    """Return a frame with one more column, of row numbers in the whole collection, and that column's name."""
+    frame = obj.to_frame() if obj.ndim == 1 else obj
+    known, name = names_of(meta_of(frame)), "row_number"
+    while name in known:
+        name += "_"
+    return frame.assign(**{name: obj.gpuscan.row_number()}), name

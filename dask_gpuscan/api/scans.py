@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dask.dataframe.utils import meta_nonempty
@@ -11,8 +10,9 @@ from ..frames.registry import names_of
 from ..graph.lookback import is_lazy, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
-from ..ops.scan import ScanColumn
-from .arguments import check_dtype, check_flags
+from ..ops.scan import Scan, ScanOptions, check_flags
+from .arguments import check_operator, checked_options
+from .rows import with_row_numbers
 
 
 class ScanMethods:
@@ -76,8 +76,8 @@ class ScanMethods:
         >>> s.gpuscan.cumsum(reverse=True, initial=10).tolist()
         [14.0, nan, 13.0]
         """
-        options = (exclusive, initial, reverse, dtype)
-        return self._scan("cumsum", "add", axis, skipna, numeric_only, *options)
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cumsum", "add", options, axis, numeric_only)
 
     def cumprod(
         self,
@@ -98,8 +98,8 @@ class ScanMethods:
         >>> pd.Series([1, 2, 3, 4]).gpuscan.cumprod().tolist()
         [1, 2, 6, 24]
         """
-        options = (exclusive, initial, reverse, dtype)
-        return self._scan("cumprod", "multiply", axis, skipna, numeric_only, *options)
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cumprod", "multiply", options, axis, numeric_only)
 
     def cummax(
         self,
@@ -123,8 +123,8 @@ class ScanMethods:
         >>> pd.Series([1, 3, 2]).gpuscan.cummax().tolist()
         [1, 3, 3]
         """
-        options = (exclusive, initial, reverse, dtype)
-        return self._scan("cummax", "maximum", axis, skipna, numeric_only, *options)
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cummax", "maximum", options, axis, numeric_only)
 
     def cummin(
         self,
@@ -148,8 +148,8 @@ class ScanMethods:
         >>> pd.Series([3, 1, 2]).gpuscan.cummin(reverse=True).tolist()
         [1, 1, 2]
         """
-        options = (exclusive, initial, reverse, dtype)
-        return self._scan("cummin", "minimum", axis, skipna, numeric_only, *options)
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cummin", "minimum", options, axis, numeric_only)
 
     def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
         """Return whether any value so far is true (not zero); nulls are passed over.
@@ -160,7 +160,7 @@ class ScanMethods:
         >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
         [False, True, True]
         """
-        return self._scan("cumany", "logical_any", 0, True, False, exclusive, None, reverse, None)
+        return self._scan("cumany", "logical_any", ScanOptions(exclusive, reverse=reverse))
 
     def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
         """Return whether all values so far are true (not zero); nulls are passed over.
@@ -171,7 +171,7 @@ class ScanMethods:
         >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
         [True, False, False]
         """
-        return self._scan("cumall", "logical_all", 0, True, False, exclusive, None, reverse, None)
+        return self._scan("cumall", "logical_all", ScanOptions(exclusive, reverse=reverse))
 
     def cumcount(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
         """Return the number of values so far that are not null, as int64: its last row is ``count()``.
@@ -183,7 +183,7 @@ class ScanMethods:
         [1, 1, 2]
         """
         present = (~self._obj.isna()).gpuscan
-        return present._scan("cumcount", "add", 0, True, False, exclusive, None, reverse, None)
+        return present._scan("cumcount", "add", ScanOptions(exclusive, reverse=reverse))
 
     def scan(
         self,
@@ -194,6 +194,7 @@ class ScanMethods:
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
+        positions: bool = False,
     ) -> Any:
         """Scan by any operator.
 
@@ -206,6 +207,8 @@ class ScanMethods:
             As for `cumsum`.
         initial : state, optional
             Start from this state of the operator; for a state that is a tuple, an element will do.
+        positions : bool, default False
+            Give the operator one more input, last: the number of each row in the whole collection, from 0.
 
         Returns
         -------
@@ -222,16 +225,32 @@ class ScanMethods:
         >>> xor = dask_gpuscan.operator(lambda a, b: a ^ b, identity=0)
         >>> pd.Series([1, 2, 4, 1]).gpuscan.scan(xor).tolist()
         [1, 3, 7, 6]
+
+        Where the largest value so far was:
+
+        >>> argmax = dask_gpuscan.operator(
+        ...     lambda a, b: b if b[0] > a[0] else a,
+        ...     identity=(-float("inf"), -1),
+        ...     lift=lambda x, i: (x, i),
+        ...     lower=lambda s: s[1],
+        ... )
+        >>> pd.Series([3.0, 5.0, 4.0, 7.0]).gpuscan.scan(argmax, positions=True).tolist()
+        [0.0, 1.0, 1.0, 3.0]
         """
-        if not isinstance(op, Operator):
-            names = ", ".join(BUILT_IN)
-            raise TypeError(
-                f"op must be an Operator made by dask_gpuscan.operator, or one of the built-in "
-                f"dask_gpuscan.{{{names}}}; found {op!r}"
+        check_operator(op)
+        check_flags(positions=positions)
+        if positions:
+            numbered, _ = with_row_numbers(self._obj)
+            return numbered.gpuscan.scan(
+                op,
+                exclusive=exclusive,
+                initial=initial,
+                reverse=reverse,
+                skipna=skipna,
+                dtype=dtype,
             )
-        check_flags(exclusive=exclusive, reverse=reverse, skipna=skipna)
-        initial, dtype = self._check_initial(initial), check_dtype(dtype)
-        column = ScanColumn(f"scan-{op.name}", op, skipna, exclusive, reverse, initial, dtype)
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        column = Scan(f"scan-{op.name}", op, self._checked(options))
         if op.inputs == 1:
             return look_back(self._obj, ColumnCarry(column))
         columns = 1 if self._obj.ndim == 1 else len(self._obj.columns)
@@ -245,38 +264,28 @@ class ScanMethods:
         self,
         label: str,
         op: str,
-        axis: Any,
-        skipna: bool,
-        numeric_only: bool,
-        exclusive: bool,
-        initial: Any,
-        reverse: bool,
-        dtype: Any,
+        options: ScanOptions,
+        axis: Any = 0,
+        numeric_only: bool = False,
     ) -> Any:
-        check_flags(skipna=skipna, numeric_only=numeric_only, exclusive=exclusive, reverse=reverse)
+        check_flags(numeric_only=numeric_only)
         if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
-            if exclusive or reverse or initial is not None or dtype is not None:
+            told = options.initial is not None or options.dtype is not None
+            if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
+            along = (label, options.skipna, numeric_only)
             if not is_lazy(self._obj):
-                return _along_rows(self._obj, label, skipna, numeric_only)
-            meta = _part_along_rows(self._obj._meta, label, skipna, numeric_only)
-            options = (label, skipna, numeric_only)
-            return self._obj.map_partitions(_part_along_rows, *options, meta=meta)
+                return _along_rows(self._obj, *along)
+            meta = _part_along_rows(self._obj._meta, *along)
+            return self._obj.map_partitions(_part_along_rows, *along, meta=meta)
         if not isinstance(axis, (int, str)) or axis not in (0, "index", "rows"):
             raise ValueError(f"axis must be 0 or 'index' (for a DataFrame also 1), found {axis!r}")
-        initial, dtype = self._check_initial(initial), check_dtype(dtype)
-        column = ScanColumn(label, BUILT_IN[op], skipna, exclusive, reverse, initial, dtype)
+        column = Scan(label, BUILT_IN[op], self._checked(options))
         return look_back(self._obj, ColumnCarry(column, numeric_only))
 
-    def _check_initial(self, initial: Any) -> Any:
-        """Return a plain dict for a mapping of columns, each of which must be there."""
-        if not isinstance(initial, Mapping):
-            return initial
-        names = names_of(meta_of(self._obj))
-        for name in initial:
-            if name not in names:
-                raise ValueError(f"initial names column {name!r}, found {names}")
-        return dict(initial)
+    def _checked(self, options: ScanOptions) -> ScanOptions:
+        """Return options with a dtype of pandas, and initial values of columns that are there."""
+        return checked_options(options, names_of(meta_of(self._obj)))
 
 
 def _part_along_rows(part: Any, label: str, skipna: bool, numeric_only: bool) -> Any:

@@ -15,7 +15,7 @@ from ..frames.keys import By, check_by
 from ..frames.messages import name_list
 from ..frames.registry import column_of, library_of, names_of
 from ..graph.lookback import look_back, meta_of
-from ..ops.groupby_clustered import Part
+from ..ops.operation import Part
 from ..ops.sessions import NUMBER, CountGaps, SessionNumbers
 
 
@@ -158,4 +158,4 @@ def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dr
     if not keys.columns:
         return look_back(obj[time], SessionNumbers(gaps))
     groups = obj.gpuscan.groupby(list(keys.columns), clustered=clustered, dropna=dropna)
-    return groups.scan_part(Part(NUMBER, (time, *keys.columns), gaps))
+    return groups._scan(NUMBER, [Part(NUMBER, (time, *keys.columns), gaps)], True)

@@ -6,6 +6,7 @@ Arguments are checked here as pandas checks them; the arithmetic is in `windows`
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -14,7 +15,7 @@ import pandas as pd
 from ..graph.lookback import look_back
 from ..kernels import Operator
 from ..ops.columnwise import ColumnCarry
-from ..ops.windows import COUNT, EWM, MAX, MEAN, MIN, SUM, WindowColumn, variance
+from ..ops.windows import COUNT, EWM, MAX, MEAN, MIN, SUM, Window, variance
 from .arguments import check_ddof
 
 
@@ -41,7 +42,8 @@ class WindowMethods:
         >>> pd.Series([1.0, 2.0, 3.0]).gpuscan.ewm(alpha=0.5, adjust=False).mean().tolist()
         [1.0, 1.5, 2.25]
         """
-        return Ewm(self._obj, com, span, halflife, alpha, min_periods, adjust, ignore_na)
+        options = (com, span, halflife, alpha, min_periods, adjust, ignore_na)
+        return Ewm(self._look_back, *options)
 
     def expanding(self, min_periods: int = 1) -> Expanding:
         """Return windows of all rows so far; arguments as for `pandas.DataFrame.expanding`.
@@ -52,48 +54,53 @@ class WindowMethods:
         >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
         [1.0, 1.5, 3.0]
         """
-        return Expanding(self._obj, min_periods)
+        return Expanding(self._look_back, min_periods)
+
+    def _look_back(self, window: Window) -> Any:
+        return look_back(self._obj, ColumnCarry(window))
 
 
 class Expanding:
     """All rows so far, for each row; see `Gpuscan.expanding`."""
 
-    def __init__(self, obj: Any, min_periods: int) -> None:
+    def __init__(self, run: Callable[[Window], Any], min_periods: int) -> None:
         pd.Series([], dtype=float).expanding(min_periods)  # pandas says what is wrong with it
-        self._obj = obj
+        self._run = run
         self._min_periods = int(min_periods)
 
-    def _run(self, name: str, op: Operator, every_row: bool = False) -> Any:
-        column = WindowColumn(f"expanding-{name}", op, self._min_periods, every_row=every_row)
-        return look_back(self._obj, ColumnCarry(column))
+    def __repr__(self) -> str:
+        return f"<Expanding min_periods={self._min_periods}>"
+
+    def _statistic(self, name: str, op: Operator, every_row: bool = False) -> Any:
+        return self._run(Window(f"expanding-{name}", op, self._min_periods, every_row=every_row))
 
     def sum(self) -> Any:
         """Return the running sum as float64, null before there are `min_periods` values."""
-        return self._run("sum", SUM)
+        return self._statistic("sum", SUM)
 
     def mean(self) -> Any:
         """Return the running mean."""
-        return self._run("mean", MEAN)
+        return self._statistic("mean", MEAN)
 
     def var(self, ddof: int = 1) -> Any:
         """Return the running variance, divided by the number of values less `ddof`."""
-        return self._run("var", variance(check_ddof(ddof), root=False))
+        return self._statistic("var", variance(check_ddof(ddof), root=False))
 
     def std(self, ddof: int = 1) -> Any:
         """Return the running standard deviation."""
-        return self._run("std", variance(check_ddof(ddof), root=True))
+        return self._statistic("std", variance(check_ddof(ddof), root=True))
 
     def min(self) -> Any:
         """Return the running minimum."""
-        return self._run("min", MIN)
+        return self._statistic("min", MIN)
 
     def max(self) -> Any:
         """Return the running maximum."""
-        return self._run("max", MAX)
+        return self._statistic("max", MAX)
 
     def count(self) -> Any:
         """Return the running number of values that are not null, as float64."""
-        return self._run("count", COUNT, every_row=True)
+        return self._statistic("count", COUNT, every_row=True)
 
 
 class Ewm:
@@ -101,7 +108,7 @@ class Ewm:
 
     def __init__(
         self,
-        obj: Any,
+        run: Callable[[Window], Any],
         com: float | None,
         span: float | None,
         halflife: float | None,
@@ -122,10 +129,14 @@ class Ewm:
         elif halflife is not None:
             alpha = 1.0 - math.exp(-math.log(2.0) / halflife)
         assert alpha is not None
-        self._obj = obj
+        self._run = run
         self._decay = 1.0 - alpha
         self._min_periods = max(int(min_periods or 0), 1)
         self._op = EWM[bool(adjust), bool(ignore_na)]
+        self._options = {"alpha": alpha, **rest}
+
+    def __repr__(self) -> str:
+        return f"<Ewm {' '.join(f'{name}={value}' for name, value in self._options.items())}>"
 
     def mean(self) -> Any:
         """Return the exponentially weighted moving average.
@@ -136,5 +147,4 @@ class Ewm:
         >>> pd.Series([1.0, None, 3.0]).gpuscan.ewm(alpha=0.5).mean().tolist()
         [1.0, 1.0, 2.6]
         """
-        column = WindowColumn("ewm-mean", self._op, self._min_periods, self._decay)
-        return look_back(self._obj, ColumnCarry(column))
+        return self._run(Window("ewm-mean", self._op, self._min_periods, self._decay))

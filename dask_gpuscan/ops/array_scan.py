@@ -1,4 +1,4 @@
-"""Scans of array blocks along an axis, as a carry."""
+"""Scans of array blocks along an axis."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from .. import kernels
 from ..kernels import Operator, Signature
-from .scan import SIGNED_SUM, over_rows
+from .groups import fields_of
+from .operator_facts import SIGNED_SUM, facts_of
+from .scan import ScanOptions
 
 
 @dataclass(frozen=True)
@@ -20,53 +22,61 @@ class ArrayScan:
     label: str
     op: Operator
     axis: int
-    exclusive: bool
-    reverse: bool
-    initial: Any
-    dtype: Any
+    options: ScanOptions
+
+    @property
+    def reverse(self) -> bool:
+        return self.options.reverse
 
     def check(self, arrays: Sequence[Any]) -> Signature:
         """Return the types of the answer; raises what does not fit."""
         self._initial(arrays)
-        return kernels.signature(self.op, [a.dtype for a in arrays], self.dtype)
+        return self._signature(arrays)
 
-    def _answer(self, arrays: Sequence[Any]) -> np.dtype:
-        return kernels.signature(self.op, [a.dtype for a in arrays], self.dtype).outputs[0]
+    def _signature(self, arrays: Sequence[Any]) -> Signature:
+        return kernels.signature(self.op, [a.dtype for a in arrays], self.options.dtype)
+
+    def _op(self, answer: np.dtype) -> Operator:
+        """The operator that scans rows which are in no groups, for answers of a dtype."""
+        found = facts_of(self.op).over_rows if answer.kind in "fc" else None
+        return found or self.op
 
     def _initial(self, arrays: Sequence[Any]) -> Any:
         """The user's initial value as a state of the operator, or None."""
-        if self.initial is None:
-            answer = self._answer(arrays)
-            signed = over_rows(self.op, answer) == SIGNED_SUM
-            return answer.type(0) if signed and self.exclusive else None
-        parts = self.initial if isinstance(self.initial, tuple) else (self.initial,)
-        if not all(np.isscalar(part) for part in parts):
-            raise TypeError(f"initial must be a scalar or a state, found {self.initial!r}")
+        initial = self.options.initial
+        if initial is None:
+            answer = self._signature(arrays).outputs[0]
+            signed = self._op(answer) == SIGNED_SUM
+            return answer.type(0) if signed and self.options.exclusive else None
+        if not all(np.isscalar(part) for part in fields_of(initial)):
+            raise TypeError(f"initial must be a scalar or a state, found {initial!r}")
         dtypes = [a.dtype for a in arrays]
-        return kernels.state(self.op, self.initial, dtypes, self.dtype, "initial")
+        return kernels.state(self.op, initial, dtypes, self.options.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
-        arrays = _blocks(block)
-        op = over_rows(self.op, self._answer(arrays))
-        return kernels.aggregate(op, arrays, axis=self.axis, reverse=self.reverse, dtype=self.dtype)
+        arrays, options = _blocks(block), self.options
+        op = self._op(self._signature(arrays).outputs[0])
+        return kernels.aggregate(
+            op, arrays, axis=self.axis, reverse=options.reverse, dtype=options.dtype
+        )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
         carrier = aggregates[0][0]
         return carrier, kernels.fold(carrier, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
-        arrays = _blocks(block)
-        carry = self._initial(arrays)
+        arrays, options = _blocks(block), self.options
+        carry, answer = self._initial(arrays), self._signature(arrays).outputs[0]
         if prefix is not None:
-            carry = kernels.seed(self.op, prefix[1], self._answer(arrays), carry)
+            carry = kernels.seed(self.op, prefix[1], answer, carry)
         out, _ = kernels.scan(
-            over_rows(self.op, self._answer(arrays)),
+            self._op(answer),
             arrays,
             axis=self.axis,
-            exclusive=self.exclusive,
-            reverse=self.reverse,
+            exclusive=options.exclusive,
+            reverse=options.reverse,
             carry_in=carry,
-            dtype=self.dtype,
+            dtype=options.dtype,
             carry_out=False,
         )
         return out

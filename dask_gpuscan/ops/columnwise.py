@@ -6,37 +6,19 @@ partitions have the same columns, whatever the carry. This module must never kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from ..frames.registry import each, library_of
-
-
-class ColumnOperation(Protocol):
-    """A carry over one column, or over several that are the inputs of one operator."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def reverse(self) -> bool: ...
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the result; raises what the user should see before anything is computed."""
-
-    def aggregate(self, columns: Sequence[Any]) -> Callable[[], Any]:
-        """Begin to aggregate; the function that is returned waits for the answer."""
-
-    def combine(self, aggregates: Sequence[Any]) -> Any: ...
-
-    def apply(self, columns: Sequence[Any], prefix: Any) -> Any:
-        """Array of the result."""
+from .groups import OneGroup, States
+from .operation import GroupScan
 
 
 class FrameCarry:
     """What all carries over frames have in common: columns are treated one by one."""
 
-    operation: ColumnOperation
+    operation: GroupScan
     numeric_only: bool
     columnwise = True
     keeps_index = True
@@ -67,20 +49,22 @@ class FrameCarry:
             library_of(frame).no_rows(frame), [library_of(frame).empty(d) for d in dtypes]
         )
 
-    def aggregate(self, partition: Any) -> tuple[Any, ...]:
-        inputs = self.inputs(partition)
+    def aggregate(self, partition: Any) -> tuple[States, ...]:
+        inputs, one = self.inputs(partition), OneGroup(self.reverse)
         with library_of(partition).reading(partition):
-            begun = [self.operation.aggregate(c) for c in inputs]  # so that one wait does for all
+            begun = [
+                self.operation.aggregate(c, one) for c in inputs
+            ]  # so that one wait does for all
             return tuple([wait() for wait in begun])
 
-    def combine(self, aggregates: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def combine(self, aggregates: Sequence[tuple[States, ...]]) -> tuple[States, ...]:
         return tuple(self.operation.combine(c) for c in zip(*aggregates, strict=True))
 
-    def apply(self, partition: Any, prefix: tuple[Any, ...] | None) -> Any:
-        inputs = self.inputs(partition)
+    def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
+        inputs, one = self.inputs(partition), OneGroup(self.reverse)
         pairs = zip(inputs, prefix or [None] * len(inputs), strict=True)
         with library_of(partition).reading(partition):
-            arrays = [self.operation.apply(c, p) for c, p in pairs]
+            arrays = [self.operation.apply(c, one, p) for c, p in pairs]
         return self.build(partition, arrays)
 
 
@@ -88,7 +72,7 @@ class FrameCarry:
 class ColumnCarry(FrameCarry):
     """An operation on each column of a frame, or on a series."""
 
-    operation: ColumnOperation
+    operation: GroupScan
     numeric_only: bool = False
 
     def _kept(self, frame: Any) -> Any:
@@ -107,7 +91,7 @@ class ColumnCarry(FrameCarry):
 class JointCarry(FrameCarry):
     """An operation that takes all columns of a frame as its inputs and gives one series."""
 
-    operation: ColumnOperation
+    operation: GroupScan
     columnwise = False
 
     def inputs(self, frame: Any) -> list[list[Any]]:

@@ -1,8 +1,8 @@
-"""Forward and backward fill, ungrouped and within groups: the last valid value is carried on, of every dtype.
+"""Forward and backward fill of columns of every dtype, in groups or not: the last value is carried on.
 
-Fixed-width columns are scanned with an operator that takes the last value; for others, and where a limit counts
-rows, the column's library fills the partition, and the value carried in fills its head. Within groups each row takes
-the row that it is filled from. This module must never know that there are several partitions.
+Numbers that are in no groups are scanned by an operator that takes the last value; other columns, and those of which
+at most so many nulls in a row are filled, are filled by their library. Within groups each row takes the row that it
+is filled from. The states are the last value, whether there is one, and how many rows have come since.
 """
 
 from __future__ import annotations
@@ -14,37 +14,38 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.keys import Codes, Keys
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
-from .group_scan import scan_groups
-from .reduction_table import States
-from .row_number import numbered
-from .runs import INT64
+from .groups import INT64, Groups, States
+from .row_number import places
 
 LAST_NUMBER = Operator(lambda a, b: a if b != b else b, np.nan, name="last-number", inputs=1)
-"""`last` where no value is NaN: it tells that there is none yet, so the state is one number, which is moved faster."""
+"""`last` of floats: NaN is the identity, so the state is one number, which is moved faster."""
+
+_LARGEST = BUILT_IN["maximum"]
+
+_NOTHING = -(2**62)
+"""Stands for a row where there is none."""
+
+
+def _later_seen(a: Any, b: Any) -> Any:
+    return b if b[0] else (a[0], a[1] + b[1])
+
+
+_SINCE = Operator(_later_seen, (False, 0), name="since")
+"""State: (whether there was a value, rows since it; all rows if there was none)."""
 
 
 @dataclass(frozen=True)
-class Carried:
-    """The last valid value of some rows, and how many rows have come since; all rows if none was valid.
-
-    The value is a row that the column's library keeps, of any dtype.
-    """
-
-    seen: bool
-    value: Any
-    since: int
-
-
-@dataclass(frozen=True)
-class FillColumn:
+class Fill:
     """Forward fill, or with `reverse` backward fill, of at most `limit` nulls in a row."""
 
     reverse: bool = False
     limit: int | None = None
+    in_groups: bool = False
+
+    needs_neighbours = False
 
     @property
     def label(self) -> str:
@@ -53,34 +54,53 @@ class FillColumn:
     def dtype(self, columns: Sequence[Any]) -> Any:
         return columns[0].dtype
 
-    def aggregate(self, columns: Sequence[Any]) -> Callable[[], Carried]:
+    # --- what is handed on ------------------------------------------------------------------------
+
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         column = columns[0]
         library, count = library_of(column), len(column)
-        found = library.seek_valid(column, from_end=not self.reverse)
+        if groups.is_one:
+            found = library.seek_valid(column, from_end=not self.reverse)
 
-        def carried() -> Carried:
-            at = found()
-            if at is None:
-                return Carried(False, None, count)
-            return Carried(
-                True, library.host_row(column, at), at if self.reverse else count - 1 - at
-            )
+            def carried() -> States:
+                at = found()
+                if at is None:
+                    return None, False, count
+                return library.host_row(column, at), True, at if self.reverse else count - 1 - at
 
-        return carried
+            return carried
+        valid = library.valid(column)
+        rows = library.xp.where(valid, library.xp.arange(count, dtype=INT64), -1)
+        (at,) = groups.reduce(_LARGEST, rows)()
+        since = groups.reduce(_SINCE, (valid, (~valid).astype(INT64)))()
+        return lambda: (library.take(library.array(column), at, nulls=True), *since)
 
-    def combine(self, aggregates: Sequence[Carried]) -> Carried:
+    def combine(self, states: Sequence[States]) -> States:
         since = 0
-        for later in reversed(aggregates):
-            since += later.since
-            if later.seen:
-                return Carried(True, later.value, since)
-        return Carried(False, None, since)
+        for value, seen, rows in reversed(states):
+            since += rows
+            if seen:
+                return value, True, since
+        return None, False, since
 
-    def apply(self, columns: Sequence[Any], prefix: Carried | None) -> Any:
-        column = columns[0]
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        values, seen, since = states
+        rows = library.xp.where(seen, library.xp.arange(len(seen), dtype=INT64), -1)
+        (at,) = groups.reduce(_LARGEST, rows)()
+        return (library.take(values, at, nulls=True), *groups.reduce(_SINCE, (seen, since))())
+
+    # --- the fill itself --------------------------------------------------------------------------
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        if groups.is_one and not self.in_groups:
+            return self._apply_to_one(columns[0], prior)
+        return self._apply_to_groups(columns[0], groups, prior)
+
+    def _apply_to_one(self, column: Any, prior: States | None) -> Any:
+        """Fill rows that are in no groups."""
         library = library_of(column)
         layout = library.layout(column.dtype)
-        kept = prefix.value if prefix is not None and prefix.seen else None
+        kept, _, since = (None, False, 0) if prior is None else prior
         if layout is not None and self.limit is None:
             view = layout.view(library.array(column)).resolved()
             if view.nulls is None:
@@ -100,13 +120,13 @@ class FillColumn:
             missing = None if head is None else self._rows_of(head(), column)
             return layout.wrap(filled, missing, column.dtype)
         filled = library.fill(column, self.reverse, self.limit)
-        if kept is None or prefix is None:
+        if kept is None:
             return filled
         reach = self._head(column)()
         if not reach:
             return filled
         if self.limit is not None:
-            reach = min(reach, max(0, self.limit - prefix.since))
+            reach = min(reach, max(0, self.limit - since))
         near, count = library.repeat(kept, reach, column.dtype), len(column)
         if self.reverse:
             return library.concatenate([library.slice_array(filled, 0, count - reach), near])
@@ -133,177 +153,44 @@ class FillColumn:
         missing[slice(count - head, count) if self.reverse else slice(0, head)] = True
         return missing
 
-
-# --- within groups -----------------------------------------------------------------------------------
-
-_NOTHING = -(2**62)
-"""Stands for a row that was never met."""
-
-
-def _running_last(codes: Codes, rows: Any, carry_in: Any) -> Any:
-    """The greatest row number so far in each row's group."""
-    found, _ = kernels.scan_by_code(
-        BUILT_IN["maximum"], codes.array, rows, codes.groups, carry_in=carry_in
-    )
-    return found
-
-
-def _last_by_code(codes: Codes, rows: Any) -> Any:
-    """The greatest row number of each group."""
-    return kernels.reduce_by_code(BUILT_IN["maximum"], codes.array, rows, codes.groups)
-
-
-def _later_seen(a: Any, b: Any) -> Any:
-    return b if b[0] else (a[0], a[1] + b[1])
-
-
-_SINCE = Operator(_later_seen, (False, 0), name="since")
-"""State: (whether there was a value, rows since it; all rows if there was none)."""
-
-
-@dataclass(frozen=True)
-class FillGroups:
-    """Each null takes the last value before it in its group, or in reverse the next: of columns of any dtype."""
-
-    reverse: bool = False
-    limit: int | None = None
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
-        return columns[0].dtype
-
-    def state(self, columns: Sequence[Any]) -> tuple[Any, int]:
-        """Return the last value of a group, or None, and how many rows have come since."""
-        column = columns[0]
-        at = library_of(column).seek_valid(column, from_end=not self.reverse)()
-        if at is None:
-            return None, len(column)
-        kept = library_of(column).host_row(column, at)
-        return kept, at if self.reverse else len(column) - 1 - at
-
-    def join(self, states: Sequence[tuple[Any, int]]) -> tuple[Any, int]:
-        """Return the last value of all, and how many rows have come since."""
-        since = 0
-        for kept, rows in reversed(states):
-            since += rows
-            if kept is not None:
-                return kept, since
-        return None, since
-
-    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
-        """Fill a partition; what is carried into it stands before its first row."""
-        column = columns[0]
+    def _apply_to_groups(self, column: Any, groups: Groups, prior: States | None) -> Any:
+        """Take for each row the one that it is filled from; last values of before have numbers below zero."""
         library, count = library_of(column), len(column)
-        numbers = library.xp
-        valid = library.valid(column)
+        xp, array, valid = library.xp, library.array(column), library.valid(column)
         if bool(valid.all()):
-            return library.copy(library.array(column))
-        kept, since = carried if continues else (None, 0)
-        # rows are numbered as they are met; what is carried in was met `since` rows before the first
-        rows = numbers.arange(count, dtype=INT64)
-        met = count - 1 - rows if self.reverse else rows
-        taken = scan_groups(
-            BUILT_IN["maximum"],
-            keys.arrays,
-            numbers.where(valid, met, _NOTHING),
-            key_nulls=keys.nulls,
-            reverse=self.reverse,
-            carry_in=np.int64(_NOTHING if kept is None else -1 - since),
-            continues=continues,
+            return library.copy(array)
+        values, seen, since = (None, None, None) if prior is None else prior
+        known = kernels.is_array(seen)
+        before = len(seen) if known else int(prior is not None)
+        numbers = xp.arange(count, dtype=INT64)
+        if groups.reverse:
+            numbers = count - 1 - numbers
+        number_before: Any = None
+        if known:
+            number_before = xp.where(seen, xp.arange(-before, 0, dtype=INT64), _NOTHING)
+        elif prior is not None:
+            number_before = np.int64(-1 if seen else _NOTHING)
+        taken = groups.scan(
+            _LARGEST, xp.where(valid, numbers, _NOTHING), carry_in=number_before, dtype=INT64
         )
         if self.limit is not None:
-            taken[met - taken > self.limit] = _NOTHING
-        array = library.array(column)
-        before = (taken < 0) & (taken > _NOTHING)
-        positions = count - 1 - taken if self.reverse else taken
-        if kept is not None and bool(before.any()):
-            array = library.concatenate([array, library.repeat(kept, 1, column.dtype)])
-            positions = numbers.where(before, count, positions)
-        positions[taken == _NOTHING] = -1
+            place = places(xp, groups, count)
+            place_before: Any = None
+            if known:
+                place_before = xp.where(seen, -1 - since, _NOTHING)
+            elif prior is not None:
+                place_before = np.int64(-1 - since if seen else _NOTHING)
+            last = groups.scan(
+                _LARGEST, xp.where(valid, place, _NOTHING), carry_in=place_before, dtype=INT64
+            )
+            taken[place - last > self.limit] = _NOTHING
+        nothing = taken <= _NOTHING
+        earlier = (taken < 0) & ~nothing
+        positions = count - 1 - taken if groups.reverse else taken
+        if before and bool(earlier.any()):
+            if not known:
+                values = library.repeat(values, 1, column.dtype)
+            array = library.concatenate([values, array])
+            positions = before + xp.where(earlier, taken, positions)
+        positions[nothing] = -1
         return library.take(array, positions, nulls=True)
-
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Return the last value of each group, whether there is one, and how many rows have come since."""
-        column = columns[0]
-        library = library_of(column)
-        rows = library.xp.arange(len(column), dtype=INT64)
-        valid = library.valid(column)
-        first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-        nulls = kernels.byte_mask(~valid)
-        _, (at, seen) = kernels.reduce_by_key(
-            BUILT_IN["last"],
-            keys.arrays,
-            rows,
-            key_nulls=keys.nulls,
-            nulls=nulls,
-            starts=False,
-        )
-        at = library.xp.where(seen, at, -1)
-        since = library.xp.where(seen, first + lengths - 1 - at, lengths)
-        return first, (library.take(library.array(column), at, nulls=True), seen, since)
-
-    def states_by_code(self, columns: Sequence[Any], codes: Codes) -> States:
-        """Return the last value of each code, whether there is one, and how many rows have come since."""
-        library, valid = library_of(columns[0]), library_of(columns[0]).valid(columns[0])
-        place, add = numbered(codes), BUILT_IN["add"]
-        last = _last_by_code(codes, np.where(valid, place, _NOTHING))
-        at = _last_by_code(codes, np.where(valid, np.arange(len(valid)), -1))
-        rows = kernels.reduce_by_code(add, codes.array, np.ones_like(place), codes.groups)
-        seen = at >= 0
-        since = rows - 1 - np.where(seen, last, -1)
-        values = library.take(library.array(columns[0]), np.where(seen, at, -1), nulls=True)
-        return values, seen, since
-
-    def apply_by_code(self, columns: Sequence[Any], codes: Codes, prior: States | None) -> Any:
-        """Fill a partition in the rows' order, from the last values of the first codes."""
-        library, valid = library_of(columns[0]), library_of(columns[0]).valid(columns[0])
-        array, before = library.array(columns[0]), 0
-        since: Any = None
-        seen: Any = None
-        if prior is not None:
-            values, seen, since = prior
-            before, array = len(seen), library.concatenate([values, array])
-        rows = np.arange(before, before + len(valid), dtype=INT64)
-        rows[~valid] = -1
-        carry_in = None if seen is None else np.where(seen, np.arange(before), -1)
-        taken = _running_last(codes, rows, carry_in)
-        del rows
-        if self.limit is not None:
-            place = numbered(codes)
-            carry_in = None if since is None else np.where(seen, -1 - since, _NOTHING)
-            last = _running_last(codes, np.where(valid, place, _NOTHING), carry_in)
-            taken[place - last > self.limit] = -1
-        taken[taken < 0] = -1
-        return library.take(array, taken, nulls=True)
-
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Return the last value of equal keys."""
-        values, seen, since = states
-        rows = library.xp.arange(len(seen), dtype=INT64)
-        nulls = kernels.byte_mask(~seen)
-        last = BUILT_IN["last"]
-        _, (at, any_seen) = kernels.reduce_by_key(
-            last, keys.arrays, rows, nulls=nulls, starts=False
-        )
-        at = library.xp.where(any_seen, at, -1)
-        _, (_, rows_since) = kernels.reduce_by_key(_SINCE, keys.arrays, (seen, since), starts=False)
-        return (library.take(values, at, nulls=True), any_seen, rows_since)
-
-    def apply_after(
-        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
-    ) -> Any:
-        """Fill a partition whose groups have their last values before its rows."""
-        column = columns[0]
-        library = library_of(column)
-        numbers = library.xp
-        values, seen, since = prior
-        array = library.concatenate([values, library.array(column)])
-        valid = numbers.concatenate([seen, library.valid(column)])[order]
-        rows = numbers.arange(len(order), dtype=INT64)
-        taken = scan_groups(BUILT_IN["maximum"], keys.arrays, numbers.where(valid, rows, -1))
-        nothing = taken < 0
-        if self.limit is not None:
-            late = numbers.concatenate([since, numbers.zeros(len(column), INT64)])[order]
-            nothing |= rows - taken + late[taken] > self.limit
-        positions = numbers.where(nothing, -1, order[taken])
-        return library.take(array, positions[back], nulls=True)

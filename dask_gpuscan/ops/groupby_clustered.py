@@ -6,43 +6,16 @@ where the group before left off. This module must never look for a key in other 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from .. import kernels
-from ..frames.keys import Keys, any_null, boundary_key, key_arrays
+from ..frames.keys import any_null, boundary_key, key_arrays
 from ..frames.protocol import Library
 from ..frames.registry import library_of
-from .runs import Open, OpenRuns, Runs, runs_of
-
-
-class ColumnReduction(Protocol):
-    """A reduction of one column, or of several that are the inputs of one operator."""
-
-    def dtype(self, columns: Sequence[Any]) -> Any: ...
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, Any]: ...
-    def state(self, columns: Sequence[Any]) -> Any: ...
-    def join(self, states: Sequence[Any]) -> Any: ...
-    def close(self, columns: Sequence[Any], states: Any, runs: Runs, carried: Any) -> Any: ...
-
-
-class ColumnScan(Protocol):
-    """A scan within groups of one column, or of several that are the inputs of one operator."""
-
-    def dtype(self, columns: Sequence[Any]) -> Any: ...
-    def state(self, columns: Sequence[Any]) -> Any: ...
-    def join(self, states: Sequence[Any]) -> Any: ...
-    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Part:
-    """One column of a result: its name, what it is made of (columns, keys; none: rows are counted), and how."""
-
-    name: Hashable
-    sources: tuple[Hashable, ...]
-    operation: Any
+from .groups import AdjacentGroups, OneGroup
+from .operation import GroupOperation, GroupReduction, GroupScan, Part
+from .runs import Open, OpenRuns, runs_of
 
 
 @dataclass(frozen=True)
@@ -50,7 +23,7 @@ class Clustered(OpenRuns):
     """What both carries share: parts, each made of some columns of a frame or of a series."""
 
     label: str = "groupby"
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Part[GroupOperation], ...] = ()
     as_series: bool = False
     dropna: bool = True
     sorts: bool = False
@@ -74,7 +47,7 @@ class Clustered(OpenRuns):
             partition if order is None else library_of(partition).rows(partition, order)
         )
 
-    def columns(self, frame: Any, part: Part) -> list[Any]:
+    def columns(self, frame: Any, part: Part[GroupOperation]) -> list[Any]:
         """Return the columns that a part is made of."""
         if frame.ndim == 1:
             return [frame]
@@ -90,13 +63,15 @@ class Clustered(OpenRuns):
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
         slice_ = library_of(partition).slice_column
         return tuple(
-            p.operation.state([slice_(c, start, stop) for c in self.columns(partition, p)])
+            p.operation.aggregate(
+                [slice_(c, start, stop) for c in self.columns(partition, p)], OneGroup(self.reverse)
+            )()
             for p in self.parts
         )
 
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         pairs = zip(self.parts, zip(*states, strict=True), strict=True)
-        return tuple(part.operation.join(each) for part, each in pairs)
+        return tuple(part.operation.combine(each) for part, each in pairs)
 
     def in_groups(self, library: Library, array: Any, null: Any) -> Any:
         """Return the answers of a scan, null in rows that are in no group."""
@@ -117,6 +92,7 @@ class Clustered(OpenRuns):
 class ClusteredReduce(Clustered):
     """One row a group, in order of appearance."""
 
+    parts: tuple[Part[GroupReduction], ...] = ()
     ends: bool = False
     """Whether nothing follows, so that the open group ends too."""
 
@@ -136,18 +112,15 @@ class ClusteredReduce(Clustered):
         with library.reading(partition):
             series = self.by.series(partition)
             keys = key_arrays(series)
-            found, starts = [], None
+            groups = AdjacentGroups(keys)
+            found = []
             for part in self.parts:
                 columns = self.columns(partition, part)
-                first, states = part.operation.runs(columns, keys, starts is None)
-                starts = first if starts is None else starts
-                found.append((part.operation, columns, states))
-            if starts is None:
-                starts, _ = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-            runs = runs_of(series, starts, prefix.border, self.ends)
+                found.append((part.operation, columns, part.operation.aggregate(columns, groups)()))
+            runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
             carried = prefix.states or (None,) * len(found)
             arrays = [
-                operation.close(columns, states, runs, before)
+                operation.finalize_runs(columns, states, runs, before)
                 for (operation, columns, states), before in zip(found, carried, strict=True)
             ]
             key = runs.keys()
@@ -164,6 +137,7 @@ class ClusteredReduce(Clustered):
 class ClusteredScan(Clustered):
     """One row a row: scans that restart where keys change."""
 
+    parts: tuple[Part[GroupScan], ...] = ()
     reverse: bool = False
     keeps_index = True
 
@@ -187,14 +161,15 @@ class ClusteredScan(Clustered):
             if prefix is not None and prefix.border is not None and len(partition):
                 near = boundary_key(series, len(partition) - 1 if self.reverse else 0)
                 continues = near.values == prefix.border.values
-            carried = (None,) * len(self.parts)
+            carried: tuple[Any, ...] = (None,) * len(self.parts)
             if continues:
                 assert prefix is not None
                 carried = prefix.states
             null = any_null(series) if self.dropna else None
+            groups = AdjacentGroups(keys, continues, self.reverse)
             arrays = []
             for part, before in zip(self.parts, carried, strict=True):
                 columns = self.columns(partition, part)
-                array = part.operation.apply(columns, keys, before, continues)
+                array = part.operation.apply(columns, groups, before)
                 arrays.append(self.in_groups(library, array, null))
             return self.build(partition, arrays, library_of(partition).index(partition))

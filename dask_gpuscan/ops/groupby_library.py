@@ -11,7 +11,7 @@ from typing import Any
 
 from ..frames.keys import By
 from ..frames.registry import library_of
-from .reduction_table import OWN
+from .reduction_table import REDUCTIONS
 
 
 def reduce_by_library(
@@ -56,7 +56,8 @@ def agg_by_library(
 
 def _is_right(obj: Any, names: Sequence[str]) -> bool:
     """Whether the library has reductions of these names that are right for any values."""
-    return not {*OWN, *library_of(obj).wrong_groups} & set(names)
+    wrong = library_of(obj).wrong_groups
+    return all(n not in wrong and (n not in REDUCTIONS or REDUCTIONS[n].library_has) for n in names)
 
 
 def _asked(

@@ -9,10 +9,8 @@ calls: tables that meet are given codes together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes, Keys, any_null
@@ -20,6 +18,8 @@ from ..frames.protocol import Library
 from ..frames.registry import library_of
 from .carry import Schema, common_schema, schema_of
 from .groupby_clustered import Clustered, ClusteredReduce, ClusteredScan
+from .groups import AdjacentGroups, CodedGroups, Groups, SortedGroups, States
+from .operation import GroupOperation, GroupReduction, GroupScan, Part
 
 
 @dataclass(frozen=True)
@@ -43,68 +43,65 @@ def _joined(library: Library, parts: list[Any]) -> Any:
     return library.concatenate(parts)
 
 
-def _together(library: Library, keys: list[Any]) -> tuple[Any, Keys]:
+def _sorted(library: Library, keys: list[Any]) -> tuple[Any, Keys]:
     """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
     codes = library.group_codes(keys)
     order = library.xp.argsort(codes, kind="stable")
     return order, Keys([codes[order]], [None])
 
 
-def _firsts(keys: Keys) -> Any:
-    starts, _ = kernels.run_length_encode(keys.arrays)
-    return starts
-
-
-def _coded(library: Library, operations: Sequence[Any]) -> bool:
-    """Whether rows stay where they are, and states are looked up by code: on CPUs a sort takes much longer."""
-    return library.scans_by_code and all(hasattr(o, "apply_by_code") for o in operations)
-
-
-def _codes(library: Library, keys: list[Any]) -> Codes:
+def _coded(library: Library, keys: list[Any]) -> Codes:
     codes = library.group_codes(keys)
     return Codes(codes, int(codes.max()) + 1 if len(codes) else 0)
 
 
-def _first_rows(codes: Codes) -> Any:
-    """The row in which each code is met first."""
-    first = np.empty(codes.groups, np.int64)
-    first[codes.array[::-1]] = np.arange(len(codes.array) - 1, -1, -1)
-    return first
+def _scans_by_code(library: Library, operations: Sequence[GroupScan]) -> bool:
+    """Whether rows stay where they are and states are looked up by code: on CPUs a sort takes much longer."""
+    return library.scans_by_code and not any(o.needs_neighbours for o in operations)
 
 
-def table(carry: Clustered, operations: Sequence[Any], partition: Any) -> Table:
+def table(
+    carry: Clustered, operations: Sequence[GroupOperation], partition: Any, by_code: bool
+) -> Table:
     """Return the states of a partition by key."""
     library = library_of(partition)
     with library.reading(partition):
         series = carry.by.series(partition)
         arrays = [library.array(c) for c in series]
-        parts = list(zip(carry.parts, operations, strict=True))
-        if _coded(library, operations):
-            codes = _codes(library, arrays)
-            states = [o.states_by_code(carry.columns(partition, p), codes) for p, o in parts]
-            first = _first_rows(codes)
+        groups: CodedGroups | AdjacentGroups
+        if by_code:
+            groups, rows = CodedGroups(_coded(library, arrays)), partition
         else:
-            order, keys = _together(library, arrays)
-            rows = library_of(partition).rows(partition, order)
-            states = [o.runs(carry.columns(rows, p), keys, False)[1] for p, o in parts]
-            first = order[_firsts(keys)]
+            order, keys = _sorted(library, arrays)
+            groups, rows = AdjacentGroups(keys), library_of(partition).rows(partition, order)
+        parts = zip(carry.parts, operations, strict=True)
+        begun = [o.aggregate(carry.columns(rows, p), groups) for p, o in parts]
+        states = [wait() for wait in begun]
+        first = groups.first_rows if by_code else order[groups.first_rows]
         taken = [library.take(a, first) for a in arrays]
         return Table(library, taken, states, schema_of(partition))
 
 
-def merge(operations: Sequence[Any], tables: Sequence[Table]) -> Table:
+def merge(operations: Sequence[GroupOperation], tables: Sequence[Table], by_code: bool) -> Table:
     """Return one table for several, given in the order of their rows."""
     if len(tables) == 1:
         return tables[0]
     library, schema = tables[0].library, common_schema([t.schema for t in tables])
     arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
-    order, keys = _together(library, arrays)
-    states = []
-    for i, operation in enumerate(operations):
-        fields = zip(*(t.states[i] for t in tables), strict=True)
-        joined = tuple(_rows(library, _joined(library, list(f)), order) for f in fields)
-        states.append(operation.merge(library, joined, keys))
-    first = order[_firsts(keys)]
+    fields = [
+        tuple(_joined(library, list(f)) for f in zip(*(t.states[i] for t in tables), strict=True))
+        for i in range(len(operations))
+    ]
+    groups: CodedGroups | AdjacentGroups
+    if by_code:
+        groups = CodedGroups(_coded(library, arrays))
+        first = groups.first_rows
+    else:
+        order, keys = _sorted(library, arrays)
+        groups = AdjacentGroups(keys)
+        fields = [tuple(_rows(library, f, order) for f in each) for each in fields]
+        first = order[groups.first_rows]
+    states = [o.merge(library, f, groups) for o, f in zip(operations, fields, strict=True)]
     return Table(library, [library.take(a, first) for a in arrays], states, schema)
 
 
@@ -121,19 +118,23 @@ class KeyedScan:
 
     @property
     def label(self) -> str:
-        """Name of the scan."""
         return self.carry.label
 
     @property
     def reverse(self) -> bool:
-        """Whether rows are met from the last to the first."""
         return self.carry.reverse
 
+    def _met(self, partition: Any) -> Any:
+        """The rows in the order in which they are met."""
+        return (
+            library_of(partition).rows(partition, slice(None, None, -1))
+            if self.reverse
+            else partition
+        )
+
     @property
-    def operations(self) -> list[Any]:
-        """The scans, of rows in the order in which they are met."""
-        found = [part.operation for part in self.carry.parts]
-        return [replace(o, reverse=False) for o in found] if self.reverse else found
+    def _operations(self) -> list[GroupScan]:
+        return [part.operation for part in self.carry.parts]
 
     def check(self, frame: Any) -> None:
         self.carry.check(frame)
@@ -141,70 +142,69 @@ class KeyedScan:
     def meta(self, frame: Any) -> Any:
         return self.carry.meta(frame)
 
-    def _met(self, partition: Any) -> Any:
-        return (
-            library_of(partition).rows(partition, slice(None, None, -1))
-            if self.reverse
-            else partition
-        )
-
     def aggregate(self, partition: Any) -> Table:
-        return table(self.carry, self.operations, self._met(partition))
+        operations = self._operations
+        by_code = _scans_by_code(library_of(partition), operations)
+        return table(self.carry, operations, self._met(partition), by_code)
 
     def combine(self, aggregates: Sequence[Table]) -> Table:
-        return merge(self.operations, aggregates)
+        operations = self._operations
+        return merge(operations, aggregates, _scans_by_code(aggregates[0].library, operations))
 
     def apply(self, partition: Any, prefix: Table | None) -> Any:
-        library = library_of(partition)
-        met = self._met(partition)
+        library, met = library_of(partition), self._met(partition)
         with library.reading(partition):
             series = self.carry.by.series(met)
             arrays = [library.array(c) for c in series]
             before = 0
             if prefix is not None:
-                arrays = [
-                    library.concatenate([a, b]) for a, b in zip(prefix.keys, arrays, strict=True)
-                ]
+                pairs = zip(prefix.keys, arrays, strict=True)
+                arrays = [library.concatenate([a, b]) for a, b in pairs]
                 before = len(arrays[0]) - len(met)
             null = any_null(series) if self.carry.dropna else None
-            scan = self._by_code if _coded(library, self.operations) else self._sorted
+            scan = self._scanned
+            if _scans_by_code(library, self._operations):
+                codes = _coded(library, arrays)  # those of groups before are the first
+                groups: Groups = CodedGroups(Codes(codes.array[before:], codes.groups))
+            else:
+                order, keys = _sorted(library, arrays)
+                back = library.xp.argsort(order, kind="stable")[before:]
+                groups = SortedGroups(library.xp, keys, order, back, before)
+                if prefix is None:
+                    scan = self._scanned_alone
+            states = [None] * len(self.carry.parts) if prefix is None else prefix.states
             found = [
-                self.carry.in_groups(library, array, null)
-                for array in scan(library, met, arrays, prefix, before)
+                self.carry.in_groups(
+                    library, scan(library, part, self.carry.columns(met, part), groups, prior), null
+                )
+                for part, prior in zip(self.carry.parts, states, strict=True)
             ]
             return self._met(self.carry.build(met, found, library_of(met).index(met)))
 
-    def _inputs(self, rows: Any) -> list[tuple[Any, list[Any]]]:
-        """Each scan and its columns."""
-        parts = zip(self.operations, self.carry.parts, strict=True)
-        return [(operation, self.carry.columns(rows, part)) for operation, part in parts]
+    @staticmethod
+    def _scanned(
+        library: Library,
+        part: Part[GroupScan],
+        columns: list[Any],
+        groups: Groups,
+        prior: States | None,
+    ) -> Any:
+        return part.operation.apply(columns, groups, prior)
 
-    def _by_code(
-        self, library: Library, met: Any, arrays: list[Any], prefix: Table | None, before: int
-    ) -> list[Any]:
-        """Scan rows where they are: the keys of the prefix, which come first, have the first codes."""
-        codes = _codes(library, arrays)
-        codes = Codes(codes.array[before:], codes.groups)
-        return [
-            operation.apply_by_code(columns, codes, None if prefix is None else prefix.states[i])
-            for i, (operation, columns) in enumerate(self._inputs(met))
-        ]
-
-    def _sorted(
-        self, library: Library, met: Any, arrays: list[Any], prefix: Table | None, before: int
-    ) -> list[Any]:
-        """Scan rows in the order of their keys, and bring the answers back."""
-        order, keys = _together(library, arrays)
-        back = library.xp.argsort(order, kind="stable")[before:]
-        found = []
-        for i, (operation, columns) in enumerate(self._inputs(met)):
-            if prefix is None:
-                rows = [library.as_column(library.take(library.array(c), order)) for c in columns]
-                array = library.take(operation.apply(rows, keys, None, False), back)
-            else:
-                array = operation.apply_after(columns, prefix.states[i], order, back, keys)
-            found.append(array)
-        return found
+    @staticmethod
+    def _scanned_alone(
+        library: Library,
+        part: Part[GroupScan],
+        columns: list[Any],
+        groups: Groups,
+        prior: States | None,
+    ) -> Any:
+        """Scan rows of groups that had none before: they are sorted, and the answers brought back."""
+        assert isinstance(groups, SortedGroups)
+        rows = [library.as_column(library.take(library.array(c), groups.order)) for c in columns]
+        return library.take(
+            part.operation.apply(rows, AdjacentGroups(groups.keys), None), groups.back
+        )
 
 
 # --- reductions --------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class KeyedReduce:
         return self.carry.label
 
     @property
-    def _operations(self) -> list[Any]:
+    def _operations(self) -> list[GroupReduction]:
         return [part.operation for part in self.carry.parts]
 
     def check(self, frame: Any) -> None:
@@ -235,18 +235,19 @@ class KeyedReduce:
 
     def table(self, partition: Any) -> Table:
         """Return the states of a partition by key."""
-        return table(self.carry, self._operations, partition)
+        library = library_of(partition)
+        return table(self.carry, self._operations, partition, library.scans_by_code)
 
     def merge(self, tables: Sequence[Table]) -> Table:
         """Return one table for several, given in the order of their rows."""
-        return merge(self._operations, tables)
+        return merge(self._operations, tables, tables[0].library.scans_by_code)
 
     def finish(self, tables: Sequence[Table], frame: Any) -> Any:
         """Return the answers of all keys."""
         carry, found = self.carry, self.merge(tables)
         library, keys = found.library, found.keys
         pairs = zip(carry.parts, found.states, strict=True)
-        arrays = [p.operation.answer(carry.columns(frame, p), states) for p, states in pairs]
+        arrays = [p.operation.finalize(carry.columns(frame, p), states) for p, states in pairs]
         if carry.dropna:
             null = any_null([library.as_column(a) for a in keys])
             if null is not None:

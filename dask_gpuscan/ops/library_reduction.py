@@ -1,12 +1,11 @@
-"""Reductions of columns of any dtype: values that are picked, answers of the library's own, and which is taken.
+"""Reductions of columns that kernels do not reduce, such as strings: rows that are chosen, or answers of the library.
 
-The states of runs are arrays of the library's, one row each, or counts beside another reduction's. This module must
-never know which partition it works on.
+The states of groups are an array of the library's, one row each; that of one group is a row on the host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,107 +14,100 @@ from ..frames.keys import Keys
 from ..frames.messages import column_title
 from ..frames.protocol import Library
 from ..frames.registry import library_of
-from ..kernels import BUILT_IN
+from .groups import INT64, AdjacentGroups, CodedGroups, Groups, States
 from .reduce import ReduceColumn, in_kernels
-from .reduction_table import CHECKED_OF_TIMES, COUNT, OF_TIMES, REDUCTIONS, Reduction, States
-from .runs import INT64, Runs
-
-PICKING = ("first", "last")
-"""Reductions that choose a value of a column of any dtype."""
-
-BY_LIBRARY = ("sum", "prod", "min", "max", "any", "all")
-"""Reductions that a library may have of columns that are no numbers, and that reduce their own answers."""
+from .reduction_table import COUNT, REDUCTIONS, Reduction
+from .runs import Runs
 
 
 @dataclass(frozen=True)
-class Held:
-    """A value as its library keeps it on the host, so that it can become a column again."""
+class HostScalar:
+    """A row of a column on the host, as its library keeps it, so that it can become a column again."""
 
     library: Library
-    kept: Any
+    row: Any
     dtype: Any
 
     @property
     def array(self) -> Any:
         """The value as an array of one row."""
-        return self.library.repeat(self.kept, 1, self.dtype)
+        return self.library.repeat(self.row, 1, self.dtype)
 
 
 @dataclass(frozen=True)
-class HeldColumn:
-    """What reductions to values share: arrays of the library's are the states of runs, one row each."""
+class _ArrayReduction:
+    """What reductions to arrays of the library's share."""
 
-    name: str
+    reduction: Reduction
 
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
+    @property
+    def name(self) -> str:
+        return self.reduction.name
+
+    def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
+        """Return the value of each group."""
         raise NotImplementedError
 
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Return the value of each run, and where the runs start."""
+    def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
+        """Return the value of all rows."""
         raise NotImplementedError
 
-    def state(self, columns: Sequence[Any]) -> Held:
-        """Return the value of the rows of one run."""
-        raise NotImplementedError
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+        found = self._reduce_one(columns) if groups.is_one else self._reduce(columns, groups)
+        return lambda: (found,)
 
-    def join(self, states: Sequence[Held]) -> Held:
-        """Return the value of neighbouring parts of one run."""
-        library = states[0].library
-        array = library.concatenate([s.array for s in states])
-        return self.state([library.as_column(array)])
+    def combine(self, states: Sequence[States]) -> States:
+        library = states[0][0].library
+        array = library.concatenate([s.array for (s,) in states])
+        return (self._reduce_one([library.as_column(array)]),)
 
-    def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
-        """Return the values of runs as an array."""
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        return (self._reduce([library.as_column(states[0])], groups),)
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
+    ) -> Any:
         library = library_of(columns[0])
         array = library.slice_array(states[0], 0, len(runs.starts))
-        if runs.joined:
-            own = self.state([library.as_column(library.slice_array(array, 0, 1))])
-            carried = self.join([carried, own])
+        if carried is not None and runs.joined:
+            own = self._reduce_one([library.as_column(library.slice_array(array, 0, 1))])
+            carried = self.combine([carried, (own,)])
             array = library.slice_array(array, 1, len(array))
-        if runs.carried is not None:
-            array = library.prepend(carried.kept, array)
-        return self.answer(columns, (array,))
+        if carried is not None and runs.carried is not None:
+            array = library.prepend(carried[0].row, array)
+        return self.finalize(columns, (array,))
 
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Return one value for those of equal keys."""
-        return self.runs([library.as_column(states[0])], keys, False)[1]
-
-    def answer(self, columns: Sequence[Any], states: States) -> Any:
-        """Return the values as they are."""
-        return states[0]
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        raise NotImplementedError
 
 
-class PickColumn(HeldColumn):
-    """The first or last value of each run that is not null: its row is gathered."""
+class FirstLastReduction(_ArrayReduction):
+    """The first or last value of each group that is not null: its row is gathered."""
 
     def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
         return columns[0].dtype
 
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Return the value of each run, and where the runs start."""
+    def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
         library = library_of(columns[0])
         rows = library.xp.arange(len(columns[0]), dtype=INT64)
         nulls = kernels.byte_mask(~library.valid(columns[0]))
-        options: dict[str, Any] = {"key_nulls": keys.nulls, "nulls": nulls, "starts": starts}
-        first, (at, seen) = kernels.reduce_by_key(BUILT_IN[self.name], keys.arrays, rows, **options)
+        at, seen = groups.reduce(self.reduction.op, rows, nulls=nulls)()
         positions = library.xp.where(seen, at, -1)
-        return first, (library.take(library.array(columns[0]), positions, nulls=True),)
+        return library.take(library.array(columns[0]), positions, nulls=True)
 
-    def state(self, columns: Sequence[Any]) -> Held:
-        """Return the value of one run; its first row, a null, where there is none."""
+    def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
         library = library_of(columns[0])
-        at = library.seek_valid(columns[0], from_end=self.name == "last")()
-        return Held(library, library.host_row(columns[0], at or 0), columns[0].dtype)
+        at = library.seek_valid(columns[0], from_end=self.reduction.picks == "last")()
+        # the first row, a null, where there is no value
+        return HostScalar(library, library.host_row(columns[0], at or 0), columns[0].dtype)
 
-    def answer(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
         """Return the values, and nulls as the library writes them."""
         return library_of(columns[0]).first_last(states[0])
 
 
-class LibraryColumn(HeldColumn):
-    """A reduction of columns that kernels do not take, such as strings: by the library's own group-by of runs."""
+class LibraryReduction(_ArrayReduction):
+    """A reduction by the library's own group-by."""
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
@@ -124,29 +116,37 @@ class LibraryColumn(HeldColumn):
         except TypeError as error:
             raise TypeError(f"{self.name} of {column_title(columns[0])}: {error}") from error
 
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Return the value of each run, null where it has none, and where the runs start."""
+    def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
+        """Return the value of each group, null where it has none."""
         library = library_of(columns[0])
-        first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-        numbers = library.xp.arange(len(first), dtype=INT64)
-        (codes,) = kernels.run_length_decode(lengths, [numbers])
+        codes = _codes_of(library, groups)
         array = library.group_reduce(self.name, columns[0], codes)
         valid = library.valid(columns[0]).astype(INT64)
-        _, counts = kernels.reduce_by_key(COUNT, [codes], valid, starts=False)
-        return first, (nulled(library, array, counts == 0),)
+        (counts,) = groups.reduce(COUNT, valid)()
+        return nulled(library, array, counts == 0)
 
-    def state(self, columns: Sequence[Any]) -> Held:
-        """Return the value of the rows of one run."""
+    def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
         library = library_of(columns[0])
         one = Keys([library.xp.zeros(len(columns[0]), INT64)], [None])
-        _, (array,) = self.runs(columns, one, False)
-        return Held(library, library.host_row(library.as_column(array), 0), array.dtype)
+        array = self._reduce(columns, AdjacentGroups(one))
+        return HostScalar(library, library.host_row(library.as_column(array), 0), array.dtype)
 
-    def answer(self, columns: Sequence[Any], states: States) -> Any:
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
         """Return what the library says of the values, which for none may be no null."""
         library = library_of(columns[0])
         values = library.as_column(states[0])
         return library.group_reduce(self.name, values, library.xp.arange(len(values), dtype=INT64))
+
+
+def _codes_of(library: Library, groups: Groups) -> Any:
+    """The number of each row's group."""
+    if isinstance(groups, CodedGroups):
+        return groups.codes.array
+    assert isinstance(groups, AdjacentGroups)
+    _, lengths = kernels.run_length_encode(groups.keys.arrays, nulls=groups.keys.nulls)
+    numbers = library.xp.arange(len(lengths), dtype=INT64)
+    (codes,) = kernels.run_length_decode(lengths, [numbers])
+    return codes
 
 
 def nulled(library: Library, array: Any, missing: Any) -> Any:
@@ -156,53 +156,49 @@ def nulled(library: Library, array: Any, missing: Any) -> Any:
 
 @dataclass(frozen=True)
 class NullIfNone:
-    """A reduction that is null for groups without values: they are counted beside."""
+    """A reduction that is null for groups without values: they are counted beside, in the last field."""
 
-    reduction: ReduceColumn
+    inner: ReduceColumn
 
     @property
     def name(self) -> str:
-        """Name of the reduction."""
-        return self.reduction.name
+        return self.inner.name
 
     def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
-        return self.reduction.dtype(columns)
+        return self.inner.dtype(columns)
 
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Reduce each run and count its values."""
-        first, states = self.reduction.runs(columns, keys, starts)
-        library = library_of(columns[0])
-        if library.missing(columns[0]) is None:  # a run has a row, so none is without a value
-            return first, (*states, library.xp.ones(len(states[0]), INT64))
-        return first, (*states, *_VALUES.runs(columns, keys, False)[1])
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+        reduced, library = self.inner.aggregate(columns, groups), library_of(columns[0])
+        if not groups.is_one and library.missing(columns[0]) is None:
+            # a group has a row, so none is without a value
+            def states() -> States:
+                found = reduced()
+                return (*found, library.xp.ones(len(found[0]), INT64))
 
-    def state(self, columns: Sequence[Any]) -> Any:
-        """Reduce and count the rows of one run."""
-        return self.reduction.state(columns), _VALUES.state(columns)
+            return states
+        counted = _VALUES.aggregate(columns, groups)
+        return lambda: (*reduced(), *counted())
 
-    def join(self, states: Sequence[Any]) -> Any:
-        """Reduce and count neighbouring parts of one run."""
-        reduced, counted = zip(*states, strict=True)
-        return self.reduction.join(reduced), _VALUES.join(counted)
+    def combine(self, states: Sequence[States]) -> States:
+        reduced = self.inner.combine([s[:-1] for s in states])
+        return (*reduced, *_VALUES.combine([s[-1:] for s in states]))
 
-    def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
-        """Return the answers of runs as an array."""
-        reduced, counted = (None, None) if carried is None else carried
-        array = self.reduction.close(columns, states[:-1], runs, reduced)
-        none_before = runs.before and not carried[1][1][0]
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        reduced = self.inner.merge(library, states[:-1], groups)
+        return (*reduced, *_VALUES.merge(library, states[-1:], groups))
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
+    ) -> Any:
+        reduced, counted = (None, None) if carried is None else (carried[:-1], carried[-1:])
+        array = self.inner.finalize_runs(columns, states[:-1], runs, reduced)
+        none_before = runs.before and counted is not None and not counted[0]
         if not none_before and library_of(columns[0]).missing(columns[0]) is None:
             return array
         return self._nulled(columns, array, _VALUES.closed(states[-1:], runs, counted)[0])
 
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Reduce and count states of equal keys to one."""
-        reduced = self.reduction.merge(library, states[:-1], keys)
-        return (*reduced, *_VALUES.merge(library, states[-1:], keys))
-
-    def answer(self, columns: Sequence[Any], states: States) -> Any:
-        """Make states a column of answers."""
-        return self._nulled(columns, self.reduction.answer(columns, states[:-1]), states[-1])
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        return self._nulled(columns, self.inner.finalize(columns, states[:-1]), states[-1])
 
     def _nulled(self, columns: Sequence[Any], array: Any, counts: Any) -> Any:
         return nulled(library_of(columns[0]), array, counts == 0)
@@ -211,17 +207,15 @@ class NullIfNone:
 _VALUES = ReduceColumn(REDUCTIONS["count"])
 
 
-def operation_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
+def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
     """Return how a column of a dtype is reduced."""
-    name = reduction.name
     if reduction.of == "values" and not in_kernels(library, dtype):
-        if name in PICKING:
-            return PickColumn(name)
-        if name in BY_LIBRARY:
-            return LibraryColumn(name)
+        if reduction.picks is not None:
+            return FirstLastReduction(reduction)
+        if reduction.by_library:
+            return LibraryReduction(reduction)
     if not library.is_number(dtype):
-        reduction = OF_TIMES.get(name, reduction)
-        if library.raises_on_overflow(dtype):
-            reduction = CHECKED_OF_TIMES.get(name, reduction)
+        checked = reduction.checked_times if library.raises_on_overflow(dtype) else None
+        reduction = checked or reduction.times or reduction
     found = ReduceColumn(reduction)
-    return NullIfNone(found) if name in ("sum", "prod") and library.null_sums else found
+    return NullIfNone(found) if reduction.null_if_none and library.null_sums else found

@@ -1,12 +1,13 @@
 """Where pandas raises for a sum or product that does not fit, rather than wrapping around: Arrow integers, timedeltas.
 
-The kernels wrap around, as NumPy and the nullable types do. Their answer is checked here against the
-elements, which finds every overflow exactly, because the answer before the first overflow is right. This
-module must never know how the answer was made.
+Kernels wrap around, as NumPy and the nullable types do. Their answer is compared with the elements, which finds
+every overflow exactly, because the answer before the first overflow is right.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,54 +17,17 @@ import pyarrow as pa
 from .. import kernels
 from ..frames.messages import column_title
 from ..frames.protocol import View
-from ..kernels import BUILT_IN, NAT, InBand, Operator
+from ..kernels import NAT, InBand, Operator
 
 
-def check_overflow(
-    scan: Any, column: Any, view: View, out: np.ndarray, before: Any, null: np.ndarray | None
-) -> None:
-    """Raise what pandas raises if an integer sum or product left its type.
+@dataclass(frozen=True)
+class Overflow:
+    """How answers of an operator that leave an integer type are found."""
 
-    Parameters
-    ----------
-    scan : ScanColumn
-    column : Series
-        For its name.
-    view : View
-        The elements.
-    out : array
-        The scan's answer, wrapped around.
-    before : scalar
-        The state before the first element in scan order.
-    null : array of bool, optional
-        Answers that are null anyway.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid, pandas.errors.OutOfBoundsTimedelta
-    """
-    adds = scan.op == BUILT_IN["add"]
-    if not len(out) or (adds and _cannot_overflow(view.values, before, out.dtype)):
-        return
-    if adds and null is None and not scan.exclusive and view.values.dtype.itemsize < 8:
-        if not _fits(scan.reverse, view, before, out.dtype):
-            refuse(scan.label, column)
-        return
-    present = ~(view.missing() if null is None else view.missing() | null)
-    elements = view.values[present].astype(out.dtype, copy=False)
-    answers = out[present]
-    if scan.reverse:
-        elements, answers = elements[::-1], answers[::-1]
-    prior = answers
-    if not scan.exclusive:
-        prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
-    with np.errstate(over="ignore"):
-        wrong = OVERFLOWS[scan.op](prior, elements)
-    if scan.exclusive:  # the answer after the last element is never written
-        wrong = wrong[:-1]
-    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
-    if is_nat or wrong.any():
-        refuse(scan.label, column)
+    leaves: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    """Tells for which prior states and elements the next state does not fit."""
+    is_sum: bool
+    """Whether states are sums, which the range of the elements bounds."""
 
 
 def _sum_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
@@ -81,8 +45,70 @@ def _product_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
     return wrong
 
 
-OVERFLOWS = {BUILT_IN["add"]: _sum_leaves, BUILT_IN["multiply"]: _product_leaves}
-"""Where an operator leaves its type from a prior state to the next, by the operator."""
+SUMS, PRODUCTS = Overflow(_sum_leaves, is_sum=True), Overflow(_product_leaves, is_sum=False)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Which way a scan went."""
+
+    label: str
+    exclusive: bool
+    reverse: bool
+
+
+def check_overflow(
+    found_by: Overflow,
+    walk: Walk,
+    column: Any,
+    view: View,
+    out: np.ndarray,
+    before: Any,
+    null: np.ndarray | None,
+) -> None:
+    """Raise what pandas raises if an integer sum or product left its type.
+
+    Parameters
+    ----------
+    found_by : Overflow
+    walk : Walk
+    column : Series
+        For its name.
+    view : View
+        The elements.
+    out : array
+        The scan's answer, wrapped around.
+    before : scalar
+        The state before the first element in scan order.
+    null : array of bool, optional
+        Answers that are null anyway.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, pandas.errors.OutOfBoundsTimedelta
+    """
+    is_sum = found_by.is_sum
+    if not len(out) or (is_sum and _cannot_overflow(view.values, before, out.dtype)):
+        return
+    if is_sum and null is None and not walk.exclusive and view.values.dtype.itemsize < 8:
+        if not _fits(walk.reverse, view, before, out.dtype):
+            refuse(walk.label, column)
+        return
+    present = ~(view.missing() if null is None else view.missing() | null)
+    elements = view.values[present].astype(out.dtype, copy=False)
+    answers = out[present]
+    if walk.reverse:
+        elements, answers = elements[::-1], answers[::-1]
+    prior = answers
+    if not walk.exclusive:
+        prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
+    with np.errstate(over="ignore"):
+        wrong = found_by.leaves(prior, elements)
+    if walk.exclusive:  # the answer after the last element is never written
+        wrong = wrong[:-1]
+    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
+    if is_nat or wrong.any():
+        refuse(walk.label, column)
 
 
 def refuse(label: str, column: Any) -> NoReturn:

@@ -1,29 +1,25 @@
-"""Reductions of columns by runs of equal keys: from columns to states, and from states to columns of answers.
-
-A reduction knows one column (or the columns that an operator takes together) and the runs in one partition; what
-was open before comes as a host state. This module must never know which partition it works on.
-"""
+"""Reductions of groups in kernels: from columns to states, and from states to columns of answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import kernels
-from ..frames.keys import Keys, missing_in
+from ..frames.keys import missing_in
 from ..frames.messages import column_title
-from ..frames.protocol import Library, View
+from ..frames.protocol import DType, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
-from ..kernels.product import product
+from .groups import INT64, Groups, States, fields_of, folded, merged, on_states
+from .operator_facts import facts_of
 from .overflow import refuse
-from .reduction_table import FLOAT64, OWN, REDUCTIONS, SHOWING_NAN, Reduction, States, seeing
-from .runs import INT64, Runs
-from .scan import IGNORING_NAN, plan
+from .reduction_table import REDUCTIONS, Reduction, seeing
+from .runs import Runs
+from .scan_plan import FLOAT64, scan_plan
 
 
 @dataclass(frozen=True)
@@ -50,9 +46,10 @@ class ReduceColumn:
     def _dtype(self, library: Library, dtypes: tuple[Any, ...]) -> Any:
         reduction = self.reduction
         if self.user:
-            return plan(library, reduction.op, dtypes, None).dtype
-        own = reduction.name in OWN
-        answer = INT64 if own else library.group_dtype(reduction.name, dtypes[0])
+            return scan_plan(library, reduction.op, dtypes, None).dtype
+        answer: DType = INT64
+        if reduction.library_has:
+            answer = library.group_dtype(reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
             raise TypeError(
                 f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "
@@ -74,16 +71,17 @@ class ReduceColumn:
         if reduction.of == "valid":
             return reduction.op, library.valid(column).astype(INT64), None, INT64
         if self.user:
-            found = plan(library, reduction.op, tuple(c.dtype for c in columns), None)
+            found = scan_plan(library, reduction.op, tuple(c.dtype for c in columns), None)
             values = tuple(v.values for v in views)
             op, values, dtype = kernels.carried(reduction.op, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
         view, layout = views[0], library.layout(column.dtype)
         assert layout is not None
         op = reduction.op
-        if op in IGNORING_NAN:
-            op = seeing(IGNORING_NAN[op] if layout.passes_over_nan else op)
-        elif op in (BUILT_IN["add"], BUILT_IN["multiply"]):
+        facts = facts_of(op)
+        if facts.over_nan is not None:
+            op = seeing(facts.over_nan if layout.passes_over_nan else op)
+        elif facts.overflow is not None:
             answer = self._dtype(library, (column.dtype,))
             answers = library.layout(answer)
             assert answers is not None
@@ -94,30 +92,37 @@ class ReduceColumn:
             return op, values, view.nulls, dtype
         return op, view.values, view.nulls, None
 
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Reduce each run; also return where the runs start, if wanted."""
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+        if groups.is_one and self._counts_all(columns):
+            return lambda: (INT64.type(len(columns[0])),)
+        values = self.reduction.of == "values"
+        views = [_view(library_of(c), c) for c in columns] if values else []
+        field = self.reduction.nan_field if len(columns) == 1 and not self.user else None
+        unchecked_nan = None if field is None or not views else views[0].unchecked_nan
+        if unchecked_nan is None or field is None:
+            return self._reduce(columns, library_of(columns[0]).in_band(views), groups)
+        begun = self._reduce(columns, views, groups)
 
-        def reduced(views: list[View]) -> tuple[Any, States]:
-            op, values, nulls, dtype = self._inputs(columns, views)
-            options = {"key_nulls": keys.nulls, "nulls": nulls, "dtype": dtype, "starts": starts}
-            first, states = kernels.reduce_by_key(op, keys.arrays, values, **options)
-            return first, states if isinstance(states, tuple) else (states,)
+        def states() -> States:  # they show whether any value was NaN: nobody need look before
+            found = begun()
+            shown = found[field]
+            total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
+            if not np.isnan(total):
+                unchecked_nan.mark_no_nan()
+                return found
+            return self._reduce(columns, library_of(columns[0]).in_band(views), groups)()
 
-        found: tuple[Any, States] = self._seeing_nan(columns, reduced)
-        return found
+        return states
 
-    def state(self, columns: Sequence[Any]) -> tuple[Operator, States]:
-        """Reduce rows of one run."""
-        if self._counts_all(columns):
-            return self.reduction.op, (INT64.type(len(columns[0])),)
-
-        def reduced(views: list[View]) -> tuple[Operator, States]:
-            op, values, nulls, dtype = self._inputs(columns, views)
-            state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
-            return op, state if isinstance(state, tuple) else (state,)
-
-        found: tuple[Operator, States] = self._seeing_nan(columns, reduced)
-        return found
+    def _reduce(
+        self, columns: Sequence[Any], views: list[View], groups: Groups
+    ) -> Callable[[], States]:
+        op, values, nulls, dtype = self._inputs(columns, views)
+        if not groups.is_one:
+            return groups.reduce(op, values, nulls=nulls, dtype=dtype)
+        # an operator that carries states has taken the values already
+        state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
+        return lambda: fields_of(state)
 
     def _counts_all(self, columns: Sequence[Any]) -> bool:
         of = self.reduction.of
@@ -125,54 +130,41 @@ class ReduceColumn:
             of == "valid" and library_of(columns[0]).missing(columns[0]) is None
         )
 
-    def _seeing_nan(self, columns: Sequence[Any], reduced: Callable[..., Any]) -> Any:
-        """Reduce without a look at which values are NaN, if the states show whether any was."""
-        values = self.reduction.of == "values"
-        views = [_view(library_of(c), c) for c in columns] if values else []
-        field = SHOWING_NAN.get(self.name) if len(columns) == 1 and not self.user else None
-        unchecked_nan = None if field is None else views[0].unchecked_nan
-        if unchecked_nan is not None and field is not None:
-            found = reduced(views)
-            shown = found[1][field]
-            total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
-            if not np.isnan(total):
-                unchecked_nan.mark_no_nan()
-                return found
-        return reduced(library_of(columns[0]).in_band(views))
+    def combine(self, states: Sequence[States]) -> States:
+        return folded(self._carries(states[0]), list(states))
 
-    def join(self, states: Sequence[tuple[Operator, States]]) -> tuple[Operator, States]:
-        """Reduce neighbouring parts of one run."""
-        op = states[0][0]
-        parts = [s if len(s) > 1 else s[0] for _, s in states]
-        state = kernels.fold(op, parts)
-        return op, state if isinstance(state, tuple) else (state,)
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        return merged(self._carries(states), states, groups)
 
-    def close(self, columns: Sequence[Any], states: States, runs: Runs, carried: Any) -> Any:
-        """Return the answers of runs as an array, given the state of the one that was open before."""
-        return self.answer(columns, self.closed(states, runs, carried))
+    def _carries(self, states: States) -> Operator:
+        """The operator of states."""
+        op = self.reduction.op
+        extreme = facts_of(op).over_nan
+        if extreme is not None and not self.user:
+            op = seeing(extreme if states[0].dtype.kind == "f" else op)
+        return kernels.carrier(op, states[0].dtype)
 
-    def closed(self, states: States, runs: Runs, carried: Any) -> States:
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
+    ) -> Any:
+        return self.finalize(columns, self.closed(states, runs, carried))
+
+    def closed(self, states: States, runs: Runs, carried: States | None) -> States:
         """Return the states of runs, given that of the one that was open before; may write to the arrays given."""
         states = tuple(s[: len(runs.starts)] for s in states)
         if runs.before:
-            pairs, library = zip(carried[1], states, strict=True), library_of(runs.series[0])
+            assert carried is not None
+            pairs, library = zip(carried, states, strict=True), library_of(runs.series[0])
             return tuple(library.prepend_number(first, s) for first, s in pairs)
         if runs.joined:
             own = tuple(s.dtype.type(s[0].item()) for s in states)
-            _, first = self.join([carried, (carried[0], own)])
+            assert carried is not None
+            first = self.combine([carried, own])
             for s, value in zip(states, first, strict=True):
                 s[0] = value
         return states
 
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Reduce states of equal keys to one."""
-        op = self.reduction.op
-        if op in IGNORING_NAN and not self.user:
-            op = seeing(op)
-        return merged(kernels.carrier(op, states[0].dtype), states, keys)
-
-    def answer(self, columns: Sequence[Any], states: States) -> Any:
-        """Make states a column of answers."""
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
         library = library_of(columns[0])
         dtype = self._dtype(library, tuple(c.dtype for c in columns))
         layout = library.layout(dtype)
@@ -199,13 +191,6 @@ def in_kernels(library: Library, dtype: Any) -> bool:
     return times or (library.is_number(dtype) and dtype.kind != "c")
 
 
-def merged(op: Operator, states: States, keys: Keys) -> States:
-    """Reduce each run of states to one."""
-    values = states if len(states) > 1 else states[0]
-    _, out = kernels.reduce_by_key(on_states(op, states), keys.arrays, values, starts=False)
-    return out if isinstance(out, tuple) else (out,)
-
-
 def lowered(library: Library, op: Operator, states: States) -> Any:
     """Return an operator's answers for states, one by one."""
     if op.lower is None:
@@ -214,23 +199,6 @@ def lowered(library: Library, op: Operator, states: States) -> Any:
     values = states if len(states) > 1 else states[0]
     _, out = kernels.reduce_by_key(on_states(op, states), [rows], values, starts=False, lower=True)
     return out
-
-
-def on_states(op: Operator, states: States) -> Operator:
-    """Return the operator whose elements are states of another."""
-    number = states[0].dtype
-    if number.kind == "f" and op == product(number):
-        return product(number, states=True)
-    return _on_states(op, tuple(s.dtype for s in states))
-
-
-@lru_cache(maxsize=256)
-def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
-    if len(dtypes) == 1:
-        return replace(op, lift=None, inputs=1)
-    # identities that depend on the dtype are those of operators whose state starts with the element
-    identity = op.identity_for(*[dtypes[0]] * op.inputs)
-    return Operator(op.combine, identity, None, op.lower, op.name)
 
 
 def _view(library: Library, column: Any) -> View:

@@ -1,8 +1,4 @@
-"""The table of named reductions: the operator of each, of what, and how its states become answers.
-
-States are arrays of one item a group, or scalars of one group. This module must never know columns, nor where groups
-start.
-"""
+"""The table of named reductions: the operator of each, of what, and how its states become answers."""
 
 from __future__ import annotations
 
@@ -15,12 +11,9 @@ import numpy as np
 
 from .. import kernels
 from ..kernels import BUILT_IN, Operator
+from .groups import States
 
 FLOAT64 = np.dtype(np.float64)
-
-States = tuple[Any, ...]
-"""One item a field of an operator's state: scalars of one run, or arrays of one item a run."""
-
 
 # --- operators ---------------------------------------------------------------------------------------
 
@@ -152,6 +145,18 @@ class Reduction:
         What is reduced: values, whether there is a value, or rows.
     wide : bool
         Whether floating-point states are float64 whatever the column.
+    nan_field : int, optional
+        The field of its states that is NaN once an element was NaN; only where every NaN shows.
+    library_has : bool
+        Whether libraries have a reduction of this name; else answers are int64.
+    picks : {"first", "last"}, optional
+        Which value is chosen, so that columns of any dtype are reduced.
+    by_library : bool
+        Whether the library may reduce columns that kernels do not, and its own answers again.
+    null_if_none : bool
+        Whether some libraries answer null for groups without values.
+    times, checked_times : Reduction, optional
+        What it is of times, and of those of which the library raises for an answer that does not fit.
     """
 
     name: str
@@ -159,6 +164,13 @@ class Reduction:
     finish: Callable[[Any, States], Any]
     of: str = "values"
     wide: bool = False
+    nan_field: int | None = None
+    library_has: bool = True
+    picks: str | None = None
+    by_library: bool = False
+    null_if_none: bool = False
+    times: Reduction | None = None
+    checked_times: Reduction | None = None
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -170,38 +182,42 @@ COUNT = Operator(_add, 0, name="count", inputs=1)
 REDUCTIONS: dict[str, Reduction] = {
     r.name: r
     for r in (
-        Reduction("sum", BUILT_IN["add"], _itself, wide=True),
-        Reduction("prod", BUILT_IN["multiply"], _product, wide=True),
-        Reduction("min", BUILT_IN["minimum"], _if_seen),
-        Reduction("max", BUILT_IN["maximum"], _if_seen),
-        Reduction("any", BUILT_IN["logical_any"], _itself),
-        Reduction("all", BUILT_IN["logical_all"], _itself),
+        Reduction(
+            "sum",
+            BUILT_IN["add"],
+            _itself,
+            wide=True,
+            nan_field=0,
+            by_library=True,
+            null_if_none=True,
+            checked_times=Reduction("sum", _SUM_TIME, _sum_time, null_if_none=True),
+        ),
+        Reduction(
+            "prod", BUILT_IN["multiply"], _product, wide=True, by_library=True, null_if_none=True
+        ),
+        Reduction("min", BUILT_IN["minimum"], _if_seen, by_library=True),
+        Reduction("max", BUILT_IN["maximum"], _if_seen, by_library=True),
+        Reduction("any", BUILT_IN["logical_any"], _itself, by_library=True),
+        Reduction("all", BUILT_IN["logical_all"], _itself, by_library=True),
         Reduction("count", COUNT, _itself, "valid"),
         Reduction("size", COUNT, _itself, "rows"),
-        Reduction("mean", _MEAN, _mean),
-        Reduction("first", BUILT_IN["first"], _if_seen),
-        Reduction("last", BUILT_IN["last"], _if_seen),
-        Reduction("nunique_consecutive", CHANGES, _itself),
+        Reduction(
+            "mean", _MEAN, _mean, nan_field=1, times=Reduction("mean", _SUM_TIME, _mean_time)
+        ),
+        Reduction("first", BUILT_IN["first"], _if_seen, picks="first"),
+        Reduction("last", BUILT_IN["last"], _if_seen, picks="last"),
+        Reduction("nunique_consecutive", CHANGES, _itself, library_has=False),
     )
 }
 """The reductions that take no argument."""
 
-ROWS = Reduction("rows", COUNT, _itself, "rows")
+ROWS = Reduction("rows", COUNT, _itself, "rows", library_has=False)
 """The number of rows of a frame, whatever its columns."""
 
-SHOWING_NAN = {"sum": 0, "mean": 1, "var": 1, "std": 1}
-"""Reductions a field of whose state is NaN once they have met one, and that field."""
-
-OWN = ("rows", "nunique_consecutive")
-"""Reductions that no library has: integers."""
-
-OF_TIMES = {"mean": Reduction("mean", _SUM_TIME, _mean_time)}
-"""Those that are others of times."""
-
-CHECKED_OF_TIMES = {"sum": Reduction("sum", _SUM_TIME, _sum_time)}
-"""Those that are others of times where the library raises for an answer that does not fit."""
+SPREADS = ("var", "std")
+"""The reductions that take degrees of freedom."""
 
 
 def spread(name: str, ddof: int) -> Reduction:
     """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
-    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"))
+    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"), nan_field=1)

@@ -1,25 +1,63 @@
-"""Row numbers, of the whole collection and within groups: what is handed on is how many rows there were.
-
-This module must never look at values.
-"""
+"""Row numbers, of the whole collection and within groups: what is handed on is how many rows there were."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .. import kernels
-from ..frames.keys import Codes, Keys
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN
-from .group_scan import scan_groups
-from .reduce import merged
-from .reduction_table import States
-from .runs import INT64
+from .groups import INT64, Groups, States, merged
+
+_ADD = BUILT_IN["add"]
+
+
+@dataclass(frozen=True)
+class CountRows:
+    """The number of each row within its group, from 0."""
+
+    reverse: bool = False
+    label = "row-number"
+    needs_neighbours = False
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        return INT64
+
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+        count = len(columns[0])
+        if groups.is_one:
+            return lambda: (count,)
+        return groups.reduce(_ADD, library_of(columns[0]).xp.ones(count, INT64))
+
+    def combine(self, states: Sequence[States]) -> States:
+        return (sum(count for (count,) in states),)
+
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        return merged(_ADD, states, groups)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        library = library_of(columns[0])
+        before = None if prior is None else prior[0]
+        return library.from_integers(places(library.xp, groups, len(columns[0]), before))
+
+
+def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
+    """Number rows within their groups, from 0 or from how many rows the groups had before."""
+    if groups.is_one:
+        start = int(before or 0)
+        if groups.reverse:
+            return xp.arange(start + count - 1, start - 1, -1, dtype=INT64)
+        return xp.arange(start, start + count, dtype=INT64)
+    if isinstance(before, int):
+        before = np.int64(before)
+    return groups.scan(_ADD, xp.ones(count, INT64), exclusive=True, carry_in=before)
+
+
+# --- of the whole collection -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -76,77 +114,3 @@ class ResetIndex(_Rows):
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
         return library_of(partition).reset_index(partition, prefix or 0, self.drop)
-
-
-# --- within groups -----------------------------------------------------------------------------------
-
-
-def numbered(codes: Codes, before: Any = None) -> Any:
-    """Number rows in any order within their groups, from 0 or from how many rows the first groups had before."""
-    ones = np.ones(len(codes.array), INT64)
-    add = BUILT_IN["add"]
-    options = {"exclusive": True, "carry_in": before}
-    return kernels.scan_by_code(add, codes.array, ones, codes.groups, **options)[0]
-
-
-@dataclass(frozen=True)
-class CountGroups:
-    """The number of each row within its group, from 0."""
-
-    reverse: bool = False
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
-        return INT64
-
-    def state(self, columns: Sequence[Any]) -> int:
-        """Count the rows of one group."""
-        return len(columns[0])
-
-    def join(self, states: Sequence[int]) -> int:
-        """Add counts."""
-        return sum(states)
-
-    def apply(self, columns: Sequence[Any], keys: Keys, carried: Any, continues: bool) -> Any:
-        """Number the rows of a partition."""
-        library = library_of(columns[0])
-        ones = library.xp.ones(len(columns[0]), INT64)
-        out = scan_groups(
-            BUILT_IN["add"],
-            keys.arrays,
-            ones,
-            key_nulls=keys.nulls,
-            reverse=self.reverse,
-            carry_in=np.int64(carried) if continues else None,
-            continues=continues,
-        )
-        return library.from_integers(out - 1)
-
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Count the rows of each group."""
-        first, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
-        return first, (lengths,)
-
-    def states_by_code(self, columns: Sequence[Any], codes: Codes) -> States:
-        """Count the rows of each code."""
-        ones = library_of(columns[0]).xp.ones(len(columns[0]), INT64)
-        return (kernels.reduce_by_code(BUILT_IN["add"], codes.array, ones, codes.groups),)
-
-    def apply_by_code(self, columns: Sequence[Any], codes: Codes, prior: States | None) -> Any:
-        """Number the rows of a partition, after as many as the first codes had."""
-        before = None if prior is None else prior[0]
-        return library_of(columns[0]).from_integers(numbered(codes, before))
-
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Add the counts of equal keys."""
-        return merged(BUILT_IN["add"], states, keys)
-
-    def apply_after(
-        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
-    ) -> Any:
-        """Number the rows of a partition, with as many before them as groups had."""
-        library = library_of(columns[0])
-        ones = library.xp.ones(len(columns[0]), INT64)
-        numbers = library.xp.concatenate([prior[0], ones])[order]
-        out = scan_groups(BUILT_IN["add"], keys.arrays, numbers)
-        return library.from_integers(out[back] - 1)

@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from .. import kernels
 from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
 from ..frames.registry import column_of, each, library_of
 from .filter import compact
-
-INT64 = np.dtype(np.int64)
+from .groups import INT64
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Scans of columns by an operator: which dtype comes out, what nulls do, and how a carry is seeded.
+"""Scans of columns by an operator, in groups or not: what nulls do, and how a carry is handed on.
 
-Where a column's library has the method (cumsum, cumprod, cummax, cummin), it is asked for the dtype, so that
-the answer is its own. This module must never loop over elements, nor know that there are partitions.
+Rows that are in no groups are one group. The states of a scan are those of its operator, then, where its options need
+them, whether there was a value and whether there was a null.
 """
 
 from __future__ import annotations
@@ -14,143 +14,82 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.keys import missing_in
 from ..frames.messages import column_title
-from ..frames.protocol import Layout, Library, View
+from ..frames.protocol import Library
 from ..frames.registry import library_of
-from ..kernels import BUILT_IN, InBand, Mask, Operator, byte_mask
-from .overflow import OVERFLOWS, check_overflow
-
-METHODS = {
-    BUILT_IN["add"]: "cumsum",
-    BUILT_IN["multiply"]: "cumprod",
-    BUILT_IN["maximum"]: "cummax",
-    BUILT_IN["minimum"]: "cummin",
-}
-"""The method of a library that scans by an operator."""
-
-IGNORING_NAN = {
-    BUILT_IN["maximum"]: Operator(
-        lambda a, b: a if (a > b) | (b != b) else b,
-        BUILT_IN["maximum"].identity,
-        name="maximum-but-nan",
-        inputs=1,
-        null_identity=True,
-    ),
-    BUILT_IN["minimum"]: Operator(
-        lambda a, b: a if (a < b) | (b != b) else b,
-        BUILT_IN["minimum"].identity,
-        name="minimum-but-nan",
-        inputs=1,
-        null_identity=True,
-    ),
-}
-"""Extremes as Arrow takes them."""
-
-
-def _least_zero(dtype: np.dtype) -> Any:
-    zero = -0.0 if dtype.kind in "fc" else 0
-    return complex(zero, zero) if dtype.kind == "c" else zero
-
-
-SIGNED_SUM = Operator(BUILT_IN["add"].combine, _least_zero, name="add", inputs=1)
-"""Sums that begin with -0.0, which changes no number, as NumPy has them over rows. Those of groups begin with 0.0."""
-
-SHOWING_NAN = tuple(METHODS)
-"""Operators whose states stay NaN once they have met one."""
-
-LOGICAL = (BUILT_IN["logical_any"], BUILT_IN["logical_all"])
-"""Operators that answer at nulls too: their answers are plain bool, as those of any() and all() are."""
-
-POSITIONAL = (BUILT_IN["first"], BUILT_IN["last"])
-"""Operators that only choose among elements, and so take times too."""
+from ..kernels import InBand, Operator
+from .groups import (
+    ANY,
+    AdjacentGroups,
+    Groups,
+    OneGroup,
+    States,
+    fields_of,
+    folded,
+    merged,
+    state_of,
+)
+from .operator_facts import SIGNED_SUM, facts_of
+from .overflow import Walk, check_overflow
+from .scan_plan import Inputs, ScanPlan, scan_plan
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a scan needs to know about the dtypes of its inputs."""
+class ScanOptions:
+    """How a scan is done; see `Gpuscan.cumsum` for what users are told.
 
-    library: Library
-    layouts: tuple[Layout, ...]
-    storages: tuple[np.dtype, ...]
-    kernel_dtype: np.dtype
-    """Dtype to answer in, and to accumulate in where the element itself is the state."""
-    dtype: Any
-    """Dtype of the result."""
-    layout: Layout
-    """Layout of the result."""
-    marks: bool
-    """Whether answers at nulls are null."""
-    op: Operator
-    """Operator that writes the answers."""
-    shows_nan: bool
-    """Whether its state stays NaN once it has met one."""
-    checks_overflow: bool
-    """Whether the library raises, rather than wrapping around, for this dtype."""
+    Parameters
+    ----------
+    exclusive : bool
+        Whether a row's answer is the state before it.
+    initial : scalar, state or dict of column to these, optional
+        What a scan, or the scan of each group, starts from.
+    reverse : bool
+        Whether rows are met from the last to the first.
+    skipna : bool
+        Whether a scan goes on after nulls; else all that follows one is null.
+    dtype : dtype, optional
+        To accumulate and answer in.
 
-    def views(self, columns: Sequence[Any]) -> list[View]:
-        """Show the columns to the kernels."""
-        pairs = zip(self.layouts, columns, strict=True)
-        return [layout.view(self.library.array(c)) for layout, c in pairs]
+    Raises
+    ------
+    ValueError
+        For a flag that is neither True nor False.
+    """
+
+    exclusive: bool = False
+    initial: Any = None
+    reverse: bool = False
+    skipna: bool = True
+    dtype: Any = None
+
+    def __post_init__(self) -> None:
+        check_flags(exclusive=self.exclusive, reverse=self.reverse, skipna=self.skipna)
 
 
-class Rows:
-    """The inputs of a scan: their numbers, and where a row is null because one of its parts is."""
-
-    values: Any
-    nulls: kernels.Nulls
-
-    def __init__(self, views: list[View]) -> None:
-        self.views = views
-        if len(views) == 1:
-            self.values, self.nulls = views[0].values, views[0].nulls
-        else:
-            self.values = tuple(v.values for v in views)
-            kinds = [v.nulls for v in views if v.nulls is not None]
-            masked = any(isinstance(k, Mask) for k in kinds)
-            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.unchecked_nans = [v.unchecked_nan for v in views if v.unchecked_nan is not None]
-
-    def missing(self) -> Any:
-        """Return the nulls as an array of bool."""
-        return missing_in(self.views)
-
-    def resolved(self) -> Rows:
-        """Return rows whose nulls are all known."""
-        return Rows([view.resolved() for view in self.views]) if self.unchecked_nans else self
-
-    def saw_nan(self, state: Any) -> bool:
-        """Tell whether a scan may have met a NaN that should have been a null; its state shows it."""
-        if not self.unchecked_nans:
-            return False
-        if np.isnan(state[0] if isinstance(state, tuple) else state):
-            return True
-        for unchecked_nan in self.unchecked_nans:
-            unchecked_nan.mark_no_nan()
-        return False
+def check_flags(**flags: Any) -> None:
+    """Raise a ValueError for a flag that is neither True nor False."""
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ValueError(f"{name} must be True or False, found {value!r}")
 
 
 @dataclass(frozen=True)
-class State:
-    """A column's aggregate: a state and its operator, whether it saw a value, whether it met a null."""
-
-    carrier: Operator
-    state: Any
-    seen: bool
-    null: bool
-
-
-@dataclass(frozen=True)
-class ScanColumn:
+class Scan:
     """A scan of one column, or of several that are the operator's inputs."""
 
     label: str
     op: Operator
-    skipna: bool = True
-    exclusive: bool = False
-    reverse: bool = False
-    initial: Any = None
-    requested: Any = None
+    options: ScanOptions = ScanOptions()
+    in_groups: bool = False
+    null_keys: bool = False
+    """Whether rows may be in no group."""
+
+    needs_neighbours = False
+
+    @property
+    def reverse(self) -> bool:
+        return self.options.reverse
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         try:
@@ -161,242 +100,248 @@ class ScanColumn:
             raise type(error)(f"{self.label} of {names}: {error}") from error
         return plan.dtype
 
-    def _plan(self, columns: Sequence[Any]) -> Plan:
-        dtypes = tuple(c.dtype for c in columns)
-        return plan_over_rows(library_of(columns[0]), self.op, dtypes, self.requested)
+    def _plan(self, columns: Sequence[Any]) -> ScanPlan:
+        dtypes = tuple([c.dtype for c in columns])
+        library = library_of(columns[0])
+        return scan_plan(
+            library, self.op, dtypes, self.options.dtype, self.in_groups, self.null_keys
+        )
 
-    def _initial(self, columns: Sequence[Any], plan: Plan) -> Any:
+    def _initial(self, columns: Sequence[Any], plan: ScanPlan) -> Any:
         """The user's initial value as a state of the operator, or None."""
-        value = self.initial
+        value = self.options.initial
         if isinstance(value, dict):
             value = value.get(columns[0].name)
         if value is None:
-            return plan.kernel_dtype.type(0) if plan.op == SIGNED_SUM and self.exclusive else None
+            return None
         if not plan.library.is_number(plan.dtype):
             value = plan.library.stored_number(value, plan.dtype)
-        for part in value if isinstance(value, tuple) else (value,):
+        for part in fields_of(value):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {value!r}")
         return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
 
-    def _rows(self, columns: Sequence[Any], plan: Plan) -> Rows:
-        """Show the columns: nulls that are not known may stay so if the answer will tell."""
-        rows = Rows(plan.views(columns))
-        return rows if self.skipna and plan.shows_nan else rows.resolved()
+    # --- what goes on beside the operator's state -------------------------------------------------
 
-    def aggregate(self, columns: Sequence[Any]) -> Callable[[], State]:
+    def _needs_seen(self) -> bool:
+        """Whether answers are null before the first value: that tells a minimum better than its identity."""
+        options = self.options
+        return options.exclusive and self.op.null_identity and options.initial is None
+
+    def _extra(self, missing: Any, count: int, groups: Groups) -> States:
+        """Whether groups have a value, and whether they have a null, if that is asked."""
+        extra: list[Any] = []
+        for needed, of_values in ((self._needs_seen(), True), (not self.options.skipna, False)):
+            if not needed:
+                continue
+            if groups.is_one:
+                some = missing is not None and bool(missing.any())
+                all_ = some and bool(missing.all())
+                extra.append(np.bool_(count > 0 and not all_ if of_values else some))
+            else:
+                extra += groups.reduce(ANY, ~missing if of_values else missing)()
+        return tuple(extra)
+
+    def _split(self, states: States) -> tuple[States, Any, Any]:
+        """Return the fields of the operator's state, whether there was a value, and whether there was a null."""
+        rest = list(states)
+        null = None if self.options.skipna else rest.pop()
+        seen = rest.pop() if self._needs_seen() else None
+        return tuple(rest), seen, null
+
+    def _any_of(self, states: Sequence[States]) -> States:
+        return tuple(np.bool_(any(each)) for each in zip(*states, strict=True))
+
+    # --- what groups hand on ----------------------------------------------------------------------
+
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         plan = self._plan(columns)
-        rows = self._rows(columns, plan)
-        begun = self._reduce(plan, rows)
-        return lambda: self._aggregated(plan, rows, *begun)
+        inputs = Inputs(plan.views(columns))
+        unchecked = bool(inputs.unchecked_nans)
+        if not (groups.is_one and self.options.skipna and plan.keeps_nan):
+            inputs, unchecked = (inputs.resolved() if groups.is_one else inputs.in_band()), False
+        begun = self._reduce(plan, inputs, groups)
 
-    def _aggregated(
-        self, plan: Plan, rows: Rows, carrier: Operator, read: Callable[[], Any]
-    ) -> State:
-        state = read()
-        if rows.saw_nan(state):
-            rows = rows.resolved()
-            carrier, read = self._reduce(plan, rows)
-            state = read()
-        seen, null = len(rows.views[0].values) > 0, False
-        if rows.nulls is not None and (
-            not self.skipna or (self.exclusive and self.op.null_identity)
-        ):
-            missing = rows.missing()
-            seen, null = not missing.all(), bool(missing.any())
-        return State(carrier, state, seen, null)
+        def states() -> States:
+            found, shown = begun(), inputs
+            if unchecked and np.isnan(found[0]):
+                shown = inputs.resolved()
+                found = self._reduce(plan, shown, groups)()
+            elif unchecked:
+                inputs.mark_no_nan()
+            if not self._needs_seen() and self.options.skipna:
+                return found
+            missing = None if groups.is_one and shown.nulls is None else shown.missing()
+            return (*found, *self._extra(missing, len(columns[0]), groups))
 
-    def _reduce(self, plan: Plan, rows: Rows) -> tuple[Operator, Callable[[], Any]]:
-        return kernels.aggregating(
-            plan.op, rows.values, dtype=plan.kernel_dtype, nulls=rows.nulls, reverse=self.reverse
-        )
+        return states
 
-    def combine(self, aggregates: Sequence[State]) -> State:
-        carrier = aggregates[0].carrier
-        return State(
-            carrier,
-            kernels.fold(carrier, [a.state for a in aggregates]),
-            any(a.seen for a in aggregates),
-            any(a.null for a in aggregates),
-        )
+    def _reduce(self, plan: ScanPlan, inputs: Inputs, groups: Groups) -> Callable[[], States]:
+        answer = plan.kernel_dtype
+        op, values, dtype = kernels.carried(plan.op, inputs.values, answer, answer)
+        return groups.reduce(op, values, nulls=inputs.nulls, dtype=dtype)
 
-    def apply(self, columns: Sequence[Any], prefix: State | None) -> Any:
+    def combine(self, states: Sequence[States]) -> States:
+        if len(states) == 1:
+            return states[0]
+        parts = [self._split(s)[0] for s in states]
+        op = self._combining(parts[0])
+        extra = [s[len(parts[0]) :] for s in states]
+        return (*folded(op, parts), *self._any_of(extra))
+
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        parts, *_ = self._split(states)
+        extra = states[len(parts) :]
+        found = merged(self._combining(parts), parts, groups)
+        return (*found, *(merged(ANY, (flags,), groups)[0] for flags in extra))
+
+    def _combining(self, fields: States) -> Operator:
+        """The operator that combines states: an extreme of floating-point states passes over NaN wherever it may."""
+        dtype = getattr(fields[0], "dtype", None)
+        if dtype is None:  # an integer of 128 bits
+            return self.op
+        op = facts_of(self.op).over_nan if dtype.kind == "f" else None
+        return kernels.carrier(op or self.op, dtype)
+
+    # --- the scan itself --------------------------------------------------------------------------
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
-        rows = self._rows(columns, plan)
+        inputs = Inputs(plan.views(columns))
         initial = self._initial(columns, plan)
-        carry_in = initial
-        if prefix is not None:
-            carry_in = kernels.seed(self.op, prefix.state, plan.kernel_dtype, initial)
-        out, state = self._scan(plan, rows, carry_in)
-        if rows.saw_nan(state):
-            rows = rows.resolved()
-            out, _ = self._scan(plan, rows, carry_in)
-        missing = self._missing(plan, rows, prefix, initial) if plan.marks else None
-        if plan.checks_overflow:
-            before = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
-            null = missing if isinstance(missing, np.ndarray) else None
-            check_overflow(self, columns[0], rows.views[0], out, before, null)
+        before, seen, null = (None, None, None) if prior is None else self._split(prior)
+        if isinstance(groups, OneGroup) and not self.in_groups:
+            return self._apply_to_one(columns, groups, plan, inputs, initial, before, seen, null)
+        carry_in = None
+        if before is not None:
+            carry_in = kernels.seed(plan.op, state_of(before), plan.kernel_dtype)
+        op = plan.op
+        if initial is not None:
+            op = starting_from(op, initial, tuple(type(x) for x in fields_of(initial)))
+        options: dict[str, Any] = {
+            "exclusive": self.options.exclusive,
+            "carry_in": carry_in,
+            "dtype": plan.kernel_dtype,
+        }
+        plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
+        if isinstance(groups, AdjacentGroups) and plain and inputs.unchecked_nans:
+            in_band = inputs.in_band()
+            if isinstance(in_band.nulls, InBand):  # the kernel tells whether there is any NaN
+                saw_null = plan.library.xp.zeros(1, np.bool_)
+                out = groups.scan(
+                    op, in_band.values, nulls=in_band.nulls, saw_null=saw_null, **options
+                )
+                whole = plan.layout.wrap(out, None, plan.dtype)  # while the kernel runs
+                if not saw_null[0]:
+                    inputs.mark_no_nan()
+                    return whole
+                missing = in_band.missing() if plan.has_nulls else None
+                return plan.layout.wrap(out, missing, plan.dtype)
+        inputs = inputs.resolved()
+        out = groups.scan(op, inputs.values, nulls=inputs.nulls, **options)
+        missing = None
+        if plan.has_nulls and not self.options.skipna:
+            missing = self._after_null(inputs, groups, null)
+        elif plan.has_nulls and inputs.nulls is not None:
+            missing = inputs.missing()
+        if plan.has_nulls and self._needs_seen():
+            missing = self._before_value(plan, inputs, groups, seen, missing, len(columns[0]))
         return plan.layout.wrap(out, missing, plan.dtype)
 
-    def _scan(self, plan: Plan, rows: Rows, carry_in: Any) -> tuple[Any, Any]:
-        return kernels.scan(
-            plan.op,
-            rows.values,
-            nulls=rows.nulls,
-            exclusive=self.exclusive,
-            reverse=self.reverse,
-            carry_in=carry_in,
-            dtype=plan.kernel_dtype,
-            mark_nulls=plan.marks and self.skipna and _in_band(plan, rows.nulls),
-            carry_out=bool(rows.unchecked_nans),
+    def _apply_to_one(
+        self,
+        columns: Sequence[Any],
+        groups: OneGroup,
+        plan: ScanPlan,
+        inputs: Inputs,
+        initial: Any,
+        before: States | None,
+        seen: Any,
+        null: Any,
+    ) -> Any:
+        """Scan rows that are in no groups."""
+        options = self.options
+        unchecked = bool(inputs.unchecked_nans) and options.skipna and plan.keeps_nan
+        if not unchecked:
+            inputs = inputs.resolved()
+        start = initial
+        if start is None and options.exclusive and plan.op == SIGNED_SUM:
+            start = plan.kernel_dtype.type(0)
+        carry_in = start
+        if before is not None:
+            carry_in = kernels.seed(self.op, state_of(before), plan.kernel_dtype, start)
+
+        def scan(inputs: Inputs) -> tuple[Any, Any]:
+            return kernels.scan(
+                plan.op,
+                inputs.values,
+                nulls=inputs.nulls,
+                exclusive=options.exclusive,
+                reverse=options.reverse,
+                carry_in=carry_in,
+                dtype=plan.kernel_dtype,
+                mark_nulls=plan.has_nulls and options.skipna and plan.writes_nulls(inputs.nulls),
+                carry_out=unchecked,
+            )
+
+        out, state = scan(inputs)
+        if unchecked and np.isnan(state_of(fields_of(state)[:1])):
+            inputs = inputs.resolved()
+            out, _ = scan(inputs)
+        elif unchecked:
+            inputs.mark_no_nan()
+        missing: Any = None
+        if plan.has_nulls and not options.skipna:
+            missing = self._after_null(inputs, groups, null)
+        elif plan.has_nulls and inputs.nulls is not None and not plan.writes_nulls(inputs.nulls):
+            missing = inputs.views[0] if len(inputs.views) == 1 else inputs.missing()
+        if plan.has_nulls and self._needs_seen():
+            missing = self._before_value(plan, inputs, groups, seen, missing, len(columns[0]))
+        if plan.checks_overflow:
+            assert plan.facts.overflow is not None
+            first = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
+            walk = Walk(self.label, options.exclusive, options.reverse)
+            flags = missing if isinstance(missing, np.ndarray) else None
+            view = inputs.views[0]
+            check_overflow(plan.facts.overflow, walk, columns[0], view, out, first, flags)
+        return plan.layout.wrap(out, missing, plan.dtype)
+
+    def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
+        """Where a null of the group came before, or is there."""
+        if inputs.nulls is None and null is None:
+            return None
+        return groups.any_so_far(
+            inputs.missing(), exclusive=self.options.exclusive, carry_in=_flag(null)
         )
 
-    def _missing(self, plan: Plan, rows: Rows, prefix: State | None, initial: Any) -> Any:
-        """Where the answer is null, if the kernel has not written its nulls itself."""
-        missing: Any = None
-        if not self.skipna:
-            missing = self._from_first_null(plan.library, rows, prefix)
-        elif rows.nulls is not None and not _in_band(plan, rows.nulls):
-            missing = rows.views[0] if len(rows.views) == 1 else rows.missing()
-        if self.exclusive and self.op.null_identity and initial is None:
-            missing = self._before_first_value(plan.library, rows, prefix, missing)
-        return missing
-
-    def _from_first_null(self, library: Library, rows: Rows, prefix: State | None) -> Any:
-        """Without skipna, a null makes all that follows null."""
-        count = len(rows.views[0].values)
-        null = library.xp.zeros(count, np.bool_)
-        if prefix is not None and prefix.null:
-            null[:] = True
-        elif rows.nulls is not None:
-            missing = rows.missing()
-            if not missing.any():
-                return None
-            if self.reverse:
-                last = count - 1 - int(missing[::-1].argmax())
-                null[: last + (not self.exclusive)] = True
-            else:
-                null[int(missing.argmax()) + self.exclusive :] = True
-        else:
-            return None
-        return null
-
-    def _before_first_value(
-        self, library: Library, rows: Rows, prefix: State | None, missing: Any
+    def _before_value(
+        self, plan: ScanPlan, inputs: Inputs, groups: Groups, seen: Any, missing: Any, count: int
     ) -> Any:
-        """Where nothing came before, a minimum is better told by a null than by its identity."""
-        count = len(rows.views[0].values)
-        if (prefix is not None and prefix.seen) or not count:
+        """Where no value of the group came before, or `missing` is true."""
+        if groups.is_one and bool(seen):
             return missing
-        arrays = library.xp
-        valid = arrays.ones(count, np.bool_) if rows.nulls is None else ~rows.missing()
-        null = missing.missing() if isinstance(missing, View) else missing
-        null = arrays.zeros(count, np.bool_) if null is None else null
-        if self.reverse:
-            first = count - 1 - int(valid[::-1].argmax()) if valid.any() else 0
-            null[first:] = True
-        else:
-            first = int(valid.argmax()) if valid.any() else count - 1
-            null[: first + 1] = True
-        return null
+        xp = plan.library.xp
+        valid = xp.ones(count, np.bool_) if inputs.nulls is None else ~inputs.missing()
+        found = groups.any_so_far(valid, exclusive=True, carry_in=_flag(seen))
+        null = xp.ones(count, np.bool_) if found is None else ~found
+        if missing is None:
+            return null
+        return null | (missing if kernels.is_array(missing) else missing.missing())
 
 
-def over_rows(op: Operator, dtype: np.dtype) -> Operator:
-    """Return the operator that scans rows which are in no groups, for answers of a dtype."""
-    return SIGNED_SUM if op == BUILT_IN["add"] and dtype.kind in "fc" else op
+def _flag(flag: Any) -> Any:
+    """A flag as a state on the host, or an array of flags as it is."""
+    return flag if flag is None or kernels.is_array(flag) else np.bool_(flag)
 
 
-@lru_cache(maxsize=4096)
-def plan_over_rows(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
-    """Return the plan of a scan of rows which are in no groups."""
-    found = plan(library, op, dtypes, requested)
-    if found.layout.passes_over_nan:  # Arrow's sums begin with 0.0
-        return found
-    return replace(found, op=over_rows(found.op, found.kernel_dtype))
+@lru_cache(maxsize=256)
+def starting_from(op: Operator, initial: Any, types: tuple[type, ...]) -> Operator:
+    """Return the operator whose answers are those of a scan that starts from a state, in every group.
 
-
-@lru_cache(maxsize=4096)
-def plan(library: Library, op: Operator, dtypes: tuple[Any, ...], requested: Any) -> Plan:
-    """Work out the dtypes of a scan; raises a TypeError that says what can be done."""
-    layouts = []
-    for dtype in dtypes:
-        layout = library.layout(dtype)
-        if layout is None:
-            raise TypeError(
-                f"dtype {dtype} cannot be scanned; leave it out with numeric_only=True or "
-                f"by choosing columns, or cast it with astype"
-            )
-        layouts.append(layout)
-    storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
-    families = zip(layouts, dtypes, strict=True)
-    masked = [(x, d) for x, d in families if x.nulls == "mask"]
-    own, source = (
-        (layouts[-1], dtypes[-1]) if not masked else masked[-1]
-    )  # the one that holds nulls
-    times = [d for d in dtypes if not library.is_number(d)]
-    method = METHODS.get(op)
-    result: Any
-    if requested is not None:
-        if times:
-            raise TypeError(f"dtype={requested} cannot be asked for a column of {times[0]}")
-        result = _requested(library, requested, own, source)
-        if own.nulls == "in band" and storages[-1].kind == "f" and _is_numpy_integer(result):
-            raise TypeError(
-                f"dtype={result} cannot hold the nulls of a column of {source}; ask for a nullable dtype "
-                f"such as 'Int64', or cast the column"
-            )
-    elif method is not None:
-        result = library.answer_dtype(method, source)
-    elif times:
-        if op not in POSITIONAL:
-            raise TypeError(
-                f"{op.name} is not defined for {times[0]}; cast it with astype('int64')"
-            )
-        result = source
-    else:
-        answer = kernels.signature(op, storages)
-        if not answer.scalar_output:
-            raise TypeError(
-                f"{op.name} has a tuple state and no lower, so it has no one value a row; "
-                f"give it lower="
-            )
-        out = answer.outputs[0]
-        nullable = any(s.kind in "fc" for s in storages)
-        if nullable and out.kind in "biu" and own.nulls == "in band" and op not in LOGICAL:
-            out = np.dtype(np.float64)  # the only NumPy type that holds the answers and their nulls
-        result = own.result(out, source)
-    layout = library.layout(result)
-    assert layout is not None
-    kernel_dtype = layout.storage(result)
-    kernels.signature(op, storages, kernel_dtype)
-    holds_null = layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times)
-    answers = IGNORING_NAN.get(op, op) if own.passes_over_nan else op
-    wraps = kernel_dtype.kind not in "iu" or answers not in OVERFLOWS
-    return Plan(
-        library,
-        tuple(layouts),
-        storages,
-        kernel_dtype,
-        result,
-        layout,
-        marks=holds_null and op not in LOGICAL,
-        op=answers,
-        shows_nan=op in SHOWING_NAN and kernel_dtype.kind == "f",
-        checks_overflow=not wraps and library.raises_on_overflow(result),
-    )
-
-
-def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
-    """The dtype that a user asked for, in the family of the column unless it names its own."""
-    if not library.is_number(requested):
-        raise TypeError(f"dtype must be a numeric dtype, found {requested}")
-    return own.result(requested, source) if isinstance(requested, np.dtype) else requested
-
-
-def _is_numpy_integer(dtype: Any) -> bool:
-    return isinstance(dtype, np.dtype) and dtype.kind in "biu"
-
-
-def _in_band(plan: Plan, nulls: kernels.Nulls) -> bool:
-    """Whether the kernel itself can write the nulls of the result."""
-    return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
+    `types` are those of the state's parts: 1 and 1.0 are equal, and their operators are not.
+    """
+    combine = op.combine
+    if op.lower is None:
+        return replace(op, lower=lambda s: combine(initial, s))
+    lower = op.lower
+    return replace(op, lower=lambda s: lower(combine(initial, s)))

@@ -13,22 +13,17 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.keys import Keys, any_null
+from ..frames.keys import any_null
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
 from ..kernels.marks import counter_of
-from .group_scan import scan_groups
-from .reduction_table import States
-from .runs import INT64
+from .groups import INT64, AdjacentGroups, Groups, OneGroup, SortedGroups, States
 
 NUMBER = "session"
 """Name of the session numbers."""
 
 _ADD = BUILT_IN["add"]
-
-State = tuple[Any, Any, int] | None
-"""First time, last time and gaps of the rows of one group, on the host; None of no rows."""
 
 
 def _whole(before: Any, after: Any, gap: Any) -> Any:
@@ -59,88 +54,83 @@ class CountGaps:
     """Name of the times' column, for messages."""
     gap: int | float
 
+    label = "sessionize"
+    reverse = False
+    needs_neighbours = True
+
     def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer."""
         return INT64
 
-    def state(self, columns: Sequence[Any]) -> State:
-        """Return what is known of the rows of one group."""
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         times = _times(columns[0])
+        if isinstance(groups, AdjacentGroups):
+            found = _reduced(
+                times, times, self._gaps(times, times, groups.keys.head_flags()), groups
+            )
+            return lambda: found
         if not len(times):
-            return None
+            return lambda: (None, None, 0)
         gaps = int(np.count_nonzero(self._gaps(times, times, None)))
-        return times[0].item(), times[-1].item(), gaps
+        return lambda: (times[0].item(), times[-1].item(), gaps)
 
-    def join(self, states: Sequence[State]) -> State:
-        """Return what is known of neighbouring parts of one group."""
-        found = None
-        for state in states:
-            if found is None or state is None:
-                found = found or state
+    def combine(self, states: Sequence[States]) -> States:
+        found: States = (None, None, 0)
+        for begin, end, gaps in states:
+            if begin is None:
+                continue
+            first, last, so_far = found
+            if first is None:
+                found = begin, end, gaps
             else:
-                gaps = found[2] + state[2] + self._is_wide(found[1], state[0])
-                found = found[0], state[1], gaps
+                found = first, end, so_far + gaps + self._is_wide(last, begin)
         return found
 
-    def apply(
-        self, columns: Sequence[Any], keys: Keys | None, carried: State, continues: bool
-    ) -> Any:
-        """Number the rows of a partition; without keys they are one group.
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        assert isinstance(groups, AdjacentGroups)
+        begins, ends, gaps = states
+        return _reduced(
+            begins, ends, gaps + self._gaps(ends, begins, groups.keys.head_flags()), groups
+        )
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        """Number the rows of a partition.
 
         Raises
         ------
         ValueError
             For times that are null, or that decrease within a group: in this partition, or from those before to it.
         """
-        times, before, heads = (
-            self._checked_times(columns),
-            0,
-            None if keys is None else keys.head_flags(),
-        )
+        times = self._checked_times(columns)
+        if isinstance(groups, SortedGroups):
+            return self._apply_after(columns, times, groups, prior)
+        heads = groups.keys.head_flags() if isinstance(groups, AdjacentGroups) else None
         self._check_order(columns, times, times, heads, lambda rows: rows)
-        if continues and carried is not None and len(times):
+        before = 0
+        if prior is not None and prior[0] is not None and len(times):
             first = times[0].item()
-            before = carried[2] + self._is_wide(carried[1], first)
-            if first < carried[1]:
+            before = prior[2] + self._is_wide(prior[1], first)
+            if first < prior[1]:
                 self._refuse(columns, slice(0, 1))
         flags = self._gaps(times, times, heads)
-        carry_in = np.int64(before)
-        if keys is None:
-            out, _ = kernels.scan(_ADD, flags, carry_in=carry_in, dtype=INT64, carry_out=False)
-        else:
-            out = scan_groups(
-                _ADD,
-                keys.arrays,
-                flags,
-                key_nulls=keys.nulls,
-                carry_in=carry_in if continues else None,
-                continues=continues,
-                dtype=INT64,
-            )
+        out = groups.scan(_ADD, flags, carry_in=np.int64(before), dtype=INT64)
         return library_of(columns[0]).from_integers(out)
 
-    def runs(self, columns: Sequence[Any], keys: Keys, starts: bool) -> tuple[Any, States]:
-        """Return the first time, the last time and the gaps of each group."""
-        times = _times(columns[0])
-        return _reduced(times, times, self._gaps(times, times, keys.head_flags()), keys)
-
-    def merge(self, library: Library, states: States, keys: Keys) -> States:
-        """Return the same of equal keys, given in the order of their rows."""
-        begins, ends, gaps = states
-        return _reduced(begins, ends, gaps + self._gaps(ends, begins, keys.head_flags()), keys)[1]
-
-    def apply_after(
-        self, columns: Sequence[Any], prior: States, order: Any, back: Any, keys: Keys
+    def _apply_after(
+        self, columns: Sequence[Any], times: Any, groups: SortedGroups, prior: States | None
     ) -> Any:
         """Number the rows of a partition, after those of their groups that came before."""
-        times, library = self._checked_times(columns), library_of(columns[0])
-        join = library.xp.concatenate
-        begins, ends = (join([each, times])[order] for each in prior[:2])
-        gaps, heads = join([prior[2], np.zeros_like(times, INT64)])[order], keys.head_flags()
-        known = len(prior[0])
-        self._check_order(columns, ends, begins, heads, lambda rows: order[rows] - known)
+        assert prior is not None
+        begins, ends = (groups.arranged(each, times) for each in prior[:2])
+        gaps, heads = (
+            groups.arranged(prior[2], np.zeros_like(times, INT64)),
+            groups.keys.head_flags(),
+        )
+        self._check_order(
+            columns, ends, begins, heads, lambda rows: groups.order[rows] - groups.before
+        )
         gaps += self._gaps(ends, begins, heads)
-        return library.from_integers(scan_groups(_ADD, keys.arrays, gaps)[back])
+        out = AdjacentGroups(groups.keys).scan(_ADD, gaps)
+        return library_of(columns[0]).from_integers(out[groups.back])
 
     def _checked_times(self, columns: Sequence[Any]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:
@@ -199,14 +189,14 @@ def _times(column: Any) -> Any:
     return values.astype(f"{kind if kind in 'fu' else 'i'}8", copy=False)
 
 
-def _reduced(begins: Any, ends: Any, gaps: Any, keys: Keys) -> tuple[Any, States]:
-    """Where each group starts, and its first begin, its last end and the sum of its gaps."""
-    options: dict[str, Any] = {"key_nulls": keys.nulls, "dtype": INT64}
-    first, total = kernels.reduce_by_key(_ADD, keys.arrays, gaps, **options)
+def _reduced(begins: Any, ends: Any, gaps: Any, groups: AdjacentGroups) -> States:
+    """The first begin, the last end and the sum of the gaps of each group."""
+    (total,) = groups.reduce(_ADD, gaps, dtype=INT64)()
+    first = groups.first_rows
     last = np.empty_like(first)
     last[:-1] = first[1:] - 1
     last[-1:] = len(gaps) - 1
-    return first, (begins[first], ends[last], total)
+    return begins[first], ends[last], total
 
 
 # --- without keys ------------------------------------------------------------------------------------
@@ -227,15 +217,15 @@ class SessionNumbers:
     def meta(self, times: Any) -> Any:
         return self.apply(times, None)
 
-    def aggregate(self, partition: Any) -> State:
+    def aggregate(self, partition: Any) -> States:
         with library_of(partition).reading(partition):
-            return self.gaps.state([partition])
+            return self.gaps.aggregate([partition], OneGroup())()
 
-    def combine(self, aggregates: Sequence[State]) -> State:
-        return self.gaps.join(aggregates)
+    def combine(self, aggregates: Sequence[States]) -> States:
+        return self.gaps.combine(aggregates)
 
-    def apply(self, partition: Any, prefix: State) -> Any:
+    def apply(self, partition: Any, prefix: States | None) -> Any:
         library = library_of(partition)
         with library.reading(partition):
-            array = self.gaps.apply([partition], None, prefix, prefix is not None)
+            array = self.gaps.apply([partition], OneGroup(), prefix)
             return library.series(array, library_of(partition).index(partition), NUMBER)

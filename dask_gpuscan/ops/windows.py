@@ -1,7 +1,7 @@
-"""Windows that grow from the first row: expanding statistics and exponentially weighted means.
+"""Windows that grow from the first row, or from the first of each group: expanding statistics and ewm means.
 
 Each statistic is an operator over float64, a table below; rows with too few observations are null. Infinite
-values count as missing, as in pandas. This module must never know that there are several partitions.
+values count as missing, as in pandas.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
 from ..frames.messages import column_title
+from ..frames.protocol import Library
 from ..frames.registry import library_of
-from ..kernels import Operator
+from ..kernels import BUILT_IN, Operator, is_array
+from .groups import Groups, States, fields_of, folded, merged, state_of
+
+_ADD = BUILT_IN["add"]
 
 _EMPTY = float("inf")
 
@@ -75,7 +78,7 @@ def _moments_lift(x: Any) -> Any:
     return (1.0, x, 0.0) if _finite(x) else (0.0, 0.0, 0.0)
 
 
-_moments = kernels.BUILT_IN["welford"].combine
+_moments = BUILT_IN["welford"].combine
 
 
 def _count(a: Any, b: Any) -> Any:
@@ -197,16 +200,11 @@ EWM: dict[tuple[bool, bool], Operator] = {
 
 
 @dataclass(frozen=True)
-class WindowState:
-    """The operator's state, and the number of observations up to what `min_periods` needs."""
+class Window:
+    """A statistic over all rows so far, of a column of numbers, in groups or not.
 
-    state: Any
-    observed: int
-
-
-@dataclass(frozen=True)
-class WindowColumn:
-    """A statistic over all rows so far, of a column of numbers."""
+    The states are those of the operator, then the number of observations.
+    """
 
     label: str
     op: Operator
@@ -215,6 +213,7 @@ class WindowColumn:
     every_row: bool = False
     """Whether each row is an observation, null or not; else each finite value is one."""
     reverse = False
+    needs_neighbours = False
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         column = columns[0]
@@ -232,29 +231,45 @@ class WindowColumn:
         values = library.floats(column)
         if self.decay is None:
             return values
-        arrays = library.xp
-        return values, arrays.broadcast_to(arrays.asarray(self.decay, np.float64), values.shape)
+        xp = library.xp
+        return values, xp.broadcast_to(xp.asarray(self.decay, np.float64), values.shape)
 
-    def aggregate(self, columns: Sequence[Any]) -> Callable[[], WindowState]:
+    def _observations(self, inputs: Any) -> Any:
+        """One in each row that is an observation."""
+        values = fields_of(inputs)[0]
+        return (np.isfinite(values) | self.every_row).astype(np.int64)
+
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         inputs = self._inputs(columns[0])
-        _, read = kernels.aggregating(self.op, inputs)
-        return lambda: WindowState(read(), self._observe(inputs, 0)[0])
+        read = groups.reduce(self.op, inputs)
+        if groups.is_one:
+            return lambda: (*read(), self._observed_in(inputs, 0)[0])
+        observed = groups.reduce(_ADD, self._observations(inputs))
+        return lambda: (*read(), *observed())
 
-    def combine(self, aggregates: Sequence[WindowState]) -> WindowState:
-        state = kernels.fold(self.op, [a.state for a in aggregates])
-        return WindowState(state, sum(a.observed for a in aggregates))
+    def combine(self, states: Sequence[States]) -> States:
+        observed = sum(s[-1] for s in states)
+        return (*folded(self.op, [s[:-1] for s in states]), observed)
 
-    def apply(self, columns: Sequence[Any], prefix: WindowState | None) -> Any:
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        return (*merged(self.op, states[:-1], groups), *merged(_ADD, states[-1:], groups))
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         inputs = self._inputs(columns[0])
-        state, observed = (None, 0) if prefix is None else (prefix.state, prefix.observed)
-        out, _ = kernels.scan(self.op, inputs, carry_in=state, carry_out=False)
-        _, short = self._observe(inputs, observed)
-        out[:short] = np.nan
+        state, observed = (None, None) if prior is None else (state_of(prior[:-1]), prior[-1])
+        out = groups.scan(self.op, inputs, carry_in=state)
+        if groups.is_one:
+            _, few = self._observed_in(inputs, int(observed or 0))
+            out[:few] = np.nan
+        else:
+            before = observed if observed is None or is_array(observed) else np.int64(observed)
+            flags = self._observations(inputs)
+            out[groups.scan(_ADD, flags, carry_in=before) < self.min_periods] = np.nan
         return library_of(columns[0]).from_floats(out)
 
-    def _observe(self, inputs: Any, observed: int) -> tuple[int, int]:
+    def _observed_in(self, inputs: Any, observed: int) -> tuple[int, int]:
         """Count observations up to `min_periods`; also the rows that come before there are enough."""
-        values = inputs if self.decay is None else inputs[0]
+        values = fields_of(inputs)[0]
         done, chunk = 0, 64
         while observed < self.min_periods and done < len(values):
             piece = values[done : done + chunk]

@@ -1,0 +1,234 @@
+"""Reductions of groups: the methods of `GroupBy` that give one row a group."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..frames.messages import name_list
+from ..frames.registry import library_of, names_of
+from ..graph.lookback import is_lazy, look_back
+from ..graph.tree_reduce import tree_reduce
+from ..kernels import Operator
+from ..ops.groupby_clustered import ClusteredReduce
+from ..ops.groupby_library import agg_by_library, reduce_by_library
+from ..ops.groupby_table import KeyedReduce
+from ..ops.library_reduction import reduction_of
+from ..ops.operation import GroupReduction, Part
+from ..ops.reduce import ReduceColumn
+from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
+from ..ops.scan import check_flags
+from .arguments import check_ddof, check_operator, named_reductions
+from .groupby_columns import GroupByColumns
+
+NAMES = (*REDUCTIONS, *SPREADS)
+"""The reductions that `agg` takes by name."""
+
+
+class GroupByReductions(GroupByColumns):
+    """The part of `GroupBy` that reduces."""
+
+    # --- how --------------------------------------------------------------------------------------
+
+    @property
+    def _may_ask(self) -> bool:
+        """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
+        if self._one_pass or is_lazy(self._obj) or isinstance(self._selected, tuple):
+            return False  # pandas takes a tuple for a list of names
+        return len(self._obj) > 0
+
+    def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
+        """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""
+        picked = self._selected if isinstance(self._selected, list) else []
+        if not self._may_ask or len(set(picked)) < len(picked):
+            return None
+        chosen = names[0] if self._as_series else list(dict.fromkeys(names))
+        return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
+
+    def _operation(self, name: str, column: Hashable, ddof: int = 1) -> Any:
+        found = spread(name, ddof) if name in SPREADS else REDUCTIONS[name]
+        return reduction_of(library_of(self._meta), self._column(column).dtype, found)
+
+    def _run_parts(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> Any:
+        """Reduce groups to one row each, by our own means."""
+        label = f"groupby-{parts[0].operation.name}" if len(parts) == 1 else "groupby-agg"
+        frame = self._needed([n for part in parts for n in part.sources])
+        carry = ClusteredReduce(
+            self._by,
+            label=label,
+            parts=tuple(parts),
+            as_series=as_series,
+            dropna=self._dropna,
+            sorts=self._is_sorted,
+            named=named,
+        )
+        if self._one_pass:
+            return look_back(frame, carry)
+        return tree_reduce(frame, KeyedReduce(carry))
+
+    def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
+        check_flags(numeric_only=numeric_only)
+        names = self._columns(numeric_only)
+        found = self._ask_library(names, name, **options)
+        if found is not None:
+            return found
+        parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
+        if not parts:
+            raise ValueError(f"{name} needs at least one column besides the keys")
+        return self._run_parts(parts, self._as_series)
+
+    def sum(self, numeric_only: bool = False) -> Any:
+        """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0."""
+        return self._reduce("sum", numeric_only)
+
+    def prod(self, numeric_only: bool = False) -> Any:
+        """Return the product of each group."""
+        return self._reduce("prod", numeric_only)
+
+    def min(self, numeric_only: bool = False) -> Any:
+        """Return the smallest value of each group."""
+        return self._reduce("min", numeric_only)
+
+    def max(self, numeric_only: bool = False) -> Any:
+        """Return the largest value of each group."""
+        return self._reduce("max", numeric_only)
+
+    def any(self) -> Any:
+        """Return whether any value of each group is true (not zero)."""
+        return self._reduce("any")
+
+    def all(self) -> Any:
+        """Return whether all values of each group are true (not zero)."""
+        return self._reduce("all")
+
+    def count(self) -> Any:
+        """Return the number of values of each group that are not null."""
+        return self._reduce("count")
+
+    def mean(self, numeric_only: bool = False) -> Any:
+        """Return the mean of each group."""
+        return self._reduce("mean", numeric_only)
+
+    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the variance of each group, divided by the number of values less `ddof`."""
+        return self._reduce("var", numeric_only, ddof=check_ddof(ddof))
+
+    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the standard deviation of each group."""
+        return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
+
+    def first(self, numeric_only: bool = False) -> Any:
+        """Return the first value of each group that is not null, of any dtype."""
+        return self._reduce("first", numeric_only)
+
+    def last(self, numeric_only: bool = False) -> Any:
+        """Return the last value of each group that is not null, of any dtype."""
+        return self._reduce("last", numeric_only)
+
+    def nunique_consecutive(self) -> Any:
+        """Return how many runs of equal values each group has, in the rows' order; nulls are passed over."""
+        return self._reduce("nunique_consecutive")
+
+    def size(self) -> Any:
+        """Return the number of rows of each group, as a Series."""
+        names = self._columns()[:1]
+        if not names:
+            names = [n for n in self._by.columns if n not in self._by.levels][:1]
+        found = self._ask_library(names, "size")  # cuDF has none for columns of Arrow's dtypes
+        if found is not None:
+            return found
+        name = self._meta.name if self._meta.ndim == 1 else None
+        name = self._selected if self._as_series and self._meta.ndim == 2 else name
+        if self._as_series:
+            part = Part(name, (self._columns()[0],), ReduceColumn(REDUCTIONS["size"]))
+        else:
+            part = Part(name, (), ReduceColumn(ROWS))
+        return self._run_parts([part], True)
+
+    def reduce(self, op: Operator) -> Any:
+        """Reduce each group by any operator.
+
+        Parameters
+        ----------
+        op : Operator
+            One of several inputs takes the columns in their order, and answers with one Series.
+
+        Returns
+        -------
+        Series or DataFrame
+            The operator's answer of each group; its identity where a group has no values.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].reduce(dask_gpuscan.bitwise_xor).to_dict()
+        {1: 5, 2: 5}
+        """
+        reduction = Reduction(check_operator(op).name, op, lambda numbers, states: states)
+        operation = ReduceColumn(replace(reduction, finish=_unused), user=True)
+        parts, joint = self._op_parts(op, operation)
+        return self._run_parts(parts, joint or self._as_series)
+
+    def agg(self, functions: Any = None, **named: tuple[Hashable, str]) -> Any:
+        """Return several reductions of each group.
+
+        Parameters
+        ----------
+        functions : str, list of str or dict, optional
+            Names of reductions for all columns, or by column; lists give columns of two levels, as in pandas.
+        **named : (column, name)
+            One column of the result each.
+
+        Returns
+        -------
+        Series or DataFrame
+
+        Raises
+        ------
+        ValueError
+            For unknown columns and reductions.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k", clustered=True).agg(low=("x", "min"), rows=("x", "size"))
+           low  rows
+        k
+        1    3     2
+        2    5     1
+        """
+        wanted, two_levels = named_reductions(self._columns(), self._as_series, functions, named)
+        known = self._columns()
+        if self._meta.ndim == 2 and self._selected is None:
+            known = names_of(self._meta)  # keys too, if they are named
+        for _, column, name in wanted:
+            if column not in known:
+                raise ValueError(f"agg names column {column!r}, found {name_list(known)}")
+            if name not in NAMES:
+                raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
+        out = None
+        if self._may_ask and library_of(self._meta).widens_by_value:
+            for _, column, _ in wanted:
+                self._column(column)
+            out = agg_by_library(self._obj, self._by, self._dropna, wanted, bool(named))
+        if out is None:
+            parts = [
+                Part(label, (column,), self._operation(name, column))
+                for label, column, name in wanted
+            ]
+            out = self._run_parts(parts, False, named=bool(named))
+        if two_levels:
+            labels = library_of(self._meta).pair_names([label for label, _, _ in wanted])
+            out.columns = labels
+        if isinstance(functions, str) and self._as_series:
+            return out[wanted[0][0]]
+        return out
+
+
+def _unused(xp: Any, states: Any) -> Any:
+    raise AssertionError("an operator of a user's lowers its own states")

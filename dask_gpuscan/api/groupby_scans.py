@@ -1,0 +1,236 @@
+"""Scans within groups: the methods of `GroupBy` that give one row a row, in the rows' own order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..graph.lookback import look_back
+from ..kernels import BUILT_IN, Operator
+from ..ops.fill import Fill
+from ..ops.groupby_clustered import ClusteredScan
+from ..ops.groupby_table import KeyedScan
+from ..ops.operation import GroupScan, Part
+from ..ops.row_number import CountRows
+from ..ops.scan import Scan, ScanOptions, check_flags
+from .arguments import check_limit, check_operator, checked_options
+from .groupby_columns import GroupByColumns
+from .rows import with_row_numbers
+from .windows import Ewm, Expanding
+
+
+class GroupByScans(GroupByColumns):
+    """The part of `GroupBy` that scans."""
+
+    def _scan(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
+        carry = ClusteredScan(
+            self._by,
+            label=f"groupby-{label}",
+            parts=tuple(parts),
+            as_series=as_series,
+            dropna=self._dropna,
+            sorts=self._is_sorted,
+            reverse=any(part.operation.reverse for part in parts),
+            null_keys=self._null_keys,
+        )
+        frame = self._needed([n for part in parts for n in part.sources])
+        return look_back(frame, carry if self._one_pass else KeyedScan(carry))
+
+    def _scan_columns(self, operation: GroupScan, numeric_only: bool = False) -> Any:
+        check_flags(numeric_only=numeric_only)
+        parts = [Part(n, (n,), operation) for n in self._columns(numeric_only)]
+        return self._scan(operation.label, parts, self._as_series)
+
+    def _cumulate(self, label: str, op: str, options: ScanOptions, numeric_only: bool) -> Any:
+        options = checked_options(options, self._columns())
+        operation = Scan(label, BUILT_IN[op], options, in_groups=True, null_keys=self._null_keys)
+        return self._scan_columns(operation, numeric_only)
+
+    def cumsum(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running sum within each group, row by row; of integers in 64 bits.
+
+        Parameters
+        ----------
+        numeric_only, exclusive, reverse, skipna, dtype
+            As for `Gpuscan.cumsum`.
+        initial : scalar or dict of column to scalar, optional
+            Start each group from this value rather than from zero.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows, the order and the index of the frame; null in rows whose key is null.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cumsum(exclusive=True, initial=100).tolist()
+        [100, 100, 106]
+        """
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cumsum", "add", options, numeric_only)
+
+    def cumprod(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running product within each group, as `cumsum`; of integers in 64 bits."""
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cumprod", "multiply", options, numeric_only)
+
+    def cummax(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running maximum within each group; parameters as for `cumsum`."""
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cummax", "maximum", options, numeric_only)
+
+    def cummin(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the running minimum within each group; parameters as for `cumsum`."""
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cummin", "minimum", options, numeric_only)
+
+    def ffill(self, limit: int | None = None) -> Any:
+        """Fill nulls with the last value before them in their group, of columns of any dtype."""
+        return self._scan_columns(Fill(False, check_limit(limit), in_groups=True))
+
+    def bfill(self, limit: int | None = None) -> Any:
+        """Fill nulls with the next value after them in their group, of columns of any dtype."""
+        return self._scan_columns(Fill(True, check_limit(limit), in_groups=True))
+
+    def cumcount(self, ascending: bool = True) -> Any:
+        """Return the number of each row within its group, from 0; or from the end."""
+        check_flags(ascending=ascending)
+        return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)
+
+    def row_number(self) -> Any:
+        """Return the number of each row within its group, from 0, as a Series ``row_number``."""
+        return self._scan("row-number", [Part("row_number", (), CountRows())], True)
+
+    def ewm(
+        self,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: float | None = None,
+        alpha: float | None = None,
+        min_periods: int | None = 0,
+        adjust: bool = True,
+        ignore_na: bool = False,
+    ) -> Ewm:
+        """Return exponentially weighted windows of each group's rows; arguments as for `pandas.DataFrame.ewm`.
+
+        Answers have the rows, the order and the index of the frame, where pandas brings groups together.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
+        >>> df.gpuscan.groupby("k")["x"].ewm(alpha=0.5, adjust=False).mean().tolist()
+        [1.0, 5.0, 1.5]
+        """
+        options = (com, span, halflife, alpha, min_periods, adjust, ignore_na)
+        return Ewm(self._scan_columns, *options)
+
+    def expanding(self, min_periods: int = 1) -> Expanding:
+        """Return windows of each group's rows so far; arguments as for `pandas.DataFrame.expanding`.
+
+        Answers have the rows, the order and the index of the frame, where pandas brings groups together.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
+        >>> df.gpuscan.groupby("k")["x"].expanding().mean().tolist()
+        [1.0, 5.0, 1.5]
+        """
+        return Expanding(self._scan_columns, min_periods)
+
+    def scan(
+        self,
+        op: Operator,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        positions: bool = False,
+    ) -> Any:
+        """Scan within groups by any operator.
+
+        Parameters
+        ----------
+        op : Operator
+            One of several inputs takes the columns in their order, and answers with one Series.
+        exclusive, initial, reverse, skipna, dtype, positions
+            As for `Gpuscan.scan`. Each group starts from `initial`; positions are those in the whole collection.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows, the order and the index of the frame.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].scan(dask_gpuscan.bitwise_xor).tolist()
+        [6, 3, 3]
+        """
+        check_operator(op)
+        check_flags(positions=positions)
+        if positions:
+            return self._numbered().scan(
+                op,
+                exclusive=exclusive,
+                initial=initial,
+                reverse=reverse,
+                skipna=skipna,
+                dtype=dtype,
+            )
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        options = checked_options(options, self._columns())
+        operation = Scan(f"scan-{op.name}", op, options, in_groups=True)
+        parts, joint = self._op_parts(op, operation)
+        return self._scan(operation.label, parts, joint or self._as_series)
+
+    def _numbered(self) -> Any:
+        """The same groups, of the same columns and one of row numbers."""
+        columns = self._columns()
+        frame, name = with_row_numbers(self._obj)
+        groups = frame.gpuscan.groupby(
+            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
+        )
+        return groups[[*columns, name]]

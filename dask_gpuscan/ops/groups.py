@@ -1,0 +1,333 @@
+"""How the rows of a partition lie in groups, and the one scan and the one reduction that operations need of each way.
+
+Rows are all one group, or equal keys are adjacent, or each row has the code of its group; a group may have had rows
+before. An operation is written once, for any of these.
+
+The states of an operation are a tuple of fields: scalars on the host where they stand for one group, arrays with one
+item a group where they stand for many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import kernels
+from ..frames.keys import Codes, Keys
+from ..kernels import BUILT_IN, Nulls, Operator
+from ..kernels.product import product
+
+INT64 = np.dtype(np.int64)
+
+States = tuple[Any, ...]
+"""One item a field: scalars of one group, or arrays of one item a group."""
+
+ANY = BUILT_IN["logical_any"]
+
+
+def fields_of(state: Any) -> States:
+    """Return an operator's state, or arrays of states, as fields."""
+    return state if isinstance(state, tuple) else (state,)
+
+
+def state_of(fields: States) -> Any:
+    """Return fields as an operator's state: the one field itself, or all of them."""
+    return fields if len(fields) > 1 else fields[0]
+
+
+class Groups(Protocol):
+    """Rows in groups."""
+
+    is_one: bool
+    """Whether all rows are one group."""
+    reverse: bool
+    """Whether rows are met from the last to the first."""
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        nulls: Nulls = None,
+        exclusive: bool = False,
+        carry_in: Any = None,
+        dtype: Any = None,
+    ) -> Any:
+        """Scan within groups; `carry_in` is the state, or the states, that groups had before."""
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        """Begin to reduce each group; the function that is returned waits for the states."""
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        """Tell for each row whether a flag of its group was set up to it; None if none is in any row."""
+
+
+class OneGroup:
+    """All rows are one group."""
+
+    is_one = True
+
+    def __init__(self, reverse: bool = False) -> None:
+        self.reverse = reverse
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        nulls: Nulls = None,
+        exclusive: bool = False,
+        carry_in: Any = None,
+        dtype: Any = None,
+    ) -> Any:
+        out, _ = kernels.scan(
+            op,
+            values,
+            nulls=nulls,
+            exclusive=exclusive,
+            reverse=self.reverse,
+            carry_in=carry_in,
+            dtype=dtype,
+            carry_out=False,
+        )
+        return out
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        _, read = kernels.aggregating(op, values, dtype=dtype, nulls=nulls, reverse=self.reverse)
+        return lambda: fields_of(read())
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        count = len(flags)
+        if carry_in:
+            return flags | True
+        if not count or not flags.any():
+            return None
+        met = flags & False
+        if self.reverse:
+            met[: count - int(flags[::-1].argmax()) - exclusive] = True
+        else:
+            met[int(flags.argmax()) + exclusive :] = True
+        return met
+
+
+class AdjacentGroups:
+    """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
+
+    is_one = False
+
+    def __init__(self, keys: Keys, continues: bool = False, reverse: bool = False) -> None:
+        self.keys = keys
+        self.continues = continues
+        self.reverse = reverse
+        self._starts: Any = None
+
+    @property
+    def first_rows(self) -> Any:
+        """The row in which each group starts."""
+        if self._starts is None:
+            self._starts, _ = kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
+        return self._starts
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        nulls: Nulls = None,
+        exclusive: bool = False,
+        carry_in: Any = None,
+        dtype: Any = None,
+        saw_null: Any = None,
+    ) -> Any:
+        out, _ = kernels.scan_by_key(
+            op,
+            self.keys.arrays,
+            values,
+            key_nulls=self.keys.nulls,
+            nulls=nulls,
+            exclusive=exclusive,
+            reverse=self.reverse,
+            carry_in=carry_in,
+            continues=self.continues,
+            dtype=dtype,
+            met=saw_null,
+            carry_out=False,
+        )
+        return out
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        starts, states = kernels.reduce_by_key(
+            op,
+            self.keys.arrays,
+            values,
+            key_nulls=self.keys.nulls,
+            nulls=nulls,
+            dtype=dtype,
+            starts=self._starts is None,
+        )
+        if starts is not None:
+            self._starts = starts
+        return lambda: fields_of(states)
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
+
+
+class CodedGroups:
+    """Each row has the code of its group; the groups with the first codes may have had rows before."""
+
+    is_one = reverse = False
+
+    def __init__(self, codes: Codes) -> None:
+        self.codes = codes
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        nulls: Nulls = None,
+        exclusive: bool = False,
+        carry_in: Any = None,
+        dtype: Any = None,
+    ) -> Any:
+        codes = self.codes
+        out, _ = kernels.scan_by_code(
+            op,
+            codes.array,
+            values,
+            codes.groups,
+            nulls=nulls,
+            exclusive=exclusive,
+            carry_in=carry_in,
+            dtype=dtype,
+        )
+        return out
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        codes = self.codes
+        states = kernels.reduce_by_code(
+            op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype
+        )
+        return lambda: fields_of(states)
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
+
+    @property
+    def first_rows(self) -> np.ndarray:
+        """The row in which each code is met first."""
+        first = np.empty(self.codes.groups, np.int64)
+        first[self.codes.array[::-1]] = np.arange(len(self.codes.array) - 1, -1, -1)
+        return first
+
+
+class SortedGroups:
+    """Rows in any order that are brought together with what their groups had before, scanned, and brought back.
+
+    Parameters
+    ----------
+    keys : Keys
+        Of groups that had rows before, one row each, and of the rows, in the order in which equal keys are adjacent.
+    order : array
+        Where each of these comes from: groups first, then rows.
+    back : array
+        Where each row is in that order.
+    before : int
+        How many groups had rows before.
+    """
+
+    is_one = reverse = False
+
+    def __init__(self, xp: Any, keys: Keys, order: Any, back: Any, before: int) -> None:
+        self.xp = xp
+        self.keys, self.order, self.back, self.before = keys, order, back, before
+
+    def arranged(self, states: Any, values: Any) -> Any:
+        """Return the state of each group before its rows, equal keys being adjacent."""
+        return self.xp.concatenate([states, values])[self.order]
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        nulls: Nulls = None,
+        exclusive: bool = False,
+        carry_in: Any = None,
+        dtype: Any = None,
+    ) -> Any:
+        rows = self.xp.arange(len(self.back), dtype=INT64)
+        _, states = kernels.reduce_by_key(
+            op, [rows], values, nulls=nulls, dtype=dtype, starts=False
+        )
+        lifted = fields_of(states)
+        if carry_in is None:
+            inputs = [v.dtype for v in fields_of(values)]
+            identity = fields_of(kernels.signature(op, inputs, dtype).identity)
+            before: States = tuple(
+                self.xp.full(self.before, x, f.dtype) for x, f in zip(identity, lifted, strict=True)
+            )
+        else:
+            before = fields_of(carry_in)
+        both = tuple(self.arranged(b, x) for b, x in zip(before, lifted, strict=True))
+        out, _ = kernels.scan_by_key(
+            on_states(op, both),
+            self.keys.arrays,
+            state_of(both),
+            exclusive=exclusive,
+            dtype=dtype if len(both) == 1 else None,
+            carry_out=False,
+        )
+        out = out[self.back]
+        return out if dtype is None else out.astype(dtype, copy=False)
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        raise NotImplementedError  # groups are reduced before anything is known of those before
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
+
+
+# --- states ------------------------------------------------------------------------------------------
+
+
+def on_states(op: Operator, states: States) -> Operator:
+    """Return the operator whose elements are states of another."""
+    number = states[0].dtype
+    if number.kind == "f" and op == product(number):
+        return product(number, states=True)
+    return _on_states(op, tuple(s.dtype for s in states))
+
+
+@lru_cache(maxsize=256)
+def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
+    if len(dtypes) == 1:
+        return replace(op, lift=None, inputs=1)
+    # identities that depend on the dtype are those of operators whose state starts with the element
+    identity = op.identity_for(*[dtypes[0]] * op.inputs)
+    return Operator(op.combine, identity, None, op.lower, op.name)
+
+
+def merged(op: Operator, states: States, groups: Groups) -> States:
+    """Reduce the states of each group to one."""
+    return groups.reduce(on_states(op, states), state_of(states))()
+
+
+def folded(op: Operator, states: list[States]) -> States:
+    """Combine states of neighbouring parts of one group, on the host."""
+    return fields_of(kernels.fold(op, [state_of(s) for s in states]))

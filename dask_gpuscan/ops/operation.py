@@ -1,0 +1,75 @@
+"""What is done to columns: reductions and scans of groups, of which rows that are in no groups are one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..frames.protocol import Library
+from .groups import Groups, States
+from .runs import Runs
+
+
+class GroupOperation(Protocol):
+    """What is done to one column of groups, or to several that are the inputs of one operator."""
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer; raises what the user should see before anything is computed."""
+
+    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+        """Begin to reduce each group; the function that is returned waits for the states."""
+
+    def combine(self, states: Sequence[States]) -> States:
+        """States of neighbouring parts of one group, on the host, as one."""
+
+    def merge(self, library: Library, states: States, groups: Groups) -> States:
+        """Arrays of states, of which those of equal keys become one."""
+
+
+class GroupReduction(GroupOperation, Protocol):
+    """One answer a group."""
+
+    @property
+    def name(self) -> str:
+        """For the names of tasks, and messages."""
+
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        """Array of the answers of groups, given their states."""
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
+    ) -> Any:
+        """Array of the answers of runs, given the state of the one that was open before."""
+
+
+class GroupScan(GroupOperation, Protocol):
+    """One answer a row."""
+
+    @property
+    def label(self) -> str:
+        """For the names of tasks, and messages."""
+
+    @property
+    def needs_neighbours(self) -> bool:
+        """Whether it compares a row with the one before in its group, so that equal keys must be adjacent."""
+
+    @property
+    def reverse(self) -> bool:
+        """Whether rows are met from the last to the first."""
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        """Array of the answers of rows, given the states of their groups before."""
+
+
+Operation = TypeVar("Operation", bound=GroupOperation)
+Done = TypeVar("Done", bound=GroupOperation, covariant=True)
+
+
+@dataclass(frozen=True)
+class Part(Generic[Done]):
+    """One column of a result: its name, what it is made of (columns, keys; none: rows are counted), and how."""
+
+    name: Hashable
+    sources: tuple[Hashable, ...]
+    operation: Done

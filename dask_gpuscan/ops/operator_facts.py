@@ -1,0 +1,80 @@
+"""What operations on columns know of an operator: one row of facts each, found by what the operator computes.
+
+Operators are equal if their functions are, so a user's own sum has the facts of the built-in one, whatever its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels import BUILT_IN, Operator
+from .overflow import PRODUCTS, SUMS, Overflow
+
+_MINIMUM, _MAXIMUM = BUILT_IN["minimum"], BUILT_IN["maximum"]
+
+LARGEST_NUMBER = Operator(
+    lambda a, b: a if (a > b) | (b != b) else b,
+    _MAXIMUM.identity,
+    name="maximum-but-nan",
+    inputs=1,
+    null_identity=True,
+)
+SMALLEST_NUMBER = Operator(
+    lambda a, b: a if (a < b) | (b != b) else b,
+    _MINIMUM.identity,
+    name="minimum-but-nan",
+    inputs=1,
+    null_identity=True,
+)
+
+
+def _least_zero(dtype: np.dtype) -> Any:
+    zero = -0.0 if dtype.kind in "fc" else 0
+    return complex(zero, zero) if dtype.kind == "c" else zero
+
+
+SIGNED_SUM = Operator(BUILT_IN["add"].combine, _least_zero, name="add", inputs=1)
+"""Sums that begin with -0.0, which changes no number."""
+
+
+@dataclass(frozen=True)
+class OperatorFacts:
+    """Facts about one operator."""
+
+    library_method: str | None = None
+    """The method of a dataframe library that scans by it."""
+    over_nan: Operator | None = None
+    """The operator where NaN is neither a null nor a value that an extreme takes, as in Arrow."""
+    over_rows: Operator | None = None
+    """The operator of floating-point rows that are in no groups, as NumPy has it; in groups pandas begins with 0.0."""
+    keeps_nan: bool = False
+    """Whether a state stays NaN once an element was NaN."""
+    answers_at_nulls: bool = False
+    """Whether the answer at a null is the state, which is no null."""
+    takes_times: bool = False
+    """Whether it only chooses among elements, and so takes datetimes too."""
+    overflow: Overflow | None = None
+    """How answers that leave an integer type are found; None if none does."""
+
+
+FACTS: dict[Operator, OperatorFacts] = {
+    BUILT_IN["add"]: OperatorFacts("cumsum", None, SIGNED_SUM, keeps_nan=True, overflow=SUMS),
+    BUILT_IN["multiply"]: OperatorFacts("cumprod", keeps_nan=True, overflow=PRODUCTS),
+    _MAXIMUM: OperatorFacts("cummax", LARGEST_NUMBER, keeps_nan=True),
+    _MINIMUM: OperatorFacts("cummin", SMALLEST_NUMBER, keeps_nan=True),
+    BUILT_IN["logical_any"]: OperatorFacts(answers_at_nulls=True),
+    BUILT_IN["logical_all"]: OperatorFacts(answers_at_nulls=True),
+    BUILT_IN["first"]: OperatorFacts(takes_times=True),
+    BUILT_IN["last"]: OperatorFacts(takes_times=True),
+}
+"""Operators that have other facts than those of any operator."""
+
+_ANY_OPERATOR = OperatorFacts()
+
+
+def facts_of(op: Operator) -> OperatorFacts:
+    """Return the facts about an operator."""
+    return FACTS.get(op, _ANY_OPERATOR)

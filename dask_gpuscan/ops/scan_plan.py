@@ -1,0 +1,209 @@
+"""What a scan by an operator needs to know of the dtypes of its columns, and the columns as a kernel takes them.
+
+Where a column's library has the method (cumsum, cumprod, cummax, cummin), it is asked for the dtype, so that the
+answer is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from ..frames.keys import missing_in
+from ..frames.protocol import Layout, Library, View
+from ..kernels import InBand, Mask, Operator, byte_mask
+from .operator_facts import OperatorFacts, facts_of
+
+FLOAT64 = np.dtype(np.float64)
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """The dtypes of a scan."""
+
+    library: Library
+    layouts: tuple[Layout, ...]
+    storages: tuple[np.dtype, ...]
+    kernel_dtype: np.dtype
+    """Dtype to answer in, and to accumulate in where the element itself is the state."""
+    dtype: Any
+    """Dtype of the result."""
+    layout: Layout
+    """Layout of the result."""
+    has_nulls: bool
+    """Whether answers at nulls are null."""
+    op: Operator
+    """Operator that writes the answers."""
+    facts: OperatorFacts
+    """Of the operator that was asked for."""
+    keeps_nan: bool
+    """Whether its state stays NaN once an element was NaN."""
+    checks_overflow: bool
+    """Whether the library raises, rather than wrapping around, for this dtype."""
+
+    def views(self, columns: Sequence[Any]) -> list[View]:
+        """Show the columns to the kernels."""
+        pairs = zip(self.layouts, columns, strict=True)
+        return [layout.view(self.library.array(c)) for layout, c in pairs]
+
+    def writes_nulls(self, nulls: kernels.Nulls) -> bool:
+        """Tell whether the kernel itself can write the nulls of the result."""
+        return isinstance(nulls, InBand) and self.layout.nulls == "in band"
+
+
+class Inputs:
+    """The inputs of a scan: their values, and where a row is null because one of its parts is."""
+
+    values: Any
+    nulls: kernels.Nulls
+
+    def __init__(self, views: list[View]) -> None:
+        self.views = views
+        if len(views) == 1:
+            self.values, self.nulls = views[0].values, views[0].nulls
+        else:
+            self.values = tuple(v.values for v in views)
+            kinds = [v.nulls for v in views if v.nulls is not None]
+            masked = any(isinstance(k, Mask) for k in kinds)
+            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
+        self.unchecked_nans = [v.unchecked_nan for v in views if v.unchecked_nan is not None]
+
+    def missing(self) -> Any:
+        """Return the nulls as an array of bool."""
+        return missing_in(self.views)
+
+    def resolved(self) -> Inputs:
+        """Return inputs whose nulls are all known."""
+        return Inputs([view.resolved() for view in self.views]) if self.unchecked_nans else self
+
+    def in_band(self) -> Inputs:
+        """Return inputs in which NaN are nulls by their value, without a look at them before."""
+        return Inputs([view.in_band() for view in self.views]) if self.unchecked_nans else self
+
+    def mark_no_nan(self) -> None:
+        """Record that no value is NaN."""
+        for unchecked_nan in self.unchecked_nans:
+            unchecked_nan.mark_no_nan()
+
+
+@lru_cache(maxsize=4096)
+def scan_plan(
+    library: Library,
+    op: Operator,
+    dtypes: tuple[Any, ...],
+    requested: Any,
+    in_groups: bool = False,
+    null_keys: bool = False,
+) -> ScanPlan:
+    """Work out the dtypes of a scan; raises a TypeError that says what can be done.
+
+    Parameters
+    ----------
+    library : Library
+    op : Operator
+    dtypes : tuple of dtypes
+        Of the columns.
+    requested : dtype, optional
+        What a user asks for.
+    in_groups : bool
+        Whether rows are in groups, where libraries and kernels take other dtypes.
+    null_keys : bool
+        Whether rows may be in no group: as pandas does, integers are then scanned as float64, which has a null.
+    """
+    facts = facts_of(op)
+    if in_groups:
+        for dtype in dtypes:
+            if library.layout(dtype) is not None and library.moved_layout(dtype) is None:
+                raise TypeError(
+                    f"dtype {dtype} cannot be scanned within groups; cast it with astype"
+                )
+        if facts.library_method is not None and requested is None:
+            answer = library.group_dtype(facts.library_method, dtypes[0])
+            requested = answer if library.is_number(answer) else None
+            if null_keys and not library.holds_null(answer):
+                requested = FLOAT64
+    layouts = []
+    for dtype in dtypes:
+        layout = library.layout(dtype)
+        if layout is None:
+            raise TypeError(
+                f"dtype {dtype} cannot be scanned; leave it out with numeric_only=True or "
+                f"by choosing columns, or cast it with astype"
+            )
+        layouts.append(layout)
+    storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
+    pairs = list(zip(layouts, dtypes, strict=True))
+    own, source = [*pairs, *(p for p in pairs if p[0].nulls == "mask")][-1]  # what holds nulls
+    times = [d for d in dtypes if not library.is_number(d)]
+    nullable = any(s.kind in "fc" for s in storages)
+    result: Any
+    if requested is not None:
+        if times:
+            raise TypeError(f"dtype={requested} cannot be asked for a column of {times[0]}")
+        result = _requested(library, requested, own, source)
+        if own.nulls == "in band" and storages[-1].kind == "f" and _is_numpy_integer(result):
+            raise TypeError(
+                f"dtype={result} cannot hold the nulls of a column of {source}; ask for a nullable dtype "
+                f"such as 'Int64', or cast the column"
+            )
+    elif facts.library_method is not None:
+        result = library.answer_dtype(facts.library_method, source)
+    elif times:
+        if not facts.takes_times:
+            raise TypeError(
+                f"{op.name} is not defined for {times[0]}; cast it with astype('int64')"
+            )
+        result = source
+    else:
+        found = kernels.signature(op, storages)
+        if not found.scalar_output:
+            raise TypeError(
+                f"{op.name} has a tuple state and no lower, so it has no one value a row; "
+                f"give it lower="
+            )
+        out = found.outputs[0]
+        in_band = own.nulls == "in band" and not facts.answers_at_nulls
+        if nullable and out.kind in "biu" and in_band:
+            out = FLOAT64  # the only NumPy type that holds the answers and their nulls
+        result = own.result(out, source)
+    layout = library.layout(result)
+    assert layout is not None
+    kernel_dtype = layout.storage(result)
+    kernels.signature(op, storages, kernel_dtype)
+    answers = facts.over_nan if own.passes_over_nan and facts.over_nan is not None else op
+    is_integer = kernel_dtype.kind in "iu"
+    if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
+        answers = facts_of(answers).over_rows or answers  # Arrow's sums begin with 0.0
+    return ScanPlan(
+        library,
+        tuple(layouts),
+        storages,
+        kernel_dtype,
+        result,
+        layout,
+        has_nulls=(layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times))
+        and not facts.answers_at_nulls,
+        op=answers,
+        facts=facts,
+        keeps_nan=facts.keeps_nan and kernel_dtype.kind == "f",
+        checks_overflow=is_integer
+        and facts.overflow is not None
+        and not in_groups
+        and library.raises_on_overflow(result),
+    )
+
+
+def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
+    """The dtype that a user asked for, in the family of the column unless it names its own."""
+    if not library.is_number(requested):
+        raise TypeError(f"dtype must be a numeric dtype, found {requested}")
+    return own.result(requested, source) if isinstance(requested, np.dtype) else requested
+
+
+def _is_numpy_integer(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biu"
