@@ -1,15 +1,44 @@
-"""What counts as an array, and checks that say what is wrong with arguments that are none.
-
-Backends and array functions alike rest on this module, which must never know either.
-"""
+"""What counts as an array, and checks that say what is wrong with arguments that are none."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from .operators import Operator
+
 FIXED_WIDTH = "biufcmM"
 """The kinds of dtypes that compaction takes: bool, numbers, datetime64, timedelta64."""
+
+
+class Array(Protocol):
+    """What the kernels ask of arrays, of NumPy and of CuPy alike."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+
+    @property
+    def flags(self) -> Any:
+        """How the elements lie in memory, and whether they may be written."""
+
+    def astype(self, dtype: np.dtype, /, *, copy: bool = ...) -> Any:
+        """Return the elements as another type."""
+
+    def view(self, dtype: Any, /) -> Any:
+        """Return the same memory as another type."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Any: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
 
 
 def is_array(obj: Any) -> bool:
@@ -22,7 +51,7 @@ def is_cupy(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "cupy"
 
 
-def columns(name: str, arrays: Sequence[Any]) -> None:
+def check_columns(name: str, arrays: Sequence[Array]) -> None:
     """Check that the argument `name` holds 1-d arrays of fixed width and of one length."""
     for array in arrays:
         if not is_array(array):
@@ -34,10 +63,10 @@ def columns(name: str, arrays: Sequence[Any]) -> None:
                 f"{name}: the kernels do not take arrays of dtype {array.dtype}; "
                 f"cast them, or take rows of them by position"
             )
-    one_length(name, arrays)
+    check_one_length(name, arrays)
 
 
-def one_length(name: str, arrays: Sequence[Any]) -> None:
+def check_one_length(name: str, arrays: Sequence[Array]) -> None:
     """Check that arrays have one dimension and one length."""
     for array in arrays:
         if array.ndim != 1:
@@ -74,3 +103,22 @@ def check_size(rows: int, bytes_a_row: int, available: float) -> None:
     raise MemoryError(
         f"the answer has {more}{rows:,} rows, which take {more}{size / 1e9:,.0f} GB: more than {there}"
     )
+
+
+def as_inputs(op: Operator, values: Array | tuple[Array, ...]) -> tuple[Array, ...]:
+    """Return the arrays that an operator reads, which callers may give as one array or as a tuple.
+
+    Raises
+    ------
+    TypeError
+        If `op` is no operator, the values are no arrays, or not as many as it has inputs.
+    """
+    if not isinstance(op, Operator):
+        raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
+    arrays = values if isinstance(values, tuple) else (values,)
+    if not all(map(is_array, arrays)):
+        names = ", ".join(sorted({type(a).__name__ for a in arrays}))
+        raise TypeError(f"values must be arrays (numpy.ndarray, cupy.ndarray), found {names}")
+    if len(arrays) != op.inputs:
+        raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
+    return arrays

@@ -1,21 +1,111 @@
-"""Which backend works on which arrays: the type of the arrays chooses it, and nothing else does.
+"""What a backend is, and which one works on which arrays: the type of the arrays chooses it, and nothing else does.
 
-Data stays where it lives. This module must never know what the backends compute.
+Data stays where it lives: nothing is copied between host and device.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 import numpy as np
 
 from . import cpu
-from .arrays import is_cupy
+from .arrays import Array, is_cupy
+from .operators import Operator
+from .options import ScanOptions
+from .selection import Predicate, Runs, Selection
 
-_BACKENDS: dict[type, Any] = {np.ndarray: cpu}
-"""The backend of each array type that has been met: a module with ``begin``."""
+Arrays = Any
+"""One array or, for an operator whose states or answers are tuples, one array a field."""
 
 
-def backend_of(arrays: Iterable[Any]) -> Any:
+class ByCode(Protocol):
+    """The type of `Backend.by_code`."""
+
+    def __call__(
+        self,
+        op: Operator,
+        codes: Any,
+        values: tuple[Any, ...],
+        groups: int,
+        options: ScanOptions,
+        carry_in: Any,
+        *,
+        write: bool,
+    ) -> tuple[Arrays, Arrays]:
+        """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
+
+
+class Backend(Protocol):
+    """The functions of a backend, which is a module; arguments have been checked when it gets them."""
+
+    def scan(
+        self,
+        op: Operator,
+        arrays: tuple[Any, ...],
+        options: ScanOptions,
+        carry_in: Any,
+        *,
+        write: bool,
+        waits: bool,
+    ) -> tuple[Arrays, Callable[[], Any]]:
+        """Scan, or without `write` reduce; see `kernels.scan`.
+
+        Returns
+        -------
+        out : array, tuple of arrays or None
+        read : callable
+            Waits for the carry-out and returns it, on the host. To be called if `waits`, and only then.
+        """
+
+    def compact(
+        self, arrays: list[Any], selection: Selection, split: bool, positions: bool, in_place: bool
+    ) -> tuple[list[Any], list[Any] | None]:
+        """Return the selected rows of arrays and, with `split`, the others; see `kernels.partition`."""
+
+    def head_flags(self, selection: Predicate | Runs, out: Any = None) -> Any:
+        """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
+
+    def run_lengths(self, runs: Runs) -> tuple[Any, Any]:
+        """Return where runs start and how long they are; see `kernels.run_length_encode`."""
+
+    def repeat(self, lengths: Any, arrays: list[Any], beside: int) -> list[Any]:
+        """Repeat entries of arrays; see `kernels.run_length_decode`."""
+
+    def reduce_by_key(
+        self,
+        op: Operator,
+        runs: Runs,
+        values: tuple[Any, ...],
+        options: ScanOptions,
+        *,
+        starts: bool,
+        lower: bool,
+    ) -> tuple[Any, Arrays]:
+        """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
+
+    def scan_by_key(
+        self,
+        op: Operator,
+        runs: Runs,
+        values: tuple[Any, ...],
+        options: ScanOptions,
+        carry_in: Any,
+        *,
+        saw_null: Any,
+        carry_out: bool,
+    ) -> tuple[Arrays, Any]:
+        """Scan within runs of equal keys; see `kernels.scan_by_key`."""
+
+    @property
+    def by_code(self) -> ByCode | None:
+        """None where the backend has no such function."""
+
+
+_BACKENDS: dict[type, Backend] = {np.ndarray: cpu}
+"""The backend of each type of arrays that has been met."""
+
+
+def backend_of(arrays: Iterable[Array]) -> Backend:
     """Return the backend of these arrays.
 
     Raises
@@ -37,7 +127,7 @@ def backend_of(arrays: Iterable[Any]) -> Any:
     )
 
 
-def _of_kind(kind: type) -> Any:
+def _of_kind(kind: type) -> Backend | None:
     """Return the backend of a type that has not been met, or None."""
     if issubclass(kind, np.ndarray):
         _BACKENDS[kind] = cpu
@@ -46,22 +136,7 @@ def _of_kind(kind: type) -> Any:
     return _BACKENDS.get(kind)
 
 
-def primitive(name: str, arrays: Iterable[Any]) -> Any:
-    """Return the function `name` of the backend of these arrays.
-
-    Raises
-    ------
-    TypeError
-        As `backend_of`; or if the backend has no such function.
-    """
-    arrays = list(arrays)
-    backend = backend_of(arrays)
-    if not hasattr(backend, name):
-        raise TypeError(f"{name} does not take {type(arrays[0]).__module__} arrays yet")
-    return getattr(backend, name)
-
-
-def _cuda() -> Any:
+def _cuda() -> Backend:
     """Import the CUDA backend, which the first CuPy array does and nothing else."""
     try:
         from . import cuda

@@ -1,14 +1,14 @@
-"""The built-in operators: a table of combine, identity, lift and lower.
+"""The built-in operators, and what is known of some of them besides their functions: one row of facts an operator."""
 
-This module must never know more of an operator than these functions.
-"""
-
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .operators import BUILT_IN as BUILT_IN  # from here to everyone
-from .operators import Operator
+from .operators import Operator, segmented
+from .product import product, walked
 
 
 def _lowest(dtype: np.dtype) -> Any:
@@ -141,3 +141,50 @@ BUILT_IN.update(
         welford,
     )
 )
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of an operator besides its functions; the defaults hold for operators of which nothing is known.
+
+    Parameters
+    ----------
+    carry_operator : callable, optional
+        ``carry_operator(dtype)`` combines what pieces of a scan with floating-point answers of this dtype hand on,
+        where states of `op` itself would overflow. By default they are the operator's own states.
+    carry_answer : callable, optional
+        ``carry_answer(state, dtype)`` is the operator's state for one of `carry_operator`.
+    is_product : bool, default False
+        Whether (the last field of) its state is a product of what it is combined from.
+    int128_identity : int or tuple, optional
+        The identity over 128-bit integers (`INT128`). Without one, it does not take them.
+    """
+
+    carry_operator: Callable[[np.dtype], Operator] | None = None
+    carry_answer: Callable[[Any, np.dtype], Any] | None = None
+    is_product: bool = False
+    int128_identity: int | tuple[int, bool] | None = None
+
+
+FACTS: dict[Operator, Facts] = {
+    add: Facts(int128_identity=0),
+    multiply: Facts(carry_operator=product, carry_answer=walked, is_product=True),
+    segmented(multiply): Facts(is_product=True),
+    minimum: Facts(int128_identity=(1 << 127) - 1),
+    maximum: Facts(int128_identity=-(1 << 127)),
+    first: Facts(int128_identity=(0, False)),
+    last: Facts(int128_identity=(0, False)),
+}
+
+_NONE = Facts()
+
+
+def facts_of(op: Operator) -> Facts:
+    """Return what is known of an operator; one that is equal to a built-in one has its facts.
+
+    Examples
+    --------
+    >>> facts_of(Operator(lambda a, b: a + b, 0, name="plus")).int128_identity
+    0
+    """
+    return FACTS.get(op, _NONE)

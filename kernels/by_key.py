@@ -1,8 +1,7 @@
 """Ordered group-by: reductions and scans by an operator that restart at each run of equal keys.
 
 Heads of runs are found in the same pass and never written. The engine's state is the number of heads and the
-operator's state of the open run, which is again an operator (`counted`). This module must never know where the
-arrays live.
+operator's state of the open run, which is again an operator (`counted_segments`).
 """
 
 from collections.abc import Sequence
@@ -10,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import is_array, one_length
-from .backends import primitive
-from .marks import runs
+from .arrays import Array, as_inputs, check_one_length, is_array
+from .backends import backend_of
 from .nulls import Nulls
 from .operators import Operator
+from .options import ScanOptions
+from .selection import runs
 
 
 def reduce_by_key(
     op: Operator,
-    keys: Any,
-    values: Any,
+    keys: Array | Sequence[Array],
+    values: Array | tuple[Array, ...],
     *,
     key_nulls: Sequence[Nulls] | None = None,
     nulls: Nulls = None,
@@ -34,7 +34,7 @@ def reduce_by_key(
     ----------
     op : Operator
     keys : sequence of arrays
-        As for `heads`.
+        As for `head_flags`.
     values : array or tuple of arrays
         1-d, as many as the operator has inputs, as long as the keys.
     key_nulls : sequence of InBand, Mask or None, optional
@@ -74,20 +74,18 @@ def reduce_by_key(
     >>> reduce_by_key(BUILT_IN["first"], [key], x, starts=False)
     (None, (array([1, 3, 4]), array([ True,  True,  True])))
     """
-    arrays = _values(op, values)
+    arrays = as_inputs(op, values)
     found = runs(keys, key_nulls)
     every = [*found.arrays, *arrays]
-    one_length("keys and values", every)
-    run = primitive("reduce_by_key", every)
-    wanted = None if dtype is None else np.dtype(dtype)
-    first, states = run(op, found, arrays, nulls=nulls, dtype=wanted, starts=starts, lower=lower)
-    return first, states
+    check_one_length("keys and values", every)
+    options = ScanOptions(nulls, dtype=dtype)
+    return backend_of(every).reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
 
 
 def scan_by_key(
     op: Operator,
-    keys: Any,
-    values: Any,
+    keys: Array | Sequence[Array],
+    values: Array | tuple[Array, ...],
     *,
     key_nulls: Sequence[Nulls] | None = None,
     nulls: Nulls = None,
@@ -97,7 +95,7 @@ def scan_by_key(
     continues: bool = False,
     dtype: Any = None,
     mark_nulls: bool = False,
-    met: Any = None,
+    saw_null: Array | None = None,
     carry_out: bool = True,
 ) -> tuple[Any, Any]:
     """Scan arrays, restarting at each run of equal keys.
@@ -113,7 +111,7 @@ def scan_by_key(
     continues : bool, default False
         Whether the first run (in reverse, the last one) goes on with that open run. If it does not,
         `carry_in` is not used.
-    met : array of bool, shape (1,), optional
+    saw_null : array of bool, shape (1,), optional
         Set to True if one of the values is missing in band; else left as it is.
 
     Returns
@@ -141,29 +139,21 @@ def scan_by_key(
     >>> scan_by_key(BUILT_IN["add"], [key], x, carry_in=10, continues=True)
     (array([11, 13,  3,  4]), np.int64(4))
     """
-    arrays = _values(op, values)
+    arrays = as_inputs(op, values)
     found = runs(keys, key_nulls, last=reverse, continues=continues)
     every = [*found.arrays, *arrays]
-    one_length("keys and values", every)
-    out, carry = primitive("scan_by_key", every)(
-        op,
-        found,
-        arrays,
-        nulls=nulls,
-        exclusive=exclusive,
-        carry_in=carry_in if continues else None,
-        dtype=None if dtype is None else np.dtype(dtype),
-        mark_nulls=mark_nulls,
-        met=met,
-        carry_out=carry_out,
+    check_one_length("keys and values", every)
+    options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
+    carry = carry_in if continues else None
+    return backend_of(every).scan_by_key(
+        op, found, arrays, options, carry, saw_null=saw_null, carry_out=carry_out
     )
-    return out, carry if carry_out else None
 
 
 def scan_by_code(
     op: Operator,
-    codes: Any,
-    values: Any,
+    codes: Array,
+    values: Array | tuple[Array, ...],
     groups: int,
     *,
     nulls: Nulls = None,
@@ -208,11 +198,18 @@ def scan_by_code(
     >>> scan_by_code(BUILT_IN["add"], code, x, 2)
     (array([1, 2, 4]), array([4, 2]))
     """
-    return _by_code(op, codes, values, groups, nulls, dtype, exclusive, carry_in, write=True)
+    options = ScanOptions(nulls, exclusive=exclusive, dtype=dtype)
+    return _by_code(op, codes, values, groups, options, carry_in, write=True)
 
 
 def reduce_by_code(
-    op: Operator, codes: Any, values: Any, groups: int, *, nulls: Nulls = None, dtype: Any = None
+    op: Operator,
+    codes: Array,
+    values: Array | tuple[Array, ...],
+    groups: int,
+    *,
+    nulls: Nulls = None,
+    dtype: Any = None,
 ) -> Any:
     """Reduce groups of rows in any order: the states that `scan_by_code` returns.
 
@@ -222,46 +219,25 @@ def reduce_by_code(
     >>> reduce_by_code(BUILT_IN["maximum"], np.array([0, 1, 0]), np.array([4, 2, 3]), 2)
     array([4, 2])
     """
-    return _by_code(op, codes, values, groups, nulls, dtype, False, None, write=False)[1]
+    options = ScanOptions(nulls, dtype=dtype)
+    return _by_code(op, codes, values, groups, options, None, write=False)[1]
 
 
 def _by_code(
     op: Operator,
-    codes: Any,
-    values: Any,
+    codes: Array,
+    values: Array | tuple[Array, ...],
     groups: int,
-    nulls: Nulls,
-    dtype: Any,
-    exclusive: bool,
+    options: ScanOptions,
     carry_in: Any,
     write: bool,
 ) -> tuple[Any, Any]:
-    arrays = _values(op, values)
+    arrays = as_inputs(op, values)
     if not is_array(codes) or codes.dtype != np.int64:
         raise TypeError(f"codes must be an array of int64, found {codes!r}")
     every = [codes, *arrays]
-    one_length("codes and values", every)
-    out, states = primitive("by_code", every)(
-        op,
-        codes,
-        arrays,
-        groups,
-        nulls=nulls,
-        exclusive=exclusive,
-        carry_in=carry_in,
-        dtype=None if dtype is None else np.dtype(dtype),
-        write=write,
-    )
-    return out, states
-
-
-def _values(op: Operator, values: Any) -> tuple[Any, ...]:
-    if not isinstance(op, Operator):
-        raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
-    arrays = values if isinstance(values, tuple) else (values,)
-    if not all(is_array(a) for a in arrays):
-        names = ", ".join(sorted({type(a).__name__ for a in arrays}))
-        raise TypeError(f"values must be arrays (numpy.ndarray, cupy.ndarray), found {names}")
-    if len(arrays) != op.inputs:
-        raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
-    return arrays
+    check_one_length("codes and values", every)
+    by_code = backend_of(every).by_code
+    if by_code is None:
+        raise TypeError(f"by_code does not take {type(codes).__module__} arrays")
+    return by_code(op, codes, arrays, groups, options, carry_in, write=write)

@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import analysis, compiler, ir
 from numba.core import types as kinds
 
-from .functions import Function, fingerprint
+from .user_functions import Function, fingerprint
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ import cloudpickle
 import numpy as np
 
 from .captured import Hoisted, hoist
-from .functions import fingerprint, freeze
+from .user_functions import fingerprint, freeze
 
 ROLES = ("combine", "lift", "lower")
 """The functions of an operator."""

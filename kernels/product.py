@@ -1,9 +1,9 @@
-"""Products of floating-point numbers that stand for many elements without overflowing where a walk in order would not.
+"""The operator of products of floating-point numbers in pieces, whose states overflow only where a walk in order would.
 
-A plain product of a partition can be infinite although the product that arrives there is zero or tiny, and
-0 * inf is not what an element-by-element walk gives. So what a partition hands on is its product as mantissa
-and exponent, with the largest and the smallest product on the way, from which the walk's own answer follows,
-its overflow and underflow included. This module must never know where the pieces come from.
+The product of a whole piece can be infinite although the product that arrives there is zero or tiny, and 0 * inf is
+not what an element-by-element walk gives. So the state of a piece is its product as mantissa and exponent, with the
+largest and the smallest product on the way, from which the walk's own answer follows, its overflow and underflow
+included (`walked`).
 
 Whether a walk overflows or vanishes on its way through a piece depends on the size of the number that it starts from,
 and on nothing else: it is infinite from some size on, and zero up to some smaller one. The state holds both bounds, as
@@ -19,9 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import is_array
-from .built_in import BUILT_IN
-from .cpu import fold
-from .cpu.calls import make_constant
+from .operator_calls import make_constant
 from .operators import Operator
 
 FAR = 1 << 14
@@ -121,73 +119,19 @@ def product(dtype: np.dtype, states: bool = False) -> Operator:
     return op
 
 
-def carrier(op: Operator, dtype: np.dtype) -> Operator:
-    """Return the operator whose states are handed from piece to piece of a scan by `op` in `dtype`.
-
-    Examples
-    --------
-    >>> carrier(BUILT_IN["multiply"], np.dtype("f8"))
-    Operator('product')
-    >>> carrier(BUILT_IN["add"], np.dtype("f8"))
-    Operator('add')
-    """
-    return product(dtype) if op == BUILT_IN["multiply"] and dtype.kind == "f" else op
-
-
-def carried(
-    op: Operator, values: Any, answer: np.dtype, dtype: np.dtype | None
-) -> tuple[Operator, Any, np.dtype | None]:
-    """Return what reduces values to states of the carrier of a scan by `op` in `answer`.
+def walked(state: tuple[Any, ...], dtype: np.dtype) -> Any:
+    """Return the number that a walk in order would have come to, for a state of ``product(dtype)``.
 
     Parameters
     ----------
-    op : Operator
-    values : array or tuple of arrays
-    answer : dtype
-        Of the scan's answer.
-    dtype : dtype, optional
-        Of the states, if they are those of `op`.
-
-    Returns
-    -------
-    carrier : Operator
-    values : array or tuple of arrays
-        In `answer`, if the carrier is another than `op`.
-    dtype : dtype, optional
-    """
-    by = carrier(op, answer)
-    if by is op:
-        return op, values, dtype
-    return by, (values[0] if isinstance(values, tuple) else values).astype(answer, copy=False), None
-
-
-def seed(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
-    """Return the carry-in of a scan by `op` for a state of its carrier: what a walk in order would have come to.
-
-    Parameters
-    ----------
-    op : Operator
-    state : state of ``carrier(op, dtype)``
-        All that comes before; scalars, or arrays of one item a line.
+    state : tuple of scalars, or of arrays of one item a line
     dtype : dtype
-        Of the scan's answer.
-    initial : state of `op`, optional
-        What comes before `state`.
 
     Examples
     --------
-    >>> state = carrier(BUILT_IN["multiply"], np.dtype("f8")).lift(8.0)
-    >>> float(seed(BUILT_IN["multiply"], state, np.dtype("f8"), initial=2.0))
-    16.0
+    >>> float(walked(product(np.dtype("f8")).lift(8.0), np.dtype("f8")))
+    8.0
     """
-    carries = carrier(op, dtype)
-    if initial is not None:
-        first = initial
-        if carries.lift is not None and carries is not op:
-            first = _typed(carries.lift(initial), state)
-        state = fold(carries, [_like(first, state), state])
-    if carries is op:
-        return state
     fields = (field if is_array(field) else np.asarray(field) for field in state)
     mantissa, exponent, largest, smallest = fields
     ends = ends_of(mantissa.dtype)
@@ -197,15 +141,3 @@ def seed(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
         answer = np.where(infinite, mantissa * np.inf, answer)  # NaN where a zero came later
         vanished = smallest <= ends.least + ends.up << POINT
         return np.where(vanished, mantissa * 0.0, answer).astype(dtype)[()]
-
-
-def _typed(state: Any, other: Any) -> Any:
-    """A state of the host's numbers, in the dtypes of `other`."""
-    return tuple(np.asarray(o).dtype.type(part) for part, o in zip(state, other, strict=True))
-
-
-def _like(state: Any, other: Any) -> Any:
-    """One state, repeated to the lines of `other`."""
-    if isinstance(other, tuple):
-        return tuple(_like(part, lines) for part, lines in zip(state, other, strict=True))
-    return np.broadcast_to(state, np.shape(other))

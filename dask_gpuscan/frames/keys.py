@@ -127,7 +127,7 @@ class Keys:
 
     def head_flags(self) -> Values:
         """Return an array of bool that is True where a run of equal keys starts."""
-        return kernels.heads(self.arrays, nulls=self.nulls)
+        return kernels.head_flags(self.arrays, nulls=self.nulls)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class ArrayScan:
         arrays, options = _blocks(block), self.options
         carry, answer = self._initial(arrays), self._signature(arrays).outputs[0]
         if prefix is not None:
-            carry = kernels.seed(self.op, prefix[1], answer, carry)
+            carry = kernels.carry_in_from(self.op, prefix[1], answer, carry)
         out, _ = kernels.scan(
             self._op(answer),
             arrays,

@@ -158,7 +158,7 @@ class AdjacentGroups:
             carry_in=carry_in,
             continues=self.continues,
             dtype=dtype,
-            met=saw_null,
+            saw_null=saw_null,
             carry_out=False,
         )
         return out

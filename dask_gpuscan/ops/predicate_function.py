@@ -19,8 +19,8 @@ from .. import kernels
 from ..frames.messages import name_list
 from ..frames.protocol import Library, View
 from ..frames.registry import column_of
-from ..kernels.functions import fingerprint, freeze
-from ..kernels.marks import counter_of
+from ..kernels.selection import counter_of
+from ..kernels.user_functions import fingerprint, freeze
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ class ReduceColumn:
 
     def _carried(self, dtype: np.dtype) -> bool:
         """Whether states are those of a carrier: plain ones of many elements may overflow where a walk does not."""
-        return kernels.carrier(self.reduction.op, dtype) is not self.reduction.op
+        return kernels.carry_operator(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(
         self, columns: Sequence[Any], views: list[View]
@@ -73,7 +73,7 @@ class ReduceColumn:
         if self.user:
             found = scan_plan(library, reduction.op, tuple(c.dtype for c in columns), None)
             values = tuple(v.values for v in views)
-            op, values, dtype = kernels.carried(reduction.op, values, found.kernel_dtype, None)
+            op, values, dtype = kernels.carry_inputs(reduction.op, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
         view, layout = views[0], library.layout(column.dtype)
         assert layout is not None
@@ -88,7 +88,7 @@ class ReduceColumn:
             dtype = answers.storage(answer)
             if reduction.wide and dtype.kind == "f":
                 dtype = FLOAT64
-            op, values, dtype = kernels.carried(op, view.values, dtype, dtype)
+            op, values, dtype = kernels.carry_inputs(op, view.values, dtype, dtype)
             return op, values, view.nulls, dtype
         return op, view.values, view.nulls, None
 
@@ -142,7 +142,7 @@ class ReduceColumn:
         extreme = facts_of(op).over_nan
         if extreme is not None and not self.user:
             op = seeing(extreme if states[0].dtype.kind == "f" else op)
-        return kernels.carrier(op, states[0].dtype)
+        return kernels.carry_operator(op, states[0].dtype)
 
     def finalize_runs(
         self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None

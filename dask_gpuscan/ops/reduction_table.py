@@ -118,7 +118,7 @@ def _sum_time(numbers: Any, s: States) -> Any:
 
 
 def _product(numbers: Any, s: States) -> Any:
-    return (kernels.seed(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
+    return (kernels.carry_in_from(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
 
 
 def _spread(ddof: int, root: bool) -> Callable[[Any, States], Any]:

@@ -178,7 +178,7 @@ class Scan:
 
     def _reduce(self, plan: ScanPlan, inputs: Inputs, groups: Groups) -> Callable[[], States]:
         answer = plan.kernel_dtype
-        op, values, dtype = kernels.carried(plan.op, inputs.values, answer, answer)
+        op, values, dtype = kernels.carry_inputs(plan.op, inputs.values, answer, answer)
         return groups.reduce(op, values, nulls=inputs.nulls, dtype=dtype)
 
     def combine(self, states: Sequence[States]) -> States:
@@ -201,7 +201,7 @@ class Scan:
         if dtype is None:  # an integer of 128 bits
             return self.op
         op = facts_of(self.op).over_nan if dtype.kind == "f" else None
-        return kernels.carrier(op or self.op, dtype)
+        return kernels.carry_operator(op or self.op, dtype)
 
     # --- the scan itself --------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ class Scan:
             return self._apply_to_one(columns, groups, plan, inputs, initial, before, seen, null)
         carry_in = None
         if before is not None:
-            carry_in = kernels.seed(plan.op, state_of(before), plan.kernel_dtype)
+            carry_in = kernels.carry_in_from(plan.op, state_of(before), plan.kernel_dtype)
         op = plan.op
         if initial is not None:
             op = starting_from(op, initial, tuple(type(x) for x in fields_of(initial)))
@@ -269,7 +269,7 @@ class Scan:
             start = plan.kernel_dtype.type(0)
         carry_in = start
         if before is not None:
-            carry_in = kernels.seed(self.op, state_of(before), plan.kernel_dtype, start)
+            carry_in = kernels.carry_in_from(self.op, state_of(before), plan.kernel_dtype, start)
 
         def scan(inputs: Inputs) -> tuple[Any, Any]:
             return kernels.scan(

@@ -17,7 +17,7 @@ from ..frames.keys import any_null
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
-from ..kernels.marks import counter_of
+from ..kernels.selection import counter_of
 from .groups import INT64, AdjacentGroups, Groups, OneGroup, SortedGroups, States
 
 NUMBER = "session"

@@ -1,27 +1,21 @@
-"""The embedded default backend: the primitives as Numba functions on NumPy arrays.
+"""The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
 
-It must never import Dask, pandas or a GPU library.
-"""
-
-from .by_code import by_code
-from .by_key import reduce_by_key, scan_by_key
-from .compaction import compact, heads, repeat, run_lengths
-from .launch import begin, fold, run
-from .types import Endless, Signature, as_state, signature
+from .by_key import by_code, reduce_by_key, scan_by_key
+from .compact import compact, head_flags, repeat, run_lengths
+from .scan import fold, scan
 
 __all__ = [
-    "Endless",
-    "Signature",
-    "as_state",
-    "begin",
     "by_code",
     "compact",
     "fold",
-    "heads",
+    "head_flags",
     "reduce_by_key",
     "repeat",
-    "run",
     "run_lengths",
+    "scan",
     "scan_by_key",
-    "signature",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,204 +1,244 @@
-"""From keys and values in NumPy arrays to a state a run, or a scan that restarts at runs.
+"""Reductions and scans of NumPy arrays by key, restarting at runs of equal keys, and by code, in rows of any order."""
 
-This module must never loop over elements.
-"""
-
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numba.core import types
 
-from ..counted import counted
-from ..marks import Runs
-from ..nulls import InBand, Nulls, missing_in_band
+from ..counted_segments import counted_segments
+from ..nulls import InBand, missing_in_band
+from ..operator_calls import as_constant_as
 from ..operators import Operator
-from .calls import as_constant_as, operator_type
-from .compaction import WORD
-from .keyed import ReduceRuns, ScanRuns
+from ..options import ScanOptions
+from ..selection import Runs
+from ..signature import Signature, StateForm, as_state, joined, signature_of
+from .by_key_visitors import ReduceRuns, ScanRuns
+from .engine import walk_codes
 from .launch import (
+    WORD,
     array_type,
-    form,
+    arrays_type,
+    entry,
+    is_sequential,
+    naming,
     null_arguments,
-    null_value,
-    nulls_type,
+    null_values,
+    output_type,
+    source_type,
     state_type,
+    tiles_kernel,
     walk,
 )
-from .marks import SPACE, marks_of, space_for, space_type
-from .outputs import cut, room
-from .types import Form, Signature, as_state, signature
-from .visitors import work_type
+from .outputs import empty, shrink
+from .selection import SPACE, kernel_selection, space_for, space_type
+from .steps import Output, Source
+from .visitors import record_type
 
 
 def reduce_by_key(
     op: Operator,
-    marks: Runs,
+    runs: Runs,
     values: tuple[np.ndarray, ...],
+    options: ScanOptions,
     *,
-    nulls: Nulls,
-    dtype: np.dtype | None,
     starts: bool,
     lower: bool,
 ) -> tuple[np.ndarray | None, Any]:
     """Reduce each run of keys; see `kernels.reduce_by_key`."""
-    types_ = signature(op, tuple(v.dtype for v in values), dtype)
-    told, kind, length, alive = marks_of(marks)
-    told_nulls: Any = type(nulls)
-    firsts = room(length, WORD) if starts else None
-    fields, scalar = types_.state, types_.scalar_state
-    if lower:
-        fields, scalar = types_.outputs, types_.scalar_output
-    outs = [room(length, d) for d in fields]
-    like = [d.type(0).item() for d in fields]
+    types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
+    selection = kernel_selection(runs)
+    form = types_.output_form if lower else types_.state_form
+    nulls: Any = type(options.nulls)
+    firsts = empty(selection.length, WORD) if starts else None
+    outs = [empty(selection.length, d) for d in form.fields]
     work = ReduceRuns(
-        op,
-        told,
-        _told(values),
-        null_arguments(nulls),
-        _plain(types_.identity),
-        _in_order(op, types_),
+        _source(op, types_, values, options),
+        selection.args,
+        is_sequential(op, types_),
         firsts,
-        outs[0] if scalar else tuple(outs),
+        joined(outs, form.scalar),
         True if lower else None,
-        like[0] if scalar else tuple(like),
+        null_values(form, False),
     )
-    work_kind = _reduce_type(op, types_, kind, told_nulls, starts, lower)
+    kernel = _reduce_kernel(op, types_, selection.kind, nulls, starts, lower)
 
-    def space(tile: int) -> Any:
-        states = tuple(np.empty(tile + 1, d) for d in types_.state)
-        return space_for(tile, states=states[0] if types_.scalar_state else states)
+    def make_space(tile: int) -> Any:
+        states = [np.empty(tile + 1, d) for d in types_.state]
+        return space_for(tile, states=joined(states, types_.scalar_state))
 
-    space_kind = space_type(_arrays(types_.state, types_.scalar_state))
-    runs, _ = _walk(op, types_, work, work_kind, (space, space_kind), types_.identity, length)
-    del alive
-    outs = [cut(out, runs) for out in outs]
-    first = None if firsts is None else cut(firsts, runs)
-    return first, outs[0] if scalar else tuple(outs)
+    count, _ = _walk(kernel, op, types_, work, types_.identity, selection.length, make_space)
+    first = None if firsts is None else shrink(firsts, count)
+    return first, joined([shrink(out, count) for out in outs], form.scalar)
 
 
 def scan_by_key(
     op: Operator,
-    marks: Runs,
+    runs: Runs,
     values: tuple[np.ndarray, ...],
-    *,
-    nulls: Nulls,
-    exclusive: bool,
+    options: ScanOptions,
     carry_in: Any,
-    dtype: np.dtype | None,
-    mark_nulls: bool,
-    met: Any,
+    *,
+    saw_null: Any,
     carry_out: bool,  # which costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
-    types_ = signature(op, tuple(v.dtype for v in values), dtype)
+    types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
     carry = types_.identity
     if carry_in is not None:
-        carry = as_state(carry_in, types_.state, types_.scalar_state, "carry_in")
-    null_values = [null_value(d, mark_nulls) for d in types_.outputs]
-    told, kind, length, alive = marks_of(marks)
-    told_nulls: Any = type(nulls)
-    outs = [room(length, d) for d in types_.outputs]
+        carry = as_state(carry_in, types_, "carry_in")
+    selection = kernel_selection(runs)
+    nulls: Any = type(options.nulls)
+    outs = [empty(selection.length, d) for d in types_.outputs]
     work = ScanRuns(
-        op,
-        told,
-        _told(values),
-        null_arguments(nulls),
-        outs[0] if types_.scalar_output else tuple(outs),
-        null_values[0] if types_.scalar_output else tuple(null_values),
-        mark_nulls,
-        exclusive,
-        _plain(types_.identity),
-        _in_order(op, types_),
-        length,
-        marks.last,
+        _source(op, types_, values, options),
+        _output(types_, outs, options),
+        selection.args,
+        is_sequential(op, types_),
+        selection.length,
+        runs.last,
     )
-    work_kind = _scan_type(op, types_, kind, told_nulls)
-    space = space_for, SPACE
-    _, carry_out = _walk(op, types_, work, work_kind, space, carry, length)
-    del alive
-    if met is not None and isinstance(nulls, InBand):
-        met[0] |= any(missing_in_band(v).any() for v in values)
-    return outs[0] if types_.scalar_output else tuple(outs), carry_out
+    kernel = _scan_kernel(op, types_, selection.kind, nulls)
+    _, end = _walk(kernel, op, types_, work, carry, selection.length, space_for)
+    if saw_null is not None and isinstance(options.nulls, InBand):
+        saw_null[0] |= any(missing_in_band(v).any() for v in values)
+    return joined(outs, types_.scalar_output), end if carry_out else None
 
 
 def _walk(
-    op: Operator, types_: Signature, work: Any, kind: Any, space: Any, carry: Any, length: int
+    kernel: Any,
+    op: Operator,
+    types_: Signature,
+    work: Any,
+    carry: Any,
+    length: int,
+    make_space: Callable[[int], Any],
 ) -> tuple[int, Any]:
     """Let a visitor walk from a carry-in; return the number of heads and the carry-out."""
-    parts = (carry,) if types_.scalar_state else carry
     fields = (WORD, *types_.state)
-    carries = tuple(np.array([part], d) for part, d in zip((0, *parts), fields, strict=True))
-    identity = _plain(types_.identity)
-    neutral = (0, identity) if types_.scalar_state else (0, *identity)
-    combines = as_constant_as(op, counted(op, not types_.scalar_state))
-    chained = _in_order(op, types_)
+    parts = (0, *types_.parts(carry))
+    carries = tuple([np.array([part], d) for part, d in zip(parts, fields, strict=True)])
     walk(
-        combines, fields, False, work, kind, neutral, carries, length, chained=chained, space=space
+        kernel,
+        _combines(op, types_),
+        work,
+        StateForm(fields, False),
+        (0, *types_.parts(types_.plain_identity)),
+        carries,
+        length,
+        sequential=is_sequential(op, types_),
+        make_space=make_space,
     )
-    states = tuple(field[0] for field in carries[1:])
-    return int(carries[0][0]), states[0] if types_.scalar_state else states
+    count, *states = [field[0] for field in carries]
+    return int(count), joined(states, types_.scalar_state)
 
 
-def _told(values: tuple[np.ndarray, ...]) -> Any:
-    """What a kernel is told of values: it is much faster where it knows that they lie side by side."""
-    flat = tuple(np.require(v, requirements=["C", "A"]) for v in values)
-    return flat if len(flat) > 1 else flat[0]
+def _combines(op: Operator, types_: Signature) -> Operator:
+    """The operator whose states are looked back at."""
+    return as_constant_as(op, counted_segments(op, not types_.scalar_state))
 
 
-def _in_order(op: Operator, types_: Signature) -> bool:
-    return op.in_order and any(d.kind in "fc" for d in types_.state)
+def _source(
+    op: Operator, types_: Signature, values: tuple[np.ndarray, ...], options: ScanOptions
+) -> Source:
+    """What is read: kernels are much faster where they know that values lie side by side."""
+    flat = [np.require(v, requirements=["C", "A"]) for v in values]
+    nulls = null_arguments(options.nulls)
+    return Source(op, joined(flat, len(flat) == 1), nulls, types_.plain_identity)
 
 
-def _plain(state: Any) -> Any:
-    return tuple(part.item() for part in state) if isinstance(state, tuple) else state.item()
+def _output(types_: Signature, outs: list[np.ndarray], options: ScanOptions) -> Output:
+    written = null_values(types_.output_form, options.mark_nulls)
+    arrays = joined(outs, types_.scalar_output)
+    return Output(arrays, written, options.mark_nulls, options.exclusive)
 
 
-# --- types of the visitors ---------------------------------------------------------------------------
+# --- by code ----------------------------------------------------------------------------------------
+
+
+def by_code(
+    op: Operator,
+    codes: np.ndarray,
+    values: tuple[np.ndarray, ...],
+    groups: int,
+    options: ScanOptions,
+    carry_in: Any,
+    *,
+    write: bool,
+) -> tuple[Any, Any]:
+    """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
+    types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
+    nulls: Any = type(options.nulls)
+    table = joined(_group_states(types_, groups, carry_in), types_.scalar_state)
+    outs = [empty(len(codes), d) for d in types_.outputs] if write else None
+    source = Source(
+        op, joined(values, op.inputs == 1), null_arguments(options.nulls), types_.plain_identity
+    )
+    output = None if outs is None else _output(types_, outs, options)
+    kernel = _codes_kernel(op, types_, nulls, write)
+    with naming(op):
+        wrong = kernel(source, output, codes, table, groups)
+    if wrong >= 0:
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
+    return None if outs is None else joined(outs, types_.scalar_output), table
+
+
+def _group_states(types_: Signature, groups: int, carry_in: Any) -> list[np.ndarray]:
+    """One array a field, one item a group: the states that are carried in, then identities."""
+    pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
+    table = [np.full(groups, part, d) for part, d in pairs]
+    if carry_in is not None:
+        given = types_.parts(as_state(carry_in, types_, "carry_in"))
+        for field, states in zip(table, given, strict=True):
+            field[: len(states)] = states
+    return table
+
+
+# --- kernels ----------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def _reduce_type(
-    op: Operator, types_: Signature, marks: Any, nulls: type, starts: bool, lower: bool
+def _reduce_kernel(
+    op: Operator, types_: Signature, selection: Any, nulls: type, starts: bool, lower: bool
 ) -> Any:
-    fields, scalar = types_.state, types_.scalar_state
-    if lower:
-        fields, scalar = types_.outputs, types_.scalar_output
-    return work_type(
+    form = types_.output_form if lower else types_.state_form
+    work = record_type(
         ReduceRuns,
-        **_read(op, types_, marks, nulls),
+        source=source_type(op, types_, nulls, "C"),
+        selection=selection,
+        sequential=types.boolean,
         starts=array_type(WORD, layout="C") if starts else types.none,
-        outs=_arrays(fields, scalar),
+        outs=arrays_type(form, "C"),
         lowers=types.boolean if lower else types.none,
-        like=state_type(fields, scalar),
+        like=state_type(form),
     )
+    return _kernel(op, types_, work, space_type(arrays_type(types_.state_form, "C")))
 
 
 @lru_cache(maxsize=4096)
-def _scan_type(op: Operator, types_: Signature, marks: Any, nulls: type) -> Any:
-    return work_type(
+def _scan_kernel(op: Operator, types_: Signature, selection: Any, nulls: type) -> Any:
+    work = record_type(
         ScanRuns,
-        **_read(op, types_, marks, nulls),
-        outs=_arrays(types_.outputs, types_.scalar_output),
-        null_value=state_type(types_.outputs, types_.scalar_output),
-        mark=types.boolean,
-        exclusive=types.boolean,
+        source=source_type(op, types_, nulls, "C"),
+        output=output_type(types_, "C"),
+        selection=selection,
+        sequential=types.boolean,
         length=types.int64,
         reverse=types.boolean,
     )
+    return _kernel(op, types_, work, SPACE)
 
 
-def _read(op: Operator, types_: Signature, marks: Any, nulls: type) -> dict[str, Any]:
-    """The types of what both visitors read."""
-    return {
-        "op": operator_type(op),
-        "marks": marks,
-        "xs": form([array_type(d, True, "C") for d in types_.inputs], op.inputs == 1),
-        "nulls": nulls_type(nulls),
-        "identity": state_type(types_.state, types_.scalar_state),
-        "chained": types.boolean,
-    }
+def _kernel(op: Operator, types_: Signature, work: Any, space: Any) -> Any:
+    form = StateForm((WORD, *types_.state), False)
+    return tiles_kernel(_combines(op, types_), form, work, space)
 
 
-def _arrays(fields: Form, scalar: bool) -> Any:
-    return form([array_type(d, layout="C") for d in fields], scalar)
+@lru_cache(maxsize=4096)
+def _codes_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+    source = source_type(op, types_, nulls)
+    output = output_type(types_, "C") if write else types.none
+    codes = array_type(WORD, True, "C")
+    table = arrays_type(types_.state_form, "C")
+    return entry(walk_codes, (source, output, codes, table, types.int64))

@@ -2,29 +2,28 @@
 
 A *visitor* says what a tile holds: `observe` comes to the tile's aggregate, which is published; then, while the
 tile is still in cache, the aggregates of the earlier tiles are folded in order (the look-back) and the visitor
-is told the prefix (`emit`). Tiles are taken by ticket, and a thread waits for aggregates only, never for
+gets the prefix (`emit`). Tiles are taken by ticket, and a thread waits for aggregates only, never for
 prefixes. Scans, reductions, compactions and what is done by key are visitors of this one loop.
 
 The association depends on the length of the line and the tile size alone, never on the number of
 threads or on timing: the same input gives the same bits. After Merrill and Garland, *Single-pass Parallel
 Prefix Scan with Decoupled Look-back* (NVR-2016-002), section 4.
-
-This module must never know what is combined, nor what a visitor reads and writes.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
 import os
+from typing import Any, NamedTuple
 
 import numba
 from numba.core import types
 
-from .atomics import load_acquire, store_release, take_ticket
-from .calls import cast, combine, lift, load, lower, store
-from .jit import OPTIONS, cached_njit
-from .memory import borrow
-from .steps import scan_lanes, scan_step
+from ..jit import OPTIONS, cached_njit
+from ..operator_calls import combine
+from .elements import cast, load, store
+from .memory import borrow, load_acquire, store_release, take_ticket
+from .steps import scan_lanes, scan_line, scan_step
 from .visitors import emit, finish, looks_back, observe
 
 TILE = 16384
@@ -47,32 +46,49 @@ TICKET, FAILED, STATUS = 0, 1, 2
 """Words of the control array: the next tile, whether a thread gave up, and from here one status a tile."""
 
 
+class States(NamedTuple):
+    """The states of a walk: the identity, the carries of all lines, and the aggregates of this line's tiles."""
+
+    identity: Any
+    carries: Any
+    aggregates: Any
+
+
+class Tiles(NamedTuple):
+    """A line that is cut into tiles: its number, its length, elements a tile, and how tiles are walked.
+
+    Tiles that are `sequential` are observed from their prefix rather than from the identity, by one thread.
+    """
+
+    line: Any
+    length: Any
+    size: Any
+    sequential: Any
+
+
 @cached_njit
-def walk_tiles(
-    op, work, space, identity, carries, line, length, tile, chained, aggregates, control, leader
-):
+def walk_tiles(op, work, space, states, tiles, control, leader):
     """Walk one long line tile by tile, together with any other thread that runs the same call.
 
     `work` is a visitor, `space` this thread's scratch memory for it. The leader leaves the carry-out in
-    ``carries[line]``, where every thread finds the carry-in when it starts. Tiles that are `chained` are observed
-    from their prefix rather than from the identity: this must then be the only thread.
+    ``carries[line]``, where every thread finds the carry-in when it starts.
     """
-    tiles = (length + tile - 1) // tile
-    work, space, carries = borrow(work), borrow(space), borrow(carries)
-    aggregates, control = borrow(aggregates), borrow(control)
-    prefix = load(carries, line)
+    count = (tiles.length + tiles.size - 1) // tiles.size
+    work, space, states, control = borrow(work), borrow(space), borrow(states), borrow(control)
+    identity, carries, aggregates = states.identity, states.carries, states.aggregates
+    prefix = load(carries, tiles.line)
     folded = 0
     while True:
         ticket = take_ticket(control, TICKET)
-        if ticket >= tiles:
+        if ticket >= count:
             break
-        first = ticket * tile
-        size = min(tile, length - first)
-        seed = prefix if chained else identity
-        aggregate, memo = observe(work, space, seed, first, size)
-        if chained:
+        first = ticket * tiles.size
+        size = min(tiles.size, tiles.length - first)
+        start = prefix if tiles.sequential else identity
+        aggregate, memo = observe(work, space, start, first, size)
+        if tiles.sequential:
             emit(work, space, prefix, memo, first, size)
-            prefix, folded = aggregate, tiles
+            prefix, folded = aggregate, count
             continue
         store(aggregates, ticket, aggregate)
         store_release(control, STATUS + ticket, 1)
@@ -80,8 +96,8 @@ def walk_tiles(
             prefix, folded = look_back(op, identity, aggregates, control, prefix, folded, ticket)
             emit(work, space, prefix, memo, first, size)
     if leader:
-        prefix, folded = look_back(op, identity, aggregates, control, prefix, folded, tiles)
-        store(carries, line, prefix)
+        prefix, folded = look_back(op, identity, aggregates, control, prefix, folded, count)
+        store(carries, tiles.line, prefix)
         finish(work, prefix)
 
 
@@ -101,72 +117,81 @@ def look_back(op, identity, aggregates, control, prefix, folded, until):
     return prefix, folded
 
 
-@cached_njit
-def walk_lines(
-    op, xs, nulls, outs, null_value, mark, exclusive, identity,
-    carries, groups, group_stride, lines, line_stride, start, stride, length, control,
-):  # fmt: skip
-    """Scan ``groups * lines`` independent lines, four side by side; threads take panels by ticket.
+class Lines(NamedTuple):
+    """``groups * count`` independent lines of `length` elements, `stride` apart.
 
-    Line ``l`` of group ``g`` starts at ``start + g * group_stride + l * line_stride``; its carry is
-    ``carries[g * lines + l]``. Without `outs` it only reduces.
+    Line `l` of group `g` starts at ``start + g * group_stride + l * line_stride``.
     """
-    panels = (lines + 31) // 32
+
+    groups: Any
+    group_stride: Any
+    count: Any
+    line_stride: Any
+    start: Any
+    stride: Any
+    length: Any
+
+
+@cached_njit
+def walk_lines(source, output, carries, lines, control):
+    """Scan lines, four side by side; threads take panels by ticket. Without `output` they are reduced.
+
+    The carry of line `l` of group `g` is ``carries[g * count + l]``.
+    """
+    source, output, carries, control = (
+        borrow(source),
+        borrow(output),
+        borrow(carries),
+        borrow(control),
+    )
+    panels, stride = (lines.count + 31) // 32, lines.stride
     while True:
         ticket = take_ticket(control, TICKET)
-        if ticket >= groups * panels:
+        if ticket >= lines.groups * panels:
             break
         group, panel = ticket // panels, ticket % panels
-        base = start + group * group_stride
-        end = min(lines, 32 * panel + 32)
-        for block in range(0, length, LINE_BLOCK):
-            count = min(LINE_BLOCK, length - block)
+        base = lines.start + group * lines.group_stride
+        end = min(lines.count, 32 * panel + 32)
+        for block in range(0, lines.length, LINE_BLOCK):
+            count = min(LINE_BLOCK, lines.length - block)
             line = 32 * panel
             while line + 4 <= end:
-                carry = group * lines + line
-                first = base + line * line_stride + block * stride
-                seeds = (
+                carry = group * lines.count + line
+                first = base + line * lines.line_stride + block * stride
+                before = (
                     load(carries, carry),
                     load(carries, carry + 1),
                     load(carries, carry + 2),
                     load(carries, carry + 3),
                 )
                 a, b, c, d = scan_lanes(
-                    op, xs, nulls, outs, null_value, mark, exclusive, identity,
-                    seeds, first, line_stride, stride, count,
-                )  # fmt: skip
+                    source, output, before, first, lines.line_stride, stride, count
+                )
                 store(carries, carry, a)
                 store(carries, carry + 1, b)
                 store(carries, carry + 2, c)
                 store(carries, carry + 3, d)
                 line += 4
             while line < end:
-                carry = group * lines + line
-                first = base + line * line_stride + block * stride
-                state = load(carries, carry)
-                for i in range(count):
-                    at = first + i * stride
-                    state = scan_step(
-                        op, xs, nulls, outs, null_value, mark, exclusive, identity, state, at
-                    )
+                carry = group * lines.count + line
+                first = base + line * lines.line_stride + block * stride
+                state = scan_line(source, output, load(carries, carry), first, stride, count)
                 store(carries, carry, state)
                 line += 1
 
 
 @cached_njit
-def walk_codes(op, xs, nulls, outs, null_value, exclusive, identity, codes, table, groups):
-    """Scan rows in their order, each from the state of its group to the next one; without `outs` only reduce.
+def walk_codes(source, output, codes, table, groups):
+    """Scan rows in their order, each from the state of its group to the next one; without `output` only reduce.
 
     Returns the first row whose code is none of a group, where the walk ends; -1 if there is none.
     """
-    xs, outs, codes, table = borrow(xs), borrow(outs), borrow(codes), borrow(table)
+    source, output, codes, table = borrow(source), borrow(output), borrow(codes), borrow(table)
     for at in range(len(codes)):
         code = codes[at]
         if code < 0 or code >= groups:
             return at
-        state = load(table, code)
-        state = scan_step(op, xs, nulls, outs, null_value, False, exclusive, identity, state, at)
-        store(table, code, state)
+        store(table, code, scan_step(source, output, load(table, code), at))
     return -1
 
 
@@ -178,24 +203,3 @@ def fold_states(op, identity, states, count, lines):
         for i in range(1, count):
             state = cast(identity, combine(op, state, load(states, i * lines + line)))
         store(states, line, state)
-
-
-# What the launcher asks Numba about an operator: the types of these functions' answers.
-
-
-@cached_njit
-def probe_lift(op, element):
-    """Have the type of a lifted element."""
-    return lift(op, element)
-
-
-@cached_njit
-def probe_combine(op, a, b):
-    """Have the type of a combined state."""
-    return combine(op, a, b)
-
-
-@cached_njit
-def probe_lower(op, state):
-    """Have the type of a lowered state."""
-    return lower(op, state)

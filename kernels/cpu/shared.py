@@ -13,7 +13,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.extending import models, register_model
 
-from .jit import load_kernel
+from ..jit import load_kernel
 
 
 class Kind(types.Type):

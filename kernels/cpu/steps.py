@@ -1,92 +1,109 @@
 """One element, and four lanes of elements at once: what scans and reductions do between two look-backs.
 
 Elements are visited along a *line*: positions ``start + i * stride`` of flat arrays. Four *lanes* are walked at
-the same time, so that four combinations are in flight where one alone would wait for the last. This module
-must never know of tiles.
+the same time, so that four combinations are in flight where one alone would wait for the last.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
+from typing import Any, NamedTuple
+
 import numba
 
-from .calls import cast, combine, is_null, lift, load, lower, store
-from .jit import OPTIONS
+from ..jit import OPTIONS
+from ..operator_calls import combine, lift, lower
+from .elements import cast, is_null, load, store
+
+
+class Source(NamedTuple):
+    """What is combined: the elements of arrays that are not missing, by an operator with this identity."""
+
+    op: Any
+    xs: Any
+    nulls: Any
+    identity: Any
+
+
+class Output(NamedTuple):
+    """What a scan writes: to which arrays, what instead of a missing element and whether, and which state."""
+
+    outs: Any
+    null_value: Any
+    mark_nulls: Any
+    exclusive: Any
 
 
 @numba.njit(**OPTIONS)
-def reduce_step(op, xs, nulls, identity, state, at):
+def reduce_step(source, state, at):
     """Combine the element at one position into `state`."""
-    element = load(xs, at)
-    lifted = cast(identity, lift(op, element))
-    lifted = identity if is_null(nulls, element, at) else lifted
-    return cast(identity, combine(op, state, lifted))
+    element = load(source.xs, at)
+    lifted = cast(source.identity, lift(source.op, element))
+    lifted = source.identity if is_null(source.nulls, element, at) else lifted
+    return cast(source.identity, combine(source.op, state, lifted))
 
 
 @numba.njit(**OPTIONS)
-def scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, state, at):
-    """Combine the element at one position into `state` and write what the scan says there."""
-    element = load(xs, at)
-    lifted = cast(identity, lift(op, element))
-    missing = is_null(nulls, element, at)
-    lifted = identity if missing else lifted
-    after = cast(identity, combine(op, state, lifted))
-    if outs is not None:
-        value = cast(null_value, lower(op, state) if exclusive else lower(op, after))
+def scan_step(source, output, state, at):
+    """Combine the element at one position into `state` and, with an output, write what the scan says there."""
+    element = load(source.xs, at)
+    lifted = cast(source.identity, lift(source.op, element))
+    missing = is_null(source.nulls, element, at)
+    lifted = source.identity if missing else lifted
+    after = cast(source.identity, combine(source.op, state, lifted))
+    if output is not None:
+        written = lower(source.op, state) if output.exclusive else lower(source.op, after)
+        value = cast(output.null_value, written)
         # a select, not a branch: nulls come in no order that a branch predictor could learn
-        store(outs, at, null_value if missing & mark else value)
+        store(output.outs, at, output.null_value if missing & output.mark_nulls else value)
     return after
 
 
 @numba.njit(**OPTIONS)
-def reduce_lanes(op, xs, nulls, identity, start, lane, stride, count):
+def reduce_lanes(source, start, lane, stride, count):
     """Reduce four lanes of `count` elements at once."""
-    a = b = c = d = identity
+    a = b = c = d = source.identity
     for i in range(count):
         at = start + i * stride
-        a = reduce_step(op, xs, nulls, identity, a, at)
-        b = reduce_step(op, xs, nulls, identity, b, at + lane)
-        c = reduce_step(op, xs, nulls, identity, c, at + 2 * lane)
-        d = reduce_step(op, xs, nulls, identity, d, at + 3 * lane)
+        a = reduce_step(source, a, at)
+        b = reduce_step(source, b, at + lane)
+        c = reduce_step(source, c, at + 2 * lane)
+        d = reduce_step(source, d, at + 3 * lane)
     return a, b, c, d
 
 
 @numba.njit(**OPTIONS)
-def scan_lanes(
-    op, xs, nulls, outs, null_value, mark, exclusive, identity, seeds, start, lane, stride, count
-):
-    """Scan four lanes of `count` elements at once, from four seeds."""
-    a, b, c, d = seeds
+def scan_lanes(source, output, states, start, lane, stride, count):
+    """Scan four lanes of `count` elements at once, from four states."""
+    a, b, c, d = states
     for i in range(count):
         at = start + i * stride
-        a = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, a, at)
-        b = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, b, at + lane)
-        c = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, c, at + 2 * lane)
-        d = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, d, at + 3 * lane)
+        a = scan_step(source, output, a, at)
+        b = scan_step(source, output, b, at + lane)
+        c = scan_step(source, output, c, at + 2 * lane)
+        d = scan_step(source, output, d, at + 3 * lane)
     return a, b, c, d
 
 
 @numba.njit(**OPTIONS)
-def reduce_line(op, xs, nulls, identity, seed, start, stride, size):
-    """Reduce `size` elements to their state from `seed`, and the three states between the lanes."""
+def reduce_line(source, state, start, stride, size):
+    """Reduce `size` elements from `state`; return the state after them, and the three states between the lanes."""
+    op, identity = source.op, source.identity
     count = size // 4
     lane = count * stride
-    a, b, c, d = reduce_lanes(op, xs, nulls, identity, start, lane, stride, count)
-    a = cast(identity, combine(op, seed, a))
+    a, b, c, d = reduce_lanes(source, start, lane, stride, count)
+    a = cast(identity, combine(op, state, a))
     ab = cast(identity, combine(op, a, b))
     abc = cast(identity, combine(op, ab, c))
     state = cast(identity, combine(op, abc, d))
     for i in range(4 * count, size):
-        state = reduce_step(op, xs, nulls, identity, state, start + i * stride)
+        state = reduce_step(source, state, start + i * stride)
     return state, (a, ab, abc)
 
 
 @numba.njit(**OPTIONS)
-def walk_line(
-    op, xs, nulls, outs, null_value, mark, exclusive, identity, state, start, stride, size
-):
+def scan_line(source, output, state, start, stride, size):
     """Scan `size` elements one by one from `state`; return the state after them."""
     for i in range(size):
-        at = start + i * stride
-        state = scan_step(op, xs, nulls, outs, null_value, mark, exclusive, identity, state, at)
+        state = scan_step(source, output, state, start + i * stride)
     return state

@@ -13,7 +13,7 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .calls import resolve
+from ..operator_calls import resolve
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ def visit(typing_context: Any, function: Any, *arguments: Any) -> Any:
 
 
 @intrinsic
-def observe(typing_context, work, space, seed, first, size):
-    """Return the aggregate of a tile from `seed`, and what `emit` must know of the tile.
+def observe(typing_context, work, space, before, first, size):
+    """Return the aggregate of a tile from the state `before` it, and what `emit` must know of the tile.
 
     Whatever is written over inputs of this or an earlier tile must have been read when it returns.
     """
     function = _visitors[work.instance_class].observe
-    return visit(typing_context, function, work, space, seed, first, size)
+    return visit(typing_context, function, work, space, before, first, size)
 
 
 @intrinsic
@@ -79,7 +79,7 @@ def finish(typing_context, work, prefix):
     return visit(typing_context, _visitors[work.instance_class].finish, work, prefix)
 
 
-def work_type(kind: type, **fields: Any) -> Any:
+def record_type(kind: type, **fields: Any) -> Any:
     """Return the Numba type of a named tuple whose fields have these types."""
     return types.BaseTuple.from_types(
         tuple(fields[name] for name in kind._fields),  # type: ignore[attr-defined]

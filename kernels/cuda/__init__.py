@@ -10,26 +10,35 @@ differ in rounding. How a run of keys is reduced depends on the device as well, 
 large tiles. Products overflow and underflow where a walk in order does all the same (`in_order`).
 """
 
+from typing import TYPE_CHECKING
+
 from .requirements import require
 
 require()
 
 from .compaction import (  # noqa: E402
     compact,
-    heads,
+    head_flags,
     reduce_by_key,
     repeat,
     run_lengths,
     scan_by_key,
 )
-from .launch import begin  # noqa: E402
+from .launch import scan  # noqa: E402
+
+if TYPE_CHECKING:
+    from ..backends import ByCode
 
 __all__ = [
-    "begin",
+    "by_code",
     "compact",
-    "heads",
+    "head_flags",
     "reduce_by_key",
     "repeat",
     "run_lengths",
+    "scan",
     "scan_by_key",
 ]
+
+by_code: "ByCode | None" = None
+"""A scan of rows in any order would take one table of states for all threads."""

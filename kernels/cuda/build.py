@@ -96,7 +96,7 @@ def _key(variant: Variant, capability: tuple[int, int]) -> str:
 def _environment() -> str:
     """Everything outside a variant that its machine code depends on."""
     digest = hashlib.sha256()
-    shared = [FOLDER.parent / name for name in ("functions.py", "captured.py")]
+    shared = [FOLDER.parent / name for name in ("user_functions.py", "captured.py")]
     for path in sorted([*FOLDER.glob("*.cuh"), *FOLDER.glob("*.py"), *shared]):
         digest.update(path.read_bytes())
     packages = ("cuda-core", "cuda-bindings", "numba-cuda", "numba", "llvmlite")

@@ -9,8 +9,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..cpu.types import Signature
-from ..int128 import Int128, as_state, halves, whole
+from ..int128 import Int128, halves, whole
+from ..signature import Signature, as_state
 from .devices import padded
 from .in_order import Substitute
 

@@ -14,11 +14,12 @@ import numpy as np
 from numba.core import types
 
 from ..arrays import MOST, check_size
-from ..cpu.calls import as_constant_as
-from ..cpu.types import Signature, as_state, lifted, signature
-from ..marks import Predicate, Runs, counter_of
 from ..nulls import InBand, Mask, Nulls
+from ..operator_calls import as_constant_as
 from ..operators import ROLES, Operator
+from ..options import ScanOptions
+from ..selection import Predicate, Runs, counter_of
+from ..signature import Signature, as_state, lifted, signature_of
 from .in_order import Substitute, substitute
 from .numbers import kernel_code, shared_code
 from .plan import Moved, Nullness, Plan, prefix_dtype_of
@@ -78,9 +79,9 @@ def compact(
     return kept, [_cut(r, n - count) for r in rests[:wanted]] if split else None
 
 
-def heads(marks: Any, out: Any = None) -> Any:
-    """Write marks; see `kernels.heads` and `kernels.flags`."""
-    plan, data, masks, scalars, continues = _marking(marks)
+def head_flags(selection: Predicate | Runs, out: Any = None) -> Any:
+    """Return which rows are selected; see `kernels.head_flags` and `kernels.flags`."""
+    plan, data, masks, scalars, continues = _marking(selection)
     n = len(data[0])
     flags = cupy.ndarray(n, np.bool_) if out is None else out
     if plan.marks == "flags":
@@ -93,9 +94,9 @@ def heads(marks: Any, out: Any = None) -> Any:
     return flags
 
 
-def run_lengths(marks: Runs) -> tuple[Any, Any]:
+def run_lengths(runs: Runs) -> tuple[Any, Any]:
     """Return starts and lengths of runs; see `kernels.run_length_encode`."""
-    plan, data, masks, _, continues = _marking(marks)
+    plan, data, masks, _, continues = _marking(runs)
     n = len(data[0])
     starts, lengths = cupy.ndarray(n, np.int64), cupy.ndarray(n, np.int64)
     count = 0
@@ -121,16 +122,16 @@ def repeat(lengths: Any, arrays: Sequence[Any], beside: int) -> list[Any]:
 
 def reduce_by_key(
     op: Operator,
-    marks: Runs,
+    runs: Runs,
     values: tuple[Any, ...],
+    options: ScanOptions,
     *,
-    nulls: Nulls,
-    dtype: np.dtype | None,
     starts: bool,
     lower: bool,
 ) -> tuple[Any, Any]:
     """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
-    plan, data, masks, _, continues = _marking(marks)
+    plan, data, masks, _, continues = _marking(runs)
+    nulls, dtype = options.nulls, options.dtype
     forms = tuple([v.dtype for v in values])
     here, types_, seed, numbers = _reducing(plan, op, forms, _nullness(nulls), dtype, starts, lower)
     n = len(data[0])
@@ -150,27 +151,25 @@ def reduce_by_key(
 
 def scan_by_key(
     op: Operator,
-    marks: Runs,
+    runs: Runs,
     values: tuple[Any, ...],
-    *,
-    nulls: Nulls,
-    exclusive: bool,
+    options: ScanOptions,
     carry_in: Any,
-    dtype: np.dtype | None,
-    mark_nulls: bool,
-    met: Any,
+    *,
+    saw_null: Any,
     carry_out: bool,
 ) -> tuple[Any, Any]:
     """Scan arrays within runs of equal keys; see `kernels.scan_by_key`."""
-    plan, data, masks, _, continues = _marking(marks)
+    plan, data, masks, _, continues = _marking(runs)
+    nulls = options.nulls
     forms, nullness = tuple([v.dtype for v in values]), _nullness(nulls)
     here, types_, asked, instead, numbers = _scanning(
-        plan, op, forms, nullness, dtype, exclusive, mark_nulls
+        plan, op, forms, nullness, options.dtype, options.exclusive, options.mark_nulls
     )
     carry = asked.identity
     if carry_in is not None:
         host = tuple(map(cupy.asnumpy, carry_in)) if isinstance(carry_in, tuple) else carry_in
-        carry = as_state(host, asked.state, asked.scalar_state, "carry_in")
+        carry = as_state(host, asked, "carry_in")
     if instead is not None:
         carry = instead.enter(carry)
     n = len(data[0])
@@ -178,7 +177,7 @@ def scan_by_key(
     if n:
         begun = visit(
             here, n, [*data, *map(readable, values)], [*masks, *_mask(nulls)], outs=outs,
-            rests=[met], numbers=numbers, continues=continues, seed=_seed(here, carry, types_),
+            rests=[saw_null], numbers=numbers, continues=continues, seed=_seed(here, carry, types_),
             waits=carry_out,
         )  # fmt: skip
         if carry_out:
@@ -211,7 +210,7 @@ def _marking(marks: Any) -> tuple[Plan, list[Any], list[Mask], list[Any], bool]:
         half = len(keys) // 2
         some = replace(marks, keys=marks.keys[:half], nulls=marks.nulls[:half])
         others = replace(marks, keys=marks.keys[half:], nulls=marks.nulls[half:])
-        flags = heads(some) | heads(others)
+        flags = head_flags(some) | head_flags(others)
         flat = Plan("compact", "flags", (flags.dtype,), (Nullness(),), last=marks.last)
         return flat, [flags], [], [], marks.continues
     return plan, keys, masks, [], marks.continues
@@ -306,7 +305,7 @@ def _reducing(
     lower: bool,
 ) -> tuple[Plan, Signature, bytes, bytes]:
     """Return the plan of a reduction, its types, the state before the first row, and the operator's numbers."""
-    types_ = signature(op, values, dtype)
+    types_ = signature_of(op, values, dtype)
     instead = substitute(op, types_) if op.in_order else None
     if not lower:
         types_ = replace(types_, outputs=types_.state, scalar_output=types_.scalar_state)
@@ -334,7 +333,7 @@ def _scanning(
     mark: bool,
 ) -> tuple[Plan, Signature, Signature, Substitute | None, bytes]:
     """Return a scan's plan, types, those of the operator that was asked for, the one instead of it, and numbers."""
-    asked = types_ = signature(op, values, dtype)
+    asked = types_ = signature_of(op, values, dtype)
     for answer in types_.outputs if mark else ():
         if answer.kind not in "fc" and answer != np.int64:
             raise TypeError(f"mark_nulls: an output of {answer} cannot hold a null")

@@ -15,8 +15,8 @@ from cuda.bindings import driver
 from cuda.core import ObjectCode
 
 from .. import kernel_cache
-from ..cpu.types import Signature
 from ..operators import Operator
+from ..signature import Signature
 from .build import cubin
 from .numbers import numbers_size
 from .source import Variant, state_dtype, state_words

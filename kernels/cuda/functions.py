@@ -18,9 +18,9 @@ from numba import cuda as cuda
 from numba.core import types
 from numba.cuda.compiler import compile_cuda
 
-from ..functions import rebuild
 from ..nulls import NAT
 from ..operators import Operator
+from ..user_functions import rebuild
 from .numbers import kernel_code, numbers_of
 from .source import Form, Variant
 

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from ..built_in import BUILT_IN
-from ..cpu.calls import make_constant
-from ..cpu.types import Signature
+from ..built_in import facts_of
+from ..operator_calls import make_constant
 from ..operators import Operator, segmented
+from ..signature import Signature
 from .functions import cuda
 
 libdevice = cuda.libdevice
@@ -140,7 +140,7 @@ class Substitute:
 def substitute(op: Operator, types_: Signature) -> Substitute | None:
     """Return what computes a product as a walk in order does, if `op` is one of floating-point numbers."""
     number = types_.state[-1]
-    if number.kind != "f" or op not in (BUILT_IN["multiply"], segmented(BUILT_IN["multiply"])):
+    if number.kind != "f" or not facts_of(op).is_product:
         return None
     combine, lift, lower = _functions(number)
     product = Operator(combine, (1.0, 0.0, 0.0, 0.0), lift, lower, name=op.name)

@@ -18,10 +18,10 @@ import cupy
 import numpy as np
 from cuda.bindings import driver
 
-from ..cpu.types import Signature
-from ..int128 import signature
 from ..nulls import Mask, Nulls
 from ..operators import Operator
+from ..options import ScanOptions
+from ..signature import Signature, signature_of
 from .carries import bytes_of, carries_of, on_host, state_of
 from .devices import Kernel, check, device, kernel
 from .in_order import Substitute, substitute
@@ -44,18 +44,13 @@ APART = 256
 _BYTE = np.dtype(np.uint8)
 
 
-def begin(
+def scan(
     op: Operator,
     arrays: tuple[Any, ...],
+    options: ScanOptions,
+    carry_in: Any,
     *,
     write: bool,
-    nulls: Nulls,
-    axis: int,
-    exclusive: bool,
-    reverse: bool,
-    carry_in: Any,
-    dtype: np.dtype | None,
-    mark_nulls: bool,
     waits: bool,
 ) -> tuple[Any, Callable[[], Any]]:
     """Launch a scan (or, without `write`, a reduction) of CuPy arrays; see `kernels.scan` for the parameters.
@@ -66,10 +61,13 @@ def begin(
     read : callable
         Waits for the carry-out and returns it, on the host. To be called if `waits`, and only then.
     """
-    first = arrays[0]
+    first, nulls, axis = arrays[0], options.nulls, options.axis % arrays[0].ndim
     masked = isinstance(nulls, Mask)
     dtypes = tuple([a.dtype for a in arrays])
-    work = _work(op, dtypes, dtype, kind_of_nulls(nulls), exclusive, reverse, mark_nulls, write)
+    work = _work(
+        op, dtypes, options.dtype, kind_of_nulls(nulls), options.exclusive, options.reverse,
+        options.mark_nulls, write,
+    )  # fmt: skip
     types_ = work.types
     # a mask counts positions in C order, so with one the memory must be in that order as well
     flipped = first.ndim > 1 and not masked and all(a.flags.f_contiguous for a in arrays)
@@ -141,7 +139,7 @@ def _work(
     mark_nulls: bool,
     write: bool,
 ) -> _Work:
-    asked = types_ = signature(op, inputs, dtype)
+    asked = types_ = signature_of(op, inputs, dtype)
     if mark_nulls:
         _check_markers(types_)
     instead = substitute(op, types_) if op.in_order else None

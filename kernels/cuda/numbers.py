@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..cpu.calls import code_of
-from ..functions import fingerprint
+from ..operator_calls import code_of
 from ..operators import Code, Operator
+from ..user_functions import fingerprint
 
 Form = tuple[np.dtype, ...]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, Predicate, carrier, operator
+from dask_gpuscan.kernels import BUILT_IN, Predicate, carry_operator, operator
 from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _parametric, _reducing, _scanning
 from dask_gpuscan.kernels.cuda.plan import (
     SHARED_BYTES,
@@ -42,7 +42,7 @@ def by(plan, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
     forms = tuple(map(np.dtype, np.atleast_1d(dtype)))
     op = BUILT_IN.get(name, name)
     if name == "product":
-        op = carrier(BUILT_IN["multiply"], forms[0])
+        op = carry_operator(BUILT_IN["multiply"], forms[0])
     if reduces:
         return _reducing(plan, op, forms, nulls, None, True, False)[0]
     return _scanning(plan, op, forms, nulls, None, exclusive, False)[0]

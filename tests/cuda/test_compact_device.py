@@ -9,7 +9,7 @@ from dask_gpuscan.kernels import (
     Predicate,
     bitmap,
     byte_mask,
-    heads,
+    head_flags,
     operator,
     partition,
     reduce_by_key,
@@ -133,7 +133,7 @@ def test_runs(n, mean):
         given = on_device(key, shift)
         first = first_rows(key)
         last = np.append(first[1:], True) if n else first
-        same(heads([given]), first)
+        same(head_flags([given]), first)
         starts, lengths = run_length_encode([given])
         at = np.flatnonzero(first)
         same(starts, at)
@@ -163,13 +163,13 @@ def test_keys_of_every_type(dtype, n):
     second = key_of(rng, n, 10, "i8")
     gone = key_of(rng, n, 4) % 2 == 0
     valid = np.packbits(np.concatenate([np.ones(3, bool), ~gone]), bitorder="little")
-    same(heads([cp.asarray(key)]), first_rows(key))
-    same(heads([cp.asarray(key), cp.asarray(second)]), first_rows(key, second))
+    same(head_flags([cp.asarray(key)]), first_rows(key))
+    same(head_flags([cp.asarray(key), cp.asarray(second)]), first_rows(key, second))
     nulls = [bitmap(cp.asarray(valid), 3), byte_mask(cp.asarray(gone)), None]
     clean = [np.where(gone, 0, k) for k in (key, second)]
     expected = first_rows(*clean, gone, second)
     third = [cp.asarray(k) for k in (key, second, second)]
-    same(heads(third, nulls=nulls), expected)
+    same(head_flags(third, nulls=nulls), expected)
     positions, _ = unique(third, nulls=nulls, keep="last")
     same(positions, np.flatnonzero(np.append(expected[1:], True)))
 
@@ -179,7 +179,7 @@ def test_many_keys():
     keys = [key_of(rng, 50_000, 500, "i8") for _ in range(60)]
     first = first_rows(*keys)
     given = [cp.asarray(k) for k in keys]
-    same(heads(given), first)
+    same(head_flags(given), first)
     same(run_length_encode(given)[0], np.flatnonzero(first))
 
 

@@ -7,7 +7,7 @@ import pytest
 from dask_gpuscan.kernels import (
     BUILT_IN,
     INT128,
-    carrier,
+    carry_operator,
     kernel_cache,
     operator,
     segmented,
@@ -70,7 +70,7 @@ KERNELS = [
     ),  # these three are run as substitutes, see in_order.py
     (BUILT_IN["multiply"], ["f8"], "in band", {"mark": True}),
     (segmented(BUILT_IN["multiply"]), ["?", "f8"], "bits", {}),
-    (carrier(BUILT_IN["multiply"], np.dtype("f8")), ["f8"], "in band", {"write": False}),
+    (carry_operator(BUILT_IN["multiply"], np.dtype("f8")), ["f8"], "in band", {"write": False}),
     (BUILT_IN["add"], [INT128], "none", {}),
     (BUILT_IN["maximum"], [INT128], "bits", {"reverse": True}),
     (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),

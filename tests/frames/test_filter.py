@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 from types import ModuleType
 
 import cloudpickle
@@ -10,8 +11,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask_gpuscan.kernels.cpu import types
-from dask_gpuscan.kernels.cpu.engine import probe_lift, walk_tiles
+from dask_gpuscan.kernels.cpu.engine import walk_tiles
+from dask_gpuscan.kernels.signature import probe_lift
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -367,7 +368,7 @@ def test_other_numbers_in_a_function_cost_no_compile():
 
 
 def test_a_function_that_never_ends(monkeypatch):
-    monkeypatch.setattr(types, "PATIENCE", 0.2)
+    monkeypatch.setattr(sys.modules["dask_gpuscan.kernels.signature"], "PATIENCE", 0.2)
 
     def forever(x):  # some seconds: what does not end at all would take a core from all other tests
         for _ in range(200_000_000):

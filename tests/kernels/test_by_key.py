@@ -9,7 +9,7 @@ from dask_gpuscan.kernels import (
     Mask,
     bitmap,
     byte_mask,
-    heads,
+    head_flags,
     reduce,
     reduce_by_key,
     scan,
@@ -37,7 +37,7 @@ def keys_and_values(n, mean, dtype="int64", seed=0):
 
 
 def runs(key):
-    starts = np.flatnonzero(heads([key]))
+    starts = np.flatnonzero(head_flags([key]))
     return starts, np.append(starts[1:], len(key))[: len(starts)]
 
 
@@ -235,7 +235,7 @@ def test_scans_tell_whether_they_met_a_null(backend, dtype, reverse):
         if at is not None:
             y[at] = NAT if dtype == "int64" else np.nan
         options = {"nulls": InBand(), "reverse": reverse}
-        out, _ = scan_by_key(BUILT_IN["add"], [k], backend.array(y), met=met, **options)
+        out, _ = scan_by_key(BUILT_IN["add"], [k], backend.array(y), saw_null=met, **options)
         assert bool(met[0]) == (at is not None)
         plain, _ = scan_by_key(BUILT_IN["add"], [k], backend.array(y), **options)
         np.testing.assert_array_equal(backend.to_numpy(out), backend.to_numpy(plain))

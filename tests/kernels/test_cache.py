@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 from dask_gpuscan.kernels import kernel_cache
-from dask_gpuscan.kernels.cpu.jit import _KernelCache, cached_njit, sources
+from dask_gpuscan.kernels.jit import _KernelCache, cached_njit, sources
 
 USE = """
 import numpy as np, dask_gpuscan
@@ -143,11 +143,12 @@ def test_addresses_of_a_process_are_not_kept(cache):
 BY_KEY = """
 import numpy as np
 from dask_gpuscan.kernels import BUILT_IN, reduce_by_key
-from dask_gpuscan.kernels.cpu import engine, jit, marking
+from dask_gpuscan.kernels import jit
+from dask_gpuscan.kernels.cpu import engine, selection_visitors as selection
 EDIT
 for dtype in DTYPES:
     print(reduce_by_key(BUILT_IN["add"], np.array([1, 1, 2], dtype), np.arange(3))[1].tolist())
-for function in (engine.walk_tiles, marking.mark_key, marking.mark_runs, marking.list_rows):
+for function in (engine.walk_tiles, selection.flag_key, selection.flag_runs, selection.list_rows):
     stats = function.stats
     print(function.__name__, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
@@ -162,17 +163,17 @@ def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_th
     tmp_path,
 ):
     answer = "[1, 2]"
-    made = ["walk_tiles 0 1", "mark_key 0 1", "mark_runs 0 1", "list_rows 0 1"]
+    made = ["walk_tiles 0 1", "flag_key 0 1", "flag_runs 0 1", "list_rows 0 1"]
     assert by_key(tmp_path, "['f4']") == [answer, *made]
-    more = ["walk_tiles 1 0", "mark_key 1 1", "mark_runs 1 0", "list_rows 1 0"]
+    more = ["walk_tiles 1 0", "flag_key 1 1", "flag_runs 1 0", "list_rows 1 0"]
     assert by_key(tmp_path, "['i8', 'f4']") == [answer, answer, *more]  # at other addresses
-    found = ["walk_tiles 1 0", "mark_key 1 0", "mark_runs 1 0", "list_rows 1 0"]
+    found = ["walk_tiles 1 0", "flag_key 1 0", "flag_runs 1 0", "list_rows 1 0"]
     assert by_key(tmp_path, "['f4']") == [answer, *found]
     edit = "jit.sources = lambda folder: 'an edit of some module'"
     assert by_key(tmp_path, "['f4']", edit) == [answer, *made]
 
 
-@pytest.mark.parametrize("module", ["nulls.py", "functions.py", "cpu/steps.py", "cpu/jit.py"])
+@pytest.mark.parametrize("module", ["nulls.py", "user_functions.py", "cpu/steps.py", "jit.py"])
 def test_an_edit_of_any_module_of_the_engine_is_seen(tmp_path, module):
     original = Path(kernel_cache.__file__).parent
     copy = tmp_path / "kernels"

@@ -25,8 +25,9 @@ from dask_gpuscan.kernels import (
     signature,
 )
 from dask_gpuscan.kernels.captured import hoist
-from dask_gpuscan.kernels.cpu import engine, types
-from dask_gpuscan.kernels.functions import fingerprint, freeze
+from dask_gpuscan.kernels.cpu import engine
+from dask_gpuscan.kernels.signature import probe_combine, probe_lift, probe_lower
+from dask_gpuscan.kernels.user_functions import fingerprint, freeze
 
 TABLE = np.array([1.0, 20.0, 3.0])
 
@@ -37,7 +38,7 @@ def plus(a, b):
 
 ENGINE = (
     engine.walk_tiles, engine.walk_lines, engine.fold_states,
-    engine.probe_combine, engine.probe_lift, engine.probe_lower,
+    probe_combine, probe_lift, probe_lower,
 )  # fmt: skip
 
 
@@ -322,7 +323,7 @@ def test_an_array_without_an_element_1_is_none_for_the_probe():
 
 @pytest.mark.parametrize("role", ["combine", "lift", "lower"])
 def test_a_function_that_never_ends(monkeypatch, role):
-    monkeypatch.setattr(types, "PATIENCE", 0.2)
+    monkeypatch.setattr(sys.modules["dask_gpuscan.kernels.signature"], "PATIENCE", 0.2)
 
     def forever(x):  # some seconds: what does not end at all would take a core from all other tests
         for _ in range(200_000_000):

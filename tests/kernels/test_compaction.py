@@ -17,14 +17,14 @@ from dask_gpuscan.kernels import (
     bitmap,
     byte_mask,
     flags,
-    heads,
+    head_flags,
     partition,
     run_length_decode,
     run_length_encode,
     select,
     unique,
 )
-from dask_gpuscan.kernels.cpu import compaction, outputs
+from dask_gpuscan.kernels.cpu import outputs
 from dask_gpuscan.kernels.cpu.engine import TILE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,7 +63,7 @@ def random(n, share, seed=1):
     return np.random.default_rng(seed).random(n) < share
 
 
-def head_flags(keys, nulls=None):
+def first_rows(keys, nulls=None):
     """Reference: rows as tuples of Python objects, NaN and nulls by name."""
     n = len(keys[0])
     flags = np.ones(n, bool)
@@ -152,8 +152,8 @@ def test_heads_of_every_dtype(backend, n, dtype):
         key[key == 0] *= -1  # equal to zero
     if np.dtype(dtype).kind in "mM":
         key[key.astype("i8") == 7] = "NaT"
-    flags = head_flags([key if key.dtype.kind not in "mM" else key.astype("i8")])
-    found = heads([backend.array(key)])
+    flags = first_rows([key if key.dtype.kind not in "mM" else key.astype("i8")])
+    found = head_flags([backend.array(key)])
     equal([found], [flags], backend)
     starts, lengths = run_length_encode([backend.array(key)])
     first = np.flatnonzero(flags)
@@ -170,7 +170,7 @@ def test_unique_of_several_keys_with_nulls(backend, n, keep, in_place):
     bits = np.packbits(np.concatenate([np.zeros(5, bool), ~null[1]]), bitorder="little")
     on_device = [backend.array(k.copy()) for k in keys]
     nulls = [byte_mask(backend.array(null[0])), None, bitmap(backend.array(bits), 5)]
-    flags = head_flags(keys, [null[0], np.zeros(n, bool), null[1]])
+    flags = first_rows(keys, [null[0], np.zeros(n, bool), null[1]])
     if keep == "last":
         flags = np.append(flags[1:], True)[:n]
     rows, found = unique(on_device, on_device, nulls=nulls, keep=keep, in_place=in_place)
@@ -180,7 +180,7 @@ def test_unique_of_several_keys_with_nulls(backend, n, keep, in_place):
 def test_unique_of_a_mask_that_is_compacted_too(backend):
     n = 4 * TILE
     key, null = columns(n, ["i8"])[0] // 60, random(n, 0.5)
-    flags = head_flags([key], [null])
+    flags = first_rows([key], [null])
     x, mask = backend.array(key.copy()), backend.array(null.copy())
     _, found = unique([x], [x, mask], nulls=[byte_mask(mask)], in_place=True)
     equal(found, [key[flags], null[flags]], backend)
@@ -214,7 +214,7 @@ def test_strided_inputs(backend):
     x, keep = columns(2 * TILE + 9, ["i8"])[0], random(2 * TILE + 9, 0.5)
     y, k = backend.array(x), backend.array(keep)
     equal(select([y[::-3]], k[::-3]), [x[::-3][keep[::-3]]], backend)
-    equal([heads([y[::2]])], [head_flags([x[::2]])], backend)
+    equal([head_flags([y[::2]])], [first_rows([x[::2]])], backend)
     equal(select([y[::2]], Predicate(lambda v: v > 3, [y[::2]])), [x[::2][x[::2] > 3]], backend)
 
 
@@ -266,9 +266,9 @@ def test_memory_of_dropped_rows_is_given_back(backend, kept, monkeypatch):
         (lambda x: Predicate(np.isnan, [x]), TypeError, "written in Python"),
         (lambda x: Predicate(lambda v: True, [1]), TypeError, "at least one array"),
         (lambda x: Predicate(lambda v: True, [x], nulls=[]), ValueError, "one entry an input"),
-        (lambda x: heads([]), ValueError, "at least one"),
-        (lambda x: heads([x, x[:1]]), ValueError, "one length"),
-        (lambda x: heads([x], nulls=[None, None]), ValueError, "one entry a key"),
+        (lambda x: head_flags([]), ValueError, "at least one"),
+        (lambda x: head_flags([x, x[:1]]), ValueError, "one length"),
+        (lambda x: head_flags([x], nulls=[None, None]), ValueError, "one entry a key"),
         (lambda x: unique([x], keep="any"), ValueError, "'first' or 'last'"),
         (lambda x: run_length_decode(-x, [x]), ValueError, "negative, found -3"),
         (lambda x: run_length_decode(x * 1.0, [x]), TypeError, "int64"),
@@ -350,7 +350,7 @@ def test_more_rows_than_memory_are_refused_before_any_is_made(backend, lengths, 
 
 
 def test_what_is_made_beside_the_rows_counts(monkeypatch):
-    monkeypatch.setattr(compaction, "available", lambda: 1000.0)
+    monkeypatch.setattr(outputs, "available", lambda: 1000.0)
     lengths = np.array([50, 50])
     assert len(run_length_decode(lengths, [lengths], beside=2)[0]) == 100
     with pytest.raises(MemoryError, match="100 rows"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, aggregate, fold, scan, seed
+from dask_gpuscan.kernels import BUILT_IN, aggregate, carry_in_from, fold, scan
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,7 +37,7 @@ def test_a_seed_is_what_a_walk_comes_to(dtype, data, from_end):
     carrier, state = states[-1] if from_end else states[0]
     for _, other in states[-2::-1] if from_end else states[1:]:
         state = fold(carrier, [other, state] if from_end else [state, other])
-    found = seed(MULTIPLY, state, np.dtype(dtype), initial)
+    found = carry_in_from(MULTIPLY, state, np.dtype(dtype), initial)
     np.testing.assert_array_equal(found, expected)
     assert np.isnan(expected) or np.signbit(found) == np.signbit(expected)
 
@@ -61,5 +61,5 @@ def test_the_largest_number_is_no_overflow(dtype):
             expected = np.multiply.accumulate(x)
         for at in range(1, len(x)):
             _, state = aggregate(MULTIPLY, x[:at])
-            out, _ = scan(MULTIPLY, x[at:], carry_in=seed(MULTIPLY, state, x.dtype))
+            out, _ = scan(MULTIPLY, x[at:], carry_in=carry_in_from(MULTIPLY, state, x.dtype))
             np.testing.assert_allclose(out, expected[at:], rtol=1e-6)

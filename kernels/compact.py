@@ -2,8 +2,7 @@
 
 Each function is one pass of the engine whose state is a count (of kept rows, of runs): what a tile writes goes
 where the counts of the tiles before it end. After Merrill and Garland, *Single-pass Parallel Prefix Scan with
-Decoupled Look-back* (NVR-2016-002), section 5.2, and in place section 4.4. This module must never know where
-the arrays live.
+Decoupled Look-back* (NVR-2016-002), section 5.2, and in place section 4.4.
 """
 
 from collections.abc import Sequence
@@ -11,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import columns, is_array
-from .backends import primitive
-from .marks import Predicate, check_keep, runs
+from .arrays import Array, check_columns, is_array
+from .backends import backend_of
 from .nulls import Nulls
+from .selection import Predicate, Selection, check_keep, runs
 
 
 def select(
-    arrays: Sequence[Any], keep: Any, *, positions: bool = False, in_place: bool = False
+    arrays: Sequence[Array], keep: Selection, *, positions: bool = False, in_place: bool = False
 ) -> list[Any]:
     """Keep the rows of arrays where `keep` is true, in their order.
 
@@ -58,12 +57,12 @@ def select(
     [array([3, 4, 5]), array([0, 2, 4])]
     """
     every = check_keep(keep, arrays)
-    kept, _ = primitive("compact", every)(list(arrays), keep, False, positions, in_place)
-    return list(kept)
+    kept, _ = backend_of(every).compact(list(arrays), keep, False, positions, in_place)
+    return kept
 
 
 def partition(
-    arrays: Sequence[Any], keep: Any, *, positions: bool = False, in_place: bool = False
+    arrays: Sequence[Array], keep: Selection, *, positions: bool = False, in_place: bool = False
 ) -> tuple[list[Any], list[Any]]:
     """Split the rows of arrays into those where `keep` is true and the rest, both in their order.
 
@@ -92,11 +91,12 @@ def partition(
     ([array([3, 4, 5])], [array([1, 1])])
     """
     every = check_keep(keep, arrays)
-    kept, rest = primitive("compact", every)(list(arrays), keep, True, positions, in_place)
-    return list(kept), list(rest)
+    kept, rest = backend_of(every).compact(list(arrays), keep, True, positions, in_place)
+    assert rest is not None
+    return kept, rest
 
 
-def heads(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> Any:
+def head_flags(keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None = None) -> Any:
     """Tell where runs of equal keys start.
 
     Parameters
@@ -119,14 +119,14 @@ def heads(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> Any:
 
     Examples
     --------
-    >>> heads([np.array([1.0, 1.0, np.nan, np.nan, 2.0])])
+    >>> head_flags([np.array([1.0, 1.0, np.nan, np.nan, 2.0])])
     array([ True, False,  True, False,  True])
     """
     found = runs(keys, nulls)
-    return primitive("heads", found.arrays)(found)
+    return backend_of(found.arrays).head_flags(found)
 
 
-def flags(keep: Predicate, *, out: Any = None) -> Any:
+def flags(keep: Predicate, *, out: Array | None = None) -> Any:
     """Tell for which rows a predicate is true.
 
     Parameters
@@ -160,12 +160,12 @@ def flags(keep: Predicate, *, out: Any = None) -> Any:
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
     every = keep.arrays if out is None else [*keep.arrays, out]
-    return primitive("heads", every)(keep, out)
+    return backend_of(every).head_flags(keep, out)
 
 
 def unique(
-    keys: Any,
-    arrays: Sequence[Any] = (),
+    keys: Array | Sequence[Array],
+    arrays: Sequence[Array] = (),
     *,
     nulls: Sequence[Nulls] | None = None,
     keep: str = "first",
@@ -176,7 +176,7 @@ def unique(
     Parameters
     ----------
     keys, nulls
-        As for `heads`.
+        As for `head_flags`.
     arrays : sequence of arrays, optional
         What is compacted; the keys may be among them.
     keep : {"first", "last"}, default "first"
@@ -193,7 +193,7 @@ def unique(
     Raises
     ------
     TypeError, ValueError
-        As `heads` and `select`; for another `keep`.
+        As `head_flags` and `select`; for another `keep`.
 
     Examples
     --------
@@ -207,17 +207,19 @@ def unique(
         raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
     found = runs(keys, nulls, last=keep == "last")
     every = check_keep(found, arrays)
-    kept, _ = primitive("compact", every)(list(arrays), found, False, True, in_place)
-    return kept[-1], list(kept[:-1])
+    kept, _ = backend_of(every).compact(list(arrays), found, False, True, in_place)
+    return kept[-1], kept[:-1]
 
 
-def run_length_encode(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> tuple[Any, Any]:
+def run_length_encode(
+    keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None = None
+) -> tuple[Any, Any]:
     """Return where each run of equal keys starts and how long it is.
 
     Parameters
     ----------
     keys, nulls
-        As for `heads`.
+        As for `head_flags`.
 
     Returns
     -------
@@ -227,7 +229,7 @@ def run_length_encode(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> tup
     Raises
     ------
     TypeError, ValueError
-        As `heads`.
+        As `head_flags`.
 
     Examples
     --------
@@ -235,11 +237,10 @@ def run_length_encode(keys: Any, *, nulls: Sequence[Nulls] | None = None) -> tup
     (array([0, 2, 3]), array([2, 1, 1]))
     """
     found = runs(keys, nulls)
-    starts, lengths = primitive("run_lengths", found.arrays)(found)
-    return starts, lengths
+    return backend_of(found.arrays).run_lengths(found)
 
 
-def run_length_decode(lengths: Any, arrays: Sequence[Any], *, beside: int = 0) -> list[Any]:
+def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 0) -> list[Any]:
     """Repeat each entry of arrays as often as `lengths` says: the inverse of run-length encoding.
 
     Parameters
@@ -272,17 +273,5 @@ def run_length_decode(lengths: Any, arrays: Sequence[Any], *, beside: int = 0) -
     if not is_array(lengths) or lengths.dtype != np.int64:
         found = f"an array of {lengths.dtype}" if is_array(lengths) else type(lengths).__name__
         raise TypeError(f"lengths must be an array of int64, found {found}")
-    columns("lengths and arrays", [lengths, *arrays])
-    return list(primitive("repeat", [lengths, *arrays])(lengths, list(arrays), beside))
-
-
-__all__ = [
-    "Predicate",
-    "flags",
-    "heads",
-    "partition",
-    "run_length_decode",
-    "run_length_encode",
-    "select",
-    "unique",
-]
+    check_columns("lengths and arrays", [lengths, *arrays])
+    return backend_of([lengths, *arrays]).repeat(lengths, list(arrays), beside)

@@ -1,29 +1,25 @@
-"""What the engine calls, resolved by Numba from the types: an operator's functions, elements, states, nulls.
+"""Calls of an operator's functions in compiled code; Numba resolves them from the operator's type.
 
-An operator travels into the engine as an argument of a type that carries its content token, so that compiled
-kernels can be kept on disk and found again. What is said of tuples is generated at once (intrinsics): as
-functions that call themselves for the rest of a tuple it would take most of a kernel's compile time. This module
-must never know the order in which elements are visited.
+An operator travels into compiled code as an argument of a type that carries its content token, so that compiled
+kernels can be kept on disk and found again. The helpers for tuples generate code at once (intrinsics): functions that
+call themselves for the rest of a tuple would take most of a kernel's compile time.
 """
 
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any
 
 import numba
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
-from numba.np.arrayobj import load_item, store_item
 
-from ..functions import rebuild
-from ..nulls import NAT
-from ..operators import ROLES, Code, Operator
 from .jit import OPTIONS
+from .operators import ROLES, Code, Operator
+from .user_functions import rebuild
 
 _known: dict[str, Code] = {}
 _constant: set[str] = set()
@@ -100,6 +96,38 @@ def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
     c.pyapi.decref(values)
     c.pyapi.decref(code)
     return NativeValue(made._getvalue(), is_error=found.is_error)
+
+
+# --- a scalar, or a tuple of scalars ---------------------------------------------------------------
+
+
+def kinds(kind: Any) -> list[Any]:
+    """The types of the elements of a tuple; of a scalar, its own."""
+    return list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+
+
+def parts(builder: Any, kind: Any, value: Any) -> list[Any]:
+    """The elements of a tuple; a scalar itself."""
+    if isinstance(kind, types.BaseTuple):
+        return cgutils.unpack_tuple(builder, value, len(kind))  # type: ignore[no-any-return]
+    return [value]
+
+
+def form(given: Any, found: Sequence[Any]) -> Any:
+    """The type of a tuple of these where `given` is a tuple, else of the one."""
+    return types.Tuple(found) if isinstance(given, types.BaseTuple) else found[0]
+
+
+def whole(context: Any, builder: Any, kind: Any, values: Sequence[Any]) -> Any:
+    """A tuple of values, or the one."""
+    is_tuple = isinstance(kind, types.BaseTuple)
+    return context.make_tuple(builder, kind, values) if is_tuple else values[0]
+
+
+def converted(context: Any, builder: Any, like: Any, kind: Any, value: Any) -> Any:
+    """Convert a scalar or tuple to the types of `like`."""
+    each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
+    return whole(context, builder, like, [context.cast(builder, *one) for one in each])
 
 
 # --- the operator's functions ---------------------------------------------------------------------
@@ -184,143 +212,3 @@ def lower(typing_context, op, state):
         return call(context, builder, args[0], args[1:])
 
     return answer(op, state), codegen
-
-
-# --- elements and states: a scalar of one array, or a tuple of one scalar an array -----------------
-
-
-def kinds(kind: Any) -> list[Any]:
-    """The types of the elements of a tuple; of a scalar, its own."""
-    return list(kind) if isinstance(kind, types.BaseTuple) else [kind]
-
-
-def parts(builder: Any, kind: Any, value: Any) -> list[Any]:
-    """The elements of a tuple; a scalar itself."""
-    if isinstance(kind, types.BaseTuple):
-        return cgutils.unpack_tuple(builder, value, len(kind))  # type: ignore[no-any-return]
-    return [value]
-
-
-def form(given: Any, found: Sequence[Any]) -> Any:
-    """The type of a tuple of these where `given` is a tuple, else of the one."""
-    return types.Tuple(found) if isinstance(given, types.BaseTuple) else found[0]
-
-
-def whole(context: Any, builder: Any, kind: Any, values: Sequence[Any]) -> Any:
-    """A tuple of values, or the one."""
-    is_tuple = isinstance(kind, types.BaseTuple)
-    return context.make_tuple(builder, kind, values) if is_tuple else values[0]
-
-
-def converted(context: Any, builder: Any, like: Any, kind: Any, value: Any) -> Any:
-    """Convert a scalar or tuple to the types of `like`."""
-    each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
-    return whole(context, builder, like, [context.cast(builder, *one) for one in each])
-
-
-def _place(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
-    array = context.make_array(kind)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, kind, array, [i], wraparound=False)
-
-
-@intrinsic
-def load(typing_context, arrays, i):
-    """Element `i` of an array, or the tuple of elements `i` of a tuple of arrays; a scalar is itself."""
-    found = [k.dtype if isinstance(k, types.Array) else k for k in kinds(arrays)]
-    answer = form(arrays, found)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = parts(builder, arrays, args[0])
-        for k, kind in enumerate(kinds(arrays)):
-            if isinstance(kind, types.Array):
-                place = _place(context, builder, kind, values[k], args[1])
-                values[k] = load_item(context, builder, kind, place)
-        return whole(context, builder, answer, values)
-
-    return answer(arrays, types.intp), codegen
-
-
-@intrinsic
-def store(typing_context, arrays, i, value):
-    """Write element `i` of an array or of a tuple of arrays; of None, nothing."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if not isinstance(arrays, types.NoneType):
-            targets, values = parts(builder, arrays, args[0]), parts(builder, value, args[2])
-            for kind, array, found, part in zip(
-                kinds(arrays), targets, kinds(value), values, strict=True
-            ):
-                place = _place(context, builder, kind, array, args[1])
-                part = context.cast(builder, part, found, kind.dtype)
-                store_item(context, builder, kind, part, place)
-        return context.get_dummy_value()
-
-    return types.none(arrays, types.intp, value), codegen
-
-
-@intrinsic
-def cast(typing_context, like, value):
-    """Convert a scalar or tuple to the types of `like`."""
-    answer = types.unliteral(like)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return converted(context, builder, answer, value, args[1])
-
-    return answer(like, value), codegen
-
-
-# --- nulls ----------------------------------------------------------------------------------------
-
-
-@intrinsic
-def is_nan(typing_context, element):
-    """Tell whether a scalar is NaN; integers never are."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _nan(context, builder, element, args[0])
-
-    return types.boolean(element), codegen
-
-
-@intrinsic
-def is_null(typing_context, nulls, element, i):
-    """Tell whether element `i` is missing: never (None), in band (bool) or by a mask (tuple)."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return null(context, builder, (nulls, element), *args)
-
-    return types.boolean(nulls, element, types.int64), codegen
-
-
-def null(context: Any, builder: Any, given: Any, nulls: Any, element: Any, i: Any) -> Any:
-    """Generate what `is_null` tells of nulls and an element of the types `given`."""
-    if isinstance(given[0], types.NoneType):
-        return cgutils.false_bit
-    if isinstance(given[0], types.BaseTuple):
-        return _masked(context, builder, given[0], nulls, i)
-    if given[1] == types.int64:
-        return builder.icmp_signed("==", element, element.type(NAT))
-    each = zip(kinds(given[1]), parts(builder, given[1], element), strict=True)
-    found = [_nan(context, builder, kind, part) for kind, part in each]
-    return reduce(builder.or_, found)
-
-
-def _nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    if isinstance(kind, types.Complex):
-        number = context.make_complex(builder, kind, value)
-        return builder.or_(
-            *(builder.fcmp_unordered("uno", x, x) for x in (number.real, number.imag))
-        )
-    if isinstance(kind, types.Float):
-        return builder.fcmp_unordered("uno", value, value)
-    return cgutils.false_bit
-
-
-def _masked(context: Any, builder: Any, kind: Any, mask: Any, i: Any) -> Any:
-    buffer, offset, shift, missing = cgutils.unpack_tuple(builder, mask, 4)
-    one = ir.Constant(ir.IntType(64), 1)
-    at = builder.add(offset, i)
-    place = _place(context, builder, kind[0], buffer, builder.ashr(at, shift))
-    bits = builder.zext(load_item(context, builder, kind[0], place), one.type)
-    low = builder.and_(at, builder.sub(builder.shl(one, shift), one))
-    return builder.icmp_signed("==", builder.and_(builder.lshr(bits, low), one), missing)

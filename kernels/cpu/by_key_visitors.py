@@ -2,7 +2,7 @@
 
 What a tile alone decides on, which is all that lies between its heads, is done before the look-back; the
 rows before its first head wait for the state of the run that is open there. After Merrill and Garland,
-NVR-2016-002, section 5.2. This module must never know what makes two keys equal.
+NVR-2016-002, section 5.2.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -16,11 +16,12 @@ from numba.core import types
 from numba.core.extending import intrinsic
 from numba.extending import overload
 
-from .calls import cast, combine, kinds, load, lower, parts, store, whole
-from .jit import OPTIONS
-from .marking import list_marked, mark, offset
+from ..jit import OPTIONS
+from ..operator_calls import combine, kinds, lower, parts, whole
+from .elements import cast, load, store
 from .memory import elements
-from .steps import reduce_line, reduce_step, walk_line
+from .selection_visitors import flag_rows, list_selected, offset
+from .steps import reduce_line, reduce_step, scan_line
 from .visitors import Visitor, register
 
 LONG = 32
@@ -67,12 +68,9 @@ def _answer(op, lowers, like, state):
 class ReduceRuns(NamedTuple):
     """One state a run, and where each starts."""
 
-    op: Any
-    marks: Any
-    xs: Any
-    nulls: Any
-    identity: Any
-    chained: Any
+    source: Any
+    selection: Any
+    sequential: Any
     starts: Any
     outs: Any
     lowers: Any
@@ -80,78 +78,72 @@ class ReduceRuns(NamedTuple):
 
 
 @numba.njit(forceinline=True, **OPTIONS)
-def _reduce(op, xs, nulls, identity, chained, state, start, stride, size):
+def _reduce(source, sequential, state, start, stride, size):
     """Reduce the rows of one run, or of the part of it in this tile, from `state`.
 
     Inlined, and given no more of a visitor than it needs, because runs may be short.
     """
-    while size >= LONG and not chained:
+    while size >= LONG and not sequential:
         block = min(size, BLOCK)
-        state, _ = reduce_line(op, xs, nulls, identity, state, start, stride, block)
+        state, _ = reduce_line(source, state, start, stride, block)
         start, size = start + block * stride, size - block
     for i in range(size):
-        state = reduce_step(op, xs, nulls, identity, state, start + i * stride)
+        state = reduce_step(source, state, start + i * stride)
     return state
 
 
 @numba.njit(**OPTIONS)
-def _observe_reduce(work, space, seed, first, size):
-    mark(work.marks, space, first, size)
-    count = list_marked(space, size)
-    op, xs, nulls, identity, chained = work.op, work.xs, work.nulls, work.identity, work.chained
-    marked, states = space.marked, space.states
-    state, start = inner(identity, seed), np.int64(0)
+def _observe_reduce(work, space, before, first, size):
+    flag_rows(work.selection, space, first, size)
+    count = list_selected(space, size)
+    source, sequential, identity = work.source, work.sequential, work.source.identity
+    offsets, states = space.offsets, space.states
+    state, start = inner(identity, before), np.int64(0)
     for k in range(count):
-        end = offset(marked, k)
-        state = _reduce(op, xs, nulls, identity, chained, state, first + start, 1, end - start)
+        end = offset(offsets, k)
+        state = _reduce(source, sequential, state, first + start, 1, end - start)
         store(states, k, state)
         state, start = identity, end
-    state = _reduce(op, xs, nulls, identity, chained, state, first + start, 1, size - start)
-    return counting(seed[0] + count, state), count
+    state = _reduce(source, sequential, state, first + start, 1, size - start)
+    return counting(before[0] + count, state), count
 
 
 @numba.njit(**OPTIONS)
 def _emit_reduce(work, space, prefix, count, first, size):
     if count == 0:
         return
-    op, identity, runs = work.op, work.identity, prefix[0]
+    op, identity, runs = work.source.op, work.source.identity, prefix[0]
     outs, lowers, like, states = work.outs, work.lowers, work.like, space.states
     if runs > 0:
         closed = load(states, 0)
-        if not work.chained:
+        if not work.sequential:
             closed = cast(identity, combine(op, inner(identity, prefix), closed))
         store(outs, runs - 1, answer(op, lowers, like, closed))
     for k in range(1, count):
         store(outs, runs + k - 1, answer(op, lowers, like, load(states, k)))
     if work.starts is not None:
-        starts, marked = work.starts, space.marked
+        starts, offsets = work.starts, space.offsets
         for k in range(count):
-            store(starts, runs + k, first + offset(marked, k))
+            store(starts, runs + k, first + offset(offsets, k))
 
 
 @numba.njit(**OPTIONS)
 def _finish_reduce(work, prefix):
     if prefix[0] > 0:
-        state = inner(work.identity, prefix)
-        store(work.outs, prefix[0] - 1, answer(work.op, work.lowers, work.like, state))
+        state = inner(work.source.identity, prefix)
+        store(work.outs, prefix[0] - 1, answer(work.source.op, work.lowers, work.like, state))
 
 
 register(ReduceRuns, Visitor(_observe_reduce, _emit_reduce, finish=_finish_reduce))
 
 
 class ScanRuns(NamedTuple):
-    """A scan that restarts at marked rows, from the first row to the last or, in reverse, from the last."""
+    """A scan that restarts at selected rows, from the first row to the last or, in reverse, from the last."""
 
-    op: Any
-    marks: Any
-    xs: Any
-    nulls: Any
-    outs: Any
-    null_value: Any
-    mark: Any
-    exclusive: Any
-    identity: Any
-    chained: Any
+    source: Any
+    output: Any
+    selection: Any
+    sequential: Any
     length: Any
     reverse: Any
 
@@ -163,40 +155,32 @@ def _origin(work, first):
 
 
 @numba.njit(**OPTIONS)
-def _observe_scan(work, space, seed, first, size):
+def _observe_scan(work, space, before, first, size):
     at, stride = _origin(work, first)
-    mark(work.marks, space, at - size + 1 if work.reverse else at, size)
+    flag_rows(work.selection, space, at - size + 1 if work.reverse else at, size)
     if work.reverse:
         flags = elements(space.flags, size, np.uint8(0))
         for i in range(size // 2):
             flags[i], flags[size - 1 - i] = flags[size - 1 - i], flags[i]
-    count = list_marked(space, size)
-    op, xs, nulls, identity, chained = work.op, work.xs, work.nulls, work.identity, work.chained
+    count = list_selected(space, size)
+    source, output, identity = work.source, work.output, work.source.identity
     if count == 0:
-        state = inner(identity, seed)
-        state = _reduce(op, xs, nulls, identity, chained, state, at, stride, size)
-        return counting(seed[0], state), size
-    outs, null_value, mark_nulls, exclusive = work.outs, work.null_value, work.mark, work.exclusive
-    marked = space.marked
-    waiting = offset(marked, 0)
+        state = _reduce(source, work.sequential, inner(identity, before), at, stride, size)
+        return counting(before[0], state), size
+    offsets = space.offsets
+    waiting = offset(offsets, 0)
     state, start = identity, waiting
     for k in range(count):
-        end = offset(marked, k + 1) if k + 1 < count else size
-        state = walk_line(
-            op, xs, nulls, outs, null_value, mark_nulls, exclusive, identity,
-            identity, at + start * stride, stride, end - start,
-        )  # fmt: skip
+        end = offset(offsets, k + 1) if k + 1 < count else size
+        state = scan_line(source, output, identity, at + start * stride, stride, end - start)
         start = end
-    return counting(seed[0] + count, state), waiting
+    return counting(before[0] + count, state), waiting
 
 
 @numba.njit(**OPTIONS)
 def _emit_scan(work, space, prefix, waiting, first, size):
     at, stride = _origin(work, first)
-    walk_line(
-        work.op, work.xs, work.nulls, work.outs, work.null_value, work.mark, work.exclusive,
-        work.identity, inner(work.identity, prefix), at, stride, waiting,
-    )  # fmt: skip
+    scan_line(work.source, work.output, inner(work.source.identity, prefix), at, stride, waiting)
 
 
 register(ScanRuns, Visitor(_observe_scan, _emit_scan))

@@ -1,15 +1,19 @@
-"""Which types an operator's states and answers have for given inputs, found by asking Numba.
+"""Which dtypes an operator's states and answers have for given inputs: facts for every backend, inferred by Numba.
 
-A state must have one type whatever was combined, so the type is the smallest that holds a lifted element
-and the combination of two states. This module must never see data, only dtypes.
+A state must have one type whatever was combined, so the type is the smallest that holds a lifted element and the
+combination of two states. 128-bit integers, which Numba does not have, are told by the facts of an operator.
 """
+
+# Numba reads the parameters of compiled functions.
+# mypy: disable-error-code="no-untyped-def"
 
 import re
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -17,12 +21,20 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.np.numpy_support import as_dtype
 
-from ..operators import Operator
-from .calls import make_constant, operator_type
-from .engine import probe_combine, probe_lift, probe_lower
-from .jit import load_kernel
+from .built_in import FACTS, facts_of
+from .int128 import INT128, Int128, as_int128, is_int128
+from .jit import cached_njit, load_kernel
+from .operator_calls import combine, lift, lower, make_constant, operator_type
+from .operators import Operator
 
 Form = tuple[np.dtype, ...]
+
+
+class StateForm(NamedTuple):
+    """The dtypes of the fields of states or answers, and whether these are scalars rather than tuples."""
+
+    fields: Form
+    scalar: bool
 
 
 @dataclass(frozen=True)
@@ -36,24 +48,105 @@ class Signature:
     scalar_output: bool
     identity: Any
 
+    def __post_init__(self) -> None:
+        fields = (self.inputs, self.state, self.scalar_state, self.outputs, self.scalar_output)
+        object.__setattr__(self, "_hash", hash((*fields, self.identity)))
 
-@lru_cache(maxsize=4096)
-def signature(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
-    """Return the types of `op` over inputs of these dtypes.
+    def __hash__(self) -> int:  # every call looks for kernels by it
+        return self._hash  # type: ignore[attr-defined, no-any-return]
+
+    @cached_property
+    def state_form(self) -> StateForm:
+        """The form of states."""
+        return StateForm(self.state, self.scalar_state)
+
+    @cached_property
+    def output_form(self) -> StateForm:
+        """The form of answers."""
+        return StateForm(self.outputs, self.scalar_output)
+
+    @cached_property
+    def plain_identity(self) -> Any:
+        """The identity as Python's numbers."""
+        return joined([part.item() for part in self.parts(self.identity)], self.scalar_state)
+
+    def parts(self, state: Any) -> tuple[Any, ...]:
+        """Return the fields of a state."""
+        return (state,) if self.scalar_state else state
+
+
+def joined(parts: Sequence[Any], scalar: bool) -> Any:
+    """Return the one part of what is a scalar, or a tuple of all parts.
+
+    Examples
+    --------
+    >>> joined([1], True), joined([1], False)
+    (1, (1,))
+    """
+    return parts[0] if scalar else tuple(parts)
+
+
+def signature(op: Operator, dtypes: Sequence[Any], dtype: Any = None) -> Signature:
+    """Return the types of states and answers of an operator for inputs of these dtypes.
 
     Parameters
     ----------
     op : Operator
-    inputs : tuple of dtype
-    dtype : dtype or None
+    dtypes : sequence of dtype
+    dtype : dtype, optional
         The type to answer in; where the element itself is the state, also the one to accumulate in.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the operator's functions do not compile, raise, or do not fit together; for INT128, if the operator is none
+        of those that take it.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> signature(BUILT_IN["add"], [np.int32]).outputs
+    (dtype('int64'),)
+    """
+    wanted = None if dtype is None else np.dtype(dtype)
+    return signature_of(op, tuple([np.dtype(d) for d in dtypes]), wanted)
+
+
+def state(op: Operator, value: Any, dtypes: Sequence[Any], dtype: Any, name: str) -> Any:
+    """Return a user's `value` as a state of the operator; an element of a tuple-state one is lifted.
+
+    Raises
+    ------
+    TypeError
+        Naming the argument `name`, if the value does not fit.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> state(BUILT_IN["last"], 3, [np.int64], None, "initial")
+    (np.int64(3), np.True_)
+    """
+    types_ = signature(op, dtypes, dtype)
+    lifts = not types_.scalar_state and not isinstance(value, tuple) and op.inputs == 1
+    if lifts and op.lift is not None and np.isscalar(value):
+        value = op.lift(value)
+    return as_state(value, types_, name)
+
+
+@lru_cache(maxsize=4096)
+def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
+    """Return what `signature` does, for dtypes that are NumPy's objects already.
 
     Raises
     ------
     TypeError
         If Numba cannot compile a function of the operator for these inputs, its states have no common
         type, or its identity does not fit the state.
+    ValueError
+        If a function raises, does not end, or the identity is none.
     """
+    if any(d.kind == "V" for d in inputs):
+        return _of_int128(op, inputs, dtype)
     if len(inputs) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(inputs)}")
     if op.lift is None and dtype is not None and op.inputs == 1:
@@ -74,10 +167,24 @@ def signature(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
         op.lift is None and op.inputs == 1
     )  # the identity must suit the state, not the input
     neutral = op.identity_for(*(fields if accumulates else inputs))
-    identity = as_state(neutral, fields, scalar_state, f"identity of {op.name}")
+    identity = _as_fields(neutral, fields, scalar_state, f"identity of {op.name}")
     found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)
     _try(op, found)
     return found
+
+
+def _of_int128(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signature:
+    identity = facts_of(op).int128_identity
+    if identity is None or len(inputs) != 1 or not is_int128(inputs[0]):
+        known = ", ".join(o.name for o, facts in FACTS.items() if facts.int128_identity is not None)
+        raise TypeError(f"{op.name} does not take {inputs}: for 128-bit integers there are {known}")
+    if dtype is not None and not is_int128(dtype):
+        raise TypeError(f"dtype must be None or INT128 for 128-bit integers, found {dtype}")
+    if not isinstance(identity, tuple):
+        return Signature((INT128,), (INT128,), True, (INT128,), True, Int128(identity))
+    number, seen = identity
+    state: Form = (INT128, np.dtype(np.bool_))
+    return Signature((INT128,), state, False, (INT128,), True, (Int128(number), np.bool_(seen)))
 
 
 def lifted(op: Operator, inputs: Form) -> Any:
@@ -93,14 +200,27 @@ def lifted(op: Operator, inputs: Form) -> Any:
     )
 
 
-def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
-    """Return `value` as a state with these fields: a NumPy scalar or array, or a tuple of them.
+def as_state(value: Any, types_: Signature, name: str) -> Any:
+    """Return `value` as a state of these types: a scalar or array, or a tuple of them; 128-bit integers as Int128.
 
     Raises
     ------
     TypeError
         If the value has another form, or a field cannot hold its part.
     """
+    if not any(d.kind == "V" for d in types_.state):
+        return _as_fields(value, types_.state, types_.scalar_state, name)
+    parts = (value,) if types_.scalar_state else value
+    if not isinstance(parts, tuple) or len(parts) != len(types_.state):
+        raise TypeError(f"{name} must be a tuple (integer, bool), found {value!r}")
+    found = tuple(
+        as_int128(part, name) if field.kind == "V" else _as_fields(part, (field,), True, name)
+        for part, field in zip(parts, types_.state, strict=True)
+    )
+    return found[0] if types_.scalar_state else found
+
+
+def _as_fields(value: Any, fields: Form, scalar: bool, name: str) -> Any:
     if scalar and isinstance(value, np.generic) and value.dtype == fields[0]:
         return value
     wanted = fields[0].name if scalar else f"a tuple ({', '.join(f.name for f in fields)})"
@@ -119,6 +239,24 @@ def as_state(value: Any, fields: Form, scalar: bool, name: str) -> Any:
                 raise TypeError(f"{name} must be {wanted}, found {value!r}")
         converted.append(cast[()])
     return converted[0] if scalar else tuple(converted)
+
+
+@cached_njit
+def probe_lift(op, element):
+    """Have the type of a lifted element."""
+    return lift(op, element)
+
+
+@cached_njit
+def probe_combine(op, a, b):
+    """Have the type of a combined state."""
+    return combine(op, a, b)
+
+
+@cached_njit
+def probe_lower(op, state):
+    """Have the type of a lowered state."""
+    return lower(op, state)
 
 
 PATIENCE = 10.0

@@ -1,7 +1,7 @@
-"""Which rows a compaction marks: those where a bool array, or a fused predicate, is true, or where runs start or end.
+"""Which rows are selected: those where a bool array, or a fused predicate, is true, or where runs start or end.
 
-These are descriptions; a backend marks the rows of a tile as it works on the tile, and no array of marks is
-written. This module must never know what is done with marked rows.
+These are descriptions; a backend finds the selected rows of a tile as it works on the tile, and no array of flags is
+written.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import columns, is_array, one_length
+from .arrays import Array, check_columns, check_one_length, is_array
 from .nulls import Nulls
 from .operators import Operator
 
@@ -75,13 +75,13 @@ class Predicate:
         object.__setattr__(self, "counter", counter)
         if not self.arrays:
             raise TypeError("a predicate must read at least one array")
-        one_length("inputs of a predicate", self.arrays)
+        check_one_length("inputs of a predicate", self.arrays)
 
     def __reduce__(self) -> Any:
         return Predicate, (self.counter, self.inputs, self.nulls)
 
     @property
-    def arrays(self) -> list[Any]:
+    def arrays(self) -> list[Array]:
         """The inputs that are arrays."""
         return [x for x in self.inputs if is_array(x)]
 
@@ -114,24 +114,28 @@ class Runs:
     nulls : tuple of Nulls
         One a key.
     last : bool, default False
-        Mark the last row of each run rather than the first.
+        Select the last row of each run rather than the first.
     continues : bool, default False
         The first row (with `last`, the last row) goes on with a run that is not in these arrays.
     """
 
-    keys: tuple[Any, ...]
+    keys: tuple[Array, ...]
     nulls: tuple[Nulls, ...]
     last: bool = False
     continues: bool = False
 
     @property
-    def arrays(self) -> list[Any]:
+    def arrays(self) -> list[Array]:
         """The arrays that tell the type and length of all."""
         return list(self.keys)
 
 
 def runs(
-    keys: Any, nulls: Sequence[Nulls] | None, *, last: bool = False, continues: bool = False
+    keys: Array | Sequence[Array],
+    nulls: Sequence[Nulls] | None = None,
+    *,
+    last: bool = False,
+    continues: bool = False,
 ) -> Runs:
     """Describe the runs of `keys`, which callers may give as one array or as a sequence.
 
@@ -140,21 +144,21 @@ def runs(
     TypeError, ValueError
         If the keys are no 1-d arrays of one length, or the nulls not one a key.
     """
-    keys = (keys,) if is_array(keys) else tuple(keys)
-    if not keys:
+    every: tuple[Any, ...] = (keys,) if is_array(keys) else tuple(keys)
+    if not every:
         raise ValueError("keys must be at least one array")
-    columns("keys", keys)
-    each = (None,) * len(keys) if nulls is None else tuple(nulls)
-    if len(each) != len(keys):
+    check_columns("keys", every)
+    each = (None,) * len(every) if nulls is None else tuple(nulls)
+    if len(each) != len(every):
         raise ValueError(f"nulls of keys must have one entry a key, found {len(each)}")
-    return Runs(keys, each, last, continues)
+    return Runs(every, each, last, continues)
 
 
-Marks = Any
-"""A bool array, a Predicate or Runs."""
+Selection = Array | Predicate | Runs
+"""Rows where an array of bool is true, where a predicate is, or at the ends of runs."""
 
 
-def check_keep(keep: Marks, arrays: Sequence[Any]) -> list[Any]:
+def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
     """Return all arrays of a compaction, to choose the backend by.
 
     Raises
@@ -164,7 +168,7 @@ def check_keep(keep: Marks, arrays: Sequence[Any]) -> list[Any]:
     ValueError
         If lengths differ.
     """
-    columns("arrays", arrays)
+    check_columns("arrays", arrays)
     if isinstance(keep, (Predicate, Runs)):
         deciding = keep.arrays
     else:
@@ -173,5 +177,5 @@ def check_keep(keep: Marks, arrays: Sequence[Any]) -> list[Any]:
             found = f"an array of {keep.dtype}" if is_array(keep) else type(keep).__name__
             raise TypeError(f"keep must be an array of bool or a Predicate, found {found}")
     every = [*deciding, *arrays]
-    one_length("arrays and what decides on them", every)
+    check_one_length("arrays and what decides on them", every)
     return every

@@ -20,8 +20,8 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from .. import kernel_cache
-from ..compile_lock import hold_over_forks
+from . import kernel_cache
+from .compile_lock import hold_over_forks
 
 ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -88,7 +88,7 @@ class _KernelCache(_Cache):
 def _environment() -> str:
     """Everything outside a function and the types of its arguments that its machine code depends on."""
     versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
-    return f"{sources(Path(__file__).parents[1])} {versions}"
+    return f"{sources(Path(__file__).parent)} {versions}"
 
 
 def sources(folder: Path) -> str:

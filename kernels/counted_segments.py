@@ -1,7 +1,4 @@
-"""Operators whose states count as well: the states that are looked back at where rows or runs are numbered.
-
-This module must never know what is done with the counts.
-"""
+"""Segmented operators that count segments: their states are what is looked back at where rows or runs are numbered."""
 
 from functools import lru_cache
 from typing import Any
@@ -10,7 +7,7 @@ from .operators import Operator
 
 
 @lru_cache(maxsize=1024)
-def counted(op: Operator, is_tuple: bool) -> Operator:
+def counted_segments(op: Operator, is_tuple: bool) -> Operator:
     """Return the operator on ``(heads, *state)``: `op` restarts at heads, which are counted.
 
     Parameters
@@ -26,7 +23,7 @@ def counted(op: Operator, is_tuple: bool) -> Operator:
     Examples
     --------
     >>> from dask_gpuscan.kernels import BUILT_IN, fold
-    >>> fold(counted(BUILT_IN["add"], False), [(1, 5), (0, 2), (2, 4), (0, 1)])
+    >>> fold(counted_segments(BUILT_IN["add"], False), [(1, 5), (0, 2), (2, 4), (0, 1)])
     (np.int64(3), np.int64(5))
     """
     base = op.combine
@@ -38,7 +35,7 @@ def counted(op: Operator, is_tuple: bool) -> Operator:
         state = base(a[1:], b[1:]) if b[0] == 0 else b[1:]
         return (a[0] + b[0], *state)
 
-    return Operator(tuples if is_tuple else scalars, (0, 0), name=f"counted({op.name})")
+    return Operator(tuples if is_tuple else scalars, (0, 0), name=f"counted_segments({op.name})")
 
 
 def _latest(a: Any, b: Any) -> Any:

@@ -1,9 +1,8 @@
-"""Marking the rows of a tile: by a bool array, by runs of keys, or by a predicate that is compiled in.
+"""Which rows of a tile are selected: by a bool array, by runs of keys, or by a predicate that is compiled in.
 
-What marks rows is a named tuple; `mark` is resolved by Numba from its class and sets one flag a row in the
-scratch memory of the thread, which `count_marked` counts and from which `list_marked` makes the rows' offsets in the
-tile. Comparing keys, counting and listing rows are shared functions. This module must never know what is done
-with marked rows.
+A selection is a named tuple; Numba resolves `flag_rows` from its class. It sets one flag a row in the scratch memory
+of the thread, which `count_selected` counts and from which `list_selected` makes the rows' offsets in the tile.
+Comparing keys, counting and listing rows are shared functions.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -17,9 +16,10 @@ import numpy as np
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from .calls import is_nan, kinds, lift, load, null, parts
+from ..jit import OPTIONS, cached_njit
+from ..operator_calls import kinds, lift, parts
+from .elements import is_nan, load, null
 from .engine import TILE
-from .jit import OPTIONS, cached_njit
 from .memory import elements, read, write
 from .packing import GATHER_BITS
 from .shared import call, zero
@@ -29,30 +29,34 @@ OFFSET = np.uint16
 """The type of a row's offset in a tile: a tile has at most 65520 rows."""
 
 
-class Given(NamedTuple):
-    """Marks are the elements of an array."""
+class Mask(NamedTuple):
+    """Rows are selected where an array is not zero."""
 
     keep: Any
 
 
 class Runs(NamedTuple):
-    """Marks are the first rows of runs of equal keys, or the last ones; `keys` is where `count` rows of `KEY` are."""
+    """The first rows of runs of equal keys are selected, or the last ones.
 
-    marks: Any
-    keys: Any
-    count: Any
-    length: Any
-    last: Any
-    continues: Any
+    `flag_runs` is the address of that function, `runs` that of the words `RUNS`.
+    """
+
+    flag_runs: Any
+    runs: Any
 
 
-class Where(NamedTuple):
-    """Marks are the rows that an operator lifts to true."""
+class Predicate(NamedTuple):
+    """The rows that an operator lifts to true are selected."""
 
     op: Any
     inputs: Any
     nulls: Any
 
+
+RUNS = ("keys", "count", "length", "last", "continues")
+KEYS, COUNT, LENGTH, LAST, CONTINUES = range(len(RUNS))
+"""What is known of runs: where `count` rows of `KEY` are, how many rows there are, whether the last row of a run is
+selected rather than the first, and whether a run at the border goes on beyond it."""
 
 KEY = ("compare", "address", "width", "border", "mask", "offset", "shift", "null", "null_border")
 COMPARE, ADDRESS, WIDTH, BORDER, MASK, SHIFTED, SHIFT, NULL, NULL_BORDER = range(len(KEY))
@@ -62,28 +66,30 @@ the key may be overwritten, in place, by the time the next tile looks at it."""
 
 KEY_BYTES = 8 * len(KEY)
 
+SPACE = ("flags", "valid", "offsets", "buffer", "count", "list")
+FLAGS, VALID, OFFSETS, BUFFER, COUNT_ROWS, LIST_ROWS = range(len(SPACE))
+"""What a shared function is told of scratch memory: where rows' flags, whether keys are valid, rows' offsets and rows
+lie, and the addresses of `count_rows` and `list_rows`."""
+
 
 class Space(NamedTuple):
-    """Scratch memory of a thread: the addresses of rows' flags, whether keys are valid, rows' offsets and rows.
-
-    `counts` and `lists` are `count_rows` and `list_rows`; `states` are arrays.
-    """
+    """Scratch memory of a thread: its memory, the address of the words `SPACE`, some of these, and arrays of states."""
 
     memory: Any
+    words: Any
     flags: Any
-    valid: Any
-    marked: Any
-    buffer: Any
-    counts: Any
-    lists: Any
+    offsets: Any
+    count: Any
+    list: Any
     states: Any
 
 
 @intrinsic
-def mark(typing_context, marks, space, first, size):
+def flag_rows(typing_context, selection, space, first, size):
     """Set the flags of the tile of `size` rows that starts at `first`."""
-    function = {Given: _mark_given, Runs: _mark_runs, Where: _mark_where}[marks.instance_class]
-    return visit(typing_context, function, marks, space, first, size)
+    by_class = {Mask: _flag_mask, Runs: _flag_run_ends, Predicate: _flag_predicate}
+    function = by_class[selection.instance_class]
+    return visit(typing_context, function, selection, space, first, size)
 
 
 _BITS = np.arange(256)[:, None] >> np.arange(8) & 1
@@ -96,9 +102,9 @@ _COUNTS = _BITS.sum(axis=1)
 
 @cached_njit
 def list_rows(kind, flags, size, offsets):
-    """List the offsets of the marked rows of a tile; return how many there are.
+    """List the offsets of the selected rows of a tile; return how many there are.
 
-    Eight flags at a time choose a line of a table: marks may come in no order that a branch could be
+    Eight flags at a time choose a line of a table: flags may come in no order that a branch could be
     predicted by.
     """
     like = np.uint64(0)
@@ -117,7 +123,7 @@ def list_rows(kind, flags, size, offsets):
 
 @cached_njit
 def count_rows(kind, flags, size, swap):
-    """Return how many rows of a tile are marked; first, if told so, mark those that are not, and no others."""
+    """Return how many rows of a tile are selected; with `swap`, select those that were not, first."""
     write(flags + size, np.uint64(0))
     flags = elements(flags, size, np.uint8(0))
     swap, count = np.uint8(swap), 0
@@ -128,15 +134,15 @@ def count_rows(kind, flags, size, swap):
 
 
 @numba.njit(**OPTIONS)
-def list_marked(space, size):
-    """List the offsets of the marked rows of a tile; return how many there are."""
-    return call(space.lists, (space.flags, size, space.marked))
+def list_selected(space, size):
+    """List the offsets of the selected rows of a tile; return how many there are."""
+    return call(space.list, (space.flags, size, space.offsets))
 
 
 @numba.njit(**OPTIONS)
-def count_marked(space, size):
-    """Return how many rows of a tile are marked."""
-    return call(space.counts, (space.flags, size, 0))
+def count_selected(space, size):
+    """Return how many rows of a tile are selected."""
+    return call(space.count, (space.flags, size, 0))
 
 
 @numba.njit(**OPTIONS)
@@ -149,15 +155,15 @@ def offset(offsets, k):
 
 
 @numba.njit(**OPTIONS)
-def _mark_given(marks, space, first, size):
-    keep, flags = marks.keep, elements(space.flags, size, np.uint8(0))
+def _flag_mask(selection, space, first, size):
+    keep, flags = selection.keep, elements(space.flags, size, np.uint8(0))
     for i in range(size):
         flags[i] = keep[np.uintp(first + i)] != 0
 
 
 @numba.njit(**OPTIONS)
-def _mark_where(marks, space, first, size):
-    op, inputs, nulls = marks.op, marks.inputs, marks.nulls
+def _flag_predicate(selection, space, first, size):
+    op, inputs, nulls = selection.op, selection.inputs, selection.nulls
     flags = elements(space.flags, size, np.uint8(0))
     for i in range(size):
         row = load(inputs, first + i)
@@ -182,24 +188,22 @@ def any_null(typing_context, nulls, row, i):
 
 
 @numba.njit(**OPTIONS)
-def _mark_runs(marks, space, first, size):
-    call(
-        marks.marks,
-        (marks.keys, marks.count, marks.length, marks.last, marks.continues)
-        + (space.flags, space.valid, first, size),
-    )
+def _flag_run_ends(selection, space, first, size):
+    call(selection.flag_runs, (selection.runs, space.words, first, size))
 
 
 @cached_njit
-def mark_runs(kind, keys, count, length, last, continues, to, valid, first, size):
-    """Mark the rows where runs of keys start or end; the first three and last two words are those of `Runs`."""
-    flags = elements(to, size, np.uint8(0))
+def flag_runs(kind, runs, space, first, size):
+    """Flag the rows of a tile where runs of keys start or end; `runs` and `space` are addresses of these words."""
+    word = np.int64(0)
+    known, places = elements(runs, len(RUNS), word), elements(space, len(SPACE), word)
+    last, continues = known[LAST], known[CONTINUES]
+    flags = elements(places[FLAGS], size, np.uint8(0))
     flags[:] = 0
-    for k in range(count):
-        key = keys + k * KEY_BYTES
-        compare = read(key, np.int64(0))
-        call(compare, (key, length, last, to, valid, first, size))
-    if last and first + size == length:
+    for k in range(known[COUNT]):
+        key = known[KEYS] + k * KEY_BYTES
+        call(read(key, word), (key, runs, space, first, size))
+    if last and first + size == known[LENGTH]:
         flags[size - 1] = not continues
     elif first == 0 and not last:
         flags[0] = not continues
@@ -207,15 +211,18 @@ def mark_runs(kind, keys, count, length, last, continues, to, valid, first, size
 
 
 @cached_njit
-def mark_key(kind, address, length, last, flags, valid, first, size):
-    """Mark the rows of a tile that differ in one key from the row before (`last`: after) them.
+def flag_key(kind, key, runs, space, first, size):
+    """Flag the rows of a tile that differ in one key from the row before or, where last rows are selected, after them.
 
     Each kind of numbers has its own: numbers are compared as they are, all else bit by bit.
     """
-    like, byte = zero(kind), np.uint8(0)
-    key = elements(address, len(KEY), np.int64(0))
+    like, byte, word = zero(kind), np.uint8(0), np.int64(0)
+    known, places = elements(runs, len(RUNS), word), elements(space, len(SPACE), word)
+    key = elements(key, len(KEY), word)
+    length, last = known[LENGTH], known[LAST]
     x = elements(key[ADDRESS] + first * key[WIDTH], size + 1, like)
-    flags, valid = elements(flags, size, byte), elements(valid, size, byte)
+    flags = elements(places[FLAGS], size, byte)
+    valid = elements(places[VALID], size, byte)
     to = flags[0 if last else 1 :]
     masked = key[MASK] != 0
     if masked:

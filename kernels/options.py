@@ -1,0 +1,52 @@
+"""The options of a scan or reduction, as one object that travels from the public functions to a kernel's launch."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .nulls import Nulls
+
+
+@dataclass(frozen=True)
+class ScanOptions:
+    """How arrays are scanned or reduced; the parameters are those of `kernels.scan`.
+
+    Parameters
+    ----------
+    nulls : InBand, Mask or None
+        Which elements are missing.
+    axis : int, default -1
+        The axis that is walked along; by key and by code there is one.
+    exclusive : bool, default False
+        Write the state before each element rather than after it.
+    reverse : bool, default False
+        Walk from the last element to the first.
+    dtype : dtype, optional
+        Of the answer, and of the state where the element itself is the state.
+    mark_nulls : bool, default False
+        Write a null at missing elements rather than the state.
+
+    Notes
+    -----
+    Options that differ in `nulls` alone are equal and have one hash: a mask is data, and no part of a cache's key.
+
+    Examples
+    --------
+    >>> ScanOptions(dtype="f4") == ScanOptions(dtype=np.float32)
+    True
+    """
+
+    nulls: Nulls = field(default=None, compare=False)
+    axis: int = -1
+    exclusive: bool = False
+    reverse: bool = False
+    dtype: np.dtype | None = None
+    mark_nulls: bool = False
+
+    def __post_init__(self) -> None:
+        if self.dtype is not None:
+            object.__setattr__(self, "dtype", np.dtype(self.dtype))
+
+    def without_nulls(self) -> "ScanOptions":
+        """Return these options as the key of a cache, which keeps no mask's memory."""
+        return self if self.nulls is None else replace(self, nulls=None)
