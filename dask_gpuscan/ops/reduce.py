@@ -43,7 +43,7 @@ class ReduceColumn:
             names = ", ".join(column_title(c) for c in columns)
             raise type(error)(f"{self.reduction.name} of {names}: {error}") from error
 
-    def _dtype(self, library: Library, dtypes: tuple[Any, ...]) -> Any:
+    def _dtype(self, library: Library, dtypes: tuple[DType, ...]) -> DType:
         reduction = self.reduction
         if self.user:
             return scan_plan(library, reduction.op, dtypes, None).dtype

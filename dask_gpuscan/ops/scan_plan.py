@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import missing_in
-from ..frames.protocol import Layout, Library, View
+from ..frames.protocol import DType, Layout, Library, View
 from ..kernels import InBand, Mask, Operator, byte_mask
 from .operator_facts import OperatorFacts, facts_of
 
@@ -31,7 +31,7 @@ class ScanPlan:
     storages: tuple[np.dtype, ...]
     kernel_dtype: np.dtype
     """Dtype to answer in, and to accumulate in where the element itself is the state."""
-    dtype: Any
+    dtype: DType
     """Dtype of the result."""
     layout: Layout
     """Layout of the result."""
@@ -160,13 +160,13 @@ def scan_plan(
             )
         result = source
     else:
-        found = kernels.signature(op, storages)
-        if not found.scalar_output:
+        types = kernels.signature(op, storages)
+        if not types.scalar_output:
             raise TypeError(
                 f"{op.name} has a tuple state and no lower, so it has no one value a row; "
                 f"give it lower="
             )
-        out = found.outputs[0]
+        out = types.outputs[0]
         in_band = own.nulls == "in band" and not facts.answers_at_nulls
         if nullable and out.kind in "biu" and in_band:
             out = FLOAT64  # the only NumPy type that holds the answers and their nulls
