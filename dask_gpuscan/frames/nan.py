@@ -23,37 +23,37 @@ def in_band(views: list[View]) -> list[View]:
 
 def assume_no_nan(
     views: list[View],
-    run: Callable[[list[View]], T],
+    run: Callable[[list[View]], Callable[[], T]],
     saw_nan: Callable[[T], bool],
-    resolve: Callable[[list[View]], list[View]] | None = None,
+    resolve: Callable[[list[View]], list[View]] = resolved,
 ) -> Callable[[], T]:
     """Begin `run` as if no NaN were unchecked, and run it again if its answer shows that there was one.
 
     Parameters
     ----------
-    views : sequence of View
+    views : list of View
         The inputs; NaN may be unchecked in some.
     run : callable
-        Takes views and returns an answer, which a GPU may still be at work on. It takes unchecked NaN for numbers.
+        Takes views and begins, with unchecked NaN taken for numbers; what it returns waits and returns the answer.
     saw_nan : callable
-        Takes what `run` has returned; tells whether a NaN was among the numbers. It may wait for a GPU, and is called
-        only if a NaN was unchecked.
+        Takes the answer and tells whether a NaN was among the numbers; called only if a NaN was unchecked.
     resolve : callable, optional
-        Makes the views of the second run, by default `resolved`.
+        Makes the views of the second run.
 
     Returns
     -------
     callable
-        Returns the answer, after `saw_nan` has been asked. If there was no NaN, the columns are marked so.
+        Waits and returns the answer. If there was no NaN, the columns are marked so.
     """
-    found = run(views)
+    wait = run(views)
     unchecked = [view.unchecked_nan for view in views if view.unchecked_nan is not None]
+    if not unchecked:
+        return wait
 
     def settle() -> T:
-        if not unchecked:
-            return found
+        found = wait()
         if saw_nan(found):
-            return run((resolve or resolved)(views))
+            return run(resolve(views))()
         for one in unchecked:
             one.mark_no_nan()
         return found

@@ -303,9 +303,9 @@ class Arrays(Protocol):
     def assume_no_nan(
         self,
         views: list[View],
-        run: Callable[[list[View]], T],
+        run: Callable[[list[View]], Callable[[], T]],
         saw_nan: Callable[[T], bool],
-        resolve: Callable[[list[View]], list[View]] | None = None,
+        resolve: Callable[[list[View]], list[View]] = ...,
     ) -> Callable[[], T]:
         """Begin `run` as if no NaN were unchecked; what is returned ends it: see `nan.assume_no_nan`."""
 

@@ -35,9 +35,9 @@ class Column:
 
 
 def total(views):
-    """The sum of all values; those that are not known to be null count."""
+    """Begin to add all values; those that are not known to be null count."""
     calls.append([type(view.nulls).__name__ for view in views])
-    return sum(view.values[~view.missing()].sum() for view in views)
+    return lambda: sum(view.values[~view.missing()].sum() for view in views)
 
 
 calls: list[list[str]] = []
@@ -57,9 +57,7 @@ def test_without_nan_nobody_looks():
     assert all(column.view().unchecked_nan is None for column in columns)
 
 
-@pytest.mark.parametrize(
-    ("resolve", "nulls"), [(None, "Mask"), (resolved, "Mask"), (in_band, "InBand")]
-)
+@pytest.mark.parametrize(("resolve", "nulls"), [(resolved, "Mask"), (in_band, "InBand")])
 def test_with_nan_it_runs_again(resolve, nulls):
     column = Column(1, np.nan, 2)
     assert assume_no_nan([column.view()], total, np.isnan, resolve)() == 3
@@ -93,3 +91,48 @@ def test_pandas_knows_all_its_nulls():
     views = [layout.view(np.array([1.0, np.nan]))]
     assert PANDAS.resolved(views) is PANDAS.in_band(views) is views
     assert PANDAS.assume_no_nan(views, total, lambda found: pytest.fail("asked"))() == 1
+
+
+def shown_by_a_state(views):
+    """As a scan of rows in no groups: what is carried on is NaN if any element was."""
+    running = np.cumsum(np.where(views[0].missing(), 0, views[0].values))
+    return lambda: (running, running[-1])
+
+
+def test_a_state_shows_nan():
+    def saw_nan(found):
+        return np.isnan(found[1])
+
+    clean, dirty = Column(1, 2), Column(1, np.nan, 2)
+    assert assume_no_nan([clean.view()], shown_by_a_state, saw_nan)()[0].tolist() == [1, 3]
+    assert assume_no_nan([dirty.view()], shown_by_a_state, saw_nan)()[0].tolist() == [1, 1, 3]
+    assert (clean.has_no_nan, dirty.has_no_nan) == (True, False)
+
+
+def test_a_flag_of_the_kernel_shows_nan():
+    """As a scan within groups: the kernel passes over NaN and sets a flag, so only the nulls are made anew."""
+    for column, expected in ((Column(1, 2), [False, False]), (Column(1, np.nan), [False, True])):
+        saw_null, launches = np.zeros(1, np.bool_), []
+        launches.append(in_band([column.view()])[0])  # the kernel, launched once
+        saw_null[0] = launches[0].missing().any()
+        settle = assume_no_nan(
+            [column.view()],
+            lambda views: lambda: views[0].missing(),
+            lambda _, flag=saw_null: bool(flag[0]),
+            in_band,
+        )
+        assert settle().tolist() == expected
+        assert column.looked == 0
+
+
+def test_one_field_of_the_states_of_groups_shows_nan():
+    """As a reduction: the states of all groups are added, which is NaN if any is."""
+
+    def states(views):
+        values = np.where(views[0].missing(), 0, views[0].values)
+        return lambda: (np.ones(2), values.reshape(2, -1).sum(axis=1))
+
+    found = assume_no_nan(
+        [Column(1, np.nan, 2, 3).view()], states, lambda found: np.isnan(found[1].sum()), in_band
+    )()
+    assert found[1].tolist() == [1, 5]

@@ -188,12 +188,11 @@ class Pandas(PandasSchema):
     def assume_no_nan(
         self,
         views: list[View],
-        run: Callable[[list[View]], T],
+        run: Callable[[list[View]], Callable[[], T]],
         saw_nan: Callable[[T], bool],
         resolve: Callable[[list[View]], list[View]] | None = None,
     ) -> Callable[[], T]:
-        found = run(views)
-        return lambda: found
+        return run(views)
 
     # --- rows on the host -----------------------------------------------------------------------------
 
