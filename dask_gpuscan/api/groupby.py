@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..frames.keys import check_by
-from ..frames.messages import one_of
+from ..frames.messages import name_list
 from ..frames.registry import names_of
 from ..graph.lookback import meta_of
 from ..ops.scan import check_flags
@@ -102,7 +102,7 @@ class GroupBy(GroupByReductions, GroupByScans):
             known = names_of(self._meta)
             if known.count(name) != 1:
                 problem = "is there twice" if name in known else "is not there"
-                raise ValueError(f"column {name!r} {problem}, found {one_of(known)}")
+                raise ValueError(f"column {name!r} {problem}, found {name_list(known)}")
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 

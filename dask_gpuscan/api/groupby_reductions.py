@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..frames.messages import one_of
+from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import is_lazy, look_back
 from ..graph.tree_reduce import tree_reduce
@@ -208,7 +208,7 @@ class GroupByReductions(GroupByColumns):
             known = names_of(self._meta)  # keys too, if they are named
         for _, column, name in wanted:
             if column not in known:
-                raise ValueError(f"agg names column {column!r}, found {one_of(known)}")
+                raise ValueError(f"agg names column {column!r}, found {name_list(known)}")
             if name not in NAMES:
                 raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
         out = None
@@ -223,7 +223,7 @@ class GroupByReductions(GroupByColumns):
             ]
             out = self._run_parts(parts, False, named=bool(named))
         if two_levels:
-            labels = library_of(self._meta).labels([label for label, _, _ in wanted])
+            labels = library_of(self._meta).pair_names([label for label, _, _ in wanted])
             out.columns = labels
         if isinstance(functions, str) and self._as_series:
             return out[wanted[0][0]]

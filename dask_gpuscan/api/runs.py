@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..frames.keys import check_subset
-from ..frames.messages import one_of
+from ..frames.messages import name_list
 from ..frames.registry import names_of
 from ..graph.lookback import is_lazy, look_back, meta_of
 from ..ops.row_number import ResetIndex
@@ -127,7 +127,9 @@ def rle_decode(frame: Any) -> Any:
     if getattr(meta, "ndim", 0) != 2 or not hasattr(type(frame), "gpuscan"):
         raise TypeError(f"frame must be a DataFrame made by rle, found {type(frame).__name__}")
     if names_of(meta).count("run_length") != 1:
-        raise ValueError(f"frame must have one column 'run_length', found {one_of(names_of(meta))}")
+        raise ValueError(
+            f"frame must have one column 'run_length', found {name_list(names_of(meta))}"
+        )
     if meta["run_length"].dtype.kind not in "iu":
         dtype = meta["run_length"].dtype
         raise TypeError(f"column 'run_length' must hold integers, found dtype {dtype}")

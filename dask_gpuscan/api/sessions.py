@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.columns import is_number, layout_of
 from ..frames.keys import By, check_by
-from ..frames.messages import one_of
+from ..frames.messages import name_list
 from ..frames.registry import column_of, library_of, names_of
 from ..graph.lookback import look_back, meta_of
 from ..ops.operation import Part
@@ -128,7 +127,7 @@ def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
     if meta.ndim == 1:
         raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
     if not isinstance(time, Hashable) or names_of(meta).count(time) != 1:
-        raise ValueError(f"time names {time!r}, found {one_of(names_of(meta))}")
+        raise ValueError(f"time names {time!r}, found {name_list(names_of(meta))}")
     found = By(()) if by is None else check_by(meta, by)
     if time in found.columns:
         raise ValueError(f"time and by both name {time!r}")
@@ -137,11 +136,11 @@ def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
 
 def _units(meta: Any, time: Any, gap: Any) -> Any:
     library, dtype = library_of(meta), column_of(meta, time).dtype
-    if is_number(library, dtype) and dtype.kind in "iuf":
+    if library.is_number(dtype) and dtype.kind in "iuf":
         if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
             raise ValueError(f"gap must be a number that is not negative, found {gap!r}")
         return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
-    if layout_of(library, dtype) is None or dtype.kind not in "mM":
+    if library.layout(dtype) is None or dtype.kind not in "mM":
         raise TypeError(f"time must be a column of times or numbers, found dtype {dtype}")
     try:
         wide = pd.Timedelta(gap)
@@ -151,7 +150,7 @@ def _units(meta: Any, time: Any, gap: Any) -> Any:
         raise ValueError(
             f"gap must be a duration that is not negative, such as '30min', found {gap!r}"
         )
-    return int(wide // pd.Timedelta(1, library.unit(dtype)))
+    return int(wide // pd.Timedelta(1, library.time_unit(dtype)))
 
 
 def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dropna: bool) -> Any:

@@ -1,8 +1,7 @@
 """Key columns: as arrays that kernels compare, and as values that partitions tell each other.
 
 Columns of fixed width are compared as they are; others by the codes that their library gives equal values within
-one partition. Between partitions values themselves are compared, never codes or hashes. This module must never
-know what is done with runs of equal keys.
+one partition. Between partitions values themselves are compared, never codes or hashes.
 """
 
 from __future__ import annotations
@@ -16,32 +15,33 @@ import numpy as np
 import pandas as pd
 
 from .. import kernels
-from .columns import moved_layout
-from .messages import one_of
+from .messages import name_list
+from .protocol import Column, Frame, HostRow, Values, View
 from .registry import column_of, library_of, names_of
 
 
 @dataclass(frozen=True)
 class By:
-    """Which columns, or levels of the index, are keys: by name; a series is its own key if there is none."""
+    """Names of the columns, and of levels of the index, that are keys; without names a series is its own key."""
 
     columns: tuple[Hashable, ...]
     levels: tuple[Hashable, ...] = ()
     """Those among `columns` that are levels of the index."""
 
-    def series(self, frame: Any) -> list[Any]:
+    def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
         if not self.columns:
             return [frame]
         return [self.column(frame, name) for name in self.columns]
 
-    def column(self, frame: Any, name: Hashable) -> Any:
+    def column(self, frame: Frame, name: Hashable) -> Column:
         """Return a column of a frame, or the level of its index that is a key."""
         if name in self.levels:
-            return frame.index.get_level_values(name).to_series(index=frame.index)
-        return column_of(frame, name)
+            return library_of(frame).level(frame, name)
+        column: Column = column_of(frame, name)
+        return column
 
-    def may_be_null(self, frame: Any, by_dtype: bool) -> bool:
+    def may_be_null(self, frame: Frame, by_dtype: bool) -> bool:
         """Tell whether any key is null; by its dtype, whether any can be."""
         series = self.series(frame)
         if by_dtype:
@@ -69,16 +69,16 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
         )
     if not by:
         raise ValueError(f"{argument} must name at least one column")
-    columns, levels = _columns(meta), []
+    columns, index_names, levels = _columns(meta), library_of(meta).index_names(meta), []
     for name in by:
         if list(by).count(name) > 1 or columns.count(name) > 1:
             raise ValueError(f"{argument} names {name!r}, which is there twice")
         if name not in columns:
-            if name is None or name not in meta.index.names:
-                known = [*columns, *(n for n in meta.index.names if n is not None)]
-                raise ValueError(f"{argument} names {name!r}, found {one_of(known)}")
+            if name is None or name not in index_names:
+                known = [*columns, *(n for n in index_names if n is not None)]
+                raise ValueError(f"{argument} names {name!r}, found {name_list(known)}")
             levels.append(name)
-        elif name is not None and name in meta.index.names:
+        elif name is not None and name in index_names:
             raise ValueError(
                 f"{argument} names {name!r}, which is both a column and a level of the index"
             )
@@ -118,11 +118,15 @@ def _columns(meta: Any) -> list[Any]:
 class Keys:
     """Keys as kernels take them: one array a column, and where it is null."""
 
-    arrays: list[Any]
+    arrays: list[Values]
     nulls: list[kernels.Nulls]
 
-    def heads(self) -> Any:
-        """Tell where runs of equal keys start."""
+    def __repr__(self) -> str:
+        dtypes = ", ".join(str(array.dtype) for array in self.arrays)
+        return f"<Keys of {len(self.arrays[0])} rows: {dtypes}>"
+
+    def head_flags(self) -> Values:
+        """Return an array of bool that is True where a run of equal keys starts."""
         return kernels.head_flags(self.arrays, nulls=self.nulls)
 
 
@@ -130,17 +134,20 @@ class Keys:
 class Codes:
     """Keys as numbers: equal where keys are, from 0 to `groups` - 1 in the order in which keys are met first."""
 
-    array: Any
+    array: Values
     groups: int
 
+    def __repr__(self) -> str:
+        return f"<Codes of {len(self.array)} rows in {self.groups} groups>"
 
-def key_arrays(series: Sequence[Any]) -> Keys:
+
+def key_arrays(series: Sequence[Column]) -> Keys:
     """Show key columns to the kernels; raises a TypeError for values that cannot be hashed, as pandas does."""
-    arrays: list[Any] = []
+    arrays: list[Values] = []
     nulls: list[kernels.Nulls] = []
     for column in series:
         library = library_of(column)
-        layout = moved_layout(library, column.dtype)
+        layout = library.moved_layout(column.dtype)
         if layout is None:
             values, null = library.codes(column)
         else:
@@ -151,7 +158,7 @@ def key_arrays(series: Sequence[Any]) -> Keys:
     return Keys(arrays, nulls)
 
 
-def any_null(series: Sequence[Any]) -> Any:
+def any_null(series: Sequence[Column]) -> Values | None:
     """Return where any key is null, as an array of bool; None if none is."""
     null = None
     for column in series:
@@ -161,73 +168,77 @@ def any_null(series: Sequence[Any]) -> Any:
     return null
 
 
+def missing_in(views: Sequence[View]) -> Values:
+    """Return where any of several columns is null, as an array of bool."""
+    missing = views[0].missing()
+    for view in views[1:]:
+        missing = missing | view.missing()
+    return missing
+
+
 @dataclass(frozen=True)
-class Border:
-    """The keys of one row, as host values that partitions can compare and put into a column again."""
+class BoundaryKey:
+    """The keys of the first or last row of a partition, on the host: compared with the rows of its neighbours."""
 
-    values: tuple[Any, ...]
-    rows: tuple[Any, ...]
-    """One row of each key, as its library keeps it."""
-
-    @property
-    def has_null(self) -> bool:
-        """Whether a key is null."""
-        return any(value is _NULL for value in self.values)
+    values: tuple[Hashable, ...]
+    """Equal where keys are, for nulls and NaN too."""
+    rows: tuple[HostRow, ...]
+    """One for each key, to be put into a column again."""
 
 
 class _Null:
     """The one value that stands for a null, so that nulls are equal, in every process."""
 
     def __reduce__(self) -> str:
-        return "_NULL"
+        return "NULL"
 
     def __repr__(self) -> str:
         return "null"
 
 
-_NULL = _Null()
+NULL = _Null()
 
 
-def border(series: Sequence[Any], row: int) -> Border:
+def boundary_key(series: Sequence[Column], row: int) -> BoundaryKey:
     """Return the keys of a row."""
-    rows = tuple(library_of(c).keep(c, row) for c in series)
-    return Border(tuple(_value(kept) for kept in rows), rows)
+    rows = tuple(library_of(c).host_row(c, row) for c in series)
+    return BoundaryKey(tuple(map(_value, rows)), rows)
 
 
-def _value(kept: Any) -> Any:
-    if _is_null(kept):
-        return _NULL
-    value = kept[0].as_py() if hasattr(kept[0], "as_py") else kept[0]
-    is_number = isinstance(value, (float, complex, np.inexact))
-    return "NaN" if is_number and value != value else value  # equal to itself, unlike NaN
+def _value(row: HostRow) -> Hashable:
+    if _is_null(row):
+        return NULL
+    value: Hashable = row[0].as_py() if hasattr(row[0], "as_py") else row[0]
+    may_be_nan = isinstance(value, (float, complex, np.inexact))
+    return "NaN" if may_be_nan and value != value else value  # equal to itself, unlike NaN
 
 
-def _is_null(kept: Any) -> bool:
-    return bool(kept.null_count if hasattr(kept, "null_count") else pd.isna(kept)[0])
+def _is_null(row: HostRow) -> bool:
+    return bool(row.null_count if hasattr(row, "null_count") else pd.isna(row)[0])
 
 
-AT_ONCE = 4096
-"""Rows that are looked at first: a GPU takes as long for one."""
+FIRST_PROBE = 4096
+"""Rows in which the end of a run is looked for first, before more are: a GPU takes no longer for them than for one."""
 
 
-def last_start(series: Sequence[Any]) -> int:
+def last_start(series: Sequence[Column]) -> int:
     """Return the row where the last run of equal keys starts, without looking at more than it takes."""
-    count, size = len(series[0]), AT_ONCE
+    count, size = len(series[0]), FIRST_PROBE
     while True:
         begin = max(0, count - size)
-        heads = _heads(series, begin, count)
+        heads = _head_flags(series, begin, count)
         start = count - 1 - int(heads[::-1].argmax())
         if start > begin or not begin:
             return start
         size *= 8
 
 
-def first_end(series: Sequence[Any]) -> int:
+def first_end(series: Sequence[Column]) -> int:
     """Return the row after the first run of equal keys."""
-    count, size = len(series[0]), AT_ONCE
+    count, size = len(series[0]), FIRST_PROBE
     while True:
         stop = min(size, count)
-        later = _heads(series, 0, stop)[1:]
+        later = _head_flags(series, 0, stop)[1:]
         end = int(later.argmax()) if len(later) else 0
         if len(later) and (end or bool(later[0])):
             return end + 1
@@ -236,6 +247,6 @@ def first_end(series: Sequence[Any]) -> int:
         size *= 8
 
 
-def _heads(series: Sequence[Any], start: int, stop: int) -> Any:
-    """Tell of some rows where runs of equal keys start; the first row of all is a start."""
-    return key_arrays([library_of(c).slice(c, start, stop) for c in series]).heads()
+def _head_flags(series: Sequence[Column], start: int, stop: int) -> Values:
+    """Tell of the rows from `start` to `stop` where runs of equal keys start; the first of them is a start."""
+    return key_arrays([library_of(c).slice_column(c, start, stop) for c in series]).head_flags()

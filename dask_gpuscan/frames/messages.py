@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Hashable
+
+from .protocol import Column
 
 
-def title(column: Any) -> str:
+def column_title(column: Column) -> str:
     """Name a column in a message."""
     return "the series" if column.name is None else f"column {column.name!r}"
 
 
-def one_of(names: Any, most: int = 12) -> str:
+def name_list(names: Collection[Hashable], most: int = 12) -> str:
     """List names for a message, of many the first."""
     listed = ", ".join(repr(name) for name in list(names)[:most])
     return f"{listed}, ..." if len(names) > most else listed or "none"

@@ -1,266 +1,392 @@
-"""What is asked of a dataframe library: views of its columns as arrays, layouts, and the library itself.
+"""What is asked of a dataframe library: four protocols by meaning, and the views and layouts of its columns.
 
-A layout shows a column's numbers and where its nulls are, without a copy where memory allows, and makes a
-column of the same family out of the numbers that come back. A library knows its layouts and puts columns
-together.
+`Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, and `GroupBy` rows with equal
+keys. A `Library` is all four in one object. A layout shows the numbers of a column and where its nulls are, without a
+copy where memory allows, and makes a column out of the numbers that come back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..kernels import Nulls
+
+T = TypeVar("T")
+
+
+class DType(Protocol):
+    """A dtype of NumPy or of a library; its kind is a letter, as NumPy's are."""
+
+    @property
+    def kind(self) -> str: ...
+    def __hash__(self) -> int: ...
+
+
+class Column(Protocol):
+    """A column of a frame: a series, or what does as one here."""
+
+    @property
+    def name(self) -> Hashable: ...
+    @property
+    def dtype(self) -> DType: ...
+    def __len__(self) -> int: ...
+
+
+class Frame(Protocol):
+    """A frame (two dimensions) or series (one) of a library."""
+
+    @property
+    def ndim(self) -> int: ...
+    def __len__(self) -> int: ...
+
+
+class Array(Protocol):
+    """An array as the library itself keeps under a series: of NumPy or pandas, or a column of cuDF."""
+
+    @property
+    def dtype(self) -> DType: ...
+    def __len__(self) -> int: ...
+
+
+class HostRow(Protocol):
+    """One row of a column as a small value on the host, which tasks can send each other."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: int) -> Any: ...
+
+
+Values: TypeAlias = Any
+"""A NumPy or CuPy array: what kernels take."""
+
+Labels: TypeAlias = Any
+"""An index of a library."""
+
+Scalar: TypeAlias = Any
+"""One number, of NumPy or Python."""
 
 
 @dataclass(frozen=True)
 class View:
     """A column's numbers, where its nulls are for a kernel, and the nulls as an array of bool."""
 
-    values: Any
+    values: Values
     nulls: Nulls
-    missing: Callable[[], Any]
+    missing: Callable[[], Values]
     validity: Any = None
-    """What the layout needs to make a result that is null in the same places, if it can share the bitmap."""
+    """What holds the bitmap, for a layout that makes results with the nulls of this column; None if nothing does."""
     offset: int = 0
     """Of the first element in the bitmap."""
-    doubt: Doubt | None = None
-    """Whether NaN, where it counts as null, may be among the values, unseen."""
+    unchecked_nan: UncheckedNan | None = None
+    """Set if NaN, which is null here, may be among the values and is not in `nulls`."""
 
-    def settled(self) -> View:
+    def __repr__(self) -> str:
+        unchecked = "" if self.unchecked_nan is None else ", NaN unchecked"
+        where = "nowhere" if self.nulls is None else type(self.nulls).__name__
+        return f"<View of {len(self.values)} {self.values.dtype}, nulls: {where}{unchecked}>"
+
+    def resolved(self) -> View:
         """Return a view whose nulls are all known."""
-        return self if self.doubt is None else self.doubt.settle()
+        return self if self.unchecked_nan is None else self.unchecked_nan.resolve_nulls()
 
     def in_band(self) -> View:
-        """Return a view whose nulls a kernel knows, NaN by their value, without a look at them before."""
-        return self if self.doubt is None else self.doubt.in_band()
+        """Return a view in which a kernel takes NaN for null, without a pass that looks for it if that can be."""
+        return self if self.unchecked_nan is None else self.unchecked_nan.in_band()
 
 
-class Doubt(Protocol):
-    """That NaN may be among the numbers of a column."""
+class UncheckedNan(Protocol):
+    """NaN that nobody has looked for yet in a column whose NaN are null."""
 
-    def settle(self) -> View:
-        """Look, and return a view in which such rows are null."""
+    def resolve_nulls(self) -> View:
+        """Look for NaN, and return a view in which such rows are null."""
 
     def in_band(self) -> View:
-        """Return a view in which NaN are nulls, without a look if that can be."""
+        """Return a view in which a kernel takes NaN for null, without a pass that looks for it if that can be."""
 
-    def dispel(self) -> None:
-        """Take note that there is none."""
-
-
-def missing_in(views: Sequence[View]) -> Any:
-    """Return where any of several columns is null, as an array of bool."""
-    missing = views[0].missing()
-    for view in views[1:]:
-        missing = missing | view.missing()
-    return missing
+    def mark_no_nan(self) -> None:
+        """Record that the column has no NaN."""
 
 
-Missing = Any
-"""Where a result is null: an array of bool, where a `View` is, or None."""
+Missing: TypeAlias = Any
+"""Where a result is null: an array of bool, the nulls of a `View`, or None if nowhere."""
 
 
 class Layout(Protocol):
-    """One way in which a library keeps a column."""
+    """One way in which a library keeps columns of fixed width."""
 
     nulls: str
     """Where a result keeps nulls: "in band" (only some dtypes can) or "mask"."""
     passes_over_nan: bool
-    """Whether NaN is neither a null nor a value that an extreme takes."""
+    """Whether NaN is not null, but min and max skip it."""
     nan_is_null: bool
-    """Whether a column of floats has no NaN among its values that are not null."""
+    """Whether NaN is null."""
 
-    def matches(self, dtype: Any) -> bool:
-        """Tell whether a dtype is kept in this way."""
+    def matches(self, dtype: DType) -> bool:
+        """Tell whether columns of a dtype are kept in this way."""
 
-    def storage(self, dtype: Any) -> np.dtype:
-        """Dtype of the numbers that a column of this dtype shows."""
+    def storage(self, dtype: DType) -> np.dtype:
+        """Return the dtype of the numbers in a column of `dtype`."""
 
-    def view(self, array: Any) -> View:
-        """Show the column's array."""
+    def view(self, array: Array) -> View:
+        """Show the numbers of an array and where it is null; NaN may be unchecked."""
 
-    def raw(self, array: Any) -> View:
-        """Show the column's array to be moved as it is: NaN is a number like any other."""
+    def raw(self, array: Array) -> View:
+        """Show the numbers of an array; NaN is a number like any other."""
 
-    def wrap(self, values: Any, missing: Missing, dtype: Any) -> Any:
-        """Make an array of dtype `dtype`, null where `missing`, or where a view is null."""
+    def wrap(self, values: Values, missing: Missing, dtype: DType) -> Array:
+        """Return an array of dtype `dtype`, null where `missing`."""
 
-    def result(self, storage: np.dtype, dtype: Any) -> Any:
-        """Dtype of this family for numbers of dtype `storage`, from a column of `dtype`."""
+    def result(self, storage: np.dtype, dtype: DType) -> DType:
+        """Return the dtype of this layout for numbers of dtype `storage`, made from a column of `dtype`."""
 
 
-class Library(Protocol):
-    """What is asked of the library that a frame belongs to: pandas or cuDF.
-
-    Arrays are what `array` gives and a layout's `wrap` makes: a library's own arrays under its series.
-    """
-
-    @property
-    def numbers(self) -> Any:
-        """The module of the arrays of numbers that its layouts show: NumPy or CuPy."""
-
-    @property
-    def layouts(self) -> tuple[Layout, ...]: ...
-
-    null_sums: bool
-    """Whether the sum and the product of a group without values are null."""
+class Schema(Protocol):
+    """Facts about dtypes."""
 
     widens_by_value: bool
-    """Whether the dtype of an answer depends on its values."""
-
-    scans_by_code: bool
-    """Whether its arrays are those of a backend that scans within groups without sorting rows."""
-
+    """Whether the dtype of an answer of the library depends on its values."""
+    null_sums: bool
+    """Whether the sum and the product of a group without values are null."""
     wrong_groups: tuple[str, ...]
-    """Reductions of its group-by whose answers are wrong for some values."""
+    """Methods of the library's group-by whose answers are wrong for some values."""
 
-    def __hash__(self) -> int: ...
+    def layout(self, dtype: DType) -> Layout | None:
+        """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
 
-    def is_numeric(self, dtype: Any) -> bool:
-        """Tell whether `numeric_only` keeps a column of this dtype."""
+    def moved_layout(self, dtype: DType) -> Layout | None:
+        """Return the layout of a dtype whose numbers kernels compare and move; 128-bit decimals have none."""
 
-    def raises_on_overflow(self, dtype: Any) -> bool:
-        """Tell whether sums of this dtype raise, rather than wrapping around."""
+    def is_number(self, dtype: DType) -> bool:
+        """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
 
-    def answer(self, method: str, dtype: Any) -> Any:
+    def is_numeric(self, dtype: DType) -> bool:
+        """Tell whether `numeric_only` keeps a column of a dtype."""
+
+    def raises_on_overflow(self, dtype: DType) -> bool:
+        """Tell whether sums of a dtype raise, rather than wrapping around."""
+
+    def holds_null(self, dtype: DType) -> bool:
+        """Tell whether columns of a dtype can have nulls."""
+
+    def time_unit(self, dtype: DType) -> str:
+        """Return the unit in which a dtype of times stores them."""
+
+    def stored_number(self, value: object, dtype: DType) -> int:
+        """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
+
+    def answer_dtype(self, method: str, dtype: DType) -> DType:
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
-    def grouped(self, method: str, dtype: Any) -> Any:
-        """Return the dtype of an answer of a method of the library's group-by; raises as `answer`.
+    def group_dtype(self, method: str, dtype: DType) -> DType:
+        """Return the dtype of an answer of a method of the library's group-by; raises as `answer_dtype`.
 
         Where the library chooses it by the values, it is the one that holds the answer whatever they are.
         """
 
-    def holds_null(self, dtype: Any) -> bool:
-        """Tell whether columns of a dtype can have nulls."""
 
-    def nullable(self, array: Any) -> Any:
-        """Return an array in the dtype that it has once some of its values are null; itself, if that is its own."""
+class Arrays(Protocol):
+    """The columns of frames, and the arrays under them."""
 
-    def nulled(self, array: Any, missing: Any) -> Any:
-        """Return an array that is null where `missing`, of another dtype if its own has no null."""
+    @property
+    def xp(self) -> Any:
+        """The module of the arrays that layouts show: NumPy or CuPy."""
 
-    def picked(self, array: Any) -> Any:
-        """Return an array with its nulls as the library's ``first`` and ``last`` of groups write them."""
+    # --- frames and their columns
 
-    def key_index(self, arrays: list[Any], names: Sequence[Any]) -> Any:
-        """Return an index of one level an array."""
-
-    def stored(self, value: Any, dtype: Any) -> Any:
-        """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
-
-    def unit(self, dtype: Any) -> str:
-        """Return the unit in which a dtype of times stores them."""
-
-    def select(self, frame: Any, keep: list[bool]) -> Any:
-        """Return some columns of a frame."""
-
-    def names(self, frame: Any) -> list[Any]:
+    def names(self, frame: Frame) -> list[Hashable]:
         """Return the names of the columns of a frame, in order."""
 
-    def column(self, frame: Any, name: Any) -> Any:
+    def column(self, frame: Frame, name: Hashable) -> Column:
         """Return one column of a frame, as `columns` does."""
 
-    def columns(self, frame: Any) -> list[Any]:
-        """Return the columns of a frame in order, as series or what does as one here: name, dtype and length."""
+    def columns(self, frame: Frame) -> list[Column]:
+        """Return the columns of a frame, in order."""
 
-    def array(self, column: Any) -> Any:
-        """Return the array under a column."""
+    def select(self, frame: Frame, chosen: list[bool]) -> Frame:
+        """Return some columns of a frame: one flag a column tells which."""
 
-    def empty(self, dtype: Any) -> Any:
-        """Return an array of no rows."""
+    def rows(self, frame: Frame, rows: Values | slice) -> Frame:
+        """Return the rows of a frame or series at these positions, or in a slice."""
 
-    def rebuild(self, frame: Any, arrays: list[Any], index: Any = None) -> Any:
+    def no_rows(self, frame: Frame) -> Frame:
+        """Return a frame or series without its rows."""
+
+    def rebuild(self, frame: Frame, arrays: list[Array], index: Labels | None = None) -> Frame:
         """Return `frame` with the arrays as its columns: same names, same index unless one is given."""
 
-    def take(self, array: Any, positions: Any, nulls: bool = False) -> Any:
-        """Return the rows of an array at these positions; with `nulls`, a null at -1."""
-
-    def take_index(self, index: Any, positions: Any) -> Any:
-        """Return the rows of an index at these positions."""
-
-    def series(self, array: Any, index: Any, name: Any = None) -> Any:
-        """Return an array as a series."""
-
-    def unnamed(self, array: Any) -> Any:
-        """Return an array as a column, as `columns` does."""
-
-    def frame(self, arrays: list[Any], names: Any, index: Any, like: Any = None) -> Any:
+    def frame(
+        self,
+        arrays: list[Array],
+        names: Sequence[Hashable],
+        index: Labels | None,
+        like: Frame | None = None,
+    ) -> Frame:
         """Return arrays as a frame; its names are of the kind that those of a frame `like` are, if it has them."""
 
-    def range_index(self, start: int, stop: int) -> Any:
-        """Return an index of consecutive numbers."""
+    def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Frame:
+        """Return an array as a series."""
 
-    def missing(self, column: Any) -> Any:
-        """Return where a series is null, as an array of bool; None if it is nowhere."""
+    def reading(self, frame: Frame) -> AbstractContextManager[object]:
+        """Keep a frame's memory where it is, and let results come from the library's own allocator."""
 
-    def valid(self, column: Any) -> Any:
-        """Return where a series is not null, as an array of bool."""
+    def pair_names(self, pairs: list[Any]) -> Labels:
+        """Return pairs as names of columns, of two levels."""
 
-    def codes(self, column: Any) -> tuple[Any, Nulls]:
-        """Return an array of integers, equal where values of a series are, and where nulls are if not one value.
+    # --- columns and their arrays
 
-        Raises a TypeError for values that cannot be hashed.
-        """
+    def array(self, column: Column) -> Array:
+        """Return the array under a column."""
 
-    def group_codes(self, arrays: list[Any]) -> Any:
-        """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
+    def as_column(self, array: Array) -> Column:
+        """Return an array as a column without a name."""
 
-    def group(self, method: str, column: Any, codes: Any) -> Any:
-        """Return the array of the library's own reduction of the rows with equal codes, in the codes' order."""
+    def slice_column(self, column: Column, start: int, stop: int) -> Column:
+        """Return the rows of a column from `start` to `stop`."""
 
-    def order(self, index: Any) -> Any:
-        """Return the positions of an index' rows in the order of its values, equal ones as they are."""
+    def slice_array(self, array: Array, start: int, stop: int) -> Array:
+        """Return the rows of an array from `start` to `stop`, in the same memory: not for users to write to."""
 
-    def sort(self, frame: Any) -> Any:
-        """Return a frame or series in the order of its index, nulls last."""
+    def empty(self, dtype: DType) -> Array:
+        """Return an array of no rows."""
 
-    def labels(self, pairs: list[Any]) -> Any:
-        """Return names of columns of two levels."""
+    def copy(self, array: Array) -> Array:
+        """Return an array that shares no memory with this one."""
 
-    def floats(self, column: Any) -> Any:
-        """Return the numbers of a series as float64, NaN where it is null."""
+    def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
+        """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 
-    def from_floats(self, values: Any) -> Any:
-        """Return numbers as an array of the library's float64, null where they are NaN."""
+    def concatenate(self, arrays: list[Array]) -> Array:
+        """Join arrays of one dtype; categoricals get the categories of all."""
 
-    def seek_valid(self, column: Any, from_end: bool) -> Callable[[], int | None]:
-        """Begin to look for the first (or last) value of a series; what is returned says in which row it is, if any.
+    def floats(self, column: Column) -> Values:
+        """Return the numbers of a column as float64, NaN where it is null."""
+
+    def from_floats(self, values: Values) -> Array:
+        """Return numbers of float64 as an array, null where they are NaN."""
+
+    def from_integers(self, values: Values) -> Array:
+        """Return numbers of int64 as an array."""
+
+    # --- nulls
+
+    def missing(self, column: Column) -> Values | None:
+        """Return where a column is null, as an array of bool; None if it is nowhere."""
+
+    def valid(self, column: Column) -> Values:
+        """Return where a column is not null, as an array of bool."""
+
+    def set_null(self, array: Array, missing: Values) -> Array:
+        """Return an array that is null where `missing`, of another dtype if its own has no null."""
+
+    def to_nullable(self, array: Array) -> Array:
+        """Return an array in the dtype that it has once some of its values are null; itself, if that is its own."""
+
+    def fill(self, column: Column, reverse: bool, limit: int | None) -> Array:
+        """Fill nulls from the rows before, or with `reverse` after: an array of any dtype."""
+
+    def seek_valid(self, column: Column, from_end: bool) -> Callable[[], int | None]:
+        """Begin to look for the first (or last) value of a column; what is returned says in which row it is, if any.
 
         It looks at no more than it takes, and does not wait for what a GPU is given to do since.
         """
 
-    def fill(self, column: Any, reverse: bool, limit: int | None) -> Any:
-        """Fill nulls from the rows before, or with `reverse` after: an array of any dtype."""
+    def resolved(self, views: list[View]) -> list[View]:
+        """Return views whose nulls are all known."""
 
-    def keep(self, column: Any, row: int) -> Any:
-        """Return one row as a small host value that tasks can send each other."""
+    def in_band(self, views: list[View]) -> list[View]:
+        """Return views in which a kernel takes unchecked NaN for null."""
 
-    def number(self, kept: Any, dtype: Any) -> Any:
-        """Return the number of a kept row of a fixed-width column, as a scalar on the host."""
+    def assume_no_nan(
+        self,
+        views: list[View],
+        run: Callable[[list[View]], Callable[[], T]],
+        saw_nan: Callable[[T], bool],
+        resolve: Callable[[list[View]], list[View]] = ...,
+    ) -> Callable[[], T]:
+        """Begin `run` as if no NaN were unchecked; what is returned ends it: see `nan.assume_no_nan`."""
 
-    def repeat(self, kept: Any, count: int, dtype: Any) -> Any:
-        """Return a kept row as an array, `count` times."""
+    # --- rows on the host
 
-    def part(self, array: Any, start: int, stop: int) -> Any:
-        """Return the rows of an array from `start` to `stop`, in the same memory: not for users to write to."""
+    def host_row(self, column: Column, row: int) -> HostRow:
+        """Return one row of a column as a value on the host."""
 
-    def slice(self, column: Any, start: int, stop: int) -> Any:
-        """Return the rows of a column from `start` to `stop`."""
+    def number(self, row: HostRow, dtype: DType) -> Scalar:
+        """Return the number of a host row of a dtype of fixed width, as a scalar."""
 
-    def prepend(self, kept: Any, array: Any) -> Any:
-        """Return an array with a kept row of the same dtype before it."""
+    def repeat(self, row: HostRow, count: int, dtype: DType) -> Array:
+        """Return a host row as an array, `count` times."""
 
-    def copy(self, array: Any) -> Any:
-        """Return an array that shares no memory with this one."""
+    def prepend(self, row: HostRow, array: Array) -> Array:
+        """Return an array with a host row of the same dtype before it."""
 
-    def concatenate(self, arrays: list[Any]) -> Any:
-        """Join arrays of one dtype; categoricals get the categories of all."""
+    def prepend_number(self, number: Scalar, values: Values) -> Values:
+        """Return numbers with a scalar of the host before them."""
 
-    def reading(self, frame: Any) -> AbstractContextManager[Any]:
-        """Keep a frame's memory where it is, and let results come from the library's own allocator."""
+
+class Index(Protocol):
+    """The labels of rows."""
+
+    def index(self, frame: Frame) -> Labels:
+        """Return the index of a frame or series."""
+
+    def index_names(self, frame: Frame) -> list[Hashable]:
+        """Return the names of the levels of the index of a frame."""
+
+    def level(self, frame: Frame, name: Hashable) -> Column:
+        """Return a level of the index of a frame as a column."""
+
+    def is_sorted(self, index: Labels) -> bool:
+        """Tell whether an index never decreases."""
+
+    def same_index(self, index: Labels, other: Labels) -> bool:
+        """Tell whether two indexes have the same labels."""
+
+    def key_index(self, arrays: list[Array], names: Sequence[Hashable]) -> Labels:
+        """Return an index of one level an array."""
+
+    def range_index(self, start: int, stop: int) -> Labels:
+        """Return an index of consecutive numbers."""
+
+    def take_index(self, index: Labels, positions: Values) -> Labels:
+        """Return the rows of an index at these positions."""
+
+    def argsort_index(self, index: Labels) -> Values:
+        """Return the positions of an index' rows in the order of its values, equal ones as they are."""
+
+    def sort_by_index(self, frame: Frame) -> Frame:
+        """Return a frame or series in the order of its index, nulls last."""
+
+    def reset_index(self, frame: Frame, start: int, drop: bool) -> Frame:
+        """Return a frame whose index counts from `start`; the old one becomes columns, or with `drop` goes."""
+
+
+class GroupBy(Protocol):
+    """Rows with equal keys."""
+
+    scans_by_code: bool
+    """Whether kernels scan within groups of its arrays without sorting rows: those of NumPy."""
+
+    def codes(self, column: Column) -> tuple[Values, Nulls]:
+        """Return an array of integers, equal where values of a column are, and where nulls are if not one value.
+
+        Raises a TypeError for values that cannot be hashed.
+        """
+
+    def group_codes(self, arrays: list[Array]) -> Values:
+        """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
+
+    def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
+        """Return the library's own reduction of the rows with equal codes, in the codes' order."""
+
+    def first_last(self, array: Array) -> Array:
+        """Return an array with its nulls as the library's ``first`` and ``last`` of groups write them."""
+
+
+class Library(Schema, Arrays, Index, GroupBy, Protocol):
+    """What is asked of the library that a frame belongs to: pandas, cuDF or another."""
+
+    def __hash__(self) -> int: ...

@@ -1,39 +1,63 @@
 """Which library a frame or series belongs to, and its columns.
 
-A third library is one line in `_FOUND_IN`, and a folder that answers the protocols of `protocol`.
+A further library is a folder beside `pandas` and `cudf`, and a row in `LIBRARIES`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-from .protocol import Library
+from .protocol import Column, Library
 
-_LIBRARIES: dict[type, Library] = {}
+
+@dataclass(frozen=True)
+class Source:
+    """Where the object of a library is imported from."""
+
+    module: str
+    name: str
+    needs: str
+    """What is said if that cannot be imported."""
+
+
+LIBRARIES = {
+    "pandas": Source("dask_gpuscan.frames.pandas", "PANDAS", "frames of pandas need pandas 3"),
+    "cudf": Source(
+        "dask_gpuscan.frames.cudf",
+        "CUDF",
+        "frames of cuDF need cuDF 26.10 or later from RAPIDS and the extra cuda13 "
+        "(pip install 'dask-gpuscan[cuda13]')",
+    ),
+}
+"""The libraries, by the top-level package in which the types of their frames, or bases of these, are defined."""
+
+LIBRARY_OF: dict[type, Library] = {}
 """The library of each type that has been met."""
 
 
 def library_of(obj: Any) -> Library:
-    """Return the library of a frame or series that is not a Dask collection."""
-    kind = type(obj)
-    if kind not in _LIBRARIES:
-        _LIBRARIES[kind] = _library(kind)
-    return _LIBRARIES[kind]
+    """Return the library of a frame, series or column that is not a Dask collection."""
+    try:
+        return LIBRARY_OF[type(obj)]
+    except KeyError:
+        return LIBRARY_OF.setdefault(type(obj), _library(type(obj)))
 
 
 def _library(kind: type) -> Library:
-    if kind.__module__.partition(".")[0] == "cudf":
-        try:
-            from .cudf import CUDF
-        except ImportError as error:
-            raise ImportError(
-                f"frames of cuDF need cuDF 26.10 or later from RAPIDS and the extra cuda13 "
-                f"(pip install 'dask-gpuscan[cuda13]'): {error}"
-            ) from error
-        return CUDF
-    from .pandas import PANDAS
-
-    return PANDAS
+    packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    source = next((LIBRARIES[p] for p in packages if p in LIBRARIES), None)
+    if source is None:
+        raise TypeError(
+            f"expected a frame or series of {' or '.join(LIBRARIES)}, found {kind.__name__}"
+        )
+    try:
+        library: Library = getattr(import_module(source.module), source.name)
+    except ImportError as error:
+        raise ImportError(f"{source.needs}: {error}") from error
+    return library
 
 
 def each(frame: Any) -> list[Any]:
@@ -46,6 +70,7 @@ def names_of(frame: Any) -> list[Any]:
     return [frame.name] if frame.ndim == 1 else library_of(frame).names(frame)
 
 
-def column_of(frame: Any, name: Any) -> Any:
+def column_of(frame: Any, name: Hashable) -> Any:
     """Return one column of a frame; of a series, itself."""
-    return frame if frame.ndim == 1 else library_of(frame).column(frame, name)
+    column: Column = frame if frame.ndim == 1 else library_of(frame).column(frame, name)
+    return column

@@ -13,6 +13,7 @@ from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Expr
 from dask.task_spec import List, Task, TaskRef
 
+from ..frames.registry import library_of
 from .lookback import is_lazy
 
 FAN_IN = 16
@@ -99,4 +100,4 @@ def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:
         reduction.check(obj._meta)
         return new_collection(TreeReduce(obj.expr, reduction))
     reduction.check(obj)
-    return reduction.finish([reduction.table(obj)], obj.iloc[:0])
+    return reduction.finish([reduction.table(obj)], library_of(obj).no_rows(obj))

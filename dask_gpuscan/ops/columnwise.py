@@ -45,7 +45,9 @@ class FrameCarry:
 
     def meta(self, frame: Any) -> Any:
         dtypes = [self.operation.dtype(columns) for columns in self.inputs(frame)]
-        return self.build(frame.iloc[:0], [library_of(frame).empty(d) for d in dtypes])
+        return self.build(
+            library_of(frame).no_rows(frame), [library_of(frame).empty(d) for d in dtypes]
+        )
 
     def aggregate(self, partition: Any) -> tuple[States, ...]:
         inputs, one = self.inputs(partition), OneGroup(self.reverse)
@@ -96,10 +98,10 @@ class JointCarry(FrameCarry):
         return [each(frame)]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return library_of(frame).series(arrays[0], frame.index)
+        return library_of(frame).series(arrays[0], library_of(frame).index(frame))
 
 
 def numeric_columns(frame: Any) -> Any:
     """Return the columns that `numeric_only` keeps."""
     library = library_of(frame)
-    return library.select(frame, [library.is_numeric(d) for d in frame.dtypes])
+    return library.select(frame, [library.is_numeric(column.dtype) for column in each(frame)])

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import layout_of
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
@@ -67,11 +66,11 @@ class Fill:
                 at = found()
                 if at is None:
                     return None, False, count
-                return library.keep(column, at), True, at if self.reverse else count - 1 - at
+                return library.host_row(column, at), True, at if self.reverse else count - 1 - at
 
             return carried
         valid = library.valid(column)
-        rows = library.numbers.where(valid, library.numbers.arange(count, dtype=INT64), -1)
+        rows = library.xp.where(valid, library.xp.arange(count, dtype=INT64), -1)
         (at,) = groups.reduce(_LARGEST, rows)()
         since = groups.reduce(_SINCE, (valid, (~valid).astype(INT64)))()
         return lambda: (library.take(library.array(column), at, nulls=True), *since)
@@ -86,7 +85,7 @@ class Fill:
 
     def merge(self, library: Library, states: States, groups: Groups) -> States:
         values, seen, since = states
-        rows = library.numbers.where(seen, library.numbers.arange(len(seen), dtype=INT64), -1)
+        rows = library.xp.where(seen, library.xp.arange(len(seen), dtype=INT64), -1)
         (at,) = groups.reduce(_LARGEST, rows)()
         return (library.take(values, at, nulls=True), *groups.reduce(_SINCE, (seen, since))())
 
@@ -100,10 +99,10 @@ class Fill:
     def _apply_to_one(self, column: Any, prior: States | None) -> Any:
         """Fill rows that are in no groups."""
         library = library_of(column)
-        layout = layout_of(library, column.dtype)
+        layout = library.layout(column.dtype)
         kept, _, since = (None, False, 0) if prior is None else prior
         if layout is not None and self.limit is None:
-            view = layout.view(library.array(column)).settled()
+            view = layout.view(library.array(column)).resolved()
             if view.nulls is None:
                 return layout.wrap(view.values.copy(), None, column.dtype)
             head = self._head(column) if kept is None else None  # a GPU scans while the host looks
@@ -130,8 +129,8 @@ class Fill:
             reach = min(reach, max(0, self.limit - since))
         near, count = library.repeat(kept, reach, column.dtype), len(column)
         if self.reverse:
-            return library.concatenate([library.part(filled, 0, count - reach), near])
-        return library.concatenate([near, library.part(filled, reach, count)])
+            return library.concatenate([library.slice_array(filled, 0, count - reach), near])
+        return library.concatenate([near, library.slice_array(filled, reach, count)])
 
     def _head(self, column: Any) -> Callable[[], int]:
         """Begin to look how many rows come before the first valid one, in scan order."""
@@ -150,14 +149,14 @@ class Fill:
         if not head:
             return None
         count = len(column)
-        missing = library_of(column).numbers.zeros(count, np.bool_)
+        missing = library_of(column).xp.zeros(count, np.bool_)
         missing[slice(count - head, count) if self.reverse else slice(0, head)] = True
         return missing
 
     def _apply_to_groups(self, column: Any, groups: Groups, prior: States | None) -> Any:
         """Take for each row the one that it is filled from; last values of before have numbers below zero."""
         library, count = library_of(column), len(column)
-        xp, array, valid = library.numbers, library.array(column), library.valid(column)
+        xp, array, valid = library.xp, library.array(column), library.valid(column)
         if bool(valid.all()):
             return library.copy(array)
         values, seen, since = (None, None, None) if prior is None else prior

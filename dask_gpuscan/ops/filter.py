@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import layout_of, moved_layout
 from ..frames.protocol import Library
 from ..frames.registry import column_of, each, library_of
 from .predicate_function import Function, compiled, shown
@@ -41,8 +40,8 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
     if not hasattr(predicate, "iloc"):
         if predicate.dtype.kind != "b":
             raise TypeError(f"predicate must be boolean, found dtype {predicate.dtype}")
-        return library.numbers.asarray(predicate)
-    if predicate.index is not frame.index and not predicate.index.equals(frame.index):
+        return library.xp.asarray(predicate)
+    if not library.same_index(library.index(predicate), library.index(frame)):
         raise ValueError("predicate must have the index of the frame; align it first, with reindex")
     return truth(predicate)
 
@@ -68,7 +67,7 @@ def _fused(library: Library, frame: Any, predicate: Expression) -> Any:
 def truth(column: Any) -> Any:
     """Return where a boolean series is true, as an array of bool; nulls are not."""
     library = library_of(column)
-    layout = layout_of(library, column.dtype)
+    layout = library.layout(column.dtype)
     if layout is None or layout.storage(column.dtype) != np.bool_:
         raise TypeError(
             f"predicate must be boolean, found dtype {column.dtype}; cast it with astype('boolean')"
@@ -93,7 +92,7 @@ def compact(frame: Any, choose: Callable[[list[Any]], list[list[Any]]]) -> list[
     plans = []
     for column in columns:
         array = library.array(column)
-        layout = moved_layout(library, column.dtype)
+        layout = library.moved_layout(column.dtype)
         masked = False
         if layout is not None:
             view = layout.raw(array)
@@ -112,7 +111,7 @@ def compact(frame: Any, choose: Callable[[list[Any]], list[list[Any]]]) -> list[
             else:
                 values = next(left)
                 arrays.append(layout.wrap(values, next(left) if masked else None, dtype))
-        index = library.take_index(frame.index, positions)
+        index = library.take_index(library_of(frame).index(frame), positions)
         frames.append(library.rebuild(frame, arrays, index))
     return frames
 

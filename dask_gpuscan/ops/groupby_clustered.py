@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..frames.keys import any_null, border, key_arrays
+from ..frames.keys import any_null, boundary_key, key_arrays
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from .groups import AdjacentGroups, OneGroup
@@ -35,13 +35,17 @@ class Clustered(OpenRuns):
 
     def order(self, partition: Any) -> Any:
         """Return the rows of a partition in the order of their keys, as positions; None if they are."""
-        if not self.sorts or partition.index.is_monotonic_increasing:
+        if not self.sorts or library_of(partition).is_sorted(
+            library_of(partition).index(partition)
+        ):
             return None
-        return library_of(partition).order(partition.index)
+        return library_of(partition).argsort_index(library_of(partition).index(partition))
 
     def aggregate(self, partition: Any) -> Open:
         order = self.order(partition)
-        return super().aggregate(partition if order is None else partition.iloc[order])
+        return super().aggregate(
+            partition if order is None else library_of(partition).rows(partition, order)
+        )
 
     def columns(self, frame: Any, part: Part[GroupOperation]) -> list[Any]:
         """Return the columns that a part is made of."""
@@ -57,7 +61,7 @@ class Clustered(OpenRuns):
             part.operation.dtype(self.columns(frame, part))
 
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
-        slice_ = library_of(partition).slice
+        slice_ = library_of(partition).slice_column
         return tuple(
             p.operation.aggregate(
                 [slice_(c, start, stop) for c in self.columns(partition, p)], OneGroup(self.reverse)
@@ -71,8 +75,8 @@ class Clustered(OpenRuns):
 
     def in_groups(self, library: Library, array: Any, null: Any) -> Any:
         """Return the answers of a scan, null in rows that are in no group."""
-        array = array if null is None else library.nulled(array, null)
-        return library.nullable(array) if self.null_keys else array
+        array = array if null is None else library.set_null(array, null)
+        return library.to_nullable(array) if self.null_keys else array
 
     def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
         """Make arrays, one a part, the result."""
@@ -98,13 +102,13 @@ class ClusteredReduce(Clustered):
         return replace(self, ends=True)
 
     def meta(self, frame: Any) -> Any:
-        return self.final.apply(frame.iloc[:0], None)
+        return self.final.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: Open | None) -> Any:
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
         order = self.order(partition)
-        partition = partition if order is None else partition.iloc[order]
+        partition = partition if order is None else library_of(partition).rows(partition, order)
         with library.reading(partition):
             series = self.by.series(partition)
             keys = key_arrays(series)
@@ -121,9 +125,9 @@ class ClusteredReduce(Clustered):
             ]
             key = runs.keys()
             if self.dropna:
-                null = any_null([library.unnamed(a) for a in key])
+                null = any_null([library.as_column(a) for a in key])
                 if null is not None:
-                    positions = library.numbers.flatnonzero(~null)
+                    positions = library.xp.flatnonzero(~null)
                     key = [library.take(a, positions) for a in key]
                     arrays = [library.take(a, positions) for a in arrays]
             return self.build(partition, arrays, library.key_index(key, self.by.columns))
@@ -138,14 +142,15 @@ class ClusteredScan(Clustered):
     keeps_index = True
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(frame.iloc[:0], None)
+        return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: Open | None) -> Any:
         order = self.order(partition)
         if order is None:
             return self._apply(partition, prefix)
-        back = library_of(partition).numbers.argsort(order)
-        return self._apply(partition.iloc[order], prefix).iloc[back]
+        library = library_of(partition)
+        back = library.xp.argsort(order)
+        return library.rows(self._apply(library.rows(partition, order), prefix), back)
 
     def _apply(self, partition: Any, prefix: Open | None) -> Any:
         library = library_of(partition)
@@ -154,7 +159,7 @@ class ClusteredScan(Clustered):
             keys = key_arrays(series)
             continues = False
             if prefix is not None and prefix.border is not None and len(partition):
-                near = border(series, len(partition) - 1 if self.reverse else 0)
+                near = boundary_key(series, len(partition) - 1 if self.reverse else 0)
                 continues = near.values == prefix.border.values
             carried: tuple[Any, ...] = (None,) * len(self.parts)
             if continues:
@@ -167,4 +172,4 @@ class ClusteredScan(Clustered):
                 columns = self.columns(partition, part)
                 array = part.operation.apply(columns, groups, before)
                 arrays.append(self.in_groups(library, array, null))
-            return self.build(partition, arrays, partition.index)
+            return self.build(partition, arrays, library_of(partition).index(partition))

@@ -51,7 +51,7 @@ def agg_by_library(
     library = library_of(obj)
     arrays = [library.array(series) for series in found]
     like = None if named or obj.ndim == 1 else obj
-    return library.frame(arrays, list(labels), found[0].index, like)
+    return library.frame(arrays, list(labels), library.index(found[0]), like)
 
 
 def _is_right(obj: Any, names: Sequence[str]) -> bool:

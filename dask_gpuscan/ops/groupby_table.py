@@ -39,14 +39,14 @@ def _rows(library: Library, x: Any, positions: Any) -> Any:
 
 def _joined(library: Library, parts: list[Any]) -> Any:
     if kernels.is_array(parts[0]):
-        return library.numbers.concatenate(parts)
+        return library.xp.concatenate(parts)
     return library.concatenate(parts)
 
 
 def _sorted(library: Library, keys: list[Any]) -> tuple[Any, Keys]:
     """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
     codes = library.group_codes(keys)
-    order = library.numbers.argsort(codes, kind="stable")
+    order = library.xp.argsort(codes, kind="stable")
     return order, Keys([codes[order]], [None])
 
 
@@ -73,7 +73,7 @@ def table(
             groups, rows = CodedGroups(_coded(library, arrays)), partition
         else:
             order, keys = _sorted(library, arrays)
-            groups, rows = AdjacentGroups(keys), partition.iloc[order]
+            groups, rows = AdjacentGroups(keys), library_of(partition).rows(partition, order)
         parts = zip(carry.parts, operations, strict=True)
         begun = [o.aggregate(carry.columns(rows, p), groups) for p, o in parts]
         states = [wait() for wait in begun]
@@ -126,7 +126,11 @@ class KeyedScan:
 
     def _met(self, partition: Any) -> Any:
         """The rows in the order in which they are met."""
-        return partition.iloc[::-1] if self.reverse else partition
+        return (
+            library_of(partition).rows(partition, slice(None, None, -1))
+            if self.reverse
+            else partition
+        )
 
     @property
     def _operations(self) -> list[GroupScan]:
@@ -164,8 +168,8 @@ class KeyedScan:
                 groups: Groups = CodedGroups(Codes(codes.array[before:], codes.groups))
             else:
                 order, keys = _sorted(library, arrays)
-                back = library.numbers.argsort(order, kind="stable")[before:]
-                groups = SortedGroups(library.numbers, keys, order, back, before)
+                back = library.xp.argsort(order, kind="stable")[before:]
+                groups = SortedGroups(library.xp, keys, order, back, before)
                 if prefix is None:
                     scan = self._scanned_alone
             states = [None] * len(self.carry.parts) if prefix is None else prefix.states
@@ -175,7 +179,7 @@ class KeyedScan:
                 )
                 for part, prior in zip(self.carry.parts, states, strict=True)
             ]
-            return self._met(self.carry.build(met, found, met.index))
+            return self._met(self.carry.build(met, found, library_of(met).index(met)))
 
     @staticmethod
     def _scanned(
@@ -197,7 +201,7 @@ class KeyedScan:
     ) -> Any:
         """Scan rows of groups that had none before: they are sorted, and the answers brought back."""
         assert isinstance(groups, SortedGroups)
-        rows = [library.unnamed(library.take(library.array(c), groups.order)) for c in columns]
+        rows = [library.as_column(library.take(library.array(c), groups.order)) for c in columns]
         return library.take(
             part.operation.apply(rows, AdjacentGroups(groups.keys), None), groups.back
         )
@@ -245,9 +249,11 @@ class KeyedReduce:
         pairs = zip(carry.parts, found.states, strict=True)
         arrays = [p.operation.finalize(carry.columns(frame, p), states) for p, states in pairs]
         if carry.dropna:
-            null = any_null([library.unnamed(a) for a in keys])
+            null = any_null([library.as_column(a) for a in keys])
             if null is not None:
-                positions = library.numbers.flatnonzero(~null)
+                positions = library.xp.flatnonzero(~null)
                 keys = [library.take(a, positions) for a in keys]
                 arrays = [library.take(a, positions) for a in arrays]
-        return library.sort(carry.build(frame, arrays, library.key_index(keys, carry.by.columns)))
+        return library.sort_by_index(
+            carry.build(frame, arrays, library.key_index(keys, carry.by.columns))
+        )

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import kernels
-from ..frames.columns import is_number
 from ..frames.keys import Keys
-from ..frames.messages import title
+from ..frames.messages import column_title
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from .groups import INT64, AdjacentGroups, CodedGroups, Groups, States
@@ -60,20 +59,20 @@ class _ArrayReduction:
     def combine(self, states: Sequence[States]) -> States:
         library = states[0][0].library
         array = library.concatenate([s.array for (s,) in states])
-        return (self._reduce_one([library.unnamed(array)]),)
+        return (self._reduce_one([library.as_column(array)]),)
 
     def merge(self, library: Library, states: States, groups: Groups) -> States:
-        return (self._reduce([library.unnamed(states[0])], groups),)
+        return (self._reduce([library.as_column(states[0])], groups),)
 
     def finalize_runs(
         self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
     ) -> Any:
         library = library_of(columns[0])
-        array = library.part(states[0], 0, len(runs.starts))
+        array = library.slice_array(states[0], 0, len(runs.starts))
         if carried is not None and runs.joined:
-            own = self._reduce_one([library.unnamed(library.part(array, 0, 1))])
+            own = self._reduce_one([library.as_column(library.slice_array(array, 0, 1))])
             carried = self.combine([carried, (own,)])
-            array = library.part(array, 1, len(array))
+            array = library.slice_array(array, 1, len(array))
         if carried is not None and runs.carried is not None:
             array = library.prepend(carried[0].row, array)
         return self.finalize(columns, (array,))
@@ -90,21 +89,21 @@ class FirstLastReduction(_ArrayReduction):
 
     def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
         library = library_of(columns[0])
-        rows = library.numbers.arange(len(columns[0]), dtype=INT64)
+        rows = library.xp.arange(len(columns[0]), dtype=INT64)
         nulls = kernels.byte_mask(~library.valid(columns[0]))
         at, seen = groups.reduce(self.reduction.op, rows, nulls=nulls)()
-        positions = library.numbers.where(seen, at, -1)
+        positions = library.xp.where(seen, at, -1)
         return library.take(library.array(columns[0]), positions, nulls=True)
 
     def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
         library = library_of(columns[0])
         at = library.seek_valid(columns[0], from_end=self.reduction.picks == "last")()
         # the first row, a null, where there is no value
-        return HostScalar(library, library.keep(columns[0], at or 0), columns[0].dtype)
+        return HostScalar(library, library.host_row(columns[0], at or 0), columns[0].dtype)
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
         """Return the values, and nulls as the library writes them."""
-        return library_of(columns[0]).picked(states[0])
+        return library_of(columns[0]).first_last(states[0])
 
 
 class LibraryReduction(_ArrayReduction):
@@ -113,30 +112,30 @@ class LibraryReduction(_ArrayReduction):
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
         try:
-            return library_of(columns[0]).grouped(self.name, columns[0].dtype)
+            return library_of(columns[0]).group_dtype(self.name, columns[0].dtype)
         except TypeError as error:
-            raise TypeError(f"{self.name} of {title(columns[0])}: {error}") from error
+            raise TypeError(f"{self.name} of {column_title(columns[0])}: {error}") from error
 
     def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
         """Return the value of each group, null where it has none."""
         library = library_of(columns[0])
         codes = _codes_of(library, groups)
-        array = library.group(self.name, columns[0], codes)
+        array = library.group_reduce(self.name, columns[0], codes)
         valid = library.valid(columns[0]).astype(INT64)
         (counts,) = groups.reduce(COUNT, valid)()
         return nulled(library, array, counts == 0)
 
     def _reduce_one(self, columns: Sequence[Any]) -> HostScalar:
         library = library_of(columns[0])
-        one = Keys([library.numbers.zeros(len(columns[0]), INT64)], [None])
+        one = Keys([library.xp.zeros(len(columns[0]), INT64)], [None])
         array = self._reduce(columns, AdjacentGroups(one))
-        return HostScalar(library, library.keep(library.unnamed(array), 0), array.dtype)
+        return HostScalar(library, library.host_row(library.as_column(array), 0), array.dtype)
 
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
         """Return what the library says of the values, which for none may be no null."""
         library = library_of(columns[0])
-        values = library.unnamed(states[0])
-        return library.group(self.name, values, library.numbers.arange(len(values), dtype=INT64))
+        values = library.as_column(states[0])
+        return library.group_reduce(self.name, values, library.xp.arange(len(values), dtype=INT64))
 
 
 def _codes_of(library: Library, groups: Groups) -> Any:
@@ -145,14 +144,14 @@ def _codes_of(library: Library, groups: Groups) -> Any:
         return groups.codes.array
     assert isinstance(groups, AdjacentGroups)
     _, lengths = kernels.run_length_encode(groups.keys.arrays, nulls=groups.keys.nulls)
-    numbers = library.numbers.arange(len(lengths), dtype=INT64)
+    numbers = library.xp.arange(len(lengths), dtype=INT64)
     (codes,) = kernels.run_length_decode(lengths, [numbers])
     return codes
 
 
 def nulled(library: Library, array: Any, missing: Any) -> Any:
     """Return an array that is null where `missing`: itself, if that is nowhere."""
-    return library.nulled(array, missing) if bool(missing.any()) else array
+    return library.set_null(array, missing) if bool(missing.any()) else array
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ class NullIfNone:
             # a group has a row, so none is without a value
             def states() -> States:
                 found = reduced()
-                return (*found, library.numbers.ones(len(found[0]), INT64))
+                return (*found, library.xp.ones(len(found[0]), INT64))
 
             return states
         counted = _VALUES.aggregate(columns, groups)
@@ -215,7 +214,7 @@ def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
             return FirstLastReduction(reduction)
         if reduction.by_library:
             return LibraryReduction(reduction)
-    if not is_number(library, dtype):
+    if not library.is_number(dtype):
         checked = reduction.checked_times if library.raises_on_overflow(dtype) else None
         reduction = checked or reduction.times or reduction
     found = ReduceColumn(reduction)

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .. import kernels
-from ..frames.messages import title
+from ..frames.messages import column_title
 from ..frames.protocol import View
 from ..kernels import NAT, InBand, Operator
 
@@ -113,7 +113,7 @@ def check_overflow(
 
 def refuse(label: str, column: Any) -> NoReturn:
     """Raise what pandas raises for an answer that does not fit the column's dtype."""
-    reason = f"overflow: {label} of {title(column)} does not fit {column.dtype}"
+    reason = f"overflow: {label} of {column_title(column)} does not fit {column.dtype}"
     if isinstance(column.dtype, pd.ArrowDtype):
         raise pa.ArrowInvalid(f"{reason}; ask for a wider dtype=")
     raise pd.errors.OutOfBoundsTimedelta(f"{reason}; use a coarser unit")

@@ -16,8 +16,7 @@ import cloudpickle
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import is_number, layout_of
-from ..frames.messages import one_of
+from ..frames.messages import name_list
 from ..frames.protocol import Library, View
 from ..frames.registry import column_of
 from ..kernels.selection import counter_of
@@ -71,7 +70,7 @@ def function_of(predicate: Any, names: list[Any], ndim: int) -> Function:
             if names.count(name) != 1:
                 problem = "is twice" if name in names else "is not"
                 raise ValueError(
-                    f"predicate takes parameter {name!r}, which {problem} among the columns {one_of(names)}"
+                    f"predicate takes parameter {name!r}, which {problem} among the columns {name_list(names)}"
                 )
     return Function(freeze(plain), columns)
 
@@ -81,12 +80,12 @@ def shown(library: Library, frame: Any, names: Sequence[str], title: str) -> lis
     views = []
     for name in names:
         column = column_of(frame, name)
-        if not is_number(library, column.dtype):
+        if not library.is_number(column.dtype):
             raise TypeError(
                 f"{title} takes column {name!r} of dtype {column.dtype}: functions take numbers and bool; "
                 f"give a string or a boolean Series"
             )
-        layout = layout_of(library, column.dtype)
+        layout = library.layout(column.dtype)
         assert layout is not None
         view = layout.raw(library.array(column))
         views.append(view if layout.nulls == "mask" else replace(view, nulls=None))

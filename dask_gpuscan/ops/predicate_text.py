@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.messages import one_of
+from ..frames.messages import name_list
 from .predicate_parser import parse
 from .predicate_tree import Node, quoted, value_of
 
@@ -69,7 +69,7 @@ class Expression:
         """Raise a ValueError for a column that is not there, or is there twice."""
         for name in self.columns:
             if name not in names:
-                found = one_of(names)[:_LONGEST_REASON]
+                found = name_list(names)[:_LONGEST_REASON]
                 raise ValueError(f"{self.title} names column {quoted(name)}, found {found}")
             if names.count(name) > 1:
                 raise ValueError(f"{self.title}: there are two columns named {quoted(name)}")

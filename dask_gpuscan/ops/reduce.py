@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import is_number, layout_of, moved_layout, prepended
-from ..frames.messages import title
-from ..frames.protocol import Library, View, missing_in
+from ..frames.keys import missing_in
+from ..frames.messages import column_title
+from ..frames.protocol import DType, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
 from .groups import INT64, Groups, States, fields_of, folded, merged, on_states
@@ -40,16 +40,16 @@ class ReduceColumn:
         try:
             return self._dtype(library_of(columns[0]), tuple(c.dtype for c in columns))
         except (TypeError, ValueError) as error:
-            names = ", ".join(title(c) for c in columns)
+            names = ", ".join(column_title(c) for c in columns)
             raise type(error)(f"{self.reduction.name} of {names}: {error}") from error
 
-    def _dtype(self, library: Library, dtypes: tuple[Any, ...]) -> Any:
+    def _dtype(self, library: Library, dtypes: tuple[DType, ...]) -> DType:
         reduction = self.reduction
         if self.user:
             return scan_plan(library, reduction.op, dtypes, None).dtype
-        answer = INT64
+        answer: DType = INT64
         if reduction.library_has:
-            answer = library.grouped(reduction.name, dtypes[0])
+            answer = library.group_dtype(reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
             raise TypeError(
                 f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "
@@ -67,7 +67,7 @@ class ReduceColumn:
         """Operator, values, nulls and the dtype of the state; values are those of the views."""
         column, library, reduction = columns[0], library_of(columns[0]), self.reduction
         if reduction.of == "rows":
-            return reduction.op, library.numbers.ones(len(column), INT64), None, INT64
+            return reduction.op, library.xp.ones(len(column), INT64), None, INT64
         if reduction.of == "valid":
             return reduction.op, library.valid(column).astype(INT64), None, INT64
         if self.user:
@@ -75,7 +75,7 @@ class ReduceColumn:
             values = tuple(v.values for v in views)
             op, values, dtype = kernels.carry_inputs(reduction.op, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
-        view, layout = views[0], layout_of(library, column.dtype)
+        view, layout = views[0], library.layout(column.dtype)
         assert layout is not None
         op = reduction.op
         facts = facts_of(op)
@@ -83,7 +83,7 @@ class ReduceColumn:
             op = seeing(facts.over_nan if layout.passes_over_nan else op)
         elif facts.overflow is not None:
             answer = self._dtype(library, (column.dtype,))
-            answers = layout_of(library, answer)
+            answers = library.layout(answer)
             assert answers is not None
             dtype = answers.storage(answer)
             if reduction.wide and dtype.kind == "f":
@@ -98,9 +98,9 @@ class ReduceColumn:
         values = self.reduction.of == "values"
         views = [_view(library_of(c), c) for c in columns] if values else []
         field = self.reduction.nan_field if len(columns) == 1 and not self.user else None
-        doubt = None if field is None or not views else views[0].doubt
-        if doubt is None or field is None:
-            return self._reduce(columns, [view.in_band() for view in views], groups)
+        unchecked_nan = None if field is None or not views else views[0].unchecked_nan
+        if unchecked_nan is None or field is None:
+            return self._reduce(columns, library_of(columns[0]).in_band(views), groups)
         begun = self._reduce(columns, views, groups)
 
         def states() -> States:  # they show whether any value was NaN: nobody need look before
@@ -108,9 +108,9 @@ class ReduceColumn:
             shown = found[field]
             total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
             if not np.isnan(total):
-                doubt.dispel()
+                unchecked_nan.mark_no_nan()
                 return found
-            return self._reduce(columns, [view.in_band() for view in views], groups)()
+            return self._reduce(columns, library_of(columns[0]).in_band(views), groups)()
 
         return states
 
@@ -155,7 +155,7 @@ class ReduceColumn:
         if runs.before:
             assert carried is not None
             pairs, library = zip(carried, states, strict=True), library_of(runs.series[0])
-            return tuple(prepended(library, first, s) for first, s in pairs)
+            return tuple(library.prepend_number(first, s) for first, s in pairs)
         if runs.joined:
             own = tuple(s.dtype.type(s[0].item()) for s in states)
             assert carried is not None
@@ -167,15 +167,15 @@ class ReduceColumn:
     def finalize(self, columns: Sequence[Any], states: States) -> Any:
         library = library_of(columns[0])
         dtype = self._dtype(library, tuple(c.dtype for c in columns))
-        layout = layout_of(library, dtype)
+        layout = library.layout(dtype)
         assert layout is not None
         if self.user and not self._carried(layout.storage(dtype)):
             values, missing = lowered(library, self.reduction.op, states), None
         elif self.user:
-            values, missing = REDUCTIONS["prod"].finish(library.numbers, states)
+            values, missing = REDUCTIONS["prod"].finish(library.xp, states)
         else:
             try:
-                values, missing = self.reduction.finish(library.numbers, states)
+                values, missing = self.reduction.finish(library.xp, states)
             except OverflowError:
                 refuse(self.name, columns[0])
         if missing is not None and not bool(missing.any()):
@@ -187,22 +187,22 @@ class ReduceColumn:
 
 def in_kernels(library: Library, dtype: Any) -> bool:
     """Tell whether kernels reduce columns of a dtype: of numbers, bool and times."""
-    times = moved_layout(library, dtype) is not None and dtype.kind in "mM"
-    return times or (is_number(library, dtype) and dtype.kind != "c")
+    times = library.moved_layout(dtype) is not None and dtype.kind in "mM"
+    return times or (library.is_number(dtype) and dtype.kind != "c")
 
 
 def lowered(library: Library, op: Operator, states: States) -> Any:
     """Return an operator's answers for states, one by one."""
     if op.lower is None:
         return states[0]
-    rows = library.numbers.arange(len(states[0]), dtype=INT64)
+    rows = library.xp.arange(len(states[0]), dtype=INT64)
     values = states if len(states) > 1 else states[0]
     _, out = kernels.reduce_by_key(on_states(op, states), [rows], values, starts=False, lower=True)
     return out
 
 
 def _view(library: Library, column: Any) -> View:
-    layout = layout_of(library, column.dtype)
+    layout = library.layout(column.dtype)
     assert layout is not None
     return layout.view(library.array(column))
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.columns import counts
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN
@@ -32,7 +31,7 @@ class CountRows:
         count = len(columns[0])
         if groups.is_one:
             return lambda: (count,)
-        return groups.reduce(_ADD, library_of(columns[0]).numbers.ones(count, INT64))
+        return groups.reduce(_ADD, library_of(columns[0]).xp.ones(count, INT64))
 
     def combine(self, states: Sequence[States]) -> States:
         return (sum(count for (count,) in states),)
@@ -43,7 +42,7 @@ class CountRows:
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         library = library_of(columns[0])
         before = None if prior is None else prior[0]
-        return counts(library, places(library.numbers, groups, len(columns[0]), before))
+        return library.from_integers(places(library.xp, groups, len(columns[0]), before))
 
 
 def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
@@ -86,14 +85,16 @@ class RowNumber(_Rows):
     keeps_index = True
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(frame.iloc[:0], None)
+        return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
         start = prefix or 0
         library = library_of(partition)
         with library.reading(partition):
-            numbers = library.numbers.arange(start, start + len(partition), dtype=np.int64)
-        return library.series(counts(library, numbers), partition.index, "row_number")
+            numbers = library.xp.arange(start, start + len(partition), dtype=np.int64)
+        return library.series(
+            library.from_integers(numbers), library_of(partition).index(partition), "row_number"
+        )
 
 
 @dataclass(frozen=True)
@@ -109,14 +110,7 @@ class ResetIndex(_Rows):
         return self.drop  # else one column is the index
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(frame.iloc[:0], None)
+        return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
-        start, levels = prefix or 0, partition.index.nlevels
-        out = partition.reset_index(drop=self.drop)
-        for i in range(0 if self.drop else levels):  # pandas would look for strings among objects
-            dtype = partition.index.get_level_values(i).dtype
-            if out.dtypes.iloc[i] != dtype:
-                out.isetitem(i, out.iloc[:, i].astype(dtype))
-        out.index = library_of(partition).range_index(start, start + len(partition))
-        return out
+        return library_of(partition).reset_index(partition, prefix or 0, self.drop)

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import kernels
-from ..frames.columns import counts, layout_of, prepended
-from ..frames.keys import Border, By, border, first_end, key_arrays, last_start
-from ..frames.registry import each, library_of
+from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
+from ..frames.registry import column_of, each, library_of
 from .filter import compact
 from .groups import INT64
 
@@ -33,17 +32,17 @@ class UniqueConsecutive:
             key_arrays(self.by.series(frame))
 
     def meta(self, frame: Any) -> Any:
-        return frame.iloc[:0]
+        return library_of(frame).no_rows(frame)
 
-    def aggregate(self, partition: Any) -> Border | None:
+    def aggregate(self, partition: Any) -> BoundaryKey | None:
         if not len(partition):
             return None
-        return border(self.by.series(partition), 0 if self.reverse else len(partition) - 1)
+        return boundary_key(self.by.series(partition), 0 if self.reverse else len(partition) - 1)
 
-    def combine(self, aggregates: Sequence[Border | None]) -> Border | None:
+    def combine(self, aggregates: Sequence[BoundaryKey | None]) -> BoundaryKey | None:
         return next((a for a in reversed(aggregates) if a is not None), None)
 
-    def apply(self, partition: Any, prefix: Border | None) -> Any:
+    def apply(self, partition: Any, prefix: BoundaryKey | None) -> Any:
         if not len(partition):
             return partition
         series = self.by.series(partition)
@@ -57,8 +56,9 @@ class UniqueConsecutive:
 
             out = compact(partition, choose)[0]
         row = len(partition) - 1 if self.reverse else 0
-        if prefix is not None and prefix.values == border(series, row).values:
-            return out.iloc[:-1] if self.reverse else out.iloc[1:]
+        if prefix is not None and prefix.values == boundary_key(series, row).values:
+            rest = slice(None, -1) if self.reverse else slice(1, None)
+            return library_of(out).rows(out, rest)
         return out
 
 
@@ -70,7 +70,7 @@ class Open:
     """Some rows, as what follows needs to know them: the run that is open after the last one."""
 
     rows: int
-    border: Border | None
+    border: BoundaryKey | None
     """Keys of the open run; None if there are no rows."""
     start: int
     """Where it starts; 0 if it covers all rows."""
@@ -106,10 +106,10 @@ class OpenRuns:
             if self.reverse:
                 stop = first_end(series)
                 states = self.states(partition, 0, stop)
-                return Open(count, border(series, 0), count - stop, states)
+                return Open(count, boundary_key(series, 0), count - stop, states)
             start = last_start(series)
             states = self.states(partition, start, count)
-            return Open(count, border(series, count - 1), start, states)
+            return Open(count, boundary_key(series, count - 1), start, states)
 
     def combine(self, aggregates: Sequence[Open]) -> Open:
         rows = 0
@@ -141,7 +141,7 @@ class Runs:
     """Key columns of the partition."""
     starts: Any
     """Where the partition's own runs start, as an array; from row 0 on, whatever was open before."""
-    carried: Border | None
+    carried: BoundaryKey | None
     """Keys of the run that was open before, if it ends here."""
     joined: bool
     """Whether the first of the partition's own is that run, which goes on."""
@@ -180,7 +180,7 @@ def _same_if_equal(dtype: Any, value: Any) -> bool:
     return kind in "biumM" or (kind == "f" and value != 0) or (kind != "c" and type(value) is str)
 
 
-def runs_of(series: list[Any], starts: Any, carried: Border | None, ends: bool) -> Runs:
+def runs_of(series: list[Any], starts: Any, carried: BoundaryKey | None, ends: bool) -> Runs:
     """Return the runs that end in a partition.
 
     Parameters
@@ -189,14 +189,14 @@ def runs_of(series: list[Any], starts: Any, carried: Border | None, ends: bool) 
         Its keys.
     starts : array
         Where equal keys start in it.
-    carried : Border or None
+    carried : BoundaryKey or None
         What was open before.
     ends : bool
         Whether nothing follows; otherwise the last run stays open.
     """
     joined = False
     if carried is not None and len(starts):
-        joined = carried.values == border(series, 0).values
+        joined = carried.values == boundary_key(series, 0).values
     if not ends:
         if len(starts) <= joined:  # the run that was open before stays so
             carried, joined = None, False
@@ -218,7 +218,7 @@ class RunLengths(OpenRuns):
         return replace(self, ends=True)
 
     def meta(self, frame: Any) -> Any:
-        return self.apply(frame.iloc[:0], None)
+        return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: Open | None) -> Any:
         library = library_of(partition)
@@ -235,9 +235,9 @@ class RunLengths(OpenRuns):
                     first[0] = prefix.start
                     lengths[0] += so_far
                 elif runs.before:
-                    first = prepended(library, prefix.start, first)
-                    lengths = prepended(library, so_far, lengths)
-            arrays = [*runs.keys(), counts(library, first), counts(library, lengths)]
+                    first = library.prepend_number(prefix.start, first)
+                    lengths = library.prepend_number(so_far, lengths)
+            arrays = [*runs.keys(), library.from_integers(first), library.from_integers(lengths)]
             names = self.by.columns or (partition.name or "value",)
             columns = [*names, "run_start", "run_length"]
             return library.frame(arrays, columns, library.range_index(0, runs.count))
@@ -246,15 +246,17 @@ class RunLengths(OpenRuns):
 def decoded(frame: Any) -> Any:
     """Repeat the rows of one partition as often as they were found."""
     library = library_of(frame)
-    lengths = frame["run_length"]
-    layout = layout_of(library, lengths.dtype)
+    lengths = column_of(frame, "run_length")
+    layout = library.layout(lengths.dtype)
     assert layout is not None
     with library.reading(frame):
         counts = layout.raw(library.array(lengths)).values.astype(INT64, copy=False)
         if library.missing(lengths) is not None or bool((counts < 0).any()):
             raise ValueError("column 'run_length' must hold no nulls and nothing below zero")
-        keys = frame.drop(columns=[n for n in ("run_start", "run_length") if n in frame.columns])
-        rows = library.numbers.arange(len(frame), dtype=INT64)
+        keys = library.select(
+            frame, [n not in ("run_start", "run_length") for n in library.names(frame)]
+        )
+        rows = library.xp.arange(len(frame), dtype=INT64)
         width = sum(getattr(c.dtype, "itemsize", 8) for c in each(keys))
         (positions,) = kernels.run_length_decode(counts, [rows], beside=width)
         arrays = [library.take(library.array(c), positions) for c in each(keys)]

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import is_number
-from ..frames.messages import title
+from ..frames.messages import column_title
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import InBand, Operator
@@ -97,7 +96,7 @@ class Scan:
             plan = self._plan(columns)
             self._initial(columns, plan)
         except (TypeError, ValueError) as error:
-            names = ", ".join(title(c) for c in columns)
+            names = ", ".join(column_title(c) for c in columns)
             raise type(error)(f"{self.label} of {names}: {error}") from error
         return plan.dtype
 
@@ -115,8 +114,8 @@ class Scan:
             value = value.get(columns[0].name)
         if value is None:
             return None
-        if not is_number(plan.library, plan.dtype):
-            value = plan.library.stored(value, plan.dtype)
+        if not plan.library.is_number(plan.dtype):
+            value = plan.library.stored_number(value, plan.dtype)
         for part in fields_of(value):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {value!r}")
@@ -158,7 +157,7 @@ class Scan:
     def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         plan = self._plan(columns)
         inputs = Inputs(plan.views(columns))
-        unchecked = bool(inputs.doubts)
+        unchecked = bool(inputs.unchecked_nans)
         if not (groups.is_one and self.options.skipna and plan.keeps_nan):
             inputs, unchecked = (inputs.resolved() if groups.is_one else inputs.in_band()), False
         begun = self._reduce(plan, inputs, groups)
@@ -225,10 +224,10 @@ class Scan:
             "dtype": plan.kernel_dtype,
         }
         plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
-        if isinstance(groups, AdjacentGroups) and plain and inputs.doubts:
+        if isinstance(groups, AdjacentGroups) and plain and inputs.unchecked_nans:
             in_band = inputs.in_band()
             if isinstance(in_band.nulls, InBand):  # the kernel tells whether there is any NaN
-                saw_null = plan.library.numbers.zeros(1, np.bool_)
+                saw_null = plan.library.xp.zeros(1, np.bool_)
                 out = groups.scan(
                     op, in_band.values, nulls=in_band.nulls, saw_null=saw_null, **options
                 )
@@ -262,7 +261,7 @@ class Scan:
     ) -> Any:
         """Scan rows that are in no groups."""
         options = self.options
-        unchecked = bool(inputs.doubts) and options.skipna and plan.keeps_nan
+        unchecked = bool(inputs.unchecked_nans) and options.skipna and plan.keeps_nan
         if not unchecked:
             inputs = inputs.resolved()
         start = initial
@@ -321,7 +320,7 @@ class Scan:
         """Where no value of the group came before, or `missing` is true."""
         if groups.is_one and bool(seen):
             return missing
-        xp = plan.library.numbers
+        xp = plan.library.xp
         valid = xp.ones(count, np.bool_) if inputs.nulls is None else ~inputs.missing()
         found = groups.any_so_far(valid, exclusive=True, carry_in=_flag(seen))
         null = xp.ones(count, np.bool_) if found is None else ~found

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import is_number, layout_of, moved_layout
-from ..frames.protocol import Layout, Library, View, missing_in
+from ..frames.keys import missing_in
+from ..frames.protocol import DType, Layout, Library, View
 from ..kernels import InBand, Mask, Operator, byte_mask
 from .operator_facts import OperatorFacts, facts_of
 
@@ -31,7 +31,7 @@ class ScanPlan:
     storages: tuple[np.dtype, ...]
     kernel_dtype: np.dtype
     """Dtype to answer in, and to accumulate in where the element itself is the state."""
-    dtype: Any
+    dtype: DType
     """Dtype of the result."""
     layout: Layout
     """Layout of the result."""
@@ -71,7 +71,7 @@ class Inputs:
             kinds = [v.nulls for v in views if v.nulls is not None]
             masked = any(isinstance(k, Mask) for k in kinds)
             self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.doubts = [v.doubt for v in views if v.doubt is not None]
+        self.unchecked_nans = [v.unchecked_nan for v in views if v.unchecked_nan is not None]
 
     def missing(self) -> Any:
         """Return the nulls as an array of bool."""
@@ -79,16 +79,16 @@ class Inputs:
 
     def resolved(self) -> Inputs:
         """Return inputs whose nulls are all known."""
-        return Inputs([view.settled() for view in self.views]) if self.doubts else self
+        return Inputs([view.resolved() for view in self.views]) if self.unchecked_nans else self
 
     def in_band(self) -> Inputs:
         """Return inputs in which NaN are nulls by their value, without a look at them before."""
-        return Inputs([view.in_band() for view in self.views]) if self.doubts else self
+        return Inputs([view.in_band() for view in self.views]) if self.unchecked_nans else self
 
     def mark_no_nan(self) -> None:
         """Record that no value is NaN."""
-        for doubt in self.doubts:
-            doubt.dispel()
+        for unchecked_nan in self.unchecked_nans:
+            unchecked_nan.mark_no_nan()
 
 
 @lru_cache(maxsize=4096)
@@ -118,18 +118,18 @@ def scan_plan(
     facts = facts_of(op)
     if in_groups:
         for dtype in dtypes:
-            if layout_of(library, dtype) is not None and moved_layout(library, dtype) is None:
+            if library.layout(dtype) is not None and library.moved_layout(dtype) is None:
                 raise TypeError(
                     f"dtype {dtype} cannot be scanned within groups; cast it with astype"
                 )
         if facts.library_method is not None and requested is None:
-            answer = library.grouped(facts.library_method, dtypes[0])
-            requested = answer if is_number(library, answer) else None
+            answer = library.group_dtype(facts.library_method, dtypes[0])
+            requested = answer if library.is_number(answer) else None
             if null_keys and not library.holds_null(answer):
                 requested = FLOAT64
     layouts = []
     for dtype in dtypes:
-        layout = layout_of(library, dtype)
+        layout = library.layout(dtype)
         if layout is None:
             raise TypeError(
                 f"dtype {dtype} cannot be scanned; leave it out with numeric_only=True or "
@@ -139,7 +139,7 @@ def scan_plan(
     storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
     pairs = list(zip(layouts, dtypes, strict=True))
     own, source = [*pairs, *(p for p in pairs if p[0].nulls == "mask")][-1]  # what holds nulls
-    times = [d for d in dtypes if not is_number(library, d)]
+    times = [d for d in dtypes if not library.is_number(d)]
     nullable = any(s.kind in "fc" for s in storages)
     result: Any
     if requested is not None:
@@ -152,7 +152,7 @@ def scan_plan(
                 f"such as 'Int64', or cast the column"
             )
     elif facts.library_method is not None:
-        result = library.answer(facts.library_method, source)
+        result = library.answer_dtype(facts.library_method, source)
     elif times:
         if not facts.takes_times:
             raise TypeError(
@@ -160,18 +160,18 @@ def scan_plan(
             )
         result = source
     else:
-        answer = kernels.signature(op, storages)
-        if not answer.scalar_output:
+        types = kernels.signature(op, storages)
+        if not types.scalar_output:
             raise TypeError(
                 f"{op.name} has a tuple state and no lower, so it has no one value a row; "
                 f"give it lower="
             )
-        out = answer.outputs[0]
+        out = types.outputs[0]
         in_band = own.nulls == "in band" and not facts.answers_at_nulls
         if nullable and out.kind in "biu" and in_band:
             out = FLOAT64  # the only NumPy type that holds the answers and their nulls
         result = own.result(out, source)
-    layout = layout_of(library, result)
+    layout = library.layout(result)
     assert layout is not None
     kernel_dtype = layout.storage(result)
     kernels.signature(op, storages, kernel_dtype)
@@ -200,7 +200,7 @@ def scan_plan(
 
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
     """The dtype that a user asked for, in the family of the column unless it names its own."""
-    if not is_number(library, requested):
+    if not library.is_number(requested):
         raise TypeError(f"dtype must be a numeric dtype, found {requested}")
     return own.result(requested, source) if isinstance(requested, np.dtype) else requested
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.columns import counts, layout_of
 from ..frames.keys import any_null
 from ..frames.protocol import Library
 from ..frames.registry import library_of
@@ -65,7 +64,9 @@ class CountGaps:
     def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         times = _times(columns[0])
         if isinstance(groups, AdjacentGroups):
-            found = _reduced(times, times, self._gaps(times, times, groups.keys.heads()), groups)
+            found = _reduced(
+                times, times, self._gaps(times, times, groups.keys.head_flags()), groups
+            )
             return lambda: found
         if not len(times):
             return lambda: (None, None, 0)
@@ -87,7 +88,9 @@ class CountGaps:
     def merge(self, library: Library, states: States, groups: Groups) -> States:
         assert isinstance(groups, AdjacentGroups)
         begins, ends, gaps = states
-        return _reduced(begins, ends, gaps + self._gaps(ends, begins, groups.keys.heads()), groups)
+        return _reduced(
+            begins, ends, gaps + self._gaps(ends, begins, groups.keys.head_flags()), groups
+        )
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Number the rows of a partition.
@@ -100,7 +103,7 @@ class CountGaps:
         times = self._checked_times(columns)
         if isinstance(groups, SortedGroups):
             return self._apply_after(columns, times, groups, prior)
-        heads = groups.keys.heads() if isinstance(groups, AdjacentGroups) else None
+        heads = groups.keys.head_flags() if isinstance(groups, AdjacentGroups) else None
         self._check_order(columns, times, times, heads, lambda rows: rows)
         before = 0
         if prior is not None and prior[0] is not None and len(times):
@@ -110,7 +113,7 @@ class CountGaps:
                 self._refuse(columns, slice(0, 1))
         flags = self._gaps(times, times, heads)
         out = groups.scan(_ADD, flags, carry_in=np.int64(before), dtype=INT64)
-        return counts(library_of(columns[0]), out)
+        return library_of(columns[0]).from_integers(out)
 
     def _apply_after(
         self, columns: Sequence[Any], times: Any, groups: SortedGroups, prior: States | None
@@ -118,13 +121,16 @@ class CountGaps:
         """Number the rows of a partition, after those of their groups that came before."""
         assert prior is not None
         begins, ends = (groups.arranged(each, times) for each in prior[:2])
-        gaps, heads = groups.arranged(prior[2], np.zeros_like(times, INT64)), groups.keys.heads()
+        gaps, heads = (
+            groups.arranged(prior[2], np.zeros_like(times, INT64)),
+            groups.keys.head_flags(),
+        )
         self._check_order(
             columns, ends, begins, heads, lambda rows: groups.order[rows] - groups.before
         )
         gaps += self._gaps(ends, begins, heads)
         out = AdjacentGroups(groups.keys).scan(_ADD, gaps)
-        return counts(library_of(columns[0]), out[groups.back])
+        return library_of(columns[0]).from_integers(out[groups.back])
 
     def _checked_times(self, columns: Sequence[Any]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:
@@ -176,7 +182,7 @@ def _nulls_at_heads(heads: Any) -> Nulls:
 def _times(column: Any) -> Any:
     """Times as integers or floats of 64 bits."""
     library = library_of(column)
-    layout = layout_of(library, column.dtype)
+    layout = library.layout(column.dtype)
     assert layout is not None
     values = layout.raw(library.array(column)).values
     kind = values.dtype.kind
@@ -222,4 +228,4 @@ class SessionNumbers:
         library = library_of(partition)
         with library.reading(partition):
             array = self.gaps.apply([partition], OneGroup(), prefix)
-            return library.series(array, partition.index, NUMBER)
+            return library.series(array, library_of(partition).index(partition), NUMBER)

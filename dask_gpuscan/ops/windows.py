@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.columns import is_number
-from ..frames.messages import title
+from ..frames.messages import column_title
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator, is_array
@@ -218,9 +217,9 @@ class Window:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         column = columns[0]
-        if not is_number(library_of(column), column.dtype) or column.dtype.kind == "c":
+        if not library_of(column).is_number(column.dtype) or column.dtype.kind == "c":
             raise TypeError(
-                f"{self.label} of {title(column)}: dtype {column.dtype} is not a real number; choose numeric "
+                f"{self.label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
                 f"columns, or cast it with astype"
             )
         return np.dtype(np.float64)
@@ -232,7 +231,7 @@ class Window:
         values = library.floats(column)
         if self.decay is None:
             return values
-        xp = library.numbers
+        xp = library.xp
         return values, xp.broadcast_to(xp.asarray(self.decay, np.float64), values.shape)
 
     def _observations(self, inputs: Any) -> Any:

@@ -1,8 +1,9 @@
 """The CUDA backend: scans, reductions, compaction and what is done by key, in one pass over CuPy arrays.
 
-The engine is CUDA C++ (*.cuh), an operator's functions are Python; `build` compiles and links them, `devices`
-loads them, `launch` runs them. Importing this package imports CuPy and Numba-CUDA; nothing but a CuPy array
-may do so. It must never import Dask, pandas or cuDF.
+The engine is CUDA C++ (`device/`), an operator's functions are Python. `scan`, `compact`, `by_key` and `selection`
+make plans of what they are asked for, `build` compiles a plan's kernels, `launch` runs them. Which primitives there
+are stands in `visitors`, and all tuning numbers in `tuning`. Importing this package imports CuPy and Numba-CUDA;
+nothing but a CuPy array may do so. It must never import Dask, pandas or cuDF.
 
 Combinations are associated as a tree over lanes, warps and tiles that depends on types and lengths alone, so
 the same input gives the same bits on every run. It is not the order of the CPU backend: floating-point sums
@@ -14,15 +15,10 @@ from .requirements import require
 
 require()
 
-from .compaction import (  # noqa: E402
-    compact,
-    head_flags,
-    reduce_by_key,
-    repeat,
-    run_lengths,
-    scan_by_key,
-)
-from .launch import scan  # noqa: E402
+from .by_key import reduce_by_key, scan_by_key  # noqa: E402
+from .compact import compact, repeat, run_lengths  # noqa: E402
+from .scan import scan  # noqa: E402
+from .selection import head_flags  # noqa: E402
 
 __all__ = [
     "by_code",

@@ -6,9 +6,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dask_gpuscan.frames.keys import AT_ONCE, first_end, last_start
+from dask_gpuscan.frames.keys import FIRST_PROBE, first_end, last_start
 
-ROWS = 9 * AT_ONCE
+ROWS = 9 * FIRST_PROBE
 
 
 @pytest.mark.parametrize(
@@ -17,8 +17,8 @@ ROWS = 9 * AT_ONCE
         [0],
         [0, 1],
         [0, ROWS - 1],
-        [0, AT_ONCE - 1, ROWS - AT_ONCE],
-        [0, AT_ONCE, ROWS - AT_ONCE - 1],
+        [0, FIRST_PROBE - 1, ROWS - FIRST_PROBE],
+        [0, FIRST_PROBE, ROWS - FIRST_PROBE - 1],
     ],
 )
 def test_runs_at_either_end(backend, heads):

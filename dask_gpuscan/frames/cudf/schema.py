@@ -1,0 +1,87 @@
+"""What cuDF says of dtypes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+
+import cudf
+import pandas as pd
+import pyarrow as pa
+from cudf.core.column import column_empty
+from cudf.core.dtypes import DecimalDtype
+
+from ..pandas import PANDAS
+from ..pandas.schema import wide_integers
+from ..protocol import DType, Scalar
+from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
+
+
+def _asked_of_groups(method: str, dtype: DType) -> DType:
+    """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
+    groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
+    if method == "size" and isinstance(dtype, pd.ArrowDtype):  # where cuDF 26.10 itself raises
+        size: DType = pd.ArrowDtype(pa.int64())
+        return size
+    try:
+        found: DType = getattr(groups, method)().dtype
+        return found
+    except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
+        raise TypeError(
+            f"cuDF has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
+            f"by choosing columns, or cast it with astype"
+        ) from error
+
+
+@lru_cache(maxsize=1024)
+def group_dtype(method: str, dtype: DType) -> DType:
+    """Return the dtype of an answer of a method of group-by, whatever the values are."""
+    return wide_integers(layout_of, method, dtype, _asked_of_groups(method, dtype))
+
+
+class CudfSchema:
+    """Facts about the dtypes of cuDF."""
+
+    null_sums = True
+    widens_by_value = False
+    # made of sums of squares, which overflow and cancel
+    wrong_groups: tuple[str, ...] = ("var", "std")
+
+    layout = staticmethod(layout_of)
+    moved_layout = staticmethod(moved_layout_of)
+    is_number = staticmethod(is_number)
+    group_dtype = staticmethod(group_dtype)
+
+    def is_numeric(self, dtype: DType) -> bool:
+        return LAYOUT.matches(dtype) and dtype.kind not in "mM"
+
+    def raises_on_overflow(self, dtype: DType) -> bool:
+        return False
+
+    def holds_null(self, dtype: DType) -> bool:
+        return True
+
+    def time_unit(self, dtype: DType) -> str:
+        return PANDAS.time_unit(dtype)
+
+    def stored_number(self, value: Scalar, dtype: DType) -> int:
+        if not isinstance(dtype, DecimalDtype):
+            return PANDAS.stored_number(value, dtype)
+        if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
+            scaled = Decimal(value).scaleb(dtype.scale)
+            if scaled == int(scaled):
+                return int(scaled)
+        raise TypeError(f"initial must be {dtype!r}, found {value!r}")
+
+    def answer_dtype(self, method: str, dtype: DType) -> DType:
+        try:
+            if isinstance(dtype, DecimalDtype) and method == "cumprod":
+                raise TypeError("the scale of a decimal would change from row to row")
+            empty = cudf.Series._from_column(column_empty(0, dtype))
+            found: DType = getattr(empty, method)().dtype
+            return found
+        except (TypeError, AttributeError, NotImplementedError) as error:
+            raise TypeError(
+                f"cuDF has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
+                f"by choosing columns, or cast it with astype"
+            ) from error

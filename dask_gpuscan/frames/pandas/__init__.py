@@ -1,0 +1,5 @@
+"""pandas, as a library of frames."""
+
+from .library import PANDAS
+
+__all__ = ["PANDAS"]

@@ -1,0 +1,236 @@
+"""How pandas keeps columns of fixed width: as NumPy arrays, times, nullable and Arrow arrays."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pandas.api.extensions import ExtensionDtype
+
+from ...kernels import NAT, InBand, bitmap, byte_mask
+from ..protocol import DType, Layout, Missing, Values, View
+
+PandasArray: TypeAlias = Any
+"""What lies under a series: an array of NumPy or of pandas."""
+
+
+def _nulls(missing: Missing) -> Values | None:
+    return missing.missing() if isinstance(missing, View) else missing
+
+
+def _none(values: np.ndarray) -> np.ndarray:
+    return np.zeros(len(values), np.bool_)
+
+
+class _Exact:
+    """What these layouts share: all numbers are shown as they are, and all nulls are known."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def view(self, array: PandasArray) -> View:
+        raise NotImplementedError
+
+    def raw(self, array: PandasArray) -> View:
+        return self.view(array)
+
+
+class NumPyLayout(_Exact):
+    """Numbers and bool as NumPy arrays; NaN is the null of floating-point and complex columns."""
+
+    nulls = "in band"
+    passes_over_nan = False
+    nan_is_null = True
+
+    def matches(self, dtype: DType) -> bool:
+        return isinstance(dtype, np.dtype) and dtype.kind in "biufc" and dtype.char not in "gG"
+
+    def storage(self, dtype: DType) -> np.dtype:
+        assert isinstance(dtype, np.dtype)
+        native: np.dtype = dtype.newbyteorder("=")
+        return np.dtype(np.float32) if native == np.float16 else native
+
+    def view(self, array: PandasArray) -> View:
+        values = np.asarray(array)
+        values = values.astype(self.storage(values.dtype), copy=False)
+        if values.dtype.kind in "fc":
+            return View(values, InBand(), lambda: np.isnan(values))
+        return View(values, None, lambda: _none(values))
+
+    def wrap(self, values: Values, missing: Missing, dtype: DType) -> PandasArray:
+        if missing is not None:
+            values[_nulls(missing)] = np.nan
+        return values.astype(dtype, copy=False)
+
+    def result(self, storage: np.dtype, dtype: DType) -> DType:
+        return storage
+
+
+class TimeLayout(_Exact):
+    """Datetimes, timedeltas and periods as 64-bit integers with NaT in band."""
+
+    nulls = "in band"
+    passes_over_nan = False
+    nan_is_null = True
+
+    def matches(self, dtype: DType) -> bool:
+        if isinstance(dtype, np.dtype):
+            return dtype.kind in "mM"
+        return isinstance(dtype, (pd.DatetimeTZDtype, pd.PeriodDtype))
+
+    def storage(self, dtype: DType) -> np.dtype:
+        return np.dtype(np.int64)
+
+    def view(self, array: PandasArray) -> View:
+        values = array.asi8 if hasattr(array, "asi8") else np.asarray(array).view(np.int64)
+        return View(values, InBand(), lambda: values == NAT)
+
+    def wrap(self, values: Values, missing: Missing, dtype: DType) -> PandasArray:
+        if missing is not None:
+            values[_nulls(missing)] = NAT
+        if isinstance(dtype, pd.PeriodDtype):
+            return pd.arrays.PeriodArray(values, dtype=dtype)
+        if isinstance(dtype, pd.DatetimeTZDtype):
+            utc = pd.DatetimeIndex(values.view(f"M8[{dtype.unit}]"), copy=False).tz_localize("UTC")
+            return utc.tz_convert(dtype.tz).array
+        return values.view(dtype)
+
+    def result(self, storage: np.dtype, dtype: DType) -> DType:
+        return dtype if storage == np.int64 else storage
+
+
+class MaskedLayout(_Exact):
+    """Nullable columns (``Int64``, ``Float64``, ``boolean``): numbers and a mask of bytes."""
+
+    nulls = "mask"
+    passes_over_nan = False
+    nan_is_null = False
+
+    def matches(self, dtype: DType) -> bool:
+        return isinstance(dtype, ExtensionDtype) and dtype.name in _NULLABLE.values()
+
+    def storage(self, dtype: ExtensionDtype) -> np.dtype:
+        return dtype.numpy_dtype  # type: ignore[no-any-return]
+
+    def view(self, array: PandasArray) -> View:
+        mask = array._mask
+        return View(array._data, byte_mask(mask), mask.copy)
+
+    def wrap(self, values: Values, missing: Missing, dtype: ExtensionDtype) -> PandasArray:
+        mask = _nulls(missing)
+        mask = _none(values) if mask is None else mask
+        return dtype.construct_array_type()(values, mask)
+
+    def result(self, storage: np.dtype, dtype: ExtensionDtype) -> ExtensionDtype:
+        if storage.name not in _NULLABLE:
+            raise TypeError(f"nullable columns cannot hold {storage}")
+        return pd.array([], dtype=_NULLABLE[storage.name]).dtype
+
+
+_NULLABLE = {"bool": "boolean", "float32": "Float32", "float64": "Float64"} | {
+    f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+class ArrowLayout(_Exact):
+    """Arrow-backed columns of fixed width: a buffer of numbers and a bitmap, at any offset."""
+
+    nulls = "mask"
+    passes_over_nan = True
+    nan_is_null = False
+
+    def matches(self, dtype: DType) -> bool:
+        return isinstance(dtype, pd.ArrowDtype) and _arrow_storage(dtype.pyarrow_dtype) is not None
+
+    def storage(self, dtype: pd.ArrowDtype) -> np.dtype:
+        storage = _arrow_storage(dtype.pyarrow_dtype)
+        assert storage is not None
+        return storage
+
+    def view(self, array: PandasArray) -> View:
+        chunked = array.__arrow_array__()
+        whole = chunked
+        if isinstance(chunked, pa.ChunkedArray):
+            whole = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+        validity, data = whole.buffers()
+        storage = self.storage(pd.ArrowDtype(whole.type))
+        if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
+            values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
+        elif data is None:
+            values = np.zeros(len(whole), storage)
+        else:
+            start = whole.offset * storage.itemsize
+            values = np.frombuffer(data, storage, count=len(whole), offset=start)
+        if validity is None or whole.null_count == 0:
+            return View(values, None, lambda: _none(values))
+        nulls = bitmap(np.frombuffer(validity, np.uint8), whole.offset)
+        missing = lambda: whole.is_null().to_numpy(zero_copy_only=False)  # noqa: E731
+        return View(values, nulls, missing, validity, whole.offset)
+
+    def wrap(self, values: Values, missing: Missing, dtype: pd.ArrowDtype) -> PandasArray:
+        wanted = dtype.pyarrow_dtype
+        if isinstance(missing, View) and missing.offset % 8 == 0 and values.dtype != np.bool_:
+            validity = (
+                None if missing.validity is None else missing.validity.slice(missing.offset // 8)
+            )
+            array = pa.Array.from_buffers(wanted, len(values), [validity, pa.py_buffer(values)])
+        else:
+            array = pa.array(values, mask=_nulls(missing), from_pandas=False)
+        if array.type != wanted:
+            array = array.view(wanted)
+        return pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
+
+    def result(self, storage: np.dtype, dtype: pd.ArrowDtype) -> pd.ArrowDtype:
+        if storage == self.storage(dtype):
+            return dtype
+        if storage.kind not in "biuf":
+            raise TypeError(f"Arrow-backed columns cannot hold {storage}")
+        return pd.ArrowDtype(pa.from_numpy_dtype(storage))
+
+
+def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
+    """NumPy dtype of the buffer of a fixed-width Arrow type; None for other types."""
+    if pa.types.is_boolean(kind):
+        return np.dtype(np.bool_)
+    if pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()):
+        numbers: np.dtype = np.dtype(kind.to_pandas_dtype())
+        return numbers
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return np.dtype(f"i{kind.bit_width // 8}")
+    return None
+
+
+LAYOUTS: tuple[Layout, ...] = (NumPyLayout(), TimeLayout(), MaskedLayout(), ArrowLayout())
+"""The ways in which pandas keeps columns of fixed width."""
+
+
+@lru_cache(maxsize=1024)
+def _layout_of(dtype: DType) -> Layout | None:
+    return next((layout for layout in LAYOUTS if layout.matches(dtype)), None)
+
+
+def layout_of(dtype: DType) -> Layout | None:
+    """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
+    # a dtype with categories takes long to hash, and would be kept
+    return None if isinstance(dtype, pd.CategoricalDtype) else _layout_of(dtype)
+
+
+def is_number(dtype: DType) -> bool:
+    """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
+    return dtype.kind in "biufc" and layout_of(dtype) is not None
+
+
+def holds_null(dtype: DType) -> bool:
+    """Tell whether columns of a dtype can have nulls."""
+    if isinstance(dtype, pd.IntervalDtype):
+        return holds_null(dtype.subtype)
+    return not isinstance(dtype, np.dtype) or dtype.kind not in "biu"
+
+
+def raises_on_overflow(dtype: DType) -> bool:
+    """Tell whether sums of a dtype raise, rather than wrapping around."""
+    return isinstance(dtype, pd.ArrowDtype) or dtype.kind == "m"

@@ -1,0 +1,337 @@
+"""The frames, columns, indexes and group-bys of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...kernels import Nulls
+from ..protocol import DType, Library, Scalar, T, Values, View
+from .layouts import PandasArray, holds_null, layout_of
+from .schema import PandasSchema
+
+
+class Pandas(PandasSchema):
+    """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
+
+    xp = np
+    scans_by_code = True
+
+    def __reduce__(self) -> str:
+        return "PANDAS"  # one object a process
+
+    def __repr__(self) -> str:
+        return "PANDAS"
+
+    # --- frames and their columns ---------------------------------------------------------------------
+
+    def names(self, frame: pd.DataFrame) -> list[Hashable]:
+        return list(frame.columns)
+
+    def column(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
+        return frame[name]
+
+    def columns(self, frame: pd.DataFrame) -> list[pd.Series]:
+        return [column for _, column in frame.items()]
+
+    def select(self, frame: pd.DataFrame, chosen: list[bool]) -> pd.DataFrame:
+        return frame.loc[:, chosen]
+
+    def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:
+        return frame.iloc[rows]
+
+    def no_rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.iloc[:0]
+
+    def rebuild(
+        self, frame: pd.DataFrame, arrays: list[PandasArray], index: pd.Index = None
+    ) -> pd.DataFrame:
+        index = frame.index if index is None else index
+        if frame.ndim == 1:
+            return self.series(arrays[0], index, frame.name).__finalize__(frame)
+        return self.frame(arrays, frame.columns, index).__finalize__(frame)
+
+    def frame(
+        self,
+        arrays: list[PandasArray],
+        names: Sequence[Hashable],
+        index: pd.Index,
+        like: pd.DataFrame | None = None,
+    ) -> pd.DataFrame:
+        if like is not None:
+            known = list(like.columns)
+            if all(n in known for n in names):
+                names = like.columns[[known.index(n) for n in names]]
+        # pandas would look for strings in bare arrays of objects
+        columns = {
+            i: self.series(a, index, i) if a.dtype == object else a for i, a in enumerate(arrays)
+        }
+        out = pd.DataFrame(columns, index=index, copy=False)
+        out.columns = names
+        return out
+
+    def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
+        return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
+
+    def reading(self, frame: pd.DataFrame) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def pair_names(self, pairs: list[Any]) -> pd.Index:
+        return pd.MultiIndex.from_tuples(pairs)
+
+    # --- columns and their arrays ---------------------------------------------------------------------
+
+    def array(self, column: pd.Series) -> PandasArray:
+        return column.array
+
+    def as_column(self, array: PandasArray) -> pd.Series:
+        return self.series(array, None)
+
+    def slice_column(self, column: pd.Series, start: int, stop: int) -> pd.Series:
+        return column.iloc[start:stop]
+
+    def slice_array(self, array: PandasArray, start: int, stop: int) -> PandasArray:
+        return array[start:stop]
+
+    def empty(self, dtype: DType) -> PandasArray:
+        return pd.array([], dtype=dtype)
+
+    def copy(self, array: PandasArray) -> PandasArray:
+        return _bare(array).copy()
+
+    def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
+        # where none is filled, integers stay integers
+        fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
+        if isinstance(array, np.ndarray):
+            return pd.api.extensions.take(array, positions, allow_fill=fills)
+        return _bare(array.take(positions, allow_fill=fills))
+
+    def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
+        if isinstance(arrays[0], pd.Categorical):
+            return pd.api.types.union_categoricals(arrays)
+        parts = [pd.Series(_bare(a), dtype=_bare(a).dtype) for a in arrays]
+        return _one_chunk(_bare(pd.concat(parts, ignore_index=True).array))
+
+    def floats(self, column: pd.Series) -> Values:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def from_floats(self, values: Values) -> PandasArray:
+        return values
+
+    def from_integers(self, values: Values) -> PandasArray:
+        return values
+
+    # --- nulls ----------------------------------------------------------------------------------------
+
+    def missing(self, column: pd.Series) -> Values | None:
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biu":
+            return None
+        missing = np.asarray(column.isna())
+        return missing if missing.any() else None
+
+    def valid(self, column: pd.Series) -> Values:
+        return np.asarray(column.notna())
+
+    def set_null(self, array: PandasArray, missing: Values) -> PandasArray:
+        array = self.to_nullable(array)
+        if isinstance(array.dtype, pd.ArrowDtype) and pa.types.is_dictionary(
+            array.dtype.pyarrow_dtype
+        ):  # of which pandas' mask takes other values
+            positions = np.where(missing, -1, np.arange(len(array)))
+            return array.take(positions, allow_fill=True)
+        column = pd.Series(array, dtype=array.dtype)
+        return _bare(column.mask(pd.array(missing)).array)
+
+    def to_nullable(self, array: PandasArray) -> PandasArray:
+        if holds_null(array.dtype):
+            return array
+        if isinstance(array.dtype, pd.IntervalDtype):
+            return array.astype(pd.IntervalDtype(np.float64, array.dtype.closed))
+        return array.astype(object if array.dtype == np.bool_ else np.float64)
+
+    def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
+        if column.dtype == np.float16:  # which pandas does not fill
+            return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
+        filled = _bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
+        own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
+        return filled if own else filled.copy()
+
+    def seek_valid(self, column: pd.Series, from_end: bool) -> Callable[[], int | None]:
+        return lambda: self._first_valid(column, from_end)
+
+    def _first_valid(self, column: pd.Series, from_end: bool) -> int | None:
+        count, done, chunk = len(column), 0, 64
+        while done < count:
+            end = min(count, done + chunk)
+            piece = column.iloc[count - end : count - done] if from_end else column.iloc[done:end]
+            valid = self.valid(piece)
+            if valid.any():
+                if from_end:
+                    return count - 1 - done - int(valid[::-1].argmax())
+                return done + int(valid.argmax())
+            done, chunk = end, 4 * chunk
+        return None
+
+    # all nulls of a view of pandas are known
+
+    def resolved(self, views: list[View]) -> list[View]:
+        return views
+
+    def in_band(self, views: list[View]) -> list[View]:
+        return views
+
+    def assume_no_nan(
+        self,
+        views: list[View],
+        run: Callable[[list[View]], Callable[[], T]],
+        saw_nan: Callable[[T], bool],
+        resolve: Callable[[list[View]], list[View]] | None = None,
+    ) -> Callable[[], T]:
+        return run(views)
+
+    # --- rows on the host -----------------------------------------------------------------------------
+
+    def host_row(self, column: pd.Series, row: int) -> PandasArray:
+        return column.iloc[[row]].array
+
+    def number(self, row: PandasArray, dtype: DType) -> Scalar:
+        layout = layout_of(dtype)
+        assert layout is not None
+        return layout.view(row).values[0]
+
+    def repeat(self, row: PandasArray, count: int, dtype: DType) -> PandasArray:
+        return row.take(np.zeros(count, np.intp))
+
+    def prepend(self, row: PandasArray, array: PandasArray) -> PandasArray:
+        return self.concatenate([row, array])
+
+    def prepend_number(self, number: Scalar, values: Values) -> Values:
+        return np.concatenate([np.asarray([number], values.dtype), values])
+
+    # --- index ----------------------------------------------------------------------------------------
+
+    def index(self, frame: pd.DataFrame) -> pd.Index:
+        return frame.index
+
+    def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
+        return list(frame.index.names)
+
+    def level(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
+        return frame.index.get_level_values(name).to_series(index=frame.index)
+
+    def is_sorted(self, index: pd.Index) -> bool:
+        return bool(index.is_monotonic_increasing)
+
+    def same_index(self, index: pd.Index, other: pd.Index) -> bool:
+        return index is other or bool(index.equals(other))
+
+    def key_index(self, arrays: list[PandasArray], names: Sequence[Hashable]) -> pd.Index:
+        if len(arrays) == 1:
+            array = _with_null(arrays[0], np.nan)
+            return pd.Index(array, dtype=array.dtype, name=names[0])
+        # pandas would look for strings and numbers in bare arrays of objects
+        levels = [
+            pd.Index(_with_null(a, np.nan), dtype=object)
+            if a.dtype == object
+            else _unsigned_zeros(a)
+            for a in arrays
+        ]
+        return pd.MultiIndex.from_arrays(levels, names=names)
+
+    def range_index(self, start: int, stop: int) -> pd.Index:
+        return pd.RangeIndex(start, stop)
+
+    def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
+        if not isinstance(index, pd.RangeIndex) or not len(positions):
+            return index.take(positions)
+        if len(positions) == len(index):
+            return index
+        # pandas would look whether the rows are evenly spaced, which takes longer than to choose them
+        rows = positions
+        if (index.start, index.step) != (0, 1):
+            rows = index.start + index.step * positions
+        return pd.Index(rows, name=index.name, copy=False)
+
+    def argsort_index(self, index: pd.Index) -> Values:
+        return index.argsort(kind="stable")
+
+    def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
+        if isinstance(
+            frame.index, pd.CategoricalIndex
+        ):  # of which pandas sorts no nulls to the end
+            return frame.iloc[frame.index.argsort(kind="stable")]
+        try:
+            return frame.sort_index(kind="stable")
+        except pa.ArrowNotImplementedError:  # Arrow sorts no dictionaries
+            return frame.sort_index(kind="stable", key=lambda index: pd.Index(index.tolist()))
+        except TypeError:
+            return frame  # keys that have no order stay as they appear
+
+    def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
+        out = frame.reset_index(drop=drop)
+        for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
+            dtype = frame.index.get_level_values(i).dtype
+            if out.dtypes.iloc[i] != dtype:
+                out.isetitem(i, out.iloc[:, i].astype(dtype))
+        out.index = self.range_index(start, start + len(frame))
+        return out
+
+    # --- group-by -------------------------------------------------------------------------------------
+
+    def codes(self, column: pd.Series) -> tuple[Values, Nulls]:
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            return column.array.codes.astype(np.int64), None
+        return pd.factorize(column.array)[0], None
+
+    def group_codes(self, arrays: list[PandasArray]) -> Values:
+        arrays = [_one_chunk(a) for a in arrays]
+        numbered = self.frame(arrays, range(len(arrays)), pd.RangeIndex(len(arrays[0])))
+        groups = numbered.groupby(list(numbered), sort=False, dropna=False, observed=True)
+        return groups.ngroup().to_numpy()
+
+    def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
+        array = _bare(getattr(column.groupby(codes), method)().array)
+        # pandas looks whether all answers for objects are strings
+        found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
+        return array.astype(object) if found else array
+
+    def first_last(self, array: PandasArray) -> PandasArray:
+        return _with_null(array, None)
+
+
+def _with_null(array: PandasArray, null: object) -> PandasArray:
+    """Return an array whose nulls, if its elements are objects, are all this one."""
+    if array.dtype != object:
+        return array
+    array = np.asarray(array).copy()
+    array[pd.isna(array)] = null
+    return array
+
+
+def _unsigned_zeros(array: PandasArray) -> PandasArray:
+    """Return an array without -0.0, of which pandas makes a level of its own if it is Arrow's."""
+    is_arrow = isinstance(array.dtype, pd.ArrowDtype) and array.dtype.kind == "f"
+    return array + 0.0 if is_arrow else array
+
+
+def _one_chunk(array: PandasArray) -> PandasArray:
+    """Return an array of Arrow's as one chunk: pandas cannot number the values of several that hold NaN and nulls."""
+    if not isinstance(array.dtype, pd.ArrowDtype):
+        return array
+    chunked = array.__arrow_array__()
+    if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
+        return type(array)(chunked.combine_chunks())
+    return array
+
+
+def _bare(array: PandasArray) -> PandasArray:
+    """Return the NumPy array that pandas has wrapped; any other array as it is."""
+    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
+
+
+PANDAS: Library = Pandas()

@@ -1,0 +1,104 @@
+"""What pandas says of dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..protocol import DType, Layout, Scalar
+from .layouts import holds_null, is_number, layout_of, raises_on_overflow
+
+SUMS = ("sum", "prod", "cumsum", "cumprod")
+"""Methods whose answers need more bits than their elements."""
+
+_NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
+
+
+def wide_integers(
+    layout_of: Callable[[DType], Layout | None], method: str, dtype: DType, answer: DType
+) -> DType:
+    """Return the dtype of an answer for a column of `dtype`, of 64 bits if it is a sum of integers."""
+    layout, found = layout_of(dtype), layout_of(answer)
+    if method not in SUMS or layout is None or found is None or answer.kind not in "iu":
+        return answer
+    is_narrow = found.storage(answer).itemsize < 8
+    return layout.result(np.dtype(f"{answer.kind}8"), dtype) if is_narrow else answer
+
+
+def _asked_of_groups(method: str, dtype: DType) -> DType:
+    groups = pd.Series([], dtype=dtype).groupby(np.array([], np.int64))
+    try:
+        if dtype.kind == "M" and method in _NOT_OF_DATES:
+            raise TypeError("of no rows pandas has an answer, of any it has none")
+        found: DType = getattr(groups, method)().dtype
+        return found
+    except (TypeError, NotImplementedError, pa.ArrowException) as error:
+        raise TypeError(
+            f"pandas has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
+            f"by choosing columns, or cast it with astype"
+        ) from error
+
+
+@lru_cache(maxsize=1024)
+def group_dtype(method: str, dtype: DType) -> DType:
+    """Return the dtype of an answer of a method of group-by, whatever the values are."""
+    answer = _asked_of_groups(method, dtype)
+    if method in SUMS and answer == np.dtype(
+        np.float16
+    ):  # whose sums pandas makes of single precision
+        return np.dtype(np.float32)
+    is_float = isinstance(answer, np.dtype) and answer.kind == "f"
+    if method in ("mean", "var", "std") and is_float:
+        return np.dtype(np.float64)
+    return wide_integers(layout_of, method, dtype, answer)
+
+
+class PandasSchema:
+    """Facts about the dtypes of pandas."""
+
+    null_sums = False
+    widens_by_value = True
+    wrong_groups: tuple[str, ...] = ()
+
+    layout = staticmethod(layout_of)
+    moved_layout = staticmethod(layout_of)
+    is_number = staticmethod(is_number)
+    holds_null = staticmethod(holds_null)
+    raises_on_overflow = staticmethod(raises_on_overflow)
+    group_dtype = staticmethod(group_dtype)
+
+    def is_numeric(self, dtype: DType) -> bool:
+        return bool(pd.api.types.is_numeric_dtype(dtype))
+
+    def time_unit(self, dtype: Any) -> str:
+        if isinstance(dtype, pd.ArrowDtype):
+            kind = dtype.pyarrow_dtype
+            return "D" if kind == pa.date32() else getattr(kind, "unit", "ms")
+        return str(getattr(dtype, "unit", None) or np.datetime_data(dtype)[0])
+
+    def stored_number(self, value: Scalar, dtype: DType) -> int:
+        try:
+            array = pd.array([value], dtype=dtype)
+        except (TypeError, ValueError):
+            raise TypeError(f"initial must be {dtype}, found {value!r}") from None
+        layout: Layout | None = layout_of(dtype)
+        assert layout is not None
+        view = layout.view(array)
+        if view.missing()[0] or isinstance(value, (int, float, np.number)):
+            raise TypeError(f"initial must be {dtype}, found {value!r}")
+        return int(view.values[0])
+
+    def answer_dtype(self, method: str, dtype: DType) -> DType:
+        try:
+            found: DType = getattr(pd.Series([], dtype=dtype), method)().dtype
+            return found
+        except (TypeError, NotImplementedError, pa.ArrowException) as error:
+            raise TypeError(
+                f"pandas has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
+                f"by choosing columns, or cast it with astype"
+            ) from error

@@ -1,0 +1,179 @@
+// The pipelined schedule of columns, for sm_90 and later: blocks that stay, around a ring of stages in shared memory.
+//
+// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad selects and reduces items of its segment as
+// soon as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
+// the squad's aggregates, a look-back warp finds what comes before a tile, and then the squad writes it. So tiles load while
+// DEPTH others wait for their prefix, most of them without a stage. Stages and tickets are taken in order, and what a
+// warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
+#pragma once
+#include "window.cuh"
+
+constexpr int SLOTS = STAGES + DEPTH + 1;  // tiles that are loading, waiting, or being written
+
+struct ColumnRing : Ring {
+  Barrier reduced[SLOTS];  // the warps' aggregates are there
+  Barrier known[SLOTS];    // so is what comes before the tile, and before each warp within it
+  Tile tile[SLOTS];        // at.tile < 0: no more tiles
+  State aggregates[SLOTS][WARPS];
+  State befores[SLOTS][WARPS];
+  Prefix prefix[SLOTS];
+};
+
+// By one thread. A ticket is not taken before its stage is empty, as others wait for its tile: a warp that holds a stage
+// would keep back all blocks, one after another.
+__device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stages) {
+  i64 next = take_ticket(p, true);
+  bool taken = true;
+  Turn<SLOTS> slot;
+  for (Turn<STAGES> turn;; slot.next()) {
+    int s = turn.place;
+    ring.empty[s].wait(turn.phase ^ 1);
+    if (!taken) next = take_ticket(p, false);
+    if (next >= p.tiles) {
+      ring.tile[slot.place].at.tile = -1;
+      ring.full[s].arrive();
+      return;
+    }
+    Place at = place_of(p, next);
+    describe(p, at, ring.tile[slot.place]);
+    u32 bytes = 0;
+    unroll<COLUMNS>([&](auto k) { bytes += source_of<k.value>(p, at).bytes; });
+    ring.full[s].arrive_and_expect(bytes);
+    unroll<COLUMNS>([&](auto k) {
+      ColumnSource source = source_of<k.value>(p, at);
+      tma_load(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
+    });
+    turn.next();
+    taken = ring.empty[turn.place].ready(turn.phase ^ 1);
+    if (taken) next = take_ticket(p, false);  // travels while the next turn begins
+  }
+}
+
+__device__ __forceinline__ void publish_tiles(const Params& p, ColumnRing& ring, int lane) {
+  for (Turn<SLOTS> turn;; turn.next()) {
+    int s = turn.place;
+    ring.reduced[s].wait(turn.phase);
+    i64 tile = ring.tile[s].at.tile;
+    if (tile < 0) return;
+    State all = warp_fold(ring.aggregates[s], ring.befores[s], lane);
+    if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
+    if (lane == 0) publish(Lookback(p, 0).tiles + tile * DESCRIPTOR, all);
+    warp_arrives(ring.known[s], lane);
+  }
+}
+
+// By one warp, which folds all tiles' aggregates itself, in the order of the tickets.
+__device__ __forceinline__ void look_back(const Params& p, ColumnRing& ring, int lane) {
+  const u64* tiles = Lookback(p, 0).tiles;
+  WalkOnto<Prefix> walk;
+  walk.block = 0;
+  walk.start(seed_of(p));
+  for (Turn<SLOTS> turn;; turn.next()) {
+    int s = turn.place;
+    ring.reduced[s].wait(turn.phase);
+    i64 tile = ring.tile[s].at.tile, target = tile >> 5;
+    if (tile < 0) return;
+    Prefix prefix;
+    for (bool there = false; !there;) {
+      State found = of_blocks(tiles, walk.block, tile, lane, [] {});
+      i64 left = add_window(walk, found, target, lane);
+      there = left < WINDOW;
+      if (there) prefix = walk.before_tile(tile, from_lane(found, int(left)), lane);
+    }
+    if (lane == 0) {
+      if (IN_PLACE) __threadfence();
+      ring.prefix[s] = prefix;
+    }
+    if (lane < ARRIVING) ring.known[s].arrive();
+    if (tile == p.tiles - 1) {
+      Prefix all = walk.after_tile(tiles, tile, lane);
+      if (lane == 0) finish(p, all);
+    }
+    __syncwarp();
+  }
+}
+
+__device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8* stages, Kept* kept, u16* list, int warp,
+                                     int lane) {
+  Turn<STAGES> landing, leaving;  // of the next tile to be reduced, and of the next to be written
+  Turn<SLOTS> ahead, behind;
+  Turn<DEPTH> keep, kept_at;
+  u32 held = 0;  // a bit for each tile that waits and holds its stage
+  bool ended = false;
+  for (int waiting = 0;;) {
+    auto landed = [&] {
+      return !ended && waiting < DEPTH && __all_sync(ALL, ring.full[landing.place].ready(landing.phase));
+    };
+    bool stages_left = __popc(held) < STAGES - 1;  // then reducing comes first, as other blocks wait for it
+    bool reduces = stages_left && landed();
+    if (!reduces && waiting && __all_sync(ALL, ring.known[behind.place].ready(behind.phase))) {
+      int s = behind.place;
+      const State& sum = ring.aggregates[s][warp];
+      Prefix before = combine(ring.prefix[s], ring.befores[s][warp]);
+      View view = view_of(ring.tile[s], stages + leaving.place * STAGE);
+      Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
+      if ((held >> kept_at.place) & 1) {
+        segment_write(p, view, mine, sum, before, list, warp, lane);
+        warp_arrives(ring.empty[leaving.place], lane);
+      } else {
+        kept_write(p, view, mine, sum, before, list, warp, lane);
+      }
+      held &= ~(1u << kept_at.place);
+      behind.next(), leaving.next(), kept_at.next();
+      waiting--;
+    } else if (reduces || (!stages_left && landed())) {
+      int s = ahead.place;
+      ended = ring.tile[s].at.tile < 0;
+      if (ended) {  // the publisher and the look-back warp learn of it as of a tile
+        if (lane < ARRIVING) ring.reduced[s].arrive();
+        continue;
+      }
+      bool holds;
+      Kept* mine = kept + (keep.place * WARPS + warp) * 32;
+      __syncwarp();
+      State sum = segment_reduce(p, view_of(ring.tile[s], stages + landing.place * STAGE), mine, holds, list, warp, lane);
+      held |= u32(holds) << keep.place;
+      __syncwarp();
+      if (lane == 0) ring.aggregates[s][warp] = sum;
+      if (lane < ARRIVING) {
+        ring.reduced[s].arrive();
+        if (!holds) ring.empty[landing.place].arrive();
+      }
+      ahead.next(), landing.next(), keep.next();
+      waiting++;
+    } else if (ended && !waiting) {
+      break;
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
+    run_tiles(const __grid_constant__ Params p) {
+  take_numbers(p);
+  extern __shared__ __align__(128) u8 shared[];
+  __shared__ ColumnRing ring;
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < STAGES; s++) {
+      ring.full[s].init(1);
+      ring.empty[s].init(WARPS * ARRIVING);
+    }
+    for (int s = 0; s < SLOTS; s++) {
+      ring.reduced[s].init(WARPS * ARRIVING);
+      ring.known[s].init(2 * ARRIVING);
+    }
+    barriers_are_ready();
+  }
+  __syncthreads();
+  if (warp < WARPS) {
+    Kept* kept = reinterpret_cast<Kept*>(shared + STAGES * STAGE);
+    u16* lists = reinterpret_cast<u16*>(kept + DEPTH * WARPS * 32);
+    work(p, ring, shared, kept, lists + warp * ROW * LISTED_ROWS, warp, lane);
+  } else if (warp == WARPS) {
+    if (lane == 0) feed(p, ring, shared);
+  } else if (warp == WARPS + 1) {
+    publish_tiles(p, ring, lane);
+  } else {
+    look_back(p, ring, lane);
+  }
+}

@@ -1,0 +1,166 @@
+// Columns of a tile in shared memory: where their bytes are, how they get there, and reading four neighbouring rows.
+//
+// A tile is cut into one segment a warp, a segment into rows of 128 items, four a lane. A column's image starts at the
+// 16-byte word of global memory that holds its first byte, so whole words are copied and up to 15 bytes beside a tile's
+// own are never looked at. Where runs are selected, an image has one more item before or after the tile.
+#pragma once
+
+constexpr int VN = 4;
+constexpr int ROW = 32 * VN;
+constexpr int SEGMENT = ROWS * ROW;
+constexpr int TILE = WARPS * SEGMENT;
+
+struct Params {
+  const u8* in[COLUMNS];
+  const u8* payload[OUTPUTS];  // what is gathered and in no column
+  u8* out[OUTPUTS];
+  u8* rest[OUTPUTS];
+  u64* scratch;      // zeros: a ticket, then descriptors (lookback.cuh)
+  Prefix* carry_out;  // after the last item
+  i64 bit[COLUMNS];  // of item 0, where a column holds bits
+  i64 length;
+  i64 lines;  // 1
+  i64 tiles;
+  i64 continues;  // item 0 goes on with a run that is open before it
+  u64 seed[(sizeof(Prefix) + 7) / 8];
+  union {  // a predicate has the one, an operator the other
+    Scalars scalars;
+    Numbers numbers;
+  };
+};
+
+#include "stages.cuh"
+
+__device__ __forceinline__ Place place_of(const Params& p, i64 tile) { return place_in_line(p.length, tile); }
+
+template <int K>
+__device__ constexpr int region_bytes() {
+  return (Column<K>::BITS ? TILE / 8 + 2 : (TILE + 1) * int(sizeof(typename Column<K>::type))) + 32;
+}
+constexpr int STAGE = region_offset<COLUMNS>();
+
+// The words that cover a column's bytes, and where item 0 of the tile is in them: in bits if it is of bits, else in bytes.
+struct ColumnSource : Source {
+  int skip;
+};
+template <int K>
+__device__ __forceinline__ ColumnSource source_of(const Params& p, const Place& at) {
+  int before = BEFORE && at.first > 0, after = AFTER && at.first + at.count < p.length;
+  ColumnSource source;
+  if constexpr (Column<K>::BITS) {
+    i64 bit = p.bit[K] + at.first - before;
+    source.from = p.in[K] + (bit >> 3);
+    int bits = (int(bit) & 7) + before + at.count + after, shift = source.shift();
+    source.cover((bits + 7) >> 3);
+    source.skip = 8 * shift + (int(bit) & 7) + before;
+  } else {
+    constexpr int size = sizeof(typename Column<K>::type);
+    source.from = p.in[K] + (at.first - before) * size;
+    int shift = source.shift();
+    source.cover((before + at.count + after) * size);
+    source.skip = shift + before * size;
+  }
+  return source;
+}
+
+// A tile as one thread describes it for all.
+struct Tile {
+  Place at;
+  int skip[COLUMNS];
+  bool border;   // the tile has the first item of all in the direction in which runs are selected
+  bool vectors;  // lanes may read their items in one access
+};
+__device__ __forceinline__ void describe(const Params& p, const Place& at, Tile& tile) {
+  bool vectors = !REVERSE || at.count == TILE;
+  unroll<COLUMNS>([&](auto k) {
+    constexpr int K = k.value;
+    tile.skip[K] = source_of<K>(p, at).skip;
+    if constexpr (!Column<K>::BITS) vectors = vectors && tile.skip[K] % PIECE<VN, typename Column<K>::type> == 0;
+  });
+  tile.at = at;
+  tile.border = AFTER ? at.first + at.count == p.length : at.first == 0;
+  tile.vectors = vectors;
+}
+
+struct View {
+  const u8* at[COLUMNS];  // item 0, or the image's first byte where it holds bits
+  int bit[COLUMNS];       // of item 0
+  i64 first;
+  int count;
+  bool border, vectors;
+};
+__device__ __forceinline__ View view_of(const Tile& tile, const u8* stage) {
+  View view;
+  view.first = tile.at.first;
+  view.count = tile.at.count;
+  view.border = tile.border;
+  view.vectors = tile.vectors;
+  unroll<COLUMNS>([&](auto k) {
+    view.bit[k.value] = tile.skip[k.value];
+    view.at[k.value] = stage + region_offset<k.value>() + (Column<k.value>::BITS ? 0 : tile.skip[k.value]);
+  });
+  return view;
+}
+
+// Where item i of the tile, in the order of the scan, is in memory.
+__device__ __forceinline__ int in_memory(const View& view, int i) { return REVERSE ? view.count - 1 - i : i; }
+
+template <int K>
+__device__ __forceinline__ typename Column<K>::type read_one(const View& view, int at) {
+  return reinterpret_cast<const typename Column<K>::type*>(view.at[K])[at];
+}
+// Items i to i + 3 in the order of the scan; what is beyond the tile's last item is arbitrary.
+template <int K>
+__device__ __forceinline__ void read_four(const View& view, int i, typename Column<K>::type (&values)[VN]) {
+  using T = typename Column<K>::type;
+  if (view.vectors) {
+    T found[VN];
+    read_vector<VN>(view.at[K] + in_memory(view, REVERSE ? i + VN - 1 : i) * int(sizeof(T)), found);
+#pragma unroll
+    for (int j = 0; j < VN; j++) values[j] = found[REVERSE ? VN - 1 - j : j];
+  } else {
+#pragma unroll
+    for (int j = 0; j < VN; j++) values[j] = read_one<K>(view, REVERSE ? max(in_memory(view, i + j), 0) : i + j);
+  }
+}
+// Whether one item of a mask, by its place in memory, says "missing".
+template <int K>
+__device__ __forceinline__ bool missing_one(const View& view, int at) {
+  if constexpr (Column<K>::BITS) {
+    int bit = view.bit[K] + at;
+    return ((view.at[K][bit >> 3] >> (bit & 7)) & 1) == Column<K>::NULL_IS;
+  } else {
+    return read_one<K>(view, at) == Column<K>::NULL_IS;
+  }
+}
+template <int K>
+__device__ __forceinline__ u32 missing_four(const View& view, int i) {
+  u32 found = 0;
+#pragma unroll
+  for (int j = 0; j < VN; j++) {
+    int at = in_memory(view, i + j);
+    found |= u32(missing_one<K>(view, REVERSE ? max(at, 0) : at)) << j;
+  }
+  return found;
+}
+
+// Which of items i to i + 3 are there.
+__device__ __forceinline__ u32 present_four(const View& view, int i) {
+  int left = view.count - i;
+  return left >= VN ? 15u : left <= 0 ? 0u : (1u << left) - 1;
+}
+
+// What comes before the first tile.
+__device__ __forceinline__ Prefix seed_of(const Params& p) {
+  Prefix s;
+  memcpy(&s, p.seed, sizeof(Prefix));
+  return s;
+}
+
+// All lanes get the tile's aggregate; `befores` gets what comes before each warp within the tile.
+__device__ __forceinline__ State warp_fold(const State (&aggregates)[WARPS], State (&befores)[WARPS], int lane) {
+  State sum = warp_scan(lane < WARPS ? aggregates[lane % WARPS] : identity(), lane);
+  State before = from_earlier(sum, 1);
+  if (lane < WARPS) befores[lane] = choose(lane == 0, identity(), before);
+  return from_lane(sum, 31);
+}

@@ -1,0 +1,296 @@
+// A tile: how its items are read, lifted to states, reduced, scanned and written; the visitor of scan and reduce.
+//
+// A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. Tiles are
+// read twice, first to reduce and then, once the prefix is known, to scan them: from shared memory, or from a cache. So no
+// thread holds more than GROUP rows, and tiles may be large. How tiles are handed out, and where a prefix comes from, is said
+// by the schedules.
+#pragma once
+
+#include "swizzle.cuh"
+
+constexpr int ROW = 32 * VN;
+constexpr int SEGMENT = ROWS * ROW;
+constexpr int TILE = WARPS * SEGMENT;
+
+#include "stages.cuh"
+
+constexpr int group_rows(int rows, int words) { return rows > 1 && rows * words > GROUP_WORDS ? group_rows(rows / 2, words) : rows; }
+constexpr int GROUP = group_rows(ROWS, VN * STATE_WORDS);  // rows that are scanned at the same time
+
+enum NullKind { NO_NULLS, IN_BAND, BITS, BYTES };
+
+struct Params {
+  const u8* in[INPUTS];
+  u8* out[OUTPUTS];
+  const u8* mask;         // validity bits, or bytes
+  u64* scratch;           // zeros: a ticket, then descriptors (lookback.cuh); null where every block has one tile
+  const State* carry_in;  // one state a line, or null: `seed` for every line
+  State* carry_out;       // one state a line
+  i64 mask_offset;        // of item 0, in bits or bytes
+  i64 length;             // items a line
+  i64 lines;
+  i64 tiles;  // a line
+  i64 inner;  // lines that lie side by side: the distance of neighbours in a line
+  i64 null;   // the mask's value that says "missing"
+  u64 seed[(sizeof(State) + 7) / 8];
+  Numbers numbers;
+};
+
+__device__ __forceinline__ State carry_into(const Params& p, i64 line) {
+  if (p.carry_in) return p.carry_in[line];
+  State s;
+  memcpy(&s, p.seed, sizeof(State));
+  return s;
+}
+
+// A tile of one of many lines; `first` is an item of the arrays.
+struct Line {
+  i64 line;  // < 0: no more tiles
+};
+struct LinePlace : Line, Place {};
+__device__ __forceinline__ LinePlace place_of(const Params& p, i64 ticket) {
+  LinePlace at;
+  at.line = p.lines == 1 ? 0 : ticket / p.tiles;
+  static_cast<Place&>(at) = place_in_line(p.length, ticket - at.line * p.tiles);
+  at.first += at.line * p.length;
+  return at;
+}
+
+// Where the bytes of a tile are: of its item that is first in memory, whatever the direction of the scan.
+struct View {
+  const u8* in[INPUTS];
+  const u8* mask;
+  int bit;  // of the first item in mask[0]
+  int null;
+  int count;
+  bool vectors;  // lanes may read their items of a row in one access
+};
+__device__ __forceinline__ bool takes_vectors(const View& view) {
+  bool all = true;
+  unroll<INPUTS>([&](auto k) { all = all && aligned(view.in[k.value], PIECE<VN, typename In<k.value>::type>); });
+  return all;
+}
+
+struct Outputs {
+  u8* at[OUTPUTS];
+  bool vectors;  // likewise
+};
+__device__ __forceinline__ Outputs outputs_of(const Params& p, const LinePlace& at) {
+  Outputs out;
+  out.vectors = true;
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename Out<k.value>::type;
+    out.at[k.value] = p.out[k.value] + at.first * sizeof(T);
+    out.vectors = out.vectors && aligned(out.at[k.value], PIECE<VN, T>);
+  });
+  return out;
+}
+
+// A lane's items of a row, in one access or a few.
+template <class T>
+__device__ __forceinline__ void read_part(const u8* from, T (&values)[VN]) {
+  if constexpr (SWIZZLE)
+    read_swizzled<VN>(from, values);
+  else
+    read_vector<VN>(from, values);
+}
+template <class T>
+__device__ __forceinline__ void write_part(u8* to, const T (&values)[VN]) {
+  if constexpr (SWIZZLE)
+    write_swizzled<VN>(to, values);
+  else if constexpr (STREAM)
+    write_streaming<VN>(to, values);
+  else
+    write_vector<VN>(to, values);
+}
+
+__device__ __forceinline__ bool is_masked(const u8* mask, i64 at, int null) {
+  if constexpr (NULLS == BYTES) return mask[at] == null;
+  return ((mask[at >> 3] >> (at & 7)) & 1) == null;
+}
+
+// One item of SoA arrays.
+template <class Pointers>
+__device__ __forceinline__ Element read_element(const Pointers& in, i64 at) {
+  Element e;
+  unroll<INPUTS>([&](auto k) {
+    using T = typename In<k.value>::type;
+    In<k.value>::of(e) = reinterpret_cast<const T*>(in[k.value])[at];
+  });
+  return e;
+}
+template <class Pointers>
+__device__ __forceinline__ void write_output(const Pointers& out, i64 at, Output value) {
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename Out<k.value>::type;
+    reinterpret_cast<T*>(out[k.value])[at] = Out<k.value>::of(value);
+  });
+}
+__device__ __forceinline__ Output finalize(const State& before, const State& after, bool missing) {
+  if (MARK_NULLS && missing) return null_output();
+  return lower(EXCLUSIVE ? before : after);
+}
+
+// Reads the items of a lane in a row: item i of the tile and its VN - 1 successors, in the order of the scan.
+// A missing item has the identity as its state, and its bit is set in the result. WHOLE: the tile is, so nothing is asked.
+template <bool WHOLE>
+__device__ __forceinline__ u32 read_items(const View& view, int i, State (&states)[VN]) {
+  u32 missing = 0;
+  if constexpr (WHOLE) {
+    int low = REVERSE ? TILE - VN - i : i;  // the lowest address
+    Element e[VN];
+    unroll<INPUTS>([&](auto k) {
+      using T = typename In<k.value>::type;
+      T values[VN];
+      const u8* from = view.in[k.value] + low * int(sizeof(T));
+      if (view.vectors) {
+        read_part(from, values);
+      } else {
+#pragma unroll
+        for (int j = 0; j < VN; j++) values[j] = reinterpret_cast<const T*>(from)[j];
+      }
+#pragma unroll
+      for (int j = 0; j < VN; j++) In<k.value>::of(e[j]) = values[REVERSE ? VN - 1 - j : j];
+    });
+    u32 window = 0;
+    if constexpr (NULLS == BITS) {
+      int bit = view.bit + low, rest = bit & 7;
+      const u8* byte = view.mask + (bit >> 3);
+      u64 bits = byte[0];
+#pragma unroll
+      for (int b = 1; b < (VN + 14) / 8; b++)
+        if (rest + VN > 8 * b) bits |= u64(byte[b]) << (8 * b);
+      window = u32(bits >> rest) ^ (view.null ? 0 : ALL);
+    }
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      int m = REVERSE ? VN - 1 - j : j;
+      bool gone = false;
+      if constexpr (NULLS == IN_BAND) gone = is_missing(e[j]);
+      if constexpr (NULLS == BITS) gone = (window >> m) & 1;
+      if constexpr (NULLS == BYTES) gone = view.mask[view.bit + low + m] == view.null;
+      states[j] = lift(e[j]);
+      if constexpr (NULLS != NO_NULLS) states[j] = choose(gone, identity(), states[j]);
+      missing |= u32(gone) << j;
+    }
+  } else {
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
+      states[j] = identity();
+      if (i + j < view.count) {
+        int at = REVERSE ? view.count - 1 - (i + j) : i + j;
+        Element e = read_element(view.in, at);
+        bool gone = false;
+        if constexpr (NULLS == IN_BAND) gone = is_missing(e);
+        if constexpr (NULLS == BITS || NULLS == BYTES) gone = is_masked(view.mask, view.bit + at, view.null);
+        if (!gone) states[j] = lift(e);
+        missing |= u32(gone) << j;
+      }
+    }
+  }
+  return missing;
+}
+
+// All lanes get the combination of a warp's items.
+template <bool WHOLE>
+__device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
+  State rows[ROWS];
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) {
+    State x[VN];
+    read_items<WHOLE>(view, warp * SEGMENT + r * ROW + lane * VN, x);
+    rows[r] = x[0];
+#pragma unroll
+    for (int j = 1; j < VN; j++) rows[r] = combine(rows[r], x[j]);
+    // else the compiler reads all rows ahead, and with their masks has too few registers
+    if ((NULLS == BITS || NULLS == BYTES) && r % GROUP == GROUP - 1) __syncwarp();
+  }
+  return rows_reduce<ROWS>(rows, lane);
+}
+__device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
+  return view.count == TILE ? segment_reduce<true>(view, warp, lane) : segment_reduce<false>(view, warp, lane);
+}
+
+// Writes the items of a lane in a row.
+template <bool WHOLE>
+__device__ __forceinline__ void write_items(const View& view, const Outputs& out, int i, Output (&y)[VN]) {
+  if constexpr (WHOLE) {
+    int low = REVERSE ? TILE - VN - i : i;
+    unroll<OUTPUTS>([&](auto k) {
+      using T = typename Out<k.value>::type;
+      T values[VN];
+      u8* to = out.at[k.value] + low * int(sizeof(T));
+#pragma unroll
+      for (int j = 0; j < VN; j++) values[REVERSE ? VN - 1 - j : j] = Out<k.value>::of(y[j]);
+      if (out.vectors) {
+        write_part(to, values);
+      } else {
+#pragma unroll
+        for (int j = 0; j < VN; j++) reinterpret_cast<T*>(to)[j] = values[j];
+      }
+    });
+  } else {
+#pragma unroll
+    for (int j = 0; j < VN; j++)
+      if (i + j < view.count) write_output(out.at, REVERSE ? view.count - 1 - (i + j) : i + j, y[j]);
+  }
+}
+
+// Scans a warp's items. `before()` is called once, as late as may be: it returns what comes before the first of them.
+// `out` may be where the items are: a lane writes only what it has read.
+template <bool WHOLE, class Before>
+__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before) {
+  State run;
+#pragma unroll 1
+  for (int begin = 0; begin < ROWS; begin += GROUP) {
+    int i = warp * SEGMENT + begin * ROW + lane * VN;
+    State x[GROUP][VN], row[GROUP];
+    u32 missing[GROUP];
+#pragma unroll
+    for (int r = 0; r < GROUP; r++) {
+      missing[r] = read_items<WHOLE>(view, i + r * ROW, x[r]);
+#pragma unroll
+      for (int j = 1; j < VN; j++) x[r][j] = combine(x[r][j - 1], x[r][j]);
+      row[r] = warp_scan(x[r][VN - 1], lane);
+    }
+    if (begin == 0) run = before();
+#pragma unroll
+    for (int r = 0; r < GROUP; r++) {
+      State earlier = from_earlier(row[r], 1), first = choose(lane == 0, run, combine(run, earlier));
+      earlier = first;
+      run = combine(run, from_lane(row[r], 31));
+      Output y[VN];
+#pragma unroll
+      for (int j = 0; j < VN; j++) {
+        State after = combine(first, x[r][j]);
+        y[j] = finalize(earlier, after, (missing[r] >> j) & 1);
+        earlier = after;
+      }
+      write_items<WHOLE>(view, out, i + r * ROW, y);
+    }
+  }
+}
+template <class Before>
+__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before) {
+  if (view.count == TILE)
+    segment_scan<true>(view, out, warp, lane, before);
+  else
+    segment_scan<false>(view, out, warp, lane, before);
+}
+
+// All lanes of a warp get the combination of all warps' aggregates, in order.
+__device__ __forceinline__ State reduce_warps(const State (&aggregates)[WARPS], int lane) {
+  State s = aggregates[lane % WARPS];
+#pragma unroll
+  for (int distance = 1; distance < WARPS; distance *= 2) s = pair_up(s, distance, lane);
+  return s;
+}
+
+// What comes before a warp's segment within its tile: the aggregates of the earlier warps.
+__device__ __forceinline__ State earlier_warps(State prefix, const State (&aggregates)[WARPS], int warp) {
+  State sum = aggregates[0];
+#pragma unroll
+  for (int w = 1; w < WARPS; w++)
+    if (w < warp) sum = combine(sum, aggregates[w]);
+  return warp ? combine(prefix, sum) : prefix;
+}

@@ -1,0 +1,194 @@
+// Selection: which of a lane's items are kept, or start or end a run, as four bits a row.
+//
+// What selects an item is generated: `is_selected` for a row of flags or of a predicate's inputs, `differs` for two rows of
+// keys. What is done with selected items is said by a visitor.
+#pragma once
+
+enum SelectionKind { ALONE, NEIGHBOURS };
+
+__device__ __forceinline__ Key read_key(const View& view, int at) {
+  Key key;
+  unroll<KEYS>([&](auto k) {
+    Field<k.value>::of(key) = read_one<k.value>(view, at);
+    if constexpr (Field<k.value>::MASK >= 0) Field<k.value>::null(key) = missing_one<Field<k.value>::MASK>(view, at);
+  });
+  return key;
+}
+
+// The key that another lane has.
+__device__ __forceinline__ Key key_of_lane(const Key& key, int lane) {
+  u32 words[(sizeof(Key) + 3) / 4] = {};
+  memcpy(words, &key, sizeof(Key));
+#pragma unroll
+  for (u32& word : words) word = __shfl_sync(ALL, word, lane);
+  Key other;
+  memcpy(&other, words, sizeof(Key));
+  return other;
+}
+
+// Selection of items i to i + 3 in the order of the scan; bit j is that of item i + j. By a whole warp: what is beside a lane's
+// four items is a neighbour's, or for the outermost lane read.
+__device__ __forceinline__ u32 selection_of(const Params& p, const View& view, int i, int lane) {
+  Key keys[VN];
+  unroll<KEYS>([&](auto k) {
+    typename Column<k.value>::type values[VN];
+    read_four<k.value>(view, i, values);
+#pragma unroll
+    for (int j = 0; j < VN; j++) Field<k.value>::of(keys[j]) = values[j];
+    if constexpr (Field<k.value>::MASK >= 0) {
+      u32 nulls = missing_four<Field<k.value>::MASK>(view, i);
+#pragma unroll
+      for (int j = 0; j < VN; j++) Field<k.value>::null(keys[j]) = (nulls >> j) & 1;
+    }
+  });
+  u32 selection = 0;
+  if constexpr (SELECTS == ALONE) {
+#pragma unroll
+    for (int j = 0; j < VN; j++) selection |= u32(is_selected(p, keys[j])) << j;
+  } else if constexpr (AFTER && !REVERSE) {  // the last items of runs
+    Key edge = key_of_lane(keys[0], lane + 1);
+    if (lane == 31) edge = read_key(view, min(i + VN, view.count - int(view.border)));
+#pragma unroll
+    for (int j = 0; j < VN; j++) selection |= u32(differs(keys[j], j + 1 < VN ? keys[j + 1 < VN ? j + 1 : 0] : edge)) << j;
+    if (view.border) {
+      int last = view.count - 1 - i;
+      if (last >= 0 && last < VN) selection = (selection & ~(1u << last)) | u32(!p.continues) << last;
+    }
+  } else {  // the first ones
+    Key edge = key_of_lane(keys[VN - 1], lane - 1);
+    if (lane == 0) {
+      int earlier = in_memory(view, max(i - 1, -int(!view.border)));
+      edge = read_key(view, REVERSE ? max(earlier, 0) : earlier);
+    }
+#pragma unroll
+    for (int j = 0; j < VN; j++) selection |= u32(differs(j ? keys[j ? j - 1 : 0] : edge, keys[j])) << j;
+    if (view.border && i == 0) selection = (selection & ~1u) | u32(!p.continues);
+  }
+  return view.count < TILE ? selection & present_four(view, i) : selection;
+}
+
+// Four bits a row.
+__device__ __forceinline__ u32 segment_selection(const Params& p, const View& view, int warp, int lane) {
+  u32 selection = 0;
+#pragma unroll
+  for (int r = 0; r < ROWS; r++) selection |= selection_of(p, view, warp * SEGMENT + r * ROW + lane * VN, lane) << (VN * r);
+  return selection;
+}
+
+// All lanes get the sum.
+__device__ __forceinline__ u32 warp_sum(u32 n) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(ALL, n);
+#else
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) n += __shfl_xor_sync(ALL, n, distance);
+  return n;
+#endif
+}
+
+// All lanes get the largest number.
+__device__ __forceinline__ int warp_max(int n) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(ALL, n);
+#else
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) n = max(n, __shfl_xor_sync(ALL, n, distance));
+  return n;
+#endif
+}
+
+// Lane k gets the place of the k-th of a few selected items of the segment.
+__device__ __forceinline__ int place_of_few(u32 selection, int total, int lane) {
+  int mine = 0;
+  for (int k = 0; k < total; k++) {
+    int bit = __ffs(selection) - 1;
+    int place = selection ? bit / VN * ROW + lane * VN + bit % VN : SEGMENT;
+    int least = -warp_max(-place);
+    if (place == least) selection &= selection - 1;
+    if (lane == k) mine = least;
+  }
+  return mine;
+}
+
+// All lanes get the place of the segment's last selected item, or -1.
+__device__ __forceinline__ int last_selected(u32 selection, int lane) {
+  int bit = 31 - __clz(selection);
+  return warp_max(selection ? bit / VN * ROW + lane * VN + bit % VN : -1);
+}
+
+// How many selected items of the segment come before each row of the lane.
+struct Ranks {
+  int row[ROWS];
+  int total;
+};
+__device__ __forceinline__ Ranks rank(u32 selection, int lane) {
+  constexpr int words = (ROWS + 3) / 4;
+  Ranks ranks;
+  ranks.total = 0;
+#pragma unroll
+  for (int w = 0; w < words; w++) {  // a byte a row: a row has 128 items at most
+    u32 mine = 0;
+#pragma unroll
+    for (int r = 4 * w; r < ROWS && r < 4 * w + 4; r++) mine |= u32(__popc((selection >> (VN * r)) & 15)) << (8 * (r & 3));
+    u32 sum = mine;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      u32 earlier = __shfl_up_sync(ALL, sum, distance);
+      if (lane >= distance) sum += earlier;
+    }
+    u32 all = __shfl_sync(ALL, sum, 31);
+    sum -= mine;
+#pragma unroll
+    for (int r = 4 * w; r < ROWS && r < 4 * w + 4; r++) {
+      ranks.row[r] = ranks.total + int((sum >> (8 * (r & 3))) & 255);
+      ranks.total += int((all >> (8 * (r & 3))) & 255);
+    }
+  }
+  return ranks;
+}
+
+// Lists the places of selected items within the segment, some rows at a time: f(how many came before, how many are listed).
+template <class F>
+__device__ __forceinline__ void each_list(u32 selection, u16* list, int lane, F f) {
+  int earlier = 0;
+#pragma unroll 1
+  for (int begin = 0; begin < ROWS; begin += LISTED_ROWS) {
+    u32 some = ROWS <= LISTED_ROWS ? selection : (selection >> (VN * begin)) & ((1u << (VN * LISTED_ROWS % 32)) - 1);
+    if (!__any_sync(ALL, some)) continue;
+    u32 counts = 0;  // a byte a row: a row has 128 items at most
+#pragma unroll
+    for (int r = 0; r < LISTED_ROWS; r++) counts |= u32(__popc((some >> (VN * r)) & 15)) << (8 * r);
+    u32 sum = counts;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      u32 other = __shfl_up_sync(ALL, sum, distance);
+      if (lane >= distance) sum += other;
+    }
+    u32 all = __shfl_sync(ALL, sum, 31);
+    sum -= counts;
+    __syncwarp();  // the list may still be read
+    int total = 0;
+#pragma unroll
+    for (int r = 0; r < LISTED_ROWS; r++) {
+      int next = total + int((sum >> (8 * r)) & 255);
+      total += int((all >> (8 * r)) & 255);
+#pragma unroll
+      for (int j = 0; j < VN; j++)
+        if ((some >> (VN * r + j)) & 1) list[next++] = u16((begin + r) * ROW + lane * VN + j);
+    }
+    __syncwarp();
+    f(earlier, total);
+    earlier += total;
+  }
+}
+
+// Lane k gets the place of the k-th of the segment's selected items, which are 32 at most.
+constexpr int FEW = 4;
+__device__ __forceinline__ int place_of(u32 selection, int total, u16* list, int lane) {
+  if (total <= FEW) return place_of_few(selection, total, lane);
+  int mine = 0;
+  each_list(selection, list, lane, [&](int earlier, int listed) {
+    if (lane >= earlier && lane < earlier + listed) mine = list[lane - earlier];
+  });
+  return mine;
+}

@@ -1,0 +1,67 @@
+// Other ways to move vectors of neighbouring values than in words.cuh. In shared memory: lanes whose vectors lie in the same
+// banks take the pieces in different orders, so that nobody waits for a bank. To global memory: past the caches.
+#pragma once
+
+// Eight lanes are served at once. With two pieces a vector lanes 0 and 4 would meet, with four lanes 0, 2, 4 and 6.
+template <int PIECES>
+__device__ __forceinline__ int piece_to_begin_with() {
+  return PIECES > 1 && PIECES <= 8 ? int(threadIdx.x % 32) * PIECES / 8 % PIECES : 0;
+}
+// chunks[i] goes to chunks[i ^ by].
+template <class C, int PIECES>
+__device__ __forceinline__ void exchange(C (&chunks)[PIECES], int by) {
+  constexpr int words = sizeof(C) / 4;
+  if constexpr (PIECES > 1 && PIECES <= 8) {
+#pragma unroll
+    for (int bit = 1; bit < PIECES; bit *= 2)
+#pragma unroll
+      for (int i = 0; i < PIECES; i++)
+        if (!(i & bit)) {
+          u32 a[words], b[words];
+          memcpy(a, &chunks[i], sizeof(C));
+          memcpy(b, &chunks[i | bit], sizeof(C));
+#pragma unroll
+          for (int w = 0; w < words; w++) {
+            u32 first = by & bit ? b[w] : a[w], second = by & bit ? a[w] : b[w];
+            a[w] = first, b[w] = second;
+          }
+          memcpy(&chunks[i], a, sizeof(C));
+          memcpy(&chunks[i | bit], b, sizeof(C));
+        }
+  }
+}
+
+// As read_vector and write_vector do.
+template <int N, class T>
+__device__ __forceinline__ void read_swizzled(const u8* from, T (&values)[N]) {
+  constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
+  using C = typename Chunk<PIECE<N, T>>::type;
+  C chunks[pieces];
+  int by = piece_to_begin_with<pieces>();
+#pragma unroll
+  for (int i = 0; i < pieces; i++) chunks[i] = reinterpret_cast<const C*>(from)[i ^ by];
+  exchange(chunks, by);
+  memcpy(values, chunks, sizeof(chunks));
+}
+template <int N, class T>
+__device__ __forceinline__ void write_swizzled(u8* to, const T (&values)[N]) {
+  constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
+  using C = typename Chunk<PIECE<N, T>>::type;
+  C chunks[pieces];
+  memcpy(chunks, values, sizeof(chunks));
+  int by = piece_to_begin_with<pieces>();
+  exchange(chunks, by);
+#pragma unroll
+  for (int i = 0; i < pieces; i++) reinterpret_cast<C*>(to)[i ^ by] = chunks[i];
+}
+
+// As write_vector does, for what is not read again soon.
+template <int N, class T>
+__device__ __forceinline__ void write_streaming(u8* to, const T (&values)[N]) {
+  constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
+  using C = typename Chunk<PIECE<N, T>>::type;
+  C chunks[pieces];
+  memcpy(chunks, values, sizeof(chunks));
+#pragma unroll
+  for (int i = 0; i < pieces; i++) __stcs(reinterpret_cast<C*>(to) + i, chunks[i]);
+}
