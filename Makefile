@@ -43,7 +43,7 @@ demo: .venv/demo/ready
 	.venv/demo/bin/python examples/flights_etl.py $(DEMO)
 
 test: .venv/test/ready
-	.venv/test/bin/python -m pytest --numprocesses auto $(PYTEST)
+	.venv/test/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
 
 # mypy and import-linter know packages by their folders, so they read a tree of links in which kernels/ stands where it is installed.
 check: .venv/check/ready

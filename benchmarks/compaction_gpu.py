@@ -22,7 +22,7 @@ from dask_gpuscan.kernels import (
     select,
     unique,
 )
-from dask_gpuscan.kernels.cuda import visits
+from dask_gpuscan.kernels.cuda.launch import Launch
 from gpu import HERE, Records, cub
 from timing import merge
 
@@ -36,13 +36,13 @@ class Clock:
     def __init__(self):
         self.busy = cp.ones((8192, 8192), "f4")
         self.start, self.stop = cp.cuda.Event(), cp.cuda.Event()
-        read = visits.Visit.read
+        read = Launch.read
 
-        def timed(visit):
+        def timed(launch):
             self.stop.record()
-            return read(visit)
+            return read(launch)
 
-        visits.Visit.read = timed
+        Launch.read = timed
 
     def ms(self, call, repeats=15):
         times = []

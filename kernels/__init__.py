@@ -17,6 +17,7 @@ from .compact import (
     select,
     unique,
 )
+from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
@@ -24,7 +25,7 @@ from .options import ScanOptions
 from .reduce import reduce
 from .scan import scan
 from .selection import Predicate
-from .signature import Endless, Signature, signature, state
+from .signature import Signature, signature, state
 
 __all__ = [
     "BUILT_IN",

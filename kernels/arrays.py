@@ -51,6 +51,19 @@ def is_cupy(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "cupy"
 
 
+def brief(obj: Any) -> str:
+    """Return what a message or a repr says of an argument: of an array its dtype and shape, else its repr.
+
+    Examples
+    --------
+    >>> brief(np.zeros((2, 3))), brief(7)
+    ('float64[2, 3]', '7')
+    """
+    if not is_array(obj):
+        return repr(obj)
+    return f"{obj.dtype}[{', '.join(map(str, obj.shape))}]"
+
+
 def check_columns(name: str, arrays: Sequence[Array]) -> None:
     """Check that the argument `name` holds 1-d arrays of fixed width and of one length."""
     for array in arrays:
@@ -105,6 +118,14 @@ def check_size(rows: int, bytes_a_row: int, available: float) -> None:
     )
 
 
+def unsupported(kinds: set[type]) -> str:
+    """Return the message for values of these types, which are not arrays of one supported type."""
+    names = ", ".join(sorted(kind.__name__ for kind in kinds))
+    return (
+        f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
+    )
+
+
 def as_inputs(op: Operator, values: Array | tuple[Array, ...]) -> tuple[Array, ...]:
     """Return the arrays that an operator reads, which callers may give as one array or as a tuple.
 
@@ -117,8 +138,7 @@ def as_inputs(op: Operator, values: Array | tuple[Array, ...]) -> tuple[Array, .
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
     arrays = values if isinstance(values, tuple) else (values,)
     if not all(map(is_array, arrays)):
-        names = ", ".join(sorted({type(a).__name__ for a in arrays}))
-        raise TypeError(f"values must be arrays (numpy.ndarray, cupy.ndarray), found {names}")
+        raise TypeError(unsupported({type(a) for a in arrays}))
     if len(arrays) != op.inputs:
         raise TypeError(f"{op.name} takes {op.inputs} input arrays, found {len(arrays)}")
     return arrays

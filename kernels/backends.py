@@ -9,13 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import cpu
-from .arrays import Array, is_cupy
+from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
 from .options import ScanOptions
 from .selection import Predicate, Runs, Selection
+from .signature import State
 
-Arrays = Any
-"""One array or, for an operator whose states or answers are tuples, one array a field."""
+Answer = Any
+"""One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
 
 
 class ByCode(Protocol):
@@ -28,10 +29,10 @@ class ByCode(Protocol):
         values: tuple[Any, ...],
         groups: int,
         options: ScanOptions,
-        carry_in: Any,
+        carry_in: State | None,
         *,
         write: bool,
-    ) -> tuple[Arrays, Arrays]:
+    ) -> tuple[Answer, Answer]:
         """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
 
 
@@ -43,11 +44,11 @@ class Backend(Protocol):
         op: Operator,
         arrays: tuple[Any, ...],
         options: ScanOptions,
-        carry_in: Any,
+        carry_in: State | None,
         *,
         write: bool,
         waits: bool,
-    ) -> tuple[Arrays, Callable[[], Any]]:
+    ) -> tuple[Answer, Callable[[], Any]]:
         """Scan, or without `write` reduce; see `kernels.scan`.
 
         Returns
@@ -80,7 +81,7 @@ class Backend(Protocol):
         *,
         starts: bool,
         lower: bool,
-    ) -> tuple[Any, Arrays]:
+    ) -> tuple[Any, Answer]:
         """Reduce runs of equal keys; see `kernels.reduce_by_key`."""
 
     def scan_by_key(
@@ -89,11 +90,11 @@ class Backend(Protocol):
         runs: Runs,
         values: tuple[Any, ...],
         options: ScanOptions,
-        carry_in: Any,
+        carry_in: State | None,
         *,
         saw_null: Any,
         carry_out: bool,
-    ) -> tuple[Arrays, Any]:
+    ) -> tuple[Answer, Any]:
         """Scan within runs of equal keys; see `kernels.scan_by_key`."""
 
     @property
@@ -121,10 +122,7 @@ def backend_of(arrays: Iterable[Array]) -> Backend:
         (backend,) = found
         if backend is not None:
             return backend
-    names = ", ".join(sorted(k.__name__ for k in kinds))
-    raise TypeError(
-        f"values must be arrays of one supported type (numpy.ndarray, cupy.ndarray), found {names}"
-    )
+    raise TypeError(unsupported(kinds))
 
 
 def _of_kind(kind: type) -> Backend | None:

@@ -1,5 +1,8 @@
 """The built-in operators, and what is known of some of them besides their functions: one row of facts an operator."""
 
+# Numba reads the operators' functions.
+# mypy: disable-error-code="no-untyped-def"
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,82 +14,82 @@ from .operators import Operator, segmented
 from .product import product, walked
 
 
-def _lowest(dtype: np.dtype) -> Any:
+def _lowest(dtype):
     if dtype.kind == "b":
         return False
     return -np.inf if dtype.kind in "fc" else np.iinfo(dtype).min
 
 
-def _highest(dtype: np.dtype) -> Any:
+def _highest(dtype):
     if dtype.kind == "b":
         return True
     return np.inf if dtype.kind in "fc" else np.iinfo(dtype).max
 
 
-def _ones(dtype: np.dtype) -> Any:
+def _ones(dtype):
     return (
         True if dtype.kind == "b" else dtype.type(0) if dtype.kind not in "iu" else ~dtype.type(0)
     )
 
 
-def _add(a: Any, b: Any) -> Any:
+def _add(a, b):
     return a + b
 
 
-def _multiply(a: Any, b: Any) -> Any:
+def _multiply(a, b):
     return a * b
 
 
-def _minimum(a: Any, b: Any) -> Any:  # NaN wins, as in np.minimum
+def _minimum(a, b):  # NaN wins, as in np.minimum
     return a if (a < b) | (a != a) else b
 
 
-def _maximum(a: Any, b: Any) -> Any:
+def _maximum(a, b):
     return a if (a > b) | (a != a) else b
 
 
-def _bitwise_and(a: Any, b: Any) -> Any:
+def _bitwise_and(a, b):
     return a & b
 
 
-def _bitwise_or(a: Any, b: Any) -> Any:
+def _bitwise_or(a, b):
     return a | b
 
 
-def _bitwise_xor(a: Any, b: Any) -> Any:
+def _bitwise_xor(a, b):
     return a ^ b
 
 
-def _truth(x: Any) -> Any:
+def _truth(x):
     return x != 0
 
 
-def _first(a: Any, b: Any) -> Any:
+def _first(a, b):
     return a if a[1] else b
 
 
-def _last(a: Any, b: Any) -> Any:
+def _last(a, b):
     return b if b[1] else a
 
 
-def _seen(x: Any) -> Any:
+def _seen(x):
     return (x, True)
 
 
-def _value(s: Any) -> Any:
+def _value(s):
     return s[0]
 
 
-def _affine(a: Any, b: Any) -> Any:
+def _affine(a, b):
     # a slope of many elements may be infinite: what it multiplies stays zero where it is zero
     return (a[0] * b[0], (b[0] * a[1] if a[1] != 0 else a[1]) + b[1])
 
 
-def _offset(s: Any) -> Any:
+def _offset(s):
     return s[1]
 
 
-def _welford(a: Any, b: Any) -> Any:
+def _welford(a, b):
     n = a[0] + b[0]
     weight = b[0] / n if n > 0.0 else 0.0
     delta = b[1] - a[1]
@@ -95,15 +98,15 @@ def _welford(a: Any, b: Any) -> Any:
     return (n, a[1] + delta * weight, spread)
 
 
-def _observed(x: Any) -> Any:
+def _observed(x):
     return (1.0, x * 1.0, 0.0)
 
 
-def _sample_variance(s: Any) -> Any:
+def _sample_variance(s):
     return s[2] / (s[0] - 1.0)
 
 
-def _unseen(dtype: np.dtype) -> Any:
+def _unseen(dtype):
     return (dtype.type(0), False)
 
 

@@ -15,6 +15,7 @@ from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .selection import runs
+from .signature import State
 
 
 def reduce_by_key(
@@ -91,7 +92,7 @@ def scan_by_key(
     nulls: Nulls = None,
     exclusive: bool = False,
     reverse: bool = False,
-    carry_in: Any = None,
+    carry_in: State | None = None,
     continues: bool = False,
     dtype: Any = None,
     mark_nulls: bool = False,
@@ -158,7 +159,7 @@ def scan_by_code(
     *,
     nulls: Nulls = None,
     exclusive: bool = False,
-    carry_in: Any = None,
+    carry_in: State | None = None,
     dtype: Any = None,
 ) -> tuple[Any, Any]:
     """Scan within groups of rows in any order: each row goes on from the state of its group.
@@ -229,7 +230,7 @@ def _by_code(
     values: Array | tuple[Array, ...],
     groups: int,
     options: ScanOptions,
-    carry_in: Any,
+    carry_in: State | None,
     write: bool,
 ) -> tuple[Any, Any]:
     arrays = as_inputs(op, values)

@@ -2,7 +2,6 @@
 
 A number that decides which code there is stays a constant, as do all in a function whose calls cannot be told
 apart from its text. The text that is executed here has names of variables in it and nothing else of a user's.
-This module must never know what is done with a function.
 """
 
 import inspect
@@ -194,7 +193,7 @@ def _replaced(code: types.CodeType, name: str, by: types.CodeType) -> types.Code
 
 
 _choosing: dict[str, bool] = {}
-"""What `_chooses` has told of templates, by their content."""
+"""What `_chooses` has returned for templates, by their content."""
 
 
 def _chooses(function: Function, template: Function) -> bool:

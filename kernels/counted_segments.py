@@ -1,7 +1,9 @@
 """Segmented operators that count segments: their states are what is looked back at where rows or runs are numbered."""
 
+# Numba reads the operators' functions.
+# mypy: disable-error-code="no-untyped-def"
+
 from functools import lru_cache
-from typing import Any
 
 from .operators import Operator
 
@@ -28,17 +30,17 @@ def counted_segments(op: Operator, is_tuple: bool) -> Operator:
     """
     base = op.combine
 
-    def scalars(a: Any, b: Any) -> Any:
+    def scalars(a, b):
         return (a[0] + b[0], base(a[1], b[1]) if b[0] == 0 else b[1])
 
-    def tuples(a: Any, b: Any) -> Any:
+    def tuples(a, b):
         state = base(a[1:], b[1:]) if b[0] == 0 else b[1:]
         return (a[0] + b[0], *state)
 
     return Operator(tuples if is_tuple else scalars, (0, 0), name=f"counted_segments({op.name})")
 
 
-def _latest(a: Any, b: Any) -> Any:
+def _latest(a, b):
     return (a[0] + b[0], a[1] if b[0] == 0 else b[1])
 
 

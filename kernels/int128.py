@@ -1,7 +1,7 @@
 """128-bit integers, the numbers of wide decimals: a dtype for device memory, and Python integers for carries.
 
-NumPy and Numba have no such type, so no Python function can compute with them. The CUDA backend brings the
-built-in operators for them; the CPU backend takes none. This module must never import a backend's library.
+NumPy and Numba have no such type, so no Python function can compute with them. The CUDA backend brings functions for
+some built-in operators (those with an `int128_identity`, `built_in.Facts`); the CPU backend takes none.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Numba's compiler for the engine, and its machine code on disk.
 
 Numba's own cache loads whatever its files hold, and an index and its files can be mixed up. So `kernel_cache` keeps
-each kernel as an entry of its own, which is checked before anything is made of it. This module must never know
-what a function does.
+each kernel as an entry of its own, which is checked before anything is made of it.
 """
 
 import hashlib

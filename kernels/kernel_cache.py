@@ -2,7 +2,7 @@
 
 The folder is ``$DASK_GPUSCAN_CACHE``, else ``$XDG_CACHE_HOME/dask-gpuscan``, else ``~/.cache/dask-gpuscan``.
 Where nothing can be written, nothing is kept. A digest guards against damage, not against other users: a folder
-that they could write into is not used. This module must never know what an entry holds.
+that they could write into is not used.
 """
 
 import contextlib

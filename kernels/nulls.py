@@ -1,13 +1,11 @@
-"""Where the missing elements of an array are: nowhere, in band (NaN, NaT), or in a mask beside the data.
-
-Only positions are described here, in terms that a kernel reads element by element. What a missing
-element does to a scan is the caller's business.
-"""
+"""Where the missing elements of an array are: nowhere, in band (NaN, NaT), or in a mask beside the data."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from .arrays import brief
 
 NAT = np.iinfo(np.int64).min
 """The integer that NumPy and pandas store for a missing time."""
@@ -31,7 +29,7 @@ def missing_in_band(values: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Mask:
-    """Missing elements are told by a mask: bits, as in Arrow, or bytes, as in pandas.
+    """Missing elements are those of a mask: bits, as in Arrow, or bytes, as in pandas.
 
     Parameters
     ----------
@@ -49,6 +47,9 @@ class Mask:
     offset: int
     shift: int
     null: int
+
+    def __repr__(self) -> str:
+        return f"Mask({brief(self.buffer)}, offset={self.offset}, shift={self.shift}, null={self.null})"
 
 
 Nulls = InBand | Mask | None

@@ -8,7 +8,6 @@ call themselves for the rest of a tuple would take most of a kernel's compile ti
 # Numba reads the parameters of intrinsics.
 # mypy: disable-error-code="no-untyped-def"
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -101,30 +100,30 @@ def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
 # --- a scalar, or a tuple of scalars ---------------------------------------------------------------
 
 
-def kinds(kind: Any) -> list[Any]:
+def kinds(kind):
     """The types of the elements of a tuple; of a scalar, its own."""
     return list(kind) if isinstance(kind, types.BaseTuple) else [kind]
 
 
-def parts(builder: Any, kind: Any, value: Any) -> list[Any]:
+def parts(builder, kind, value):
     """The elements of a tuple; a scalar itself."""
     if isinstance(kind, types.BaseTuple):
-        return cgutils.unpack_tuple(builder, value, len(kind))  # type: ignore[no-any-return]
+        return cgutils.unpack_tuple(builder, value, len(kind))
     return [value]
 
 
-def form(given: Any, found: Sequence[Any]) -> Any:
+def form(given, found):
     """The type of a tuple of these where `given` is a tuple, else of the one."""
     return types.Tuple(found) if isinstance(given, types.BaseTuple) else found[0]
 
 
-def whole(context: Any, builder: Any, kind: Any, values: Sequence[Any]) -> Any:
+def whole(context, builder, kind, values):
     """A tuple of values, or the one."""
     is_tuple = isinstance(kind, types.BaseTuple)
     return context.make_tuple(builder, kind, values) if is_tuple else values[0]
 
 
-def converted(context: Any, builder: Any, like: Any, kind: Any, value: Any) -> Any:
+def converted(context, builder, like, kind, value):
     """Convert a scalar or tuple to the types of `like`."""
     each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
     return whole(context, builder, like, [context.cast(builder, *one) for one in each])
@@ -139,7 +138,7 @@ def _compiled(token: str, role: str) -> Any:
     return None if function is None else rebuild(function, numba.njit(boundscheck=True, **OPTIONS))
 
 
-def resolve(typing_context: Any, function: Any, arguments: Sequence[Any]) -> tuple[Any, Any]:
+def resolve(typing_context, function, arguments):
     """Return the type that a compiled function answers with, and what generates a call of it.
 
     Intrinsics stand for calls by it: a function in between would have to be compiled itself.
@@ -147,7 +146,7 @@ def resolve(typing_context: Any, function: Any, arguments: Sequence[Any]) -> tup
     kind = types.Dispatcher(function)
     inner = typing_context.resolve_function_type(kind, tuple(arguments), {})
 
-    def argument(context: Any, builder: Any, values: Sequence[Any], k: int) -> Any:
+    def argument(context, builder, values, k):
         wanted = inner.args[k]
         if isinstance(wanted, (types.StarArgTuple, types.StarArgUniTuple)):
             return context.make_tuple(builder, wanted, values[k:])
@@ -155,21 +154,21 @@ def resolve(typing_context: Any, function: Any, arguments: Sequence[Any]) -> tup
             return context.get_dummy_value()
         return context.cast(builder, values[k], arguments[k], wanted)
 
-    def generate(context: Any, builder: Any, values: Sequence[Any]) -> Any:
+    def generate(context, builder, values):
         given = [argument(context, builder, values, k) for k in range(len(inner.args))]
         return context.get_function(kind, inner)(builder, given)
 
     return inner.return_type, generate
 
 
-def _call(typing_context: Any, role: str, op: Any, kinds_: Sequence[Any]) -> tuple[Any, Any]:
+def _call(typing_context, role, op, kinds_):
     """Return the type that a function of an operator answers with, and what generates a call of it."""
     place = ROLES.index(role)
     taken = list(op.values[place])
     function = _compiled(op.token, role)
     answer, generate = resolve(typing_context, function, (*taken, *kinds_))
 
-    def call(context: Any, builder: Any, value: Any, given: Sequence[Any]) -> Any:
+    def call(context, builder, value, given):
         values = cgutils.create_struct_proxy(op)(context, builder, value).values
         numbers = cgutils.unpack_tuple(builder, builder.extract_value(values, place), len(taken))
         return generate(context, builder, [*numbers, *given])
@@ -182,7 +181,7 @@ def combine(typing_context, op, a, b):
     """State of `a` followed by `b`."""
     answer, call = _call(typing_context, "combine", op, (a, b))
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return call(context, builder, args[0], args[1:])
 
     return answer(op, a, b), codegen
@@ -195,7 +194,7 @@ def lift(typing_context, op, element):
         return element(op, element), lambda context, builder, signature, args: args[1]
     answer, call = _call(typing_context, "lift", op, kinds(element))
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return call(context, builder, args[0], parts(builder, element, args[1]))
 
     return answer(op, element), codegen
@@ -208,7 +207,7 @@ def lower(typing_context, op, state):
         return state(op, state), lambda context, builder, signature, args: args[1]
     answer, call = _call(typing_context, "lower", op, (state,))
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return call(context, builder, args[0], args[1:])
 
     return answer(op, state), codegen

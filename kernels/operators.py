@@ -1,8 +1,10 @@
 """The operator: an associative combination with identity over a small state; made by users, restarted, checked.
 
-An operator is plain Python functions and constants: every backend compiles the same ones. This module
-must never know how arrays are laid out or which backend runs.
+An operator is plain Python functions and constants: every backend compiles the same ones.
 """
+
+# Numba reads the operators' functions.
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ class Operator:
         Number of input arrays; by default the number of parameters of `lift`, else the size of
         the identity.
     null_identity : bool, default False
-        Whether "nothing yet" is better told by a null than by the identity, as for a minimum.
+        Whether what no element has been combined into is better a null than the identity, as for a minimum.
     in_order : bool, default False
         Whether floating-point states must be combined element by element, because states of many
         elements overflow where such a walk does not, as products do.
@@ -85,7 +87,7 @@ class Operator:
     --------
     >>> op = Operator(lambda a, b: a + b, 0, name="plus")
     >>> op
-    Operator('plus')
+    Operator('plus', inputs=1, identity=0)
     """
 
     combine: Callable[..., Any]
@@ -132,7 +134,8 @@ class Operator:
         return self.identity(*dtypes) if callable(self.identity) else self.identity
 
     def __repr__(self) -> str:
-        return f"Operator({self.name!r})"
+        identity = "<by dtype>" if callable(self.identity) else self.identity
+        return f"Operator({self.name!r}, inputs={self.inputs}, identity={identity})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Operator) and self.token == other.token
@@ -283,10 +286,10 @@ def segmented(op: Operator) -> Operator:
         inner = op.identity_for(*dtypes[1:])
         return (False, *inner) if isinstance(inner, tuple) else (False, inner)
 
-    def combine_scalar(a: Any, b: Any) -> Any:
+    def combine_scalar(a, b):
         return b if b[0] else (a[0], base_combine(a[1], b[1]))
 
-    def combine_tuple(a: Any, b: Any) -> Any:
+    def combine_tuple(a, b):
         return b if b[0] else (a[0], *base_combine(a[1:], b[1:]))
 
     # The form of the state follows from the form of the identity, whatever the dtype.
@@ -313,16 +316,16 @@ def _segmented_lift(base: Any, inputs: int, is_tuple: bool) -> Callable[..., Any
 
 
 def _segmented_lower(base: Any, is_tuple: bool) -> Callable[..., Any]:
-    def scalar(s: Any) -> Any:
+    def scalar(s):
         return s[1]
 
-    def lowered_scalar(s: Any) -> Any:
+    def lowered_scalar(s):
         return base(s[1])
 
-    def state(s: Any) -> Any:
+    def state(s):
         return s[1:]
 
-    def lowered_state(s: Any) -> Any:
+    def lowered_state(s):
         return base(s[1:])
 
     if is_tuple:

@@ -12,6 +12,9 @@ both, and what follows is of no effect. So a bound is never farther from 1 than 
 bits, (exponent + shift) << POINT | fraction, with shifts by which the largest stays below the smallest until they meet.
 """
 
+# Numba reads the operators' functions.
+# mypy: disable-error-code="no-untyped-def"
+
 import math
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -70,17 +73,17 @@ def product(dtype: np.dtype, states: bool = False) -> Operator:
     tick = 1 << POINT - int(np.finfo(dtype).nmant)
     one_high, one_low = 1 + down << POINT, 1 + up << POINT
 
-    def bound(number: Any, exponent: Any) -> Any:
+    def bound(number, exponent):
         """Tell a number from ONE to below 2 * ONE as a bound."""
         return np.int64(number) - ONE + (exponent << POINT)
 
-    def times(size: Any, exponent: Any, by: Any) -> Any:
+    def times(size, exponent, by):
         power = min(max(exponent + (by >> POINT), -2000), 2000)  # farther ones are no bounds
         number = size * kind((by & FRACTION) + ONE)
         small = number < ONE
         return bound(number + number if small else number, power - small)
 
-    def combine(a: Any, b: Any) -> Any:
+    def combine(a, b):
         size = abs(a[0])
         if (
             not 0.0 < size <= 1.0
@@ -97,7 +100,7 @@ def product(dtype: np.dtype, states: bool = False) -> Operator:
             smallest,
         )
 
-    def lift(x: Any) -> Any:
+    def lift(x):
         if not math.isfinite(x) or x == 0.0:
             return (kind(x), 0, one_high, one_low)
         mantissa, exponent = math.frexp(x)
@@ -106,7 +109,7 @@ def product(dtype: np.dtype, states: bool = False) -> Operator:
         smallest = one_low if grows else bound(size, exponent + up)
         return (kind(mantissa), exponent, largest, smallest)
 
-    def again(number: Any, exponent: Any, largest: Any, smallest: Any) -> Any:
+    def again(number, exponent, largest, smallest):
         shift = 0
         if math.isfinite(number) and number != 0.0:
             number, shift = math.frexp(number)

@@ -8,6 +8,7 @@ from .backends import backend_of
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
+from .signature import State
 
 
 def reduce(
@@ -17,7 +18,7 @@ def reduce(
     nulls: Nulls = None,
     axis: int = -1,
     reverse: bool = False,
-    carry_in: Any = None,
+    carry_in: State | None = None,
     dtype: Any = None,
 ) -> Any:
     """Reduce arrays along an axis to a state; equals the carry-out of `scan` with the same arguments.
@@ -34,7 +35,10 @@ def reduce(
 
 
 def reducing(
-    op: Operator, values: Array | tuple[Array, ...], options: ScanOptions, carry_in: Any = None
+    op: Operator,
+    values: Array | tuple[Array, ...],
+    options: ScanOptions,
+    carry_in: State | None = None,
 ) -> Callable[[], Any]:
     """Begin to reduce; return a function that waits for the state."""
     arrays = scan_inputs(op, values, options.axis)

@@ -8,6 +8,7 @@ from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .reduce import scan_inputs
+from .signature import State
 
 
 def scan(
@@ -18,7 +19,7 @@ def scan(
     axis: int = -1,
     exclusive: bool = False,
     reverse: bool = False,
-    carry_in: Any = None,
+    carry_in: State | None = None,
     dtype: Any = None,
     mark_nulls: bool = False,
     carry_out: bool = True,

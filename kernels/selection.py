@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, check_columns, check_one_length, is_array
+from .arrays import Array, brief, check_columns, check_one_length, is_array
 from .nulls import Nulls
 from .operators import Operator
 
@@ -80,6 +80,10 @@ class Predicate:
     def __reduce__(self) -> Any:
         return Predicate, (self.counter, self.inputs, self.nulls)
 
+    def __repr__(self) -> str:
+        inputs = ", ".join(map(brief, self.inputs))
+        return f"Predicate({getattr(self.function, '__name__', '')}, inputs=({inputs}))"
+
     @property
     def arrays(self) -> list[Array]:
         """The inputs that are arrays."""
@@ -123,6 +127,10 @@ class Runs:
     nulls: tuple[Nulls, ...]
     last: bool = False
     continues: bool = False
+
+    def __repr__(self) -> str:
+        keys = ", ".join(map(brief, self.keys))
+        return f"Runs(keys=({keys}), last={self.last}, continues={self.continues})"
 
     @property
     def arrays(self) -> list[Array]:

@@ -1,8 +1,7 @@
 """Python functions as content: a fingerprint that follows their code, and a rebuild that compiles what they call.
 
 Two functions with the same code, constants, defaults, closure and helpers have the same fingerprint
-wherever and whenever they were defined, which is what graph names and kernel caches need. This module
-must never know what the functions compute, nor which compiler they are rebuilt for.
+wherever and whenever they were defined, which is what graph names and kernel caches need.
 """
 
 import builtins

@@ -1,5 +1,6 @@
 """Fixtures and Hypothesis settings for all tests."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,10 @@ from dask_gpuscan.kernels.cpu import outputs
 
 from backends import Backend, Cuda, has_cuda
 
+# One folder of compiled kernels for all workers, subprocesses and runs; entries are found by content.
+KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
+os.environ.setdefault("DASK_GPUSCAN_CACHE", str(KERNELS))
+
 settings.register_profile(
     "default",
     deadline=None,  # the first example of a kind compiles a kernel
@@ -24,10 +29,18 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
+# Compilers make and keep so many objects that looking for garbage among them took a seventh of the time.
+gc.freeze()
+gc.set_threshold(100_000, 50, 50)
 
 BACKENDS = [pytest.param(Backend(), id="cpu")]
 if has_cuda():
     BACKENDS.append(pytest.param(Cuda(), id="cuda", marks=pytest.mark.gpu))
+
+
+def pytest_collection_modifyitems(items):
+    """Start with the longest tests, so that all cores have work until the end."""
+    items.sort(key=lambda item: "slow" not in item.keywords)
 
 
 @pytest.fixture(params=BACKENDS, scope="session")

@@ -61,8 +61,8 @@ class ArrayScan:
         )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
-        carrier = aggregates[0][0]
-        return carrier, kernels.fold(carrier, [state for _, state in aggregates])
+        carry_operator = aggregates[0][0]
+        return carry_operator, kernels.fold(carry_operator, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
         arrays, options = _blocks(block), self.options

@@ -58,7 +58,7 @@ class ReduceColumn:
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:
-        """Whether states are those of a carrier: plain ones of many elements may overflow where a walk does not."""
+        """Whether states are a carry operator's: plain ones of many elements may overflow where a walk does not."""
         return kernels.carry_operator(self.reduction.op, dtype) is not self.reduction.op
 
     def _inputs(

@@ -13,11 +13,12 @@ from ..operator_calls import as_constant_as
 from ..operators import Operator
 from ..options import ScanOptions
 from ..selection import Runs
-from ..signature import Signature, StateForm, as_state, joined, signature_of
+from ..signature import Signature, State, StateForm, as_state, joined, signature_of
 from .by_key_visitors import ReduceRuns, ScanRuns
 from .engine import walk_codes
 from .launch import (
     WORD,
+    Kernel,
     array_type,
     arrays_type,
     entry,
@@ -33,6 +34,7 @@ from .launch import (
 )
 from .outputs import empty, shrink
 from .selection import SPACE, kernel_selection, space_for, space_type
+from .selection_visitors import list_rows
 from .steps import Output, Source
 from .visitors import record_type
 
@@ -50,7 +52,7 @@ def reduce_by_key(
     types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
     selection = kernel_selection(runs)
     form = types_.output_form if lower else types_.state_form
-    nulls: Any = type(options.nulls)
+    nulls: type = type(options.nulls)
     firsts = empty(selection.length, WORD) if starts else None
     outs = [empty(selection.length, d) for d in form.fields]
     work = ReduceRuns(
@@ -66,7 +68,7 @@ def reduce_by_key(
 
     def make_space(tile: int) -> Any:
         states = [np.empty(tile + 1, d) for d in types_.state]
-        return space_for(tile, states=joined(states, types_.scalar_state))
+        return space_for(tile, (list_rows,), states=joined(states, types_.scalar_state))
 
     count, _ = _walk(kernel, op, types_, work, types_.identity, selection.length, make_space)
     first = None if firsts is None else shrink(firsts, count)
@@ -78,9 +80,9 @@ def scan_by_key(
     runs: Runs,
     values: tuple[np.ndarray, ...],
     options: ScanOptions,
-    carry_in: Any,
+    carry_in: State | None,
     *,
-    saw_null: Any,
+    saw_null: np.ndarray | None,
     carry_out: bool,  # which costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
@@ -89,7 +91,7 @@ def scan_by_key(
     if carry_in is not None:
         carry = as_state(carry_in, types_, "carry_in")
     selection = kernel_selection(runs)
-    nulls: Any = type(options.nulls)
+    nulls: type = type(options.nulls)
     outs = [empty(selection.length, d) for d in types_.outputs]
     work = ScanRuns(
         _source(op, types_, values, options),
@@ -100,18 +102,22 @@ def scan_by_key(
         runs.last,
     )
     kernel = _scan_kernel(op, types_, selection.kind, nulls)
-    _, end = _walk(kernel, op, types_, work, carry, selection.length, space_for)
+    _, end = _walk(kernel, op, types_, work, carry, selection.length, _space)
     if saw_null is not None and isinstance(options.nulls, InBand):
         saw_null[0] |= any(missing_in_band(v).any() for v in values)
     return joined(outs, types_.scalar_output), end if carry_out else None
 
 
+def _space(tile: int) -> Any:
+    return space_for(tile, (list_rows,))
+
+
 def _walk(
-    kernel: Any,
+    kernel: Kernel,
     op: Operator,
     types_: Signature,
     work: Any,
-    carry: Any,
+    carry: State,
     length: int,
     make_space: Callable[[int], Any],
 ) -> tuple[int, Any]:
@@ -163,13 +169,13 @@ def by_code(
     values: tuple[np.ndarray, ...],
     groups: int,
     options: ScanOptions,
-    carry_in: Any,
+    carry_in: State | None,
     *,
     write: bool,
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
     types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
-    nulls: Any = type(options.nulls)
+    nulls: type = type(options.nulls)
     table = joined(_group_states(types_, groups, carry_in), types_.scalar_state)
     outs = [empty(len(codes), d) for d in types_.outputs] if write else None
     source = Source(
@@ -184,7 +190,7 @@ def by_code(
     return None if outs is None else joined(outs, types_.scalar_output), table
 
 
-def _group_states(types_: Signature, groups: int, carry_in: Any) -> list[np.ndarray]:
+def _group_states(types_: Signature, groups: int, carry_in: State | None) -> list[np.ndarray]:
     """One array a field, one item a group: the states that are carried in, then identities."""
     pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
     table = [np.full(groups, part, d) for part, d in pairs]
@@ -200,8 +206,8 @@ def _group_states(types_: Signature, groups: int, carry_in: Any) -> list[np.ndar
 
 @lru_cache(maxsize=4096)
 def _reduce_kernel(
-    op: Operator, types_: Signature, selection: Any, nulls: type, starts: bool, lower: bool
-) -> Any:
+    op: Operator, types_: Signature, selection: types.Type, nulls: type, starts: bool, lower: bool
+) -> Kernel:
     form = types_.output_form if lower else types_.state_form
     work = record_type(
         ReduceRuns,
@@ -217,7 +223,7 @@ def _reduce_kernel(
 
 
 @lru_cache(maxsize=4096)
-def _scan_kernel(op: Operator, types_: Signature, selection: Any, nulls: type) -> Any:
+def _scan_kernel(op: Operator, types_: Signature, selection: types.Type, nulls: type) -> Kernel:
     work = record_type(
         ScanRuns,
         source=source_type(op, types_, nulls, "C"),
@@ -230,13 +236,13 @@ def _scan_kernel(op: Operator, types_: Signature, selection: Any, nulls: type) -
     return _kernel(op, types_, work, SPACE)
 
 
-def _kernel(op: Operator, types_: Signature, work: Any, space: Any) -> Any:
+def _kernel(op: Operator, types_: Signature, work: types.Type, space: types.Type) -> Kernel:
     form = StateForm((WORD, *types_.state), False)
     return tiles_kernel(_combines(op, types_), form, work, space)
 
 
 @lru_cache(maxsize=4096)
-def _codes_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+def _codes_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
     source = source_type(op, types_, nulls)
     output = output_type(types_, "C") if write else types.none
     codes = array_type(WORD, True, "C")

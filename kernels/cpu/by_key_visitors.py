@@ -8,7 +8,7 @@ NVR-2016-002, section 5.2.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -18,10 +18,11 @@ from numba.extending import overload
 
 from ..jit import OPTIONS
 from ..operator_calls import combine, kinds, lower, parts, whole
+from ..signature import State
 from .elements import cast, load, store
 from .memory import elements
-from .selection_visitors import flag_rows, list_selected, offset
-from .steps import reduce_line, reduce_step, scan_line
+from .selection_visitors import Selected, flag_rows, list_selected, offset
+from .steps import Arrays, Output, Source, reduce_line, reduce_step, scan_line
 from .visitors import Visitor, register
 
 LONG = 32
@@ -36,7 +37,7 @@ def counting(typing_context, heads, state):
     """Return ``(heads, *state)``."""
     answer = types.Tuple([heads, *kinds(state)])
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return whole(context, builder, answer, [args[0], *parts(builder, state, args[1])])
 
     return answer(heads, state), codegen
@@ -46,7 +47,7 @@ def counting(typing_context, heads, state):
 def inner(typing_context, like, state):
     """Return the state of the open run, in the form of `like`, out of ``(heads, *state)``."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         fields = parts(builder, state, args[1])[1:]
         each = zip(fields, kinds(state)[1:], kinds(like), strict=True)
         return whole(context, builder, like, [context.cast(builder, *one) for one in each])
@@ -68,13 +69,13 @@ def _answer(op, lowers, like, state):
 class ReduceRuns(NamedTuple):
     """One state a run, and where each starts."""
 
-    source: Any
-    selection: Any
-    sequential: Any
-    starts: Any
-    outs: Any
-    lowers: Any
-    like: Any
+    source: Source
+    selection: Selected
+    sequential: bool
+    starts: np.ndarray | None
+    outs: Arrays
+    lowers: bool | None
+    like: State
 
 
 @numba.njit(forceinline=True, **OPTIONS)
@@ -84,7 +85,7 @@ def _reduce(source, sequential, state, start, stride, size):
     Inlined, and given no more of a visitor than it needs, because runs may be short.
     """
     while size >= LONG and not sequential:
-        block = min(size, BLOCK)
+        block = size if size < BLOCK else BLOCK
         state, _ = reduce_line(source, state, start, stride, block)
         start, size = start + block * stride, size - block
     for i in range(size):
@@ -140,12 +141,12 @@ register(ReduceRuns, Visitor(_observe_reduce, _emit_reduce, finish=_finish_reduc
 class ScanRuns(NamedTuple):
     """A scan that restarts at selected rows, from the first row to the last or, in reverse, from the last."""
 
-    source: Any
-    output: Any
-    selection: Any
-    sequential: Any
-    length: Any
-    reverse: Any
+    source: Source
+    output: Output
+    selection: Selected
+    sequential: bool
+    length: int
+    reverse: bool
 
 
 @numba.njit(**OPTIONS)

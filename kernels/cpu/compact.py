@@ -19,11 +19,12 @@ from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
 from .engine import TILE
-from .launch import WORD, array_type, tiles_kernel, walk
+from .launch import WORD, Kernel, array_type, tiles_kernel, walk
 from .memory import address_of
 from .outputs import empty, shrink
 from .scan import scan
 from .selection import SPACE, kernel_selection, space_for
+from .selection_visitors import count_rows, list_rows
 from .shared import address
 from .visitors import record_type
 
@@ -54,10 +55,10 @@ def compact(
         address_of(columns),
         in_place,
         address(compiled.move_rows),
-        address(compiled.place_rows),
+        address(compiled.place_rows) if in_place else 0,
     )
     kernel = _compact_kernel(selected.kind)
-    make_space = partial(space_for, bytes_a_row=bytes_a_row)
+    make_space = partial(space_for, uses=(count_rows, list_rows), bytes_a_row=bytes_a_row)
     count = _walk_counting(kernel, work, length, make_space=make_space)
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else shrink(out, count)
@@ -87,7 +88,8 @@ def run_lengths(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
     carries = (np.zeros(1, WORD), np.zeros(1, WORD))
     work = compiled.Lengths(selected.args, starts, lengths, length)
     kernel = _lengths_kernel(selected.kind)
-    walk(kernel, LATEST, work, PAIR, (0, 0), carries, length, make_space=space_for)
+    make_space = partial(space_for, uses=(list_rows,))
+    walk(kernel, LATEST, work, PAIR, (0, 0), carries, length, make_space=make_space)
     count = int(carries[0][0])
     return shrink(starts, count), shrink(lengths, count)
 
@@ -106,7 +108,7 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[n
     return outs
 
 
-def _sums(a: Any, b: Any) -> Any:
+def _sums(a, b):  # type: ignore[no-untyped-def]
     # compilers take for granted that integers do not wrap around
     return (a[0] + b[0] if a[0] <= MOST - b[0] else MOST, min(a[1], b[1]))
 
@@ -115,7 +117,7 @@ _TOTAL = Operator(_sums, (0, 0), lambda n: (max(n, 0), min(n, 0)), name="total")
 """State: (sum of what is not negative, or MOST if that is less; least number)."""
 
 
-def _walk_counting(kernel: Any, work: Any, length: int, **options: Any) -> int:
+def _walk_counting(kernel: Kernel, work: Any, length: int, **options: Any) -> int:
     """Let a visitor walk whose state is a count; return the last one."""
     carries = np.zeros(1, WORD)
     walk(kernel, BUILT_IN["add"], work, COUNT, 0, carries, length, **options)
@@ -164,28 +166,28 @@ def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _compact_kernel(selection: Any) -> Any:
+def _compact_kernel(selection: types.Type) -> Kernel:
     words = dict.fromkeys(compiled.Compact._fields, types.int64)
     work = record_type(compiled.Compact, **{**words, "selection": selection})
     return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
 
 
 @lru_cache(maxsize=4096)
-def _flags_kernel(selection: Any) -> Any:
+def _flags_kernel(selection: types.Type) -> Kernel:
     out = array_type(np.dtype(np.uint8), layout="C")
     work = record_type(compiled.HeadFlags, selection=selection, out=out)
     return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
 
 
 @lru_cache(maxsize=4096)
-def _lengths_kernel(selection: Any) -> Any:
+def _lengths_kernel(selection: types.Type) -> Kernel:
     to, word = array_type(WORD, layout="C"), types.int64
     work = record_type(compiled.Lengths, selection=selection, starts=to, lengths=to, length=word)
     return tiles_kernel(LATEST, PAIR, work, SPACE)
 
 
 @lru_cache(maxsize=1)
-def _repeat_kernel() -> Any:
+def _repeat_kernel() -> Kernel:
     columns = types.Array(types.int64, 2, "C")
     work = record_type(compiled.Repeat, lengths=array_type(WORD, True), columns=columns)
     return tiles_kernel(BUILT_IN["add"], COUNT, work)

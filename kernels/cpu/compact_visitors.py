@@ -9,7 +9,7 @@ and Garland, NVR-2016-002, sections 4.4 and 5.2.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -26,6 +26,7 @@ from .selection_visitors import (
     LIST_ROWS,
     OFFSETS,
     SPACE,
+    Selected,
     count_selected,
     flag_rows,
     list_selected,
@@ -56,11 +57,11 @@ class Compact(NamedTuple):
     `columns` is the address of the words `COLUMNS`; `move` and `place` are `move_rows` and `place_rows`.
     """
 
-    selection: Any
-    columns: Any
-    in_place: Any
-    move: Any
-    place: Any
+    selection: Selected
+    columns: int
+    in_place: bool
+    move: int
+    place: int
 
 
 @numba.njit(**OPTIONS)
@@ -186,8 +187,8 @@ register(Compact, Visitor(_observe, _emit))
 class HeadFlags(NamedTuple):
     """Which rows are selected is written as flags."""
 
-    selection: Any
-    out: Any
+    selection: Selected
+    out: np.ndarray
 
 
 @numba.njit(**OPTIONS)
@@ -203,10 +204,10 @@ register(HeadFlags, Visitor(_observe_head_flags))
 class Lengths(NamedTuple):
     """Selected rows' positions are written, and how far it is from each to the next; the state is `LATEST`'s."""
 
-    selection: Any
-    starts: Any
-    lengths: Any
-    length: Any
+    selection: Selected
+    starts: np.ndarray
+    lengths: np.ndarray
+    length: int
 
 
 @numba.njit(**OPTIONS)
@@ -244,8 +245,8 @@ register(Lengths, Visitor(_observe_lengths, _emit_lengths, finish=_finish_length
 class Repeat(NamedTuple):
     """Entries of columns are written as often as `lengths` says; the state is the sum of the lengths."""
 
-    lengths: Any
-    columns: Any
+    lengths: np.ndarray
+    columns: np.ndarray
 
 
 @numba.njit(**OPTIONS)

@@ -7,7 +7,6 @@ Each takes one array and a scalar, or a tuple of arrays and a tuple of scalars.
 # mypy: disable-error-code="no-untyped-def"
 
 from functools import reduce
-from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -18,7 +17,7 @@ from ..nulls import NAT
 from ..operator_calls import converted, form, kinds, parts, whole
 
 
-def _place(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
+def _place(context, builder, kind, array, i):
     array = context.make_array(kind)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, kind, array, [i], wraparound=False)
 
@@ -29,7 +28,7 @@ def load(typing_context, arrays, i):
     found = [k.dtype if isinstance(k, types.Array) else k for k in kinds(arrays)]
     answer = form(arrays, found)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         values = parts(builder, arrays, args[0])
         for k, kind in enumerate(kinds(arrays)):
             if isinstance(kind, types.Array):
@@ -44,7 +43,7 @@ def load(typing_context, arrays, i):
 def store(typing_context, arrays, i, value):
     """Write element `i` of an array or of a tuple of arrays; of None, nothing."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         if not isinstance(arrays, types.NoneType):
             targets, values = parts(builder, arrays, args[0]), parts(builder, value, args[2])
             for kind, array, found, part in zip(
@@ -63,7 +62,7 @@ def cast(typing_context, like, value):
     """Convert a scalar or tuple to the types of `like`."""
     answer = types.unliteral(like)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return converted(context, builder, answer, value, args[1])
 
     return answer(like, value), codegen
@@ -76,7 +75,7 @@ def cast(typing_context, like, value):
 def is_nan(typing_context, element):
     """Tell whether a scalar is NaN; integers never are."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return _nan(context, builder, element, args[0])
 
     return types.boolean(element), codegen
@@ -86,13 +85,13 @@ def is_nan(typing_context, element):
 def is_null(typing_context, nulls, element, i):
     """Tell whether element `i` is missing: never (None), in band (bool) or by a mask (tuple)."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return null(context, builder, (nulls, element), *args)
 
     return types.boolean(nulls, element, types.int64), codegen
 
 
-def null(context: Any, builder: Any, given: Any, nulls: Any, element: Any, i: Any) -> Any:
+def null(context, builder, given, nulls, element, i):
     """Generate what `is_null` tells of nulls and an element of the types `given`."""
     if isinstance(given[0], types.NoneType):
         return cgutils.false_bit
@@ -105,7 +104,7 @@ def null(context: Any, builder: Any, given: Any, nulls: Any, element: Any, i: An
     return reduce(builder.or_, found)
 
 
-def _nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _nan(context, builder, kind, value):
     if isinstance(kind, types.Complex):
         number = context.make_complex(builder, kind, value)
         return builder.or_(
@@ -116,7 +115,7 @@ def _nan(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return cgutils.false_bit
 
 
-def _masked(context: Any, builder: Any, kind: Any, mask: Any, i: Any) -> Any:
+def _masked(context, builder, kind, mask, i):
     buffer, offset, shift, missing = cgutils.unpack_tuple(builder, mask, 4)
     one = ir.Constant(ir.IntType(64), 1)
     at = builder.add(offset, i)

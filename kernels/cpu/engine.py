@@ -14,16 +14,18 @@ Prefix Scan with Decoupled Look-back* (NVR-2016-002), section 4.
 # mypy: disable-error-code="no-untyped-def"
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
+import numpy as np
 from numba.core import types
 
 from ..jit import OPTIONS, cached_njit
 from ..operator_calls import combine
+from ..signature import State
 from .elements import cast, load, store
 from .memory import borrow, load_acquire, store_release, take_ticket
-from .steps import scan_lanes, scan_line, scan_step
+from .steps import Arrays, scan_lanes, scan_line, scan_step
 from .visitors import emit, finish, looks_back, observe
 
 TILE = 16384
@@ -49,9 +51,9 @@ TICKET, FAILED, STATUS = 0, 1, 2
 class States(NamedTuple):
     """The states of a walk: the identity, the carries of all lines, and the aggregates of this line's tiles."""
 
-    identity: Any
-    carries: Any
-    aggregates: Any
+    identity: State
+    carries: Arrays
+    aggregates: Arrays
 
 
 class Tiles(NamedTuple):
@@ -60,10 +62,10 @@ class Tiles(NamedTuple):
     Tiles that are `sequential` are observed from their prefix rather than from the identity, by one thread.
     """
 
-    line: Any
-    length: Any
-    size: Any
-    sequential: Any
+    line: int
+    length: int
+    size: int
+    sequential: bool
 
 
 @cached_njit
@@ -77,13 +79,14 @@ def walk_tiles(op, work, space, states, tiles, control, leader):
     work, space, states, control = borrow(work), borrow(space), borrow(states), borrow(control)
     identity, carries, aggregates = states.identity, states.carries, states.aggregates
     prefix = load(carries, tiles.line)
-    folded = 0
+    folded = np.int64(0)  # a literal 0 would have `look_back` compiled twice
     while True:
         ticket = take_ticket(control, TICKET)
         if ticket >= count:
             break
         first = ticket * tiles.size
-        size = min(tiles.size, tiles.length - first)
+        left = tiles.length - first
+        size = tiles.size if left > tiles.size else left
         start = prefix if tiles.sequential else identity
         aggregate, memo = observe(work, space, start, first, size)
         if tiles.sequential:
@@ -118,25 +121,25 @@ def look_back(op, identity, aggregates, control, prefix, folded, until):
 
 
 class Lines(NamedTuple):
-    """``groups * count`` independent lines of `length` elements, `stride` apart.
+    """``groups * number`` independent lines of `length` elements, `stride` apart.
 
     Line `l` of group `g` starts at ``start + g * group_stride + l * line_stride``.
     """
 
-    groups: Any
-    group_stride: Any
-    count: Any
-    line_stride: Any
-    start: Any
-    stride: Any
-    length: Any
+    groups: int
+    group_stride: int
+    number: int
+    line_stride: int
+    start: int
+    stride: int
+    length: int
 
 
 @cached_njit
 def walk_lines(source, output, carries, lines, control):
     """Scan lines, four side by side; threads take panels by ticket. Without `output` they are reduced.
 
-    The carry of line `l` of group `g` is ``carries[g * count + l]``.
+    The carry of line `l` of group `g` is ``carries[g * number + l]``.
     """
     source, output, carries, control = (
         borrow(source),
@@ -144,19 +147,19 @@ def walk_lines(source, output, carries, lines, control):
         borrow(carries),
         borrow(control),
     )
-    panels, stride = (lines.count + 31) // 32, lines.stride
+    panels, stride = (lines.number + 31) // 32, lines.stride
     while True:
         ticket = take_ticket(control, TICKET)
         if ticket >= lines.groups * panels:
             break
         group, panel = ticket // panels, ticket % panels
         base = lines.start + group * lines.group_stride
-        end = min(lines.count, 32 * panel + 32)
+        end = min(lines.number, 32 * panel + 32)
         for block in range(0, lines.length, LINE_BLOCK):
             count = min(LINE_BLOCK, lines.length - block)
             line = 32 * panel
             while line + 4 <= end:
-                carry = group * lines.count + line
+                carry = group * lines.number + line
                 first = base + line * lines.line_stride + block * stride
                 before = (
                     load(carries, carry),
@@ -173,7 +176,7 @@ def walk_lines(source, output, carries, lines, control):
                 store(carries, carry + 3, d)
                 line += 4
             while line < end:
-                carry = group * lines.count + line
+                carry = group * lines.number + line
                 first = base + line * lines.line_stride + block * stride
                 state = scan_line(source, output, load(carries, carry), first, stride, count)
                 store(carries, carry, state)

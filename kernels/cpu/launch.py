@@ -15,10 +15,13 @@ from ..jit import load_kernel
 from ..nulls import NAT, InBand, Mask, Nulls
 from ..operator_calls import operator_type
 from ..operators import Operator
-from ..signature import Signature, StateForm, joined
+from ..signature import Signature, State, StateForm, joined
 from .engine import STATUS, TILE, States, Tiles, walk_tiles
-from .steps import Output, Source
+from .steps import Arrays, KernelNulls, Output, Source
 from .visitors import record_type
+
+Kernel = Callable[..., Any]
+"""What calls a compiled kernel."""
 
 WORD = np.dtype(np.int64)
 
@@ -27,12 +30,12 @@ PARALLEL = 1 << 18
 
 
 def walk(
-    kernel: Callable[..., None],
+    kernel: Kernel,
     op: Operator,
     work: Any,
     form: StateForm,
-    identity: Any,
-    carries: Any,
+    identity: State,
+    carries: Arrays,
     length: int,
     *,
     line: int = 0,
@@ -124,7 +127,7 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
         raise failures[0]
 
 
-def null_arguments(nulls: Nulls) -> Any:
+def null_arguments(nulls: Nulls) -> KernelNulls:
     """Missing elements as a kernel reads them, of `nulls_type`."""
     if isinstance(nulls, Mask):
         return (nulls.buffer, nulls.offset, nulls.shift, nulls.null)
@@ -150,27 +153,27 @@ def _null_value(dtype: np.dtype, mark: bool) -> Any:
 # --- compiled kernels: one for each operator, types and kind of nulls ------------------------------
 
 
-def array_type(dtype: np.dtype, readonly: bool = False, layout: str = "A") -> Any:
+def array_type(dtype: np.dtype, readonly: bool = False, layout: str = "A") -> types.Type:
     """By default any stride, so that one kernel serves sliced, reversed and read-only arrays alike."""
     return types.Array(numba.from_dtype(dtype), 1, layout, readonly=readonly)
 
 
-def arrays_type(form: StateForm, layout: str = "A") -> Any:
+def arrays_type(form: StateForm, layout: str = "A") -> types.Type:
     """One array a field."""
     return joined_type([array_type(d, layout=layout) for d in form.fields], form.scalar)
 
 
-def state_type(form: StateForm) -> Any:
+def state_type(form: StateForm) -> types.Type:
     """A scalar, or a tuple of one scalar a field."""
     return joined_type([numba.from_dtype(d) for d in form.fields], form.scalar)
 
 
-def joined_type(kinds: list[Any], scalar: bool) -> Any:
+def joined_type(kinds: list[types.Type], scalar: bool) -> types.Type:
     """The type of what `joined` returns for values of these types."""
     return kinds[0] if scalar else types.Tuple(kinds)
 
 
-def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A") -> Any:
+def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A") -> types.Type:
     """The type of a `Source`: of arrays of any stride, or of contiguous ones."""
     return record_type(
         Source,
@@ -181,7 +184,7 @@ def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A")
     )
 
 
-def output_type(types_: Signature, layout: str = "A") -> Any:
+def output_type(types_: Signature, layout: str = "A") -> types.Type:
     """The type of an `Output`."""
     return record_type(
         Output,
@@ -196,14 +199,16 @@ CONTROL = array_type(np.dtype(np.int64))
 """The type of the control array."""
 
 
-def nulls_type(nulls: type) -> Any:
+def nulls_type(nulls: type) -> types.Type:
     """What says that elements are missing: a mask as four numbers, a flag, or None."""
     word = types.int64
     mask = types.Tuple([array_type(np.dtype(np.uint8), True), word, word, word])
     return mask if nulls is Mask else types.boolean if nulls is InBand else types.none
 
 
-def tiles_kernel(op: Operator, form: StateForm, work: Any, space: Any = types.none) -> Any:
+def tiles_kernel(
+    op: Operator, form: StateForm, work: types.Type, space: types.Type = types.none
+) -> Kernel:
     """Compile the walk of a visitor of type `work` over tiles, or load it from the cache on disk."""
     word, flag, state, arrays = types.int64, types.boolean, state_type(form), arrays_type(form)
     states = record_type(States, identity=state, carries=arrays, aggregates=arrays)
@@ -211,6 +216,7 @@ def tiles_kernel(op: Operator, form: StateForm, work: Any, space: Any = types.no
     return entry(walk_tiles, (operator_type(op), work, space, states, tiles, CONTROL, flag))
 
 
-def entry(function: Any, arguments: tuple[Any, ...]) -> Any:
+def entry(function: Any, arguments: tuple[types.Type, ...]) -> Kernel:
     """Return what calls a kernel for arguments of these types, without looking at their types again."""
-    return load_kernel(function, arguments).entry_point
+    kernel: Kernel = load_kernel(function, arguments).entry_point
+    return kernel

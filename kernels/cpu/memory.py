@@ -21,7 +21,7 @@ from numba.np.arrayobj import populate_array
 def read(typing_context, address, like):
     """Read a number of the type of `like` at an address, aligned or not."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         kind = context.get_data_type(signature.args[1])
         return builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=1)
 
@@ -32,7 +32,7 @@ def read(typing_context, address, like):
 def write(typing_context, address, value):
     """Write a number to an address, aligned or not."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         pointer = builder.inttoptr(args[0], args[1].type.as_pointer())
         builder.store(args[1], pointer, align=1)
         return context.get_dummy_value()
@@ -44,7 +44,7 @@ def write(typing_context, address, value):
 def copy_bytes(typing_context, target, source, count):
     """Copy bytes between addresses whose memory does not overlap."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         void = ir.IntType(8).as_pointer()
         target, source = (builder.inttoptr(a, void) for a in args[:2])
         cgutils.raw_memcpy(builder, target, source, args[2], 1)
@@ -61,7 +61,7 @@ def borrow(typing_context, value):
     other there.
     """
 
-    def forget(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    def forget(context, builder, kind, value):
         if isinstance(kind, types.Array):
             array = context.make_array(kind)(context, builder, value)
             array.meminfo = cgutils.get_null_value(array.meminfo.type)
@@ -72,7 +72,7 @@ def borrow(typing_context, value):
                 value = builder.insert_value(value, forgotten, i)
         return value
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return forget(context, builder, signature.args[0], args[0])
 
     return value(value), codegen
@@ -83,7 +83,7 @@ def elements(typing_context, address, count, like):
     """Return an array of `count` elements of the type of `like` at an address."""
     kind = types.Array(like, 1, "C")
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         array = context.make_array(kind)(context, builder)
         width = context.get_constant(types.intp, like.bitwidth // 8)
         data = builder.inttoptr(args[0], array.data.type)
@@ -101,7 +101,7 @@ def address_of(array: np.ndarray) -> int:
 # --- between threads ---------------------------------------------------------------------------------
 
 
-def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _element(context, builder, signature, args):
     """Pointer to ``array[index]`` (no bounds check, no wrap-around)."""
     array_type = signature.args[0]
     array = context.make_array(array_type)(context, builder, args[0])
@@ -120,7 +120,7 @@ def load_acquire(typing_context, array, index):
     if not _is_word_array(array):
         return None
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return builder.load_atomic(_element(context, builder, signature, args), "acquire", 8)
 
     return types.int64(array, types.intp), codegen
@@ -132,7 +132,7 @@ def store_release(typing_context, array, index, value):
     if not _is_word_array(array):
         return None
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         pointer = _element(context, builder, signature, args)
         builder.store_atomic(args[2], pointer, "release", 8)
         return context.get_dummy_value()
@@ -146,7 +146,7 @@ def take_ticket(typing_context, array, index):
     if not _is_word_array(array):
         return None
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         pointer = _element(context, builder, signature, args)
         one = ir.Constant(ir.IntType(64), 1)
         return builder.atomic_rmw("add", pointer, one, "acq_rel")

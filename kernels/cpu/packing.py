@@ -1,7 +1,4 @@
-"""Packing eight neighbours: the marked ones beside each other, in one instruction on CPUs that have it (AVX-512).
-
-This module must never know what marks rows, nor where tiles start.
-"""
+"""Packing the selected ones of eight neighbours beside each other: one instruction on CPUs that have it (AVX-512)."""
 
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
@@ -44,7 +41,7 @@ def pack(typing_context, source, bits, target, like):
     With None for `like`, the numbers are `source`, `source` + 1 and so on, of 8 bytes.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         counts = isinstance(like, types.NoneType)
         lane = ir.IntType(64 if counts else like.bitwidth)
         vector = ir.VectorType(lane, EIGHT)
@@ -75,7 +72,7 @@ def _is_packed(like: Any) -> bool:
 
 
 def pack_rows(source, stride, width, flags, count, target, like):
-    """Copy marked rows as long as eight are left; return how many rows were looked at, and how many were marked.
+    """Copy selected rows as long as eight are left; return how many rows were looked at, and how many were selected.
 
     Elements are of the type of `like`; of None they are the numbers from `source` on. Without the instruction no
     row is looked at.
@@ -89,13 +86,13 @@ def _pack_rows(source, stride, width, flags, count, target, like):
     step, dense = (1, 0) if isinstance(like, types.NoneType) else (like.bitwidth // 8,) * 2
 
     def pack_them(source, stride, width, flags, count, target, like):
-        row, marked = np.int64(0), np.int64(0)
-        while stride == dense and count - marked >= EIGHT:
+        row, selected = np.int64(0), np.int64(0)
+        while stride == dense and count - selected >= EIGHT:
             word = read(flags + row, ADD_UP)
             bits = (word * GATHER_BITS) >> np.uint64(56)
-            pack(source + row * step, bits, target + marked * width, like)
-            marked += np.int64((word * ADD_UP) >> np.uint64(56))
+            pack(source + row * step, bits, target + selected * width, like)
+            selected += np.int64((word * ADD_UP) >> np.uint64(56))
             row += EIGHT
-        return row, marked
+        return row, selected
 
     return pack_them

@@ -20,11 +20,12 @@ from ..nulls import Mask
 from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
-from ..signature import Signature, StateForm, as_state, joined, signature_of
+from ..signature import Signature, State, StateForm, as_state, joined, signature_of
 from .elements import cast
 from .engine import STATUS, TILE, Lines, fold_states, walk_lines
 from .launch import (
     CONTROL,
+    Kernel,
     arrays_type,
     entry,
     is_sequential,
@@ -39,7 +40,7 @@ from .launch import (
     walk,
 )
 from .outputs import empty
-from .steps import Output, Source, reduce_line, scan_lanes, scan_line
+from .steps import Arrays, Output, Source, reduce_line, scan_lanes, scan_line
 from .visitors import Visitor, record_type, register
 
 
@@ -47,7 +48,7 @@ def scan(
     op: Operator,
     arrays: tuple[np.ndarray, ...],
     options: ScanOptions,
-    carry_in: Any,
+    carry_in: State | None,
     *,
     write: bool,
     waits: bool,  # which costs nothing here
@@ -73,49 +74,17 @@ def scan(
         carry = as_state(carry_in, types_, "carry_in")
     carries = _line_states(carry, types_, lines_shape, flipped)
 
+    nulls, identity = null_arguments(options.nulls), types_.plain_identity
+    source = Source(op, joined(flat, op.inputs == 1), nulls, identity)
     outs = [empty(prod(shape), d) for d in types_.outputs] if write else None
-    kind: Any = type(options.nulls)
-    source = Source(
-        op, flat if op.inputs > 1 else flat[0], null_arguments(options.nulls), types_.plain_identity
-    )
     output = None
     if outs is not None:
-        output = Output(
-            joined(outs, types_.scalar_output),
-            null_values(types_.output_form, options.mark_nulls),
-            options.mark_nulls,
-            options.exclusive,
-        )
-    stride = -inner if options.reverse else inner
-    first = (length - 1) * inner if options.reverse else 0
+        instead = null_values(types_.output_form, options.mark_nulls)
+        to = joined(outs, types_.scalar_output)
+        output = Output(to, instead, options.mark_nulls, options.exclusive)
     states = joined(carries, types_.scalar_state)
-    lines = groups * inner
-    if not is_sequential(op, types_) and (lines == 1 or (lines < 8 and length >= 2 * TILE)):
-        kernel = _tiles_kernel(op, types_, kind, write)
-        for line in range(lines):
-            start = line // inner * length * inner + line % inner + first
-            place = start, stride
-            work = Reduce(source, *place) if output is None else Scan(source, output, *place)
-            walk(
-                kernel,
-                op,
-                work,
-                types_.state_form,
-                types_.plain_identity,
-                states,
-                length,
-                line=line,
-            )
-    else:
-        known = Lines(groups, length * inner, inner, 1, first, stride, length)
-        if inner == 1:
-            known = Lines(1, 0, groups, length, first, stride, length)
-        control = np.zeros(STATUS, np.int64)
-        kernel = _lines_kernel(op, types_, kind, write)
-        with naming(op):
-            run_team(
-                lines * length, control, lambda _: kernel(source, output, states, known, control)
-            )
+    block = groups, length, inner
+    _walk(types_, source, output, type(options.nulls), states, block, options.reverse)
 
     out = None
     if outs is not None:
@@ -142,6 +111,37 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     return joined([f[:lines].reshape(shape)[()] for f in flat], scalar)
 
 
+def _walk(
+    types_: Signature,
+    source: Source,
+    output: Output | None,
+    nulls: type,
+    states: Arrays,
+    block: tuple[int, int, int],
+    reverse: bool,
+) -> None:
+    """Walk lines of a block of ``groups * length * inner`` elements, cut into tiles if they are few and long."""
+    groups, length, inner = block
+    stride = -inner if reverse else inner
+    first = (length - 1) * inner if reverse else 0
+    op, count, write = source.op, groups * inner, output is not None
+    if not is_sequential(op, types_) and (count == 1 or (count < 8 and length >= 2 * TILE)):
+        kernel = _tiles_kernel(op, types_, nulls, write)
+        form, identity = types_.state_form, types_.plain_identity
+        for line in range(count):
+            at = line // inner * length * inner + line % inner + first, stride
+            work = Reduce(source, *at) if output is None else Scan(source, output, *at)
+            walk(kernel, op, work, form, identity, states, length, line=line)
+        return
+    lines = Lines(groups, length * inner, inner, 1, first, stride, length)
+    if inner == 1:
+        lines = Lines(1, 0, groups, length, first, stride, length)
+    control = np.zeros(STATUS, np.int64)
+    kernel = _lines_kernel(op, types_, nulls, write)
+    with naming(op):
+        run_team(count * length, control, lambda _: kernel(source, output, states, lines, control))
+
+
 def _line_states(
     state: Any, types_: Signature, shape: tuple[int, ...], flipped: bool
 ) -> tuple[np.ndarray, ...]:
@@ -161,7 +161,7 @@ def _line_states(
 
 
 @lru_cache(maxsize=4096)
-def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
     word, source = types.int64, source_type(op, types_, nulls)
     work = record_type(Reduce, source=source, start=word, stride=word)
     if write:
@@ -171,7 +171,7 @@ def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> 
 
 
 @lru_cache(maxsize=4096)
-def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Any:
+def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
     output = output_type(types_) if write else types.none
     states = arrays_type(types_.state_form)
     lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
@@ -179,7 +179,7 @@ def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> 
 
 
 @lru_cache(maxsize=4096)
-def _fold_kernel(op: Operator, form: StateForm) -> Any:
+def _fold_kernel(op: Operator, form: StateForm) -> Kernel:
     words = types.int64, types.int64
     return entry(fold_states, (operator_type(op), state_type(form), arrays_type(form), *words))
 
@@ -187,18 +187,18 @@ def _fold_kernel(op: Operator, form: StateForm) -> Any:
 class Reduce(NamedTuple):
     """A reduction along ``start + i * stride``."""
 
-    source: Any
-    start: Any
-    stride: Any
+    source: Source
+    start: int
+    stride: int
 
 
 class Scan(NamedTuple):
     """A scan along ``start + i * stride``."""
 
-    source: Any
-    output: Any
-    start: Any
-    stride: Any
+    source: Source
+    output: Output
+    start: int
+    stride: int
 
 
 @numba.njit(**OPTIONS)

@@ -7,10 +7,10 @@ import numba
 import numpy as np
 from numba.core import types
 
+from ..inference import Form, lifted
 from ..nulls import Mask, Nulls
 from ..operator_calls import operator_type
 from ..selection import Predicate, Runs, Selection
-from ..signature import Form, lifted
 from . import selection_visitors as compiled
 from .engine import TILE
 from .launch import array_type, joined_type, null_arguments, nulls_type
@@ -19,20 +19,27 @@ from .shared import address
 from .visitors import record_type
 
 
-def space_for(tile: int, bytes_a_row: int = 0, states: Any = None) -> compiled.Space:
-    """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides."""
+def space_for(
+    tile: int, uses: tuple[Any, ...] = (), bytes_a_row: int = 0, states: Any = None
+) -> compiled.Space:
+    """Allocate the scratch memory of a thread for tiles of `tile` rows, and so many bytes a row besides.
+
+    `uses` says which of `count_rows` and `list_rows` are called: the others need not be compiled.
+    """
     rows, head = (tile + 23) // 8 * 8, 8 * len(compiled.SPACE)
     memory = np.empty(head + 4 * rows + tile * bytes_a_row, np.uint8)
     words = address_of(memory)
     flags = words + head
     offsets, buffer = flags + 2 * rows, flags + 4 * rows
-    count, list_ = address(compiled.count_rows), address(compiled.list_rows)
+    count, list_ = (
+        address(f) if f in uses else 0 for f in (compiled.count_rows, compiled.list_rows)
+    )
     memory[:head].view(np.int64)[:] = flags, flags + rows, offsets, buffer, count, list_
     return compiled.Space(memory, words, flags, offsets, count, list_, states)
 
 
 @lru_cache(maxsize=1024)
-def space_type(states: Any = types.none) -> Any:
+def space_type(states: types.Type = types.none) -> types.Type:
     """Return the type of the scratch memory with states of a type."""
     words = dict.fromkeys(compiled.Space._fields, types.int64)
     memory = array_type(np.dtype(np.uint8), layout="C")
@@ -45,8 +52,8 @@ SPACE = space_type()
 class KernelSelection(NamedTuple):
     """A selection as a kernel reads it: its value and type, how many rows there are, and arrays that it points to."""
 
-    args: Any
-    kind: Any
+    args: compiled.Selected
+    kind: types.Type
     length: int
     keepalive: list[Any]
 
@@ -63,7 +70,7 @@ def kernel_selection(selection: Selection) -> KernelSelection:
 
 
 @lru_cache(maxsize=2)
-def _mask_type(layout: str) -> Any:
+def _mask_type(layout: str) -> types.Type:
     return record_type(compiled.Mask, keep=types.Array(types.uint8, 1, layout, readonly=True))
 
 
@@ -92,7 +99,7 @@ def _predicate(predicate: Predicate) -> KernelSelection:
 @lru_cache(maxsize=4096)
 def _predicate_type(
     counter: Any, dtypes: Form, scalars: tuple[bool, ...], nulls: tuple[type, ...], layout: str
-) -> Any:
+) -> types.Type:
     found = lifted(counter, dtypes)
     if found != types.boolean:
         raise TypeError(f"a predicate must return bool, found {found}")

@@ -18,11 +18,13 @@ from numba.core.extending import intrinsic
 
 from ..jit import OPTIONS, cached_njit
 from ..operator_calls import kinds, lift, parts
+from ..operators import Operator
 from .elements import is_nan, load, null
 from .engine import TILE
 from .memory import elements, read, write
 from .packing import GATHER_BITS
 from .shared import call, zero
+from .steps import Arrays, KernelNulls
 from .visitors import visit
 
 OFFSET = np.uint16
@@ -32,7 +34,7 @@ OFFSET = np.uint16
 class Mask(NamedTuple):
     """Rows are selected where an array is not zero."""
 
-    keep: Any
+    keep: np.ndarray
 
 
 class Runs(NamedTuple):
@@ -41,16 +43,16 @@ class Runs(NamedTuple):
     `flag_runs` is the address of that function, `runs` that of the words `RUNS`.
     """
 
-    flag_runs: Any
-    runs: Any
+    flag_runs: int
+    runs: int
 
 
 class Predicate(NamedTuple):
     """The rows that an operator lifts to true are selected."""
 
-    op: Any
+    op: Operator
     inputs: Any
-    nulls: Any
+    nulls: tuple[KernelNulls, ...]
 
 
 RUNS = ("keys", "count", "length", "last", "continues")
@@ -75,13 +77,16 @@ lie, and the addresses of `count_rows` and `list_rows`."""
 class Space(NamedTuple):
     """Scratch memory of a thread: its memory, the address of the words `SPACE`, some of these, and arrays of states."""
 
-    memory: Any
-    words: Any
-    flags: Any
-    offsets: Any
-    count: Any
-    list: Any
-    states: Any
+    memory: np.ndarray
+    words: int
+    flags: int
+    offsets: int
+    count_rows: int
+    list_rows: int
+    states: Arrays | None
+
+
+Selected = Mask | Runs | Predicate
 
 
 @intrinsic
@@ -136,13 +141,13 @@ def count_rows(kind, flags, size, swap):
 @numba.njit(**OPTIONS)
 def list_selected(space, size):
     """List the offsets of the selected rows of a tile; return how many there are."""
-    return call(space.list, (space.flags, size, space.offsets))
+    return call(space.list_rows, (space.flags, size, space.offsets))
 
 
 @numba.njit(**OPTIONS)
 def count_selected(space, size):
     """Return how many rows of a tile are selected."""
-    return call(space.count, (space.flags, size, 0))
+    return call(space.count_rows, (space.flags, size, 0))
 
 
 @numba.njit(**OPTIONS)
@@ -174,7 +179,7 @@ def _flag_predicate(selection, space, first, size):
 def any_null(typing_context, nulls, row, i):
     """Tell whether any part of row `i` is missing, by the nulls of each."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         missing, values = parts(builder, nulls, args[0]), parts(builder, row, args[1])
         given = zip(kinds(nulls), kinds(row), strict=True)
         each = zip(given, missing, values, strict=True)

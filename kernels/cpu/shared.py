@@ -1,8 +1,11 @@
 """Functions that kernels share: compiled once for all operators and dtypes, kept on disk, and called by address.
 
-Whatever an operator's kernel would compile anew although no operator changes it belongs here. Kernels are told
-addresses as data: they are other ones in every process. This module must never know what the functions do.
+A function belongs here if every operator's kernel would compile it anew although no operator changes it. Kernels get
+its address as data: it is another one in every process.
 """
+
+# Numba reads the parameters of intrinsics.
+# mypy: disable-error-code="no-untyped-def"
 
 from functools import lru_cache
 from typing import Any
@@ -47,20 +50,20 @@ def address(function: Any, number: str = "uint8") -> int:
 
 
 @intrinsic
-def zero(typing_context, kind):  # type: ignore[no-untyped-def]
+def zero(typing_context, kind):
     """Return a number of a kind."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return context.get_constant(kind.number, 0)
 
     return kind.number(kind), codegen
 
 
 @intrinsic
-def call(typing_context, function, words):  # type: ignore[no-untyped-def]
+def call(typing_context, function, words):
     """Call the shared function at an address with a tuple of words."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         word, kind = ir.IntType(64), ir.IntType(8).as_pointer()
         given = cgutils.unpack_tuple(builder, args[1])
         form = ir.FunctionType(word, [kind, *[word] * len(given)])

@@ -7,31 +7,38 @@ the same time, so that four combinations are in flight where one alone would wai
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
+import numpy as np
 
 from ..jit import OPTIONS
 from ..operator_calls import combine, lift, lower
+from ..operators import Operator
+from ..signature import State
 from .elements import cast, is_null, load, store
+
+Arrays = np.ndarray | tuple[np.ndarray, ...]
+KernelNulls = None | bool | tuple[np.ndarray, int, int, int]
+"""None, whether nulls are in band, or the fields of a `Mask`."""
 
 
 class Source(NamedTuple):
     """What is combined: the elements of arrays that are not missing, by an operator with this identity."""
 
-    op: Any
-    xs: Any
-    nulls: Any
-    identity: Any
+    op: Operator
+    xs: Arrays
+    nulls: KernelNulls
+    identity: State
 
 
 class Output(NamedTuple):
     """What a scan writes: to which arrays, what instead of a missing element and whether, and which state."""
 
-    outs: Any
-    null_value: Any
-    mark_nulls: Any
-    exclusive: Any
+    outs: Arrays
+    null_value: State
+    mark_nulls: bool
+    exclusive: bool
 
 
 @numba.njit(**OPTIONS)

@@ -1,7 +1,6 @@
 """What the engine asks of a visitor; Numba resolves it from the visitor's class.
 
-A visitor is a named tuple of what it reads and writes, and a few compiled functions that are registered for its
-class. This module must never know a visitor.
+A visitor is a named tuple of what it reads and writes, and a few compiled functions that are registered for its class.
 """
 
 # Numba reads the parameters of intrinsics.
@@ -33,13 +32,13 @@ def register(kind: type, visitor: Visitor) -> None:
     _visitors[kind] = visitor
 
 
-def visit(typing_context: Any, function: Any, *arguments: Any) -> Any:
+def visit(typing_context, function, *arguments):
     """Let an intrinsic stand for a call of a compiled function; without one, for nothing."""
     if function is None:
         return types.none(*arguments), lambda context, *_: context.get_dummy_value()
     answer, generate = resolve(typing_context, function, arguments)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return generate(context, builder, args)
 
     return answer(*arguments), codegen
@@ -60,7 +59,7 @@ def looks_back(typing_context, work):
     """Tell whether the visitor has to know the prefix of a tile."""
     emits = _visitors[work.instance_class].emit is not None
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context, builder, signature, args):
         return context.get_constant(types.boolean, emits)
 
     return types.boolean(work), codegen

@@ -1,8 +1,9 @@
 """The CUDA backend: scans, reductions, compaction and what is done by key, in one pass over CuPy arrays.
 
-The engine is CUDA C++ (*.cuh), an operator's functions are Python; `build` compiles and links them, `devices`
-loads them, `launch` runs them. Importing this package imports CuPy and Numba-CUDA; nothing but a CuPy array
-may do so. It must never import Dask, pandas or cuDF.
+The engine is CUDA C++ (`device/`), an operator's functions are Python. `scan`, `compact`, `by_key` and `selection`
+make plans of what they are asked for, `build` compiles a plan's kernels, `launch` runs them. Which primitives there
+are stands in `visitors`, and all tuning numbers in `tuning`. Importing this package imports CuPy and Numba-CUDA;
+nothing but a CuPy array may do so. It must never import Dask, pandas or cuDF.
 
 Combinations are associated as a tree over lanes, warps and tiles that depends on types and lengths alone, so
 the same input gives the same bits on every run. It is not the order of the CPU backend: floating-point sums
@@ -10,24 +11,14 @@ differ in rounding. How a run of keys is reduced depends on the device as well, 
 large tiles. Products overflow and underflow where a walk in order does all the same (`in_order`).
 """
 
-from typing import TYPE_CHECKING
-
 from .requirements import require
 
 require()
 
-from .compaction import (  # noqa: E402
-    compact,
-    head_flags,
-    reduce_by_key,
-    repeat,
-    run_lengths,
-    scan_by_key,
-)
-from .launch import scan  # noqa: E402
-
-if TYPE_CHECKING:
-    from ..backends import ByCode
+from .by_key import reduce_by_key, scan_by_key  # noqa: E402
+from .compact import compact, repeat, run_lengths  # noqa: E402
+from .scan import scan  # noqa: E402
+from .selection import head_flags  # noqa: E402
 
 __all__ = [
     "by_code",
@@ -40,5 +31,5 @@ __all__ = [
     "scan_by_key",
 ]
 
-by_code: "ByCode | None" = None
-"""A scan of rows in any order would take one table of states for all threads."""
+by_code = None
+"""There is no scan of rows in any order."""

@@ -1,60 +1,159 @@
-"""From a variant to a cubin: NVRTC compiles the engine, Numba the operator, nvJitLink links and inlines them.
+"""From a pass to a loaded kernel: NVRTC compiles the engine, Numba the functions, nvJitLink links and inlines them.
 
-Nothing here needs a GPU: any variant can be built for any architecture. This module must never see an
-array or launch a kernel.
+Any pass can be built for any architecture without a GPU.
 """
 
 import hashlib
 import re
+import struct
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from cuda.bindings import driver
 from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from .. import kernel_cache
 from ..compile_lock import compile_lock
-from .functions import lto_functions
-from .numbers import kernel_token
-from .source import Variant, is_native, source
-from .tuning import RELIEFS, stages_for, tile_for
+from .column_pass import ColumnPass, forms_of
+from .columns_source import columns_source
+from .devices import Device, check, device
+from .lto import lto_functions, lto_predicate
+from .plan import Capability, Pass
+from .scan_source import scan_source
+from .tuning import RELIEFS
 
 FOLDER = Path(__file__).parent
 
+SOURCES: dict[str, Callable[..., str]] = {"scan": scan_source, "columns": columns_source}
+"""What generates the source of a pass, by the engine of its visitor."""
 
-def cubin(
-    variant: Variant, identity: Any, capability: tuple[int, int], fresh: bool = False
-) -> bytes:
-    """Return the machine code of a variant for a GPU of this compute capability, from the cache or `fresh`.
+ENTRY = "run_tiles"
+"""The name of every kernel in its machine code."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A compiled kernel on one device, and what a launch of it needs to know."""
+
+    name: str
+    function: Any
+    module: Any
+    threads: int
+    shared: int
+    parameters: struct.Struct
+
+
+_building = threading.Lock()
+_kernels: dict[tuple[Pass, str, int], Kernel] = {}
+
+
+def kernel(each: Pass, schedule: str, number: int) -> Kernel:
+    """Return the kernel of a pass, which is of the size for the device, compiled once."""
+    key = each, schedule, number
+    found = _kernels.get(key)
+    if found is None:
+        with _building:
+            found = _kernels.get(key)
+            if found is None:
+                found = _kernels[key] = _load(each, schedule, device(number))
+    return found
+
+
+def _load(each: Pass, schedule: str, on: Device) -> Kernel:
+    module, handle = _loaded(each, schedule, on)
+    geometry = each.geometry(schedule, on.capability)
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    if geometry.shared:
+        (status,) = driver.cuKernelSetAttribute(
+            attribute, geometry.shared, handle, driver.CUdevice(on.number)
+        )
+        check(
+            status, f"GPU {on.number} has no {geometry.shared} bytes of shared memory for a block"
+        )
+    return Kernel(
+        name=each.name,
+        function=driver.CUfunction(int(handle)),
+        module=module,
+        threads=geometry.threads,
+        shared=geometry.shared,
+        parameters=struct.Struct(each.parameters),
+    )
+
+
+def _loaded(each: Pass, schedule: str, on: Device) -> tuple[Any, Any]:
+    """Return a module and its kernel; what is in the cache and cannot be loaded is made anew, once."""
+    for fresh in (False, True):
+        code = cubin(each, schedule, on.capability, fresh)
+        try:
+            module = ObjectCode.from_cubin(code)
+            return module, module.get_kernel(ENTRY).handle
+        except Exception as error:
+            failure = error
+    raise RuntimeError(
+        f"GPU {on.number} (compute capability {on.capability[0]}.{on.capability[1]}) could not load the "
+        f"kernel of {each.name}: {failure}. Is its NVIDIA driver as new as the CUDA packages? "
+        f"Kernels are kept in {kernel_cache.folder()}"
+    ) from failure
+
+
+def cubin(each: Pass, schedule: str, capability: Capability, fresh: bool = False) -> bytes:
+    """Return the machine code of a pass for a GPU of this compute capability, from the cache or `fresh`.
 
     Raises
     ------
     TypeError
-        If Numba cannot compile the operator for CUDA.
+        If Numba cannot compile the operator or the predicate for CUDA.
     """
-    key = _key(variant, capability)
+    key = _key(each, schedule, capability)
     with compile_lock:
         found = None if fresh else kernel_cache.read(key)
         if found is None:
-            found = build(variant, identity, capability)[0]
+            found = build(each, schedule, capability)[0]
             kernel_cache.write(key, found)
     return found
 
 
-def build(variant: Variant, identity: Any, capability: tuple[int, int]) -> tuple[bytes, str]:
-    """Compile and link a variant; return its cubin and what the linker says about it.
+def build(each: Pass, schedule: str, capability: Capability) -> tuple[bytes, str]:
+    """Compile and link a pass; return its cubin and what the linker says about it.
 
     How many registers an operator takes is known only now. If the compiler had to spill some to memory, it
-    is given more of them step by step (`source`).
+    is given more of them step by step (`tuning.RELIEFS`).
     """
     arch = f"sm_{capability[0]}{capability[1]}"
-    functions = [] if is_native(variant) else lto_functions(variant, identity, capability)
+    functions, linked = _functions(each, capability), b""
+    text = log = ""
     for relief in range(RELIEFS):
-        linked, log = _link(_text(variant, capability, relief), functions, arch)
+        before, text = text, source(each, schedule, capability, relief)
+        if text == before:  # there are no more to give
+            break
+        linked, log = _link(text, functions, arch)
         if not re.search(r"\b[1-9]\d* bytes spill", log):
             break
     return linked, log
+
+
+def source(each: Pass, schedule: str, capability: Capability, relief: int = 0) -> str:
+    """Return the CUDA source of a pass."""
+    return SOURCES[each.visitor.engine](each, schedule, capability, relief)
+
+
+def _functions(each: Pass, capability: Capability) -> list[bytes]:
+    """Return the LTO-IR of the functions that a pass calls."""
+    of, found = each.operator, []
+    if of is not None and not of.is_native:
+        found += lto_functions(of, capability)
+    if isinstance(each, ColumnPass) and each.predicate is not None:
+        inputs = forms_of(each.order, each.keys, each.scalars)
+        in_band = tuple(
+            kind == "row" and each.key_nulls[i].kind == "in band" for kind, i in each.order
+        )
+        found.append(lto_predicate(each.predicate, inputs, in_band, capability))
+    return found
 
 
 def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
@@ -63,7 +162,7 @@ def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
         arch=arch,
         relocatable_device_code=True,
         link_time_optimization=True,
-        include_path=[str(FOLDER)],
+        include_path=[str(FOLDER / "device")],
         device_as_default_execution_space=True,
     )
     engine = Program(text, "c++", options).compile("ltoir")
@@ -76,28 +175,19 @@ def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
     return bytes(linked.code), linker.get_info_log()
 
 
-def _text(variant: Variant, capability: tuple[int, int], relief: int = 0) -> str:
-    tile = tile_for(variant.inputs, variant.state, variant.outputs)
-    stages = stages_for(variant.inputs, variant.nulls, tile, 10 * capability[0] + capability[1])
-    return source(variant, tile, stages, relief)
-
-
-def _key(variant: Variant, capability: tuple[int, int]) -> str:
+def _key(each: Pass, schedule: str, capability: Capability) -> str:
     digest = hashlib.sha256(_environment().encode())
-    digest.update(
-        repr((kernel_token(variant.op, variant.inputs), variant.dtype, capability)).encode()
-    )
-    digest.update(repr((variant.inputs, variant.state, variant.outputs)).encode())
-    digest.update(_text(variant, capability).encode())
+    digest.update(repr((each.token, capability)).encode())
+    digest.update(source(each, schedule, capability).encode())
     return f"{digest.hexdigest()}.cubin"
 
 
 @lru_cache(maxsize=1)
 def _environment() -> str:
-    """Everything outside a variant that its machine code depends on."""
+    """Everything outside a pass that its machine code depends on."""
     digest = hashlib.sha256()
     shared = [FOLDER.parent / name for name in ("user_functions.py", "captured.py")]
-    for path in sorted([*FOLDER.glob("*.cuh"), *FOLDER.glob("*.py"), *shared]):
+    for path in sorted([*FOLDER.glob("device/*.cuh"), *FOLDER.glob("*.py"), *shared]):
         digest.update(path.read_bytes())
     packages = ("cuda-core", "cuda-bindings", "numba-cuda", "numba", "llvmlite")
     libraries = ("nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-nvcc", "nvidia-nvvm")

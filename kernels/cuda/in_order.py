@@ -5,7 +5,7 @@ zero, although the walk never does (or does so earlier, and stays there). So the
 power of two, which do neither, with the logarithms of the largest and the smallest product on the way, from
 which the walk's own overflow and underflow follow (`kernels.product` hands the same on between partitions).
 Where a walk would have met both, overflow is told; complex products and other operators that say `in_order`
-are combined as they are. This module must never launch anything.
+are combined as they are.
 
 A number is left as it is while it is far from both ends, so that a combination costs one product, and its
 logarithm is read off its bits: the exponent, and the rest of the number for what follows the point (Mitchell,
@@ -26,12 +26,12 @@ from ..built_in import facts_of
 from ..operator_calls import make_constant
 from ..operators import Operator, segmented
 from ..signature import Signature
-from .functions import cuda
+from .lto import cuda
 
 libdevice = cuda.libdevice
 
-ROOM = {4: 30, 8: 120}
-"""Numbers are kept between 2 to the power of -ROOM and ROOM, by their bytes: products of two of them are finite."""
+HEADROOM = {4: 30, 8: 120}
+"""Numbers stay between 2 to the power of -HEADROOM and HEADROOM, by their bytes: the product of two is finite."""
 
 SLACK = 2
 
@@ -41,11 +41,11 @@ FAR = np.float32(np.inf)
 
 def _functions(dtype: np.dtype) -> tuple[Callable[..., Any], ...]:
     """Return combine, lift and lower for products in `dtype`."""
-    kind, limits, room = dtype.type, np.finfo(dtype), ROOM[dtype.itemsize]
+    kind, limits, headroom = dtype.type, np.finfo(dtype), HEADROOM[dtype.itemsize]
     fraction, bias = (20, 1023) if dtype.itemsize == 8 else (23, 127)  # of the upper 32 bits
-    least, most = np.int32((bias - room) << fraction), np.int32((bias + room) << fraction)
-    up, down, one, zero = kind(4.0**room), kind(0.25**room), kind(1), kind(0)
-    step = np.float32(2 * room)
+    least, most = np.int32((bias - headroom) << fraction), np.int32((bias + headroom) << fraction)
+    up, down, one, zero = kind(4.0**headroom), kind(0.25**headroom), kind(1), kind(0)
+    step = np.float32(2 * headroom)
     # a float32 whose bits are UNITS and a number n below 2**23 is 2**23 + n
     unit = np.float32(2.0 ** (8 - fraction))
     origin = np.float32(-(2.0 ** (31 - fraction)) - bias)

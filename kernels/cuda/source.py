@@ -1,77 +1,32 @@
-"""The part of a kernel's CUDA source that depends on types: structs of elements, states and outputs, and options.
+"""The parts of CUDA source that are generated for every kernel: constants, structs of dtypes, an operator's functions.
 
 Everything is generated from dtypes and options; no text of a user's ever gets into CUDA source. Data are
-bits here: a field is an unsigned integer of its size. This module must never compile or launch anything.
+bits here: a field is an unsigned integer of its size.
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..built_in import BUILT_IN
-from ..nulls import InBand, Mask, Nulls
 from ..operators import Operator
-from .numbers import numbers_of
-from .tuning import (
-    BANKS_FROM,
-    GROUP_WORDS,
-    PANEL_BLOCKS,
-    RESIDENT_WARPS,
-    WIDE_BATCH,
-    WIDE_GROUP_WORDS,
-    WINDOW,
-    Tile,
-    aggregators_for,
-    lookbacks_for,
-    panel_for,
-)
-
-Form = tuple[np.dtype, ...]
+from .captured_numbers import numbers_of
+from .plan import Form, TypedOperator
 
 RACECHECK = bool(os.environ.get("DASK_GPUSCAN_RACECHECK"))
 """Build kernels that compute-sanitizer's racecheck can follow, which are slower."""
 
-SCHEDULES = ("classic", "pipelined", "strided", "rows")
-"""Names of the device sources that hold a kernel."""
+
+def constants_source(constants: Mapping[str, int]) -> list[str]:
+    """Define constants."""
+    constants = {**constants, "EVERY_LANE": RACECHECK}
+    return [f"constexpr int {name} = {int(value)};" for name, value in constants.items()]
 
 
-@dataclass(frozen=True)
-class Variant:
-    """What one compiled kernel is for. `nulls` is "none", "in band", "bits" or "bytes"."""
-
-    op: Operator
-    inputs: Form
-    state: Form
-    scalar_state: bool
-    outputs: Form
-    scalar_output: bool
-    dtype: np.dtype | None
-    nulls: str
-    exclusive: bool
-    reverse: bool
-    mark: bool
-    write: bool
-    schedule: str
-
-
-def kind_of_nulls(nulls: Nulls) -> str:
-    """Return the name under which kernels for these nulls are compiled."""
-    if isinstance(nulls, Mask):
-        return "bits" if nulls.shift == 3 else "bytes"
-    return "in band" if isinstance(nulls, InBand) else "none"
-
-
-def state_dtype(state: Form) -> np.dtype:
-    """Return the structured dtype with the memory layout of the C++ struct `State`."""
-    fields = [(f"f{i}", dtype) for i, dtype in enumerate(state)]
-    return np.dtype(fields, align=True)
-
-
-def state_words(state: Form) -> int:
-    """Return the four-byte words of a state, as the kernels move them."""
-    return sum(max(1, d.itemsize // 4) for d in state)
+def include(*names: str) -> list[str]:
+    """Include device sources."""
+    return [f'#include "{name}.cuh"' for name in names]
 
 
 def word(dtype: np.dtype) -> str:
@@ -85,59 +40,9 @@ def word(dtype: np.dtype) -> str:
     return f"u{8 * dtype.itemsize}"
 
 
-def source(variant: Variant, tile: Tile, stages: int, relief: int = 0) -> str:
-    """Return the CUDA source of a variant: what is generated, then the engine.
-
-    Each step of `relief` leaves more registers to a thread: fewer blocks on a multiprocessor, fewer
-    descriptors asked for at once. The results have the same bits.
-    """
-    nulls = ("none", "in band", "bits", "bytes").index(variant.nulls)
-    words = state_words(variant.state)
-    wide, pipelined = words > 2, variant.schedule == "pipelined"
-    constants = {
-        "INPUTS": len(variant.inputs),
-        "OUTPUTS": len(variant.outputs),
-        "VN": tile.vector,
-        "ROWS": tile.rows,
-        "WARPS": tile.warps,
-        "STAGES": stages,
-        "GROUP_WORDS": (WIDE_GROUP_WORDS if wide and pipelined else GROUP_WORDS) >> relief,
-        "AGGREGATORS": aggregators_for(tile, words),
-        "LOOKBACKS": lookbacks_for(words),
-        "WINDOW": WINDOW,
-        "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
-        "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
-        "BANKS": int(pipelined and len(variant.inputs) >= BANKS_FROM),
-        "STREAM": int(variant.schedule == "classic"),
-        "EVERY_LANE": int(RACECHECK),
-        "NULLS": nulls,
-        "EXCLUSIVE": int(variant.exclusive),
-        "REVERSE": int(variant.reverse),
-        "MARK": int(variant.mark),
-        "WRITE": int(variant.write),
-    }
-    if variant.schedule == "strided":
-        panel = panel_for(variant.inputs, words)
-        constants |= {"VN": panel.vector, "WARPS": panel.warps, "DEPTH": panel.depth}
-        constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
-    lines = ['#include "words.cuh"', '#include "int128.cuh"']
-    lines += [f"constexpr int {name} = {value};" for name, value in constants.items()]
-    lines += _struct("Element", variant.inputs, "In")
-    lines += _struct("State", variant.state, None)
-    lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(variant.state)])
-    lines += _struct("Output", variant.outputs, "Out")
-    if is_native(variant):
-        lines += numbers_source({}) + _native(variant.op)
-    else:
-        numbers = numbers_of(variant.op, variant.inputs)
-        lines += numbers_source(numbers) + functions_source(variant, numbers)
-    lines += [f'#include "{name}.cuh"' for name in ("states", "tile", "lookback")]
-    lines += [f'#include "{variant.schedule}.cuh"', ""]
-    return "\n".join(lines)
-
-
-def numbers_source(numbers: dict[str, Form]) -> list[str]:
+def numbers_source(of: TypedOperator | None) -> list[str]:
     """Define the numbers that functions take as each block has them, and what brings them there from the launch."""
+    numbers = {} if of is None or of.is_native else numbers_of(of.op, of.inputs)
     form = [dtype for each in numbers.values() for dtype in each]
     fields = " ".join(f"{word(dtype)} f{i};" for i, dtype in enumerate(form))
     lines = [f"struct alignas(8) Numbers {{ {fields or 'u64 none;'} }};"]
@@ -149,17 +54,26 @@ def numbers_source(numbers: dict[str, Form]) -> list[str]:
     return [*lines, f"{start} {{ {copy}}}"]
 
 
-def functions_source(variant: Variant, numbers: dict[str, Form]) -> list[str]:
-    """Declare and wrap the linked functions of an operator."""
-    state, flag = variant.state, (np.dtype(np.uint8),)
+def operator_source(of: TypedOperator) -> list[str]:
+    """Declare an operator's types and functions, which are linked or, if it is native, written out."""
+    return [
+        *struct("Element", of.inputs, "In"),
+        *struct("State", of.state, None),
+        *struct("Output", of.outputs, "Out"),
+        *(_native(of.op) if of.is_native else _linked(of, numbers_of(of.op, of.inputs))),
+    ]
+
+
+def _linked(of: TypedOperator, numbers: dict[str, Form]) -> list[str]:
+    state, flag = of.state, (np.dtype(np.uint8),)
     lines, first = [], 0
     for name, result, arguments, returns, takes in (
         ("combine", state, [state] * 2, "State", ["State"] * 2),
-        ("lift", state, [variant.inputs], "State", ["Element"]),
-        ("lower", variant.outputs, [state], "Output", ["State"]),
+        ("lift", state, [of.inputs], "State", ["Element"]),
+        ("lower", of.outputs, [state], "Output", ["State"]),
         ("identity", state, [], "State", []),
-        ("null_output", variant.outputs, [], "Output", []),
-        ("missing", flag, [variant.inputs], "Missing", ["Element"]),
+        ("null_output", of.outputs, [], "Output", []),
+        ("missing", flag, [of.inputs], "Missing", ["Element"]),
     ):
         taken = numbers.get(name, ())
         lines += _function(name, result, arguments, returns, takes, taken, first)
@@ -167,7 +81,8 @@ def functions_source(variant: Variant, numbers: dict[str, Form]) -> list[str]:
     return lines
 
 
-def _struct(name: str, form: Form, access: str | None) -> list[str]:
+def struct(name: str, form: Form, access: str | None) -> list[str]:
+    """Define a struct of dtypes, and with `access` what reads one of its fields by number."""
     fields = " ".join(f"{word(dtype)} f{i};" for i, dtype in enumerate(form))
     lines = [f"struct {name} {{ {fields} }};"]
     if access:
@@ -194,11 +109,6 @@ def words_of(fields: Sequence[tuple[str, np.dtype]]) -> list[str]:
         f"__device__ __forceinline__ StateWords words_of(const State& s) {{ StateWords w; {to}return w; }}",
         f"__device__ __forceinline__ State state_of(const StateWords& w) {{ State s; {back}return s; }}",
     ]
-
-
-def is_native(variant: Variant) -> bool:
-    """Tell whether the operator's functions are CUDA C++, as for types that Numba does not have."""
-    return variant.inputs[0].kind == "V"
 
 
 _NATIVE = {

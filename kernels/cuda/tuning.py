@@ -1,11 +1,11 @@
-"""The numbers that decide how large a tile is and how many are in flight, and what they were measured with.
+"""All tuning numbers: how large a tile is, how many are in flight, and what each number was measured with.
 
-A tile's size fixes the association of an operator's combinations, so it depends on types alone, never on
-the device: the same input has the same bits on every GPU. What may differ between devices is how many
-stages of shared memory the pipelined schedule keeps.
+The tile of a scan fixes the association of an operator's combinations, so its size depends on types alone, never on
+the device: the same input has the same bits on every GPU. What may differ between devices is how many stages of
+shared memory the pipelined schedule keeps. The tile of columns may differ in size as well.
 
 Milliseconds are of 2^28 items of 4 bytes or 2^27 of 8 on an H200, on which memcpy takes 0.507; the sweeps they are from
-are in benchmarks/results/tuning_h200.json (of scans: runs 1, 2 and 9 to 11).
+are in benchmarks/results/tuning_h200.json (of scans: runs 1, 2 and 9 to 11; of columns: 12 to 14).
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,60 @@ from functools import lru_cache
 import numpy as np
 
 Form = tuple[np.dtype, ...]
+
+# --- both kinds of tiles --------------------------------------------------------------------------
+
+PIPELINED_FROM = (9, 0)
+"""The compute capability from which on there is the pipelined schedule."""
+
+LARGE_SHARED = ((9, 0), (10, 0), (10, 3), (11, 0))
+"""Compute capabilities whose blocks may have 227 KiB of shared memory; of the others from sm_90 on, 99 KiB."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the blocks of one kind of tile take of a multiprocessor."""
+
+    shared: int
+    """Bytes of shared memory of a block of the pipelined schedule, on GPUs with LARGE_SHARED."""
+
+    shared_elsewhere: int
+    """The same on others."""
+
+    stages: int
+    """Stages of such a block at most."""
+
+    blocks: int
+    """Blocks a multiprocessor in a launch of another schedule, at most."""
+
+    def shared_on(self, capability: tuple[int, int]) -> int:
+        """Return the bytes of shared memory of a block of the pipelined schedule."""
+        return self.shared if capability in LARGE_SHARED else self.shared_elsewhere
+
+
+SCAN_LIMITS = Limits(shared=200 << 10, shared_elsewhere=88 << 10, stages=12, blocks=8)
+"""Of scans: the bytes are for stages alone. Sums of float32 with 5 stages of 32 KiB: 0.529, 6: 0.522; 12 of 16 KiB,
+which need two look-back warps: 0.544."""
+
+COLUMN_LIMITS = Limits(shared=222 << 10, shared_elsewhere=96 << 10, stages=8, blocks=4)
+"""Of columns: the bytes are for everything that a block has in shared memory."""
+
+STAGES_AT_LEAST = 2
+"""Stages without which tiles would not load while others wait."""
+
+RELIEFS = 4
+"""How often a kernel is compiled at most, until no registers are spilled. Each step leaves more of them to a thread:
+fewer blocks on a multiprocessor, fewer descriptors asked for at once. The results have the same bits."""
+
+WINDOW, WIDE_BATCH = 8, 2
+"""Blocks of 32 tiles that a look-back warp asks for before it is its turn to fold them (132 multiprocessors: about
+five have to be known); and at once, for large states. Sums of int32 and float64 with 4 at once: 0.526 and 0.550, 8:
+0.521 and 0.528; affine with 2: 0.973, 4: 0.918, but with registers spilled."""
+
+SHORT_LINE = 512
+"""Items up to which a line is always walked by one warp."""
+
+# --- scans ----------------------------------------------------------------------------------------
 
 SMALL, LARGE = (8, 48), (4, 64)
 """Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more): for
@@ -26,8 +80,8 @@ larger than items or have three words, so that fewer states are shuffled; and wh
 Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of int32, a tenth null, 0.765 and 0.666.
 Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
 
-TILE_BYTES = 32 << 10
-"""Bytes of inputs a tile. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
+SCAN_TILE_BYTES = 32 << 10
+"""Bytes of inputs a tile of a scan. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
 
 ROWS_AT_MOST, ROW_WORDS = 16, 48
 """Rows a warp, and four-byte words of the states that a thread keeps while it reduces them, one a row."""
@@ -45,23 +99,12 @@ of their prefixes at the same moments and then read and write memory at the same
 with 1: 0.521 and 0.528; 2: 0.573 and 0.553; 3: 0.605 and 0.592. A second is for large states, with which one does not
 keep up: affine of two float64 with 1: 1.271, 2: 0.918; `last` of float64 with 1: 0.686, 2: 0.620."""
 
-WINDOW, WIDE_BATCH = 8, 2
-"""Blocks of 32 tiles that a look-back warp asks for before it is its turn to fold them (132 multiprocessors: about
-five have to be known); and at once, for large states. Sums of int32 and float64 with 4 at once: 0.526 and 0.550, 8:
-0.521 and 0.528; affine with 2: 0.973, 4: 0.918, but with registers spilled."""
-
 RESIDENT_WARPS = 32
 """Warps of the classic schedule that should fit on a multiprocessor at the same time: it hides latencies by their
 number. Sums of int32 and float64 with 16: 0.741 and 0.759; 24: 0.737 and 0.762; 32: 0.738 and 0.730. Results that leave
 past the caches: 0.712 and 0.723, where they do not 0.746 and 0.732. Tiles kept in registers instead of read twice, with
 16 warps: 0.900 and 0.898; warps that ask for four blocks at once, with 24: 0.821 and 0.875; the next tile fetched into
 the L2 cache meanwhile: 1.104 and 0.956."""
-
-SHARED_BYTES = {90: 200 << 10, 100: 200 << 10, 103: 200 << 10, 110: 200 << 10}
-"""Shared memory for the stages of a block, by compute capability; else 88 KiB."""
-
-STAGES_AT_MOST = 12
-"""Sums of float32 with 5 stages of 32 KiB: 0.529, 6: 0.522; 12 of 16 KiB, which need two look-back warps: 0.544."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +139,13 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     row = 32 * vector * warps * sum(d.itemsize for d in inputs)
     rows = 1
     while (
-        2 * rows <= ROWS_AT_MOST and 2 * rows * row <= TILE_BYTES and 2 * rows * words <= ROW_WORDS
+        2 * rows <= ROWS_AT_MOST
+        and 2 * rows * row <= SCAN_TILE_BYTES
+        and 2 * rows * words <= ROW_WORDS
     ):
         rows *= 2
     return Tile(vector, rows, warps)
 
-
-RELIEFS = 4
-"""How often a kernel is compiled at most, until no registers are spilled; see source.py."""
 
 AGGREGATORS = {2: 4}
 """Warps that reduce tiles before they are scanned, by words of a state; else as many as scan them. Sums of int64,
@@ -111,8 +153,8 @@ float64, int32, float32 with 8: 0.530, 0.534, 0.524, 0.526; 4: 0.523, 0.528, 0.5
 0.554; `last` of int32, a tenth null, with 8: 0.670, 4: 0.634; affine of two float64 with 8: 0.866, 4: 0.916. Operators
 that take long need all."""
 
-BANKS_FROM = 2
-"""Inputs from which on lanes take the pieces of their items in different orders (banks.cuh), which needs selections.
+SWIZZLE_FROM = 2
+"""Inputs from which on lanes take the pieces of their items in different orders (swizzle.cuh), which needs selections.
 Shared memory was what affine of two float64 waited for, the others not: without 0.997, with 0.866; `last` of float64
 0.614 and 0.643, products of float64 2.281 and 2.390."""
 
@@ -158,24 +200,66 @@ def panel_for(inputs: Form, words: int) -> Panel:
     return Panel(vector, min(depth, 32), PANEL_WARPS)
 
 
-def stages_for(inputs: Form, nulls: str, tile: Tile, capability: int) -> int:
-    """Return how many stages of a tile's inputs the pipelined schedule keeps."""
-    stage = sum(-(-(tile.items * d.itemsize + 16) // 128) * 128 for d in inputs)
-    stage += stage_of_mask(nulls, tile)
-    room = SHARED_BYTES.get(capability, 88 << 10)
-    return max(2, min(STAGES_AT_MOST, room // stage))
+# --- columns --------------------------------------------------------------------------------------
+
+SMALL_BYTES = 36 << 10
+"""Bytes of a tile's columns at most on GPUs without LARGE_SHARED, and of the tiles that write head flags."""
+
+TILE_BYTES = {
+    "select": SMALL_BYTES,
+    "unique": 52 << 10,
+    "run_lengths": 68 << 10,
+    "reduce_by_key": 104 << 10,
+    "scan_by_key": 52 << 10,
+    "head_flags": SMALL_BYTES,
+}
+"""Bytes of a tile's columns at most on GPUs with LARGE_SHARED, by visitor.
+
+One warp looks back for all tiles of a block, in about 1.4 microseconds a tile, which bounds what writes little: with
+larger tiles there is less of it. Where a tile stays in its stage until it is written, more stages are better. Times
+as fast as CUB on an H200, 2^28 rows (benchmarks/results/tuning_h200.json), with 36, 52 and 68 KiB:
+
+| run lengths, runs of 500 / 2 | 1.60 / 1.01 | 2.19 / 1.00 | 2.37 / 0.99 |
+| first rows of runs of 500 / 2 | 1.51 / 0.78 | 1.70 / 0.67 | 1.70 / 0.58 |
+| sums of runs of 500 / 2 | 1.30 / 1.03 | 1.83 / 0.94 | 1.96 / 0.80 |
+| 1 % / 50 % of int32 selected | 1.35 / 1.27 | 1.45 / 1.04 | |
+
+Milliseconds for 2^27 rows of an int32 key and float64, runs of 500 (run 12): sums 0.58 with 52 and 68 KiB, 0.42 with
+104; running sums 1.02 with 36 KiB, 0.92 with 52 and 68, 1.21 with 104. A selection of 1 % of five arrays takes 0.39
+with 36 KiB and 0.34 with 52, of 50 % 1.48 with both. Since tickets are taken late (run 13: where few of the tiles are
+held, sums and selections took 2 to 5 times as long before), the same sizes are best (run 14).
+"""
+
+WIDE_TILE_BYTES, WIDE_ROW = {"select": 52 << 10}, 4
+"""The same where so many arrays or more are gathered."""
+
+LESSER_BYTES = (84 << 10, 68 << 10, 52 << 10, SMALL_BYTES)
+"""Those of tiles so wide that too few of the larger ones fit into shared memory."""
+
+TILE_SHAPES = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+"""Warps of a tile, and rows of 128 items a warp: the first that fits."""
+
+REDUCTION_SHAPES = ((16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+"""The same where only the runs that end in a tile are written. With three rows sums of float64 by int64 take 0.55 ms
+for 0.62, but scans and selections 6 to 23 % longer; with six, sums of float32 by int32 3 % less in runs of 500, and a
+third more in runs of 2."""
+
+WIDE_STATE, WIDE_WARPS = 8, 8
+"""Bytes of an operator's state from which on a tile has fewer warps, so that a thread has more registers."""
+
+LISTED_ROWS = 4
+"""Rows of selected items that a warp lists at the same time, of 256 bytes each."""
+
+DEPTH, DEPTH_AT_LEAST = 6, 2
+"""Tiles of a block that may wait for their prefix; fewer where that leaves too few stages."""
+
+CLASSIC_BYTES = 60 << 10
+"""Shared memory that a block of the classic schedule may take on every GPU."""
+
+COLUMN_BLOCKS = {True: 1, False: 2}
+"""Blocks of the classic schedule that should fit on a multiprocessor at a time: with an operator, and without."""
 
 
-def stage_of_mask(nulls: str, tile: Tile) -> int:
-    """Bytes of a stage that hold a tile's mask."""
-    if nulls == "bits":
-        return -(-(tile.items // 8 + 32) // 128) * 128
-    if nulls == "bytes":
-        return -(-(tile.items + 16) // 128) * 128
-    return 0
-
-
-def stage_bytes(inputs: Form, nulls: str, tile: Tile) -> int:
-    """Bytes of one stage, as pipelined.cuh lays it out."""
-    stage = sum(-(-(tile.items * d.itemsize + 16) // 128) * 128 for d in inputs)
-    return stage + stage_of_mask(nulls, tile)
+def batch_for(words: int) -> int:
+    """Return how many blocks of 32 tiles a look-back warp of columns asks for at once, for states of so many words."""
+    return WINDOW if words <= 2 else WINDOW // 2 if words <= 4 else WIDE_BATCH

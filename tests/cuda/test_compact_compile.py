@@ -2,31 +2,32 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, Predicate, carry_operator, operator
-from dask_gpuscan.kernels.cuda.compaction import POSITIONS, _parametric, _reducing, _scanning
-from dask_gpuscan.kernels.cuda.plan import (
-    SHARED_BYTES,
-    STAGES_AT_LEAST,
-    Moved,
-    Nullness,
-    Plan,
-    sized,
-)
-from dask_gpuscan.kernels.cuda.plan_source import plan_source
-from dask_gpuscan.kernels.cuda.visits import build_plan
+from dask_gpuscan.kernels import BUILT_IN, INT128, Predicate, carry_operator, operator
+from dask_gpuscan.kernels.cuda import source as source_module
+from dask_gpuscan.kernels.cuda.build import build, source
+from dask_gpuscan.kernels.cuda.by_key import reducing, scanning
+from dask_gpuscan.kernels.cuda.column_pass import ColumnPass, Gathered
+from dask_gpuscan.kernels.cuda.compact import POSITIONS, gathering
+from dask_gpuscan.kernels.cuda.plan import Nullness
+from dask_gpuscan.kernels.cuda.selection import parametric, visited
+from dask_gpuscan.kernels.cuda.tuning import COLUMN_LIMITS, STAGES_AT_LEAST
+from dask_gpuscan.kernels.cuda.visitors import HEAD_FLAGS, RUN_LENGTHS, SELECT, UNIQUE, VISITORS
 
 I4, I8, F8, BOOL = (np.dtype(d) for d in ("i4", "i8", "f8", "?"))
 NO, BITS, BYTES, BAND = Nullness(), Nullness("bits", 0), Nullness("bytes", 1), Nullness("in band")
 LESS = Predicate(lambda x, c: x < c, [np.arange(3, dtype="i4"), 5]).counter
-KEPT = Plan(
-    "compact", "predicate", (I4,), (BITS,), (I8,), LESS, (("row", 0), ("scalar", 0)),
-    moved=(Moved(I4, 0), Moved(F8, -1), POSITIONS),
-)  # fmt: skip
-FLAGS = Plan("compact", "flags", (BOOL,), (NO,))
-RUNS = Plan("compact", "runs", (I4,), (NO,))
+LATE = ColumnPass(SELECT, "predicate", (I4,), (BITS,), (I8,), LESS, (("row", 0), ("scalar", 0)))
+KEPT = (Gathered(I4, 0), Gathered(F8, -1), POSITIONS)
+FLAGS = ColumnPass(SELECT, "flags", (BOOL,), (NO,))
+RUNS = ColumnPass(UNIQUE, "runs", (I4,), (NO,))
+
+
+def gather(each, *gathered, held=(), split=False, in_place=False):
+    return gathering(each, gathered, held, split, in_place)
 
 
 def above(limit):
@@ -38,32 +39,34 @@ def weighted(k):
     return operator(lambda a, b: a + b, lift=lambda x: x * k, lower=lambda s: s / k, identity=0.0)
 
 
-def by(plan, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
+def by(each, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
     forms = tuple(map(np.dtype, np.atleast_1d(dtype)))
     op = BUILT_IN.get(name, name)
     if name == "product":
         op = carry_operator(BUILT_IN["multiply"], forms[0])
     if reduces:
-        return _reducing(plan, op, forms, nulls, None, True, False)[0]
-    return _scanning(plan, op, forms, nulls, None, exclusive, False)[0]
+        return reducing(each, op, forms, nulls, None, True, False)[0]
+    return scanning(each, op, forms, nulls, None, exclusive, False)[0]
 
 
 PLANS = {
-    "select": KEPT,
-    "partition": replace(KEPT, split=True),
-    "select-wide": replace(
-        KEPT, moved=(Moved(I4, 0), *[Moved(F8, -1)] * 4, Moved(np.dtype("c16"), -1), POSITIONS)
+    "select": gather(LATE, *KEPT),
+    "partition": gather(LATE, *KEPT, split=True),
+    "select-wide": gather(
+        LATE, Gathered(I4, 0), *[Gathered(F8, -1)] * 4, Gathered(np.dtype("c16"), -1), POSITIONS
     ),
-    "in-place": replace(
-        FLAGS, moved=(Moved(I4, 1), Moved(F8, 2)), staged=(I4, F8), split=True, in_place=True
+    "in-place": gather(
+        FLAGS, Gathered(I4, 1), Gathered(F8, 2), held=(I4, F8), split=True, in_place=True
     ),
-    "unique": replace(
-        RUNS, keys=(I4, F8), key_nulls=(BITS, BYTES), moved=(Moved(I4, 0), POSITIONS), last=True
+    "unique": gather(
+        replace(RUNS, keys=(I4, F8), key_nulls=(BITS, BYTES), last=True), Gathered(I4, 0), POSITIONS
     ),
-    "unique-key": replace(RUNS, moved=(Moved(I4, 0), POSITIONS)),
-    "run-lengths": replace(RUNS, visitor="run_lengths"),
-    "heads": Plan("heads", "runs", tuple(map(np.dtype, ("c16", "f2", "u1"))), (NO, BITS, BYTES)),
-    "flags": replace(KEPT, visitor="heads", moved=()),
+    "unique-key": gather(RUNS, Gathered(I4, 0), POSITIONS),
+    "run-lengths": visited(RUNS, RUN_LENGTHS),
+    "heads": ColumnPass(
+        HEAD_FLAGS, "runs", tuple(map(np.dtype, ("c16", "f2", "u1"))), (NO, BITS, BYTES)
+    ),
+    "flags": visited(LATE, HEAD_FLAGS),
     "reduce-add": by(RUNS, "add", "f4", reduces=True),
     "reduce-add-wide": by(RUNS, "add", "f8", reduces=True),
     "reduce-add-wider": by(
@@ -93,22 +96,23 @@ PLANS = {
 )
 @pytest.mark.parametrize("name", PLANS)
 def test_no_spills(name, capability, schedule):
-    plan = sized(PLANS[name], capability)
-    code, log = build_plan(plan, "classic" if plan.visitor == "heads" else schedule, capability)
+    each = PLANS[name].sized(capability)
+    fits = schedule in each.visitor.schedules
+    code, log = build(each, schedule if fits else "classic", capability)
     assert code[:4] == b"\x7fELF"
     assert re.findall(r"Used (\d+) registers", log)
     assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
-    assert schedule == "classic" or plan.stages(capability) >= 2
+    assert schedule == "classic" or each.stages(capability) >= STAGES_AT_LEAST
 
 
 @pytest.mark.parametrize("capability", [(8, 0), (9, 0), (10, 0), (12, 0)])
 @pytest.mark.parametrize("keys", ["i1", "i4", "i8", "i4,i4", "i8,i8,i8", "i4,i4,i4,i4,i4,i4"])
 def test_tiles_fit_into_shared_memory(keys, capability):
     form = tuple(map(np.dtype, keys.split(",")))
-    room = SHARED_BYTES.get(10 * capability[0] + capability[1], 96 << 10)
+    room = COLUMN_LIMITS.shared_on(capability)
     for key_nulls in (NO, BITS, BYTES):
         runs = replace(RUNS, keys=form, key_nulls=(key_nulls,) * len(form))
-        plans = [replace(runs, visitor="run_lengths"), replace(runs, moved=(POSITIONS,))]
+        plans = [visited(runs, RUN_LENGTHS), gather(runs, POSITIONS)]
         for nulls in (NO, BITS, BYTES, BAND):
             for reduces in (True, False):
                 for name, dtype in (
@@ -120,40 +124,63 @@ def test_tiles_fit_into_shared_memory(keys, capability):
                     plans.append(by(runs, name, dtype, nulls, reduces=reduces))
                 plans.append(by(runs, "affine", ("f8", "f8"), NO, reduces=reduces))
         for plan in plans:
-            found = sized(plan, capability)
+            found = plan.sized(capability)
             assert found.stages(capability) >= STAGES_AT_LEAST
             assert found.shared("pipelined", capability) <= room
 
 
 def test_a_predicate_is_inlined():
-    code, _ = build_plan(KEPT, "pipelined", (9, 0))
+    code, _ = build(PLANS["select"], "pipelined", (9, 0))
     assert b".text.op_" not in code
 
 
 def test_no_text_of_a_user_in_cuda_source():
-    assert LESS.token not in plan_source(KEPT, "classic", (9, 0))
+    assert LESS.token not in source(PLANS["select"], "classic", (9, 0))
 
 
 def test_a_predicate_that_cuda_cannot_have_is_named():
     words = Predicate(lambda x: len(str(x)) > 1, [np.arange(3)]).counter
-    broken = replace(KEPT, keys=(I8,), key_nulls=(NO,), scalars=(), predicate=words)
-    with pytest.raises(TypeError, match="predicate: Numba cannot compile keep for CUDA"):
-        build_plan(replace(broken, order=(("row", 0),), moved=(POSITIONS,)), "classic", (9, 0))
+    broken = replace(
+        LATE, keys=(I8,), key_nulls=(NO,), scalars=(), predicate=words, order=(("row", 0),)
+    )
+    with pytest.raises(TypeError, match="predicate: Numba cannot compile predicate for CUDA"):
+        build(gather(broken, POSITIONS), "classic", (9, 0))
 
 
 def test_numbers_that_functions_capture_are_no_part_of_a_plan():
-    (one, values), (two, others) = (_parametric(above(limit), (I4,)) for limit in (5, 6))
+    (one, values), (two, others) = (parametric(above(limit), (I4,)) for limit in (5, 6))
     assert (values, others) == ((5,), (6,))
     plans = [
-        replace(KEPT, predicate=found, order=(("scalar", 0), ("row", 0))) for found in (one, two)
+        replace(PLANS["select"], predicate=found, order=(("scalar", 0), ("row", 0)))
+        for found in (one, two)
     ]
     assert plans[0] == plans[1]
-    assert plans[0].key == plans[1].key
-    assert build_plan(plans[0], "pipelined", (9, 0))[0][:4] == b"\x7fELF"
-    for make in (_reducing, _scanning):
+    assert plans[0].token == plans[1].token
+    assert build(plans[0], "pipelined", (9, 0))[0][:4] == b"\x7fELF"
+    for make in (reducing, scanning):
         (one, *_, packed), (two, *_, other) = (
             make(RUNS, weighted(k), (F8,), NO, None, False, False) for k in (2.0, 3.0)
         )
         assert one == two
-        assert one.key == two.key
+        assert one.token == two.token
         assert packed != other
+
+
+@pytest.mark.parametrize("name", ["select", "run-lengths", "scan-add"])
+def test_kernels_for_racecheck_compile(monkeypatch, name):
+    monkeypatch.setattr(source_module, "RACECHECK", True)
+    code, _ = build(PLANS[name].sized((9, 0)), "pipelined", (9, 0))
+    assert code[:4] == b"\x7fELF"
+
+
+def test_every_visitor_has_its_sources():
+    device = Path(source_module.__file__).parent / "device"
+    for visitor in VISITORS:
+        wanted = {visitor.source, *(f"{visitor.engine}_{s}" for s in visitor.schedules)}
+        assert wanted <= {path.stem for path in device.glob("*.cuh")}
+
+
+@pytest.mark.parametrize("make", [reducing, scanning])
+def test_by_key_takes_no_128_bits(make):
+    with pytest.raises(TypeError, match="add by key: the kernels do not take arrays of dtype"):
+        make(RUNS, BUILT_IN["add"], (INT128,), NO, None, False, False)

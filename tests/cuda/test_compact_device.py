@@ -19,7 +19,13 @@ from dask_gpuscan.kernels import (
     select,
     unique,
 )
-from dask_gpuscan.kernels.cuda import visits
+from dask_gpuscan.kernels.cuda import build, launch
+from dask_gpuscan.kernels.cuda.column_pass import ColumnPass
+from dask_gpuscan.kernels.cuda.columns import run_columns
+from dask_gpuscan.kernels.cuda.compact import POSITIONS, gathering
+from dask_gpuscan.kernels.cuda.plan import NOWHERE, Extent, Plan
+from dask_gpuscan.kernels.cuda.selection import visited
+from dask_gpuscan.kernels.cuda.visitors import HEAD_FLAGS, SELECT, UNIQUE
 
 pytestmark = pytest.mark.gpu
 
@@ -31,7 +37,7 @@ MEAN_RUNS = [1, 2, 7, 500, 1_000_000]
 def schedule(request, monkeypatch):
     if request.param == "pipelined" and int(cp.cuda.Device().compute_capability) < 90:
         pytest.skip("needs compute capability 9.0")
-    monkeypatch.setattr(visits, "SCHEDULE", request.param)
+    monkeypatch.setattr(launch, "SCHEDULE", request.param)
     empty = cp.empty
 
     def poisoned(shape, dtype=float, **options):
@@ -314,7 +320,7 @@ def test_numbers_that_functions_capture():
     select([device], above(1))
     reduce_by_key(weighted(1.0), keys, values)
     scan_by_key(weighted(1.0), keys, values)
-    before = len(visits._kernels)
+    before = len(build._kernels)
     for k in (7, 50, 98):
         same(select([device], above(k))[0], x[x > k])
         sums = reduce_by_key(weighted(float(k)), keys, values)[1]
@@ -322,4 +328,19 @@ def test_numbers_that_functions_capture():
         running = scan_by_key(weighted(float(k)), keys, values)[0]
         expected = np.cumsum(x.reshape(50, 1000) * float(k), axis=1).reshape(-1)
         np.testing.assert_array_equal(running.get(), expected)
-    assert len(visits._kernels) == before
+    assert len(build._kernels) == before
+
+
+@pytest.mark.parametrize("n", [1, 8193, 1_500_007])
+def test_two_passes_of_one_plan(n):
+    """The first writes where runs start, the second gathers the positions of what it wrote."""
+    key = key_of(np.random.default_rng(8), n, 7)
+    keys, flags, starts = on_device(key), cp.ndarray(n, "?"), cp.ndarray(n, "i8")
+    first = visited(ColumnPass(UNIQUE, "runs", (keys.dtype,), (NOWHERE,)), HEAD_FLAGS)
+    second = ColumnPass(SELECT, "flags", (flags.dtype,), (NOWHERE,))
+    second = gathering(second, (POSITIONS,), (), False, False)
+    begun = launch.Launch(launch.current_space(Plan((first, second)), Extent(n)), True)
+    run_columns(begun, 0, first, [keys], outs=[flags])
+    run_columns(begun, 1, second, [flags], gathered=[None], outs=[starts])
+    count = int(begun.read()["selected"][0])
+    same(starts[:count], np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])))

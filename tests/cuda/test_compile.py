@@ -1,6 +1,7 @@
 """Every kind of kernel compiles for every architecture, without a GPU and without register spills."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ from dask_gpuscan.kernels import (
     segmented,
     signature,
 )
-from dask_gpuscan.kernels.cuda import numbers
+from dask_gpuscan.kernels.cuda import captured_numbers
 from dask_gpuscan.kernels.cuda import source as source_module
-from dask_gpuscan.kernels.cuda.build import build, cubin
+from dask_gpuscan.kernels.cuda.build import build, cubin, source
 from dask_gpuscan.kernels.cuda.in_order import substitute
-from dask_gpuscan.kernels.cuda.source import Variant, source
-from dask_gpuscan.kernels.cuda.tuning import tile_for
+from dask_gpuscan.kernels.cuda.plan import typed
+from dask_gpuscan.kernels.cuda.scan_pass import ScanPass
 
 SEVEN = np.uint8(7)
 
@@ -51,7 +52,7 @@ KERNELS = [
     (BUILT_IN["add"], ["i4"], "none", {}),
     (BUILT_IN["add"], ["i4"], "none", {"dtype": np.dtype("i4"), "reverse": True}),
     (BUILT_IN["add"], ["f4"], "none", {}),
-    (BUILT_IN["add"], ["f8"], "in band", {"mark": True}),
+    (BUILT_IN["add"], ["f8"], "in band", {"mark_nulls": True}),
     (BUILT_IN["add"], ["i8"], "bits", {"exclusive": True}),
     (BUILT_IN["maximum"], ["u1"], "bits", {"reverse": True}),
     (BUILT_IN["maximum"], ["i2"], "bytes", {}),
@@ -68,7 +69,7 @@ KERNELS = [
         "none",
         {},
     ),  # these three are run as substitutes, see in_order.py
-    (BUILT_IN["multiply"], ["f8"], "in band", {"mark": True}),
+    (BUILT_IN["multiply"], ["f8"], "in band", {"mark_nulls": True}),
     (segmented(BUILT_IN["multiply"]), ["?", "f8"], "bits", {}),
     (carry_operator(BUILT_IN["multiply"], np.dtype("f8")), ["f8"], "in band", {"write": False}),
     (BUILT_IN["add"], [INT128], "none", {}),
@@ -83,30 +84,13 @@ def name_of(kernel):
     return f"{kernel[0].name}-{'-'.join(dtypes)}-{kernel[2]}"
 
 
-def variant_of(op, dtypes, nulls, options, schedule):
-    options = {
-        "dtype": None,
-        "exclusive": False,
-        "reverse": False,
-        "mark": False,
-        "write": True,
-    } | options
-    types_ = signature(op, dtypes, options["dtype"])
+def pass_of(op, dtypes, nulls, options):
+    options = {"exclusive": False, "reverse": False, "mark_nulls": False, "write": True} | options
+    types_ = signature(op, dtypes, options.pop("dtype", None))
     instead = substitute(op, types_) if op.in_order else None
     if instead is not None:
         op, types_ = instead.op, instead.types
-    chosen = Variant(
-        op=op,
-        inputs=types_.inputs,
-        state=types_.state,
-        scalar_state=types_.scalar_state,
-        outputs=types_.outputs,
-        scalar_output=types_.scalar_output,
-        nulls=nulls,
-        schedule=schedule,
-        **options,
-    )
-    return chosen, types_.identity
+    return ScanPass(typed(op, types_), nulls, **options)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +105,7 @@ def variant_of(op, dtypes, nulls, options, schedule):
 )
 @pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 def test_no_spills(kernel, capability, schedule, record_property):
-    code, log = build(*variant_of(*kernel, schedule), capability)
+    code, log = build(pass_of(*kernel), schedule, capability)
     assert code[:4] == b"\x7fELF"
     used = re.findall(r"Used (\d+) registers", log)
     spills = re.findall(r"(\d+) bytes spill", log)
@@ -136,34 +120,33 @@ def test_lines_and_reductions(kernel, schedule):
     for write in (True, False):
         op, dtypes, nulls, options = kernel
         options = options | {"write": write}
-        _, log = build(*variant_of(op, dtypes, nulls, options, schedule), (9, 0))
+        _, log = build(pass_of(op, dtypes, nulls, options), schedule, (9, 0))
         assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
 
 
 def test_an_operator_is_inlined():
-    chosen, identity = variant_of(*KERNELS[13], "classic")
-    code, _ = build(chosen, identity, (9, 0))
+    code, _ = build(pass_of(*KERNELS[13]), "classic", (9, 0))
     assert b".text.op_" not in code
 
 
 def test_no_text_of_a_user_in_cuda_source():
-    chosen, _ = variant_of(*KERNELS[13], "classic")
-    text = source(chosen, tile_for(chosen.inputs, chosen.state, chosen.outputs), 2)
-    assert chosen.op.name not in text
-    assert chosen.op.token not in text
+    chosen = pass_of(*KERNELS[13])
+    text = source(chosen, "classic", (9, 0))
+    assert chosen.operator.op.name not in text
+    assert chosen.operator.op.token not in text
 
 
 def test_an_operator_that_cuda_cannot_have_is_named():
     words = operator(lambda a, b: a + len(str(b)), identity=0, name="wordy")
-    add, identity = variant_of(*KERNELS[0], "classic")
-    broken = Variant(**{**vars(add), "op": words})
+    add = pass_of(*KERNELS[0])
+    broken = replace(add, operator=replace(add.operator, op=words))
     with pytest.raises(TypeError, match="wordy: Numba cannot compile combine for CUDA"):
-        build(broken, identity, (9, 0))
+        build(broken, "classic", (9, 0))
 
 
 def test_cubins_are_kept_and_damaged_ones_made_anew(tmp_path, monkeypatch):
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
-    chosen = variant_of(*KERNELS[0], "classic")
+    chosen = pass_of(*KERNELS[0]), "classic"
     code = cubin(*chosen, (8, 0))
     (entry,) = tmp_path.glob("*.cubin")
     assert cubin(*chosen, (8, 0)) == code
@@ -181,7 +164,7 @@ def test_numbers_that_functions_capture_are_no_part_of_a_cubin(tmp_path, monkeyp
     monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path))
 
     def made(*arguments, schedule="classic"):
-        return cubin(*variant_of(numbered(*arguments), ["f8"], "none", {}, schedule), (9, 0))
+        return cubin(pass_of(numbered(*arguments), ["f8"], "none", {}), schedule, (9, 0))
 
     def kept():
         return len(list(tmp_path.glob("*.cubin")))
@@ -197,29 +180,26 @@ def test_numbers_are_laid_out_as_in_the_source():
     c = np.float32(1.5)
     op = operator(lambda a, b: a + b * c, lift=lambda x, k=SEVEN: x * k + c, identity=0.0)
     inputs = (np.dtype("f8"),)
-    other, _ = numbers.shared_code(op, inputs)
+    other, _ = captured_numbers.shared_code(op, inputs)
     assert other == op
-    packed = numbers.shared_code(op, inputs)[1]
+    packed = captured_numbers.shared_code(op, inputs)[1]
     layout = np.dtype("f4, f4, u1, 7u1")
     assert np.frombuffer(packed, layout)[0].tolist()[:3] == (1.5, 1.5, 7)
-    assert len(packed) == numbers.numbers_size(op, inputs) == 16
+    assert len(packed) == captured_numbers.numbers_size(op, inputs) == 16
 
 
 @pytest.mark.parametrize("write", [True, False])
 def test_kernels_for_racecheck_compile(monkeypatch, write):
     monkeypatch.setattr(source_module, "RACECHECK", True)
     op, dtypes, nulls, options = KERNELS[4]
-    chosen, identity = variant_of(op, dtypes, nulls, options | {"write": write}, "pipelined")
-    code, _ = build(chosen, identity, (9, 0))
+    chosen = pass_of(op, dtypes, nulls, options | {"write": write})
+    code, _ = build(chosen, "pipelined", (9, 0))
     assert code[:4] == b"\x7fELF"
 
 
 def test_names_never_decide_which_functions_are_native():
     for name in ("plus", "maximum"):
         mine = operator(lambda a, b: a + b, identity=0, name=name)
-        (chosen, identity), (add, zero) = (
-            variant_of(op, [INT128], "none", {}, "classic") for op in (mine, BUILT_IN["add"])
-        )
-        assert identity == zero == 0
-        tile = tile_for(add.inputs, add.state, add.outputs)
-        assert source(chosen, tile, 1) == source(add, tile, 1)
+        chosen, add = (pass_of(op, [INT128], "none", {}) for op in (mine, BUILT_IN["add"]))
+        assert chosen.operator.identity == add.operator.identity == 0
+        assert source(chosen, "classic", (9, 0)) == source(add, "classic", (9, 0))

@@ -22,7 +22,7 @@ from dask_gpuscan.kernels import (
     scan,
     segmented,
 )
-from dask_gpuscan.kernels.cuda import devices, launch
+from dask_gpuscan.kernels.cuda import build, launch
 from dask_gpuscan.kernels.cuda.tuning import tile_for
 
 pytestmark = pytest.mark.gpu
@@ -482,7 +482,7 @@ def test_numbers_of_an_operator_on_two_streams(schedule, shape):
     x = np.random.default_rng(3).integers(0, 9, shape).astype("f8")
     device = cp.asarray(x)
     scan(made(1.0, 1), device)
-    before = len(devices._kernels)
+    before = len(build._kernels)
     streams = [cp.cuda.Stream(non_blocking=True) for _ in range(2)]
     cp.cuda.Device().synchronize()
     found = []
@@ -490,7 +490,7 @@ def test_numbers_of_an_operator_on_two_streams(schedule, shape):
         with streams[i % 2]:
             found.append(scan(made(2.0 + i % 2, i), device)[0])
     cp.cuda.Device().synchronize()
-    assert len(devices._kernels) == before
+    assert len(build._kernels) == before
     for i, out in enumerate(found):
         np.testing.assert_array_equal(out.get(), np.cumsum(x * (2.0 + i % 2), axis=-1) + i)
     for k in (2.0, 5.0):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from cuda.bindings import driver
 from dask_gpuscan.kernels import BUILT_IN, INT128, signature
-from dask_gpuscan.kernels.cuda import carries, devices, launch
+from dask_gpuscan.kernels.cuda import build, devices, line_carries
 from dask_gpuscan.kernels.cuda.requirements import NEEDED, require
+from dask_gpuscan.kernels.cuda.scan import _advice
 
 
 def modules(**versions):
@@ -64,14 +65,14 @@ def loading(monkeypatch, fails):
             raise RuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU")
         return SimpleNamespace(get_kernel=lambda name: SimpleNamespace(handle=1))
 
-    def cubin(variant, identity, capability, fresh):
+    def cubin(each, schedule, capability, fresh):
         asked.append(fresh)
         return b"new" if fresh else b"kept"
 
-    monkeypatch.setattr(devices, "cubin", cubin)
-    monkeypatch.setattr(devices, "ObjectCode", SimpleNamespace(from_cubin=from_cubin))
+    monkeypatch.setattr(build, "cubin", cubin)
+    monkeypatch.setattr(build, "ObjectCode", SimpleNamespace(from_cubin=from_cubin))
     on = devices.Device(0, (9, 0), 4)
-    return asked, lambda: devices._loaded(SimpleNamespace(op=BUILT_IN["add"]), 0, on)
+    return asked, lambda: build._loaded(SimpleNamespace(name="add"), "classic", on)
 
 
 def test_a_kept_kernel_that_cannot_be_loaded_is_made_anew(monkeypatch):
@@ -99,7 +100,7 @@ def test_a_status_is_told_with_what_was_done(monkeypatch):
 
 
 def test_memory_that_is_not_there_is_told():
-    advice = launch._advice((10,), signature(BUILT_IN["add"], ["f8"]), True)
+    advice = _advice((10,), signature(BUILT_IN["add"], ["f8"]), True)
     assert "80 bytes" in advice
     assert "smaller partitions" in advice
 
@@ -116,7 +117,7 @@ def test_operators_without_128_bits_are_named(name):
 def test_a_carry_must_have_128_bits(value):
     types_ = signature(BUILT_IN["add"], [INT128])
     with pytest.raises(TypeError, match="carry_in must be an integer of at most 128 bits"):
-        carries.on_host(value, types_)
+        line_carries.on_host(value, types_)
 
 
 def test_the_cpu_takes_no_128_bits():

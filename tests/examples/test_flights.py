@@ -16,6 +16,7 @@ FLIGHTS_OF_THE_YEAR = 336_776
 FLIGHTS_THAT_LEFT = 328_521
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheduler", "partitions"),
     [

@@ -2,7 +2,6 @@
 
 import math
 import os
-import sys
 from types import ModuleType
 
 import cloudpickle
@@ -11,8 +10,9 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask_gpuscan.kernels import inference
 from dask_gpuscan.kernels.cpu.engine import walk_tiles
-from dask_gpuscan.kernels.signature import probe_lift
+from dask_gpuscan.kernels.inference import probe_lift
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -368,7 +368,7 @@ def test_other_numbers_in_a_function_cost_no_compile():
 
 
 def test_a_function_that_never_ends(monkeypatch):
-    monkeypatch.setattr(sys.modules["dask_gpuscan.kernels.signature"], "PATIENCE", 0.2)
+    monkeypatch.setattr(inference, "PATIENCE", 0.2)
 
     def forever(x):  # some seconds: what does not end at all would take a core from all other tests
         for _ in range(200_000_000):

@@ -67,7 +67,7 @@ def test_kernels_are_found_again_in_a_folder_that_is_private(kept):
     assert use(kept) == FOUND
     assert stat.S_IMODE(kept.stat().st_mode) == 0o700
     entries = list(kept.iterdir())
-    assert len(entries) > 3
+    assert len(entries) > 1
     assert {stat.S_IMODE(entry.stat().st_mode) for entry in entries} == {0o600}
 
 

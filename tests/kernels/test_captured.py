@@ -17,6 +17,7 @@ from dask_gpuscan.kernels import (
     Predicate,
     captured,
     fold,
+    inference,
     operator,
     reduce_by_key,
     scan,
@@ -26,7 +27,7 @@ from dask_gpuscan.kernels import (
 )
 from dask_gpuscan.kernels.captured import hoist
 from dask_gpuscan.kernels.cpu import engine
-from dask_gpuscan.kernels.signature import probe_combine, probe_lift, probe_lower
+from dask_gpuscan.kernels.inference import probe_combine, probe_lift, probe_lower
 from dask_gpuscan.kernels.user_functions import fingerprint, freeze
 
 TABLE = np.array([1.0, 20.0, 3.0])
@@ -323,7 +324,7 @@ def test_an_array_without_an_element_1_is_none_for_the_probe():
 
 @pytest.mark.parametrize("role", ["combine", "lift", "lower"])
 def test_a_function_that_never_ends(monkeypatch, role):
-    monkeypatch.setattr(sys.modules["dask_gpuscan.kernels.signature"], "PATIENCE", 0.2)
+    monkeypatch.setattr(inference, "PATIENCE", 0.2)
 
     def forever(x):  # some seconds: what does not end at all would take a core from all other tests
         for _ in range(200_000_000):

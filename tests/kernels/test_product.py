@@ -34,9 +34,9 @@ def test_a_seed_is_what_a_walk_comes_to(dtype, data, from_end):
         whole = x if initial is None else np.concatenate([np.array([initial], dtype), x])
         expected = np.multiply.accumulate(whole)[-1]
     states = [aggregate(MULTIPLY, piece) for piece in np.split(x, cuts)]
-    carrier, state = states[-1] if from_end else states[0]
+    op, state = states[-1] if from_end else states[0]
     for _, other in states[-2::-1] if from_end else states[1:]:
-        state = fold(carrier, [other, state] if from_end else [state, other])
+        state = fold(op, [other, state] if from_end else [state, other])
     found = carry_in_from(MULTIPLY, state, np.dtype(dtype), initial)
     np.testing.assert_array_equal(found, expected)
     assert np.isnan(expected) or np.signbit(found) == np.signbit(expected)

@@ -121,6 +121,21 @@ def test_any_axis(backend, shape, layout):
         np.testing.assert_array_equal(backend.to_numpy(total), y.sum(axis=axis))
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("layout", ["C", "F"])
+def test_a_mask_counts_positions_in_c_order_whatever_the_layout(backend, layout, axis):
+    values, missing = (
+        numbers(600, "float64").reshape(20, 30),
+        numbers(600, "bool", 1).reshape(20, 30),
+    )
+    nulls = byte_mask(backend.array(missing.reshape(-1)))
+    x = backend.array(np.asarray(values, order=layout))
+    out, end = scan(BUILT_IN["add"], x, nulls=nulls, axis=axis)
+    expected = np.cumsum(np.where(missing, 0, values), axis=axis)
+    np.testing.assert_allclose(backend.to_numpy(out), expected)
+    np.testing.assert_allclose(end, np.take(expected, -1, axis=axis))
+
+
 def test_strided_and_read_only_inputs_are_not_copied_or_written(backend):
     x = numbers(1000, "int64")
     x.flags.writeable = False

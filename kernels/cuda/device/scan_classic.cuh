@@ -4,7 +4,7 @@
 // It must give the same bits as the pipelined schedule: tiles, segments and look-back are the same.
 #pragma once
 
-__device__ __forceinline__ View view_of(const Params& p, const Place& at) {
+__device__ __forceinline__ View view_of(const Params& p, const LinePlace& at) {
   View view;
   unroll<INPUTS>([&](auto k) { view.in[k.value] = p.in[k.value] + at.first * sizeof(typename In<k.value>::type); });
   view.bit = 0;
@@ -19,7 +19,7 @@ __device__ __forceinline__ View view_of(const Params& p, const Place& at) {
   return view;
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   __shared__ i64 next;
   __shared__ State aggregates[WARPS];
@@ -31,14 +31,14 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(co
   if (threadIdx.x == 0) next = take_ticket(p, true);
   __syncthreads();
   while (next < p.lines * p.tiles) {
-    Place at = place_of(p, next);
+    LinePlace at = place_of(p, next);
     View view = view_of(p, at);
     State sum = segment_reduce(view, warp, lane);
     if (lane == 0) aggregates[warp] = sum;
     __syncthreads();
     bool last = at.tile == p.tiles - 1;
     State prefix = carry_into(p, at.line), inclusive, all;
-    if (warp == 0) all = fold_warps(aggregates, lane);
+    if (warp == 0) all = reduce_warps(aggregates, lane);
     if (p.tiles == 1) {
       inclusive = combine(prefix, all);
     } else if constexpr (WRITE) {

@@ -4,7 +4,7 @@
 // depends on the number of tiles alone, so the same input gives the same bits whatever the timing. A tile waits only for
 // tiles with lower tickets. A descriptor is its own status: each 8-byte word holds 4 bytes of the state and a flag, and
 // words of 8 bytes are read and written whole, so that no fence is needed for a state of any size.
-// After Merrill and Garland, NVR-2016-002; this file must never know what is combined or how tiles are scanned.
+// After Merrill and Garland, NVR-2016-002. This file must never know what is combined or how tiles are scanned.
 #pragma once
 
 constexpr int DESCRIPTOR = STATE_WORDS == 1 ? 1 : (STATE_WORDS + 1) / 2 * 2;  // 8-byte words

@@ -1,19 +1,16 @@
 // The pipelined schedule of columns, for sm_90 and later: blocks that stay, around a ring of stages in shared memory.
 //
-// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad marks and reduces its segment as soon
-// as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
+// A feeder warp takes tickets and copies tiles into stages. Each warp of the squad selects and reduces items of its segment as
+// soon as the tile lands and copies what it will write, if that is little; otherwise it holds the stage. A publisher warp folds
 // the squad's aggregates, a look-back warp finds what comes before a tile, and then the squad writes it. So tiles load while
 // DEPTH others wait for their prefix, most of them without a stage. Stages and tickets are taken in order, and what a
 // warp writes waits for lower tickets only, so the lowest unfinished tile never waits.
 #pragma once
-#include "bulk.cuh"
 #include "window.cuh"
 
 constexpr int SLOTS = STAGES + DEPTH + 1;  // tiles that are loading, waiting, or being written
 
-struct Ring {
-  Barrier full[STAGES];    // the tile has landed
-  Barrier empty[STAGES];   // the stage may be fed again
+struct ColumnRing : Ring {
   Barrier reduced[SLOTS];  // the warps' aggregates are there
   Barrier known[SLOTS];    // so is what comes before the tile, and before each warp within it
   Tile tile[SLOTS];        // at.tile < 0: no more tiles
@@ -22,20 +19,9 @@ struct Ring {
   Prefix prefix[SLOTS];
 };
 
-template <int N>
-struct Turn {  // which of N places a tile of this block has, and which phase its barriers have then
-  int place = 0;
-  u32 phase = 0;
-  __device__ __forceinline__ explicit Turn(int skip = 0) { next(skip); }
-  __device__ __forceinline__ void next(int turns = 1) {
-    place += turns;
-    if (place >= N) place -= N, phase ^= 1;
-  }
-};
-
 // By one thread. A ticket is not taken before its stage is empty, as others wait for its tile: a warp that holds a stage
 // would keep back all blocks, one after another.
-__device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
+__device__ __forceinline__ void feed(const Params& p, ColumnRing& ring, u8* stages) {
   i64 next = take_ticket(p, true);
   bool taken = true;
   Turn<SLOTS> slot;
@@ -54,8 +40,8 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
     unroll<COLUMNS>([&](auto k) { bytes += source_of<k.value>(p, at).bytes; });
     ring.full[s].arrive_and_expect(bytes);
     unroll<COLUMNS>([&](auto k) {
-      Source source = source_of<k.value>(p, at);
-      load_bulk(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
+      ColumnSource source = source_of<k.value>(p, at);
+      tma_load(stages + s * STAGE + region_offset<k.value>(), source.from, source.bytes, ring.full[s]);
     });
     turn.next();
     taken = ring.empty[turn.place].ready(turn.phase ^ 1);
@@ -63,22 +49,21 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages) {
   }
 }
 
-__device__ __forceinline__ void publish_tiles(const Params& p, Ring& ring, int lane) {
+__device__ __forceinline__ void publish_tiles(const Params& p, ColumnRing& ring, int lane) {
   for (Turn<SLOTS> turn;; turn.next()) {
     int s = turn.place;
     ring.reduced[s].wait(turn.phase);
     i64 tile = ring.tile[s].at.tile;
     if (tile < 0) return;
-    State all = fold_columns(ring.aggregates[s], ring.befores[s], lane);
+    State all = warp_fold(ring.aggregates[s], ring.befores[s], lane);
     if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
     if (lane == 0) publish(Lookback(p, 0).tiles + tile * DESCRIPTOR, all);
-    __syncwarp();
-    if (lane == 0) ring.known[s].arrive();
+    warp_arrives(ring.known[s], lane);
   }
 }
 
 // By one warp, which folds all tiles' aggregates itself, in the order of the tickets.
-__device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane) {
+__device__ __forceinline__ void look_back(const Params& p, ColumnRing& ring, int lane) {
   const u64* tiles = Lookback(p, 0).tiles;
   WalkOnto<Prefix> walk;
   walk.block = 0;
@@ -91,16 +76,15 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane)
     Prefix prefix;
     for (bool there = false; !there;) {
       State found = of_blocks(tiles, walk.block, tile, lane, [] {});
-      i64 left = target - walk.block;
+      i64 left = add_window(walk, found, target, lane);
       there = left < WINDOW;
-      walk.add(found, there ? target : walk.block + WINDOW, lane);
       if (there) prefix = walk.before_tile(tile, from_lane(found, int(left)), lane);
     }
     if (lane == 0) {
       if (IN_PLACE) __threadfence();
       ring.prefix[s] = prefix;
-      ring.known[s].arrive();
     }
+    if (lane < ARRIVING) ring.known[s].arrive();
     if (tile == p.tiles - 1) {
       Prefix all = walk.after_tile(tiles, tile, lane);
       if (lane == 0) finish(p, all);
@@ -109,7 +93,7 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int lane)
   }
 }
 
-__device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stages, Kept* kept, u16* list, int warp,
+__device__ __forceinline__ void work(const Params& p, ColumnRing& ring, const u8* stages, Kept* kept, u16* list, int warp,
                                      int lane) {
   Turn<STAGES> landing, leaving;  // of the next tile to be reduced, and of the next to be written
   Turn<SLOTS> ahead, behind;
@@ -130,8 +114,7 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
       Kept* mine = kept + (kept_at.place * WARPS + warp) * 32;
       if ((held >> kept_at.place) & 1) {
         segment_write(p, view, mine, sum, before, list, warp, lane);
-        __syncwarp();
-        if (lane == 0) ring.empty[leaving.place].arrive();
+        warp_arrives(ring.empty[leaving.place], lane);
       } else {
         kept_write(p, view, mine, sum, before, list, warp, lane);
       }
@@ -142,7 +125,7 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
       int s = ahead.place;
       ended = ring.tile[s].at.tile < 0;
       if (ended) {  // the publisher and the look-back warp learn of it as of a tile
-        if (lane == 0) ring.reduced[s].arrive();
+        if (lane < ARRIVING) ring.reduced[s].arrive();
         continue;
       }
       bool holds;
@@ -151,8 +134,8 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
       State sum = segment_reduce(p, view_of(ring.tile[s], stages + landing.place * STAGE), mine, holds, list, warp, lane);
       held |= u32(holds) << keep.place;
       __syncwarp();
-      if (lane == 0) {
-        ring.aggregates[s][warp] = sum;
+      if (lane == 0) ring.aggregates[s][warp] = sum;
+      if (lane < ARRIVING) {
         ring.reduced[s].arrive();
         if (!holds) ring.empty[landing.place].arrive();
       }
@@ -165,19 +148,19 @@ __device__ __forceinline__ void work(const Params& p, Ring& ring, const u8* stag
 }
 
 extern "C" __global__ void __launch_bounds__((WARPS + 3) * 32, 1)
-    visit_tiles(const __grid_constant__ Params p) {
+    run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(128) u8 shared[];
-  __shared__ Ring ring;
+  __shared__ ColumnRing ring;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {
       ring.full[s].init(1);
-      ring.empty[s].init(WARPS);
+      ring.empty[s].init(WARPS * ARRIVING);
     }
     for (int s = 0; s < SLOTS; s++) {
-      ring.reduced[s].init(WARPS);
-      ring.known[s].init(2);
+      ring.reduced[s].init(WARPS * ARRIVING);
+      ring.known[s].init(2 * ARRIVING);
     }
     barriers_are_ready();
   }

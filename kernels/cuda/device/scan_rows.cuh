@@ -16,7 +16,7 @@ __device__ __forceinline__ bool read_item(const Params& p, i64 line, i64 along, 
   Element e = read_element(p.in, at);
   bool gone = false;
   if constexpr (NULLS == IN_BAND) gone = is_missing(e);
-  if constexpr (NULLS == BITS || NULLS == BYTES) gone = masked(p.mask, p.mask_offset + at, int(p.null));
+  if constexpr (NULLS == BITS || NULLS == BYTES) gone = is_masked(p.mask, p.mask_offset + at, int(p.null));
   if (!gone) state = lift(e);
   return gone;
 }
@@ -27,12 +27,12 @@ __device__ __forceinline__ State scan_items(const Params& p, i64 line, i64 along
   if constexpr (WRITE) {
     State earlier = from_earlier(sum, 1);
     State before = choose(lane == 0, run, combine(run, earlier)), after = combine(run, sum);
-    if (line < p.lines && along < p.length) write_output(p.out, item_of(p, line, along), answer(before, after, gone));
+    if (line < p.lines && along < p.length) write_output(p.out, item_of(p, line, along), finalize(before, after, gone));
   }
   return combine(run, from_lane(sum, 31));
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32) scan_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(WARPS * 32) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   int lane = threadIdx.x % 32;
   i64 warp = i64(blockIdx.x) * WARPS + threadIdx.x / 32, warps = i64(gridDim.x) * WARPS;

@@ -1,7 +1,6 @@
 """The numbers that an operator's functions capture, as a kernel has them: parameters of the launch.
 
-One kernel serves all operators with the same code; `shared_code` chooses which of them it is compiled from. This
-module must never know what an operator computes.
+One kernel serves all operators with the same code; `shared_code` chooses which of them it is compiled from.
 """
 
 from collections.abc import Sequence

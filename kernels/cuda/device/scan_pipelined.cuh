@@ -5,65 +5,46 @@
 // warp writes it out and frees its stage. So tiles load, wait for their prefix and are written at the same time. A
 // reduction has two aggregate squads that take turns, and no scan squad.
 // A ticket is taken ahead of its stage, but stages are freed in the order of tickets, so the lowest unfinished tile never
-// waits. This file must give the same bits as classic.cuh: tiles, segments and look-back are the same.
+// waits. This file must give the same bits as scan_classic.cuh: tiles, segments and look-back are the same.
 #pragma once
-#include "bulk.cuh"
 #include "window.cuh"
 
-// One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so where that
-// tool is to be asked, all lanes arrive (tests/cuda/README.md).
-constexpr int ARRIVING = EVERY_LANE ? 32 : 1;
-__device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
-  __syncwarp();
-  if (lane < ARRIVING) barrier.arrive();
-}
-
-constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
-
-// A region of a stage holds an image of a tile's bytes, which starts where its address in global memory is, modulo 16.
+// A region for each input, and one for a mask.
+constexpr int REGIONS = INPUTS + (NULLS == BITS || NULLS == BYTES);
 template <int K>
-__device__ constexpr int region_offset() {
-  if constexpr (K == 0)
-    return 0;
+__device__ constexpr int region_bytes() {
+  if constexpr (K < INPUTS)
+    return TILE * int(sizeof(typename In<K>::type)) + 16;
   else
-    return region_offset<K - 1>() + align_up(TILE * int(sizeof(typename In<K - 1>::type)) + 16, 128);
+    return NULLS == BITS ? TILE / 8 + 32 : TILE + 16;
 }
-constexpr int MASK_REGION = region_offset<INPUTS>();
-constexpr int STAGE =
-    MASK_REGION + (NULLS == BITS ? align_up(TILE / 8 + 32, 128) : NULLS == BYTES ? align_up(TILE + 16, 128) : 0);
+constexpr int MASK_REGION = region_offset<INPUTS>(), STAGE = region_offset<REGIONS>();
 
-// Where the output has the size of the first input, results replace its items in the stage and leave by a bulk store.
+// Where the output has the size of the first input, results replace its items in the stage and leave by one copy.
 constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
-__device__ __forceinline__ bool leaves_in_bulk(const Params& p, const Place& at) {
+__device__ __forceinline__ bool leaves_by_copy(const Params& p, const LinePlace& at) {
   if constexpr (!IN_PLACE) return false;
   i64 offset = at.first * sizeof(typename Out<0>::type);
   return at.count == TILE && aligned(p.in[0] + offset, 16) && aligned(p.out[0] + offset, 16);
 }
 
-struct Source {
-  const u8* from;
-  int bytes;
-  __device__ __forceinline__ int shift() const { return int(reinterpret_cast<u64>(from) & 15); }
-  __device__ __forceinline__ int head() const { return min(bytes, (16 - shift()) & 15); }
-  __device__ __forceinline__ int body() const { return (bytes - head()) & ~15; }
-};
 template <int K>
-__device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
+__device__ __forceinline__ Source source_of(const Params& p, const LinePlace& at) {
   constexpr int size = sizeof(typename In<K>::type);
   return {p.in[K] + at.first * size, at.count * size};
 }
-__device__ __forceinline__ Source mask_source(const Params& p, const Place& at) {
+__device__ __forceinline__ Source mask_source(const Params& p, const LinePlace& at) {
   i64 from = p.mask_offset + at.first;
   if constexpr (NULLS == BITS) return {p.mask + (from >> 3), int(((from + at.count + 7) >> 3) - (from >> 3))};
   return {p.mask + from, at.count};
 }
 template <class F>
-__device__ __forceinline__ void each_source(const Params& p, const Place& at, u8* stage, F f) {
+__device__ __forceinline__ void each_source(const Params& p, const LinePlace& at, u8* stage, F f) {
   unroll<INPUTS>([&](auto k) { f(source_of<k.value>(p, at), stage + region_offset<k.value>()); });
   if constexpr (NULLS == BITS || NULLS == BYTES) f(mask_source(p, at), stage + MASK_REGION);
 }
 
-__device__ __forceinline__ View view_of(const Params& p, const Place& at, const u8* stage) {
+__device__ __forceinline__ View view_of(const Params& p, const LinePlace& at, const u8* stage) {
   View view;
   unroll<INPUTS>([&](auto k) {
     view.in[k.value] = stage + region_offset<k.value>() + source_of<k.value>(p, at).shift();
@@ -78,13 +59,11 @@ __device__ __forceinline__ View view_of(const Params& p, const Place& at, const 
   return view;
 }
 
-struct Ring {
-  Barrier full[STAGES];     // the tile has landed
+struct ScanRing : Ring {
   Barrier reduced[STAGES];  // the warps' aggregates are there
   Barrier known[STAGES];    // the prefix is there, and `folded` up to date
   Barrier scanned[STAGES];  // the scan squad needs the stage no more
-  Barrier empty[STAGES];    // the stage may be fed again
-  Place place[STAGES];      // line < 0: no more tiles
+  LinePlace place[STAGES];
   i64 follows[STAGES];      // the block's tile before this one, if it was of the same line, or -1
   State aggregates[STAGES][WARPS];
   State prefix[STAGES];
@@ -96,28 +75,13 @@ struct Ring {
 constexpr int SQUAD = WRITE ? AGGREGATORS : WARPS;  // warps of an aggregate squad: each reduces one segment, or several
 constexpr int AGGREGATING = WRITE ? 1 : 2, ENDS = LOOKBACKS > AGGREGATING ? LOOKBACKS : AGGREGATING;
 
-struct Turn {  // which stage a tile of this block is in, and which phase its barriers have then
-  int stage = 0;
-  u32 phase = 0;
-  __device__ __forceinline__ explicit Turn(int skip = 0) { next(skip); }
-  __device__ __forceinline__ void next(int turns = 1) {
-    stage += turns;
-    if (stage >= STAGES) stage -= STAGES, phase ^= 1;
-  }
-  __device__ __forceinline__ Turn before() const {
-    Turn turn = *this;
-    if (--turn.stage < 0) turn.stage = STAGES - 1, turn.phase ^= 1;
-    return turn;
-  }
-};
-
-__device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, int lane) {
+__device__ __forceinline__ void feed(const Params& p, ScanRing& ring, u8* stages, int lane) {
   i64 ticket = 0, total = p.lines * p.tiles;
   i64 line = -1, tile = -1;
   bool first = true;
   int ended = 0;
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn;; turn.next()) {
+    int s = turn.place;
     if (lane == 0) {
       // the ticket travels while the stage's last tile is stored, but is not taken earlier: others wait for its tile
       if (WRITE) ring.scanned[s].wait(turn.phase ^ 1);
@@ -133,25 +97,25 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
       if (++ended == ENDS) return;
       continue;
     }
-    Place at = place_of(p, now);
+    LinePlace at = place_of(p, now);
     u8* stage = stages + s * STAGE;
-    u32 bulk = 0;
+    u32 copied = 0;
     each_source(p, at, stage, [&](Source source, u8* region) {
       int head = source.head(), body = source.body(), tail = source.bytes - head - body;
       u8* image = region + source.shift();
       if (lane < head) image[lane] = source.from[lane];
       if (lane >= 16 && lane - 16 < tail) image[head + body + lane - 16] = source.from[head + body + lane - 16];
-      bulk += body;
+      copied += body;
     });
     before_copies();
     __syncwarp();
     if (lane == 0) {
       ring.place[s] = at;
       ring.follows[s] = at.line == line ? tile : -1;
-      ring.full[s].arrive_and_expect(bulk);
+      ring.full[s].arrive_and_expect(copied);
       each_source(p, at, stage, [&](Source source, u8* region) {
         int head = source.head(), body = source.body();
-        if (body) load_bulk(region + source.shift() + head, source.from + head, body, ring.full[s]);
+        if (body) tma_load(region + source.shift() + head, source.from + head, body, ring.full[s]);
       });
     }
     if (EVERY_LANE && lane > 0) ring.full[s].arrive();
@@ -159,12 +123,12 @@ __device__ __forceinline__ void feed(const Params& p, Ring& ring, u8* stages, in
   }
 }
 
-__device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8* stages, int squad, int warp,
+__device__ __forceinline__ void aggregate(const Params& p, ScanRing& ring, const u8* stages, int squad, int warp,
                                            int lane) {
-  for (Turn turn(squad);; turn.next(AGGREGATING)) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn(squad);; turn.next(AGGREGATING)) {
+    int s = turn.place;
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) return;
     View view = view_of(p, at, stages + s * STAGE);
 #pragma unroll 1
@@ -174,7 +138,7 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
     }
     squad_sync(1 + squad, SQUAD * 32);
     if (warp == 0 && p.tiles > 1) {
-      State all = fold_warps(ring.aggregates[s], lane);
+      State all = reduce_warps(ring.aggregates[s], lane);
       if (lane == 0) publish(Lookback(p, at.line).tiles + at.tile * DESCRIPTOR, all);
     }
     warp_arrives(ring.reduced[s], lane);
@@ -182,14 +146,14 @@ __device__ __forceinline__ void aggregate(const Params& p, Ring& ring, const u8*
 }
 
 // Finds what comes before a tile of several in a line, by a look-back warp. All lanes get it.
-__device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const Turn& turn, const Place& at, int lane) {
+__device__ __forceinline__ State find_prefix(const Params& p, ScanRing& ring, const Turn<STAGES>& turn, const LinePlace& at, int lane) {
   const u64* tiles = Lookback(p, at.line).tiles;
-  i64 follows = ring.follows[turn.stage], target = at.tile >> 5;
+  i64 follows = ring.follows[turn.place], target = at.tile >> 5;
   Walk walk;
   walk.block = follows < 0 ? 0 : follows >> 5;
   auto my_turn = [&] {  // the block's previous tile has its prefix
-    Turn before = turn.before();
-    ring.known[before.stage].wait(before.phase);
+    Turn<STAGES> before = turn.before();
+    ring.known[before.place].wait(before.phase);
   };
   for (bool first = true;; first = false) {
     State found = of_blocks(tiles, walk.block, at.tile, lane, my_turn);
@@ -200,8 +164,7 @@ __device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const 
       else
         walk.resume(ring.folded, lane);
     }
-    i64 left = target - walk.block;
-    walk.add(found, left < WINDOW ? target : walk.block + WINDOW, lane);
+    i64 left = add_window(walk, found, target, lane);
     if (left < WINDOW) {
       walk.keep(ring.folded, lane);
       if (at.tile == p.tiles - 1) {
@@ -213,11 +176,11 @@ __device__ __forceinline__ State find_prefix(const Params& p, Ring& ring, const 
   }
 }
 
-__device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which, int lane) {
-  for (Turn turn(which);; turn.next(LOOKBACKS)) {
-    int s = turn.stage;
+__device__ __forceinline__ void look_back(const Params& p, ScanRing& ring, int which, int lane) {
+  for (Turn<STAGES> turn(which);; turn.next(LOOKBACKS)) {
+    int s = turn.place;
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) return;
     State prefix;
     if (p.tiles > 1 && WRITE) {
@@ -227,7 +190,7 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which
       prefix = carry_into(p, at.line);
       bool last = at.tile == p.tiles - 1;
       State all;
-      if (p.tiles == 1) all = combine(prefix, fold_warps(ring.aggregates[s], lane));
+      if (p.tiles == 1) all = combine(prefix, reduce_warps(ring.aggregates[s], lane));
       __syncwarp();
       if (!WRITE && lane == 0) ring.empty[s].arrive();
       if (p.tiles > 1 && (last || (at.tile & 31) == 31)) Lookback(p, at.line).before(at.tile, prefix, last, all, lane);
@@ -240,32 +203,32 @@ __device__ __forceinline__ void look_back(const Params& p, Ring& ring, int which
   }
 }
 
-__device__ __forceinline__ void scan(const Params& p, Ring& ring, u8* stages, int warp, int lane) {
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
+__device__ __forceinline__ void scan(const Params& p, ScanRing& ring, u8* stages, int warp, int lane) {
+  for (Turn<STAGES> turn;; turn.next()) {
+    int s = turn.place;
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) return;
     u8* stage = stages + s * STAGE;
     View view = view_of(p, at, stage);
     Outputs out = outputs_of(p, at);
-    bool bulk = leaves_in_bulk(p, at);
-    if (bulk) out.at[0] = stage;
+    bool copied = leaves_by_copy(p, at);
+    if (copied) out.at[0] = stage;
     segment_scan(view, out, warp, lane, [&] {
       ring.reduced[s].wait(turn.phase);
       ring.known[s].wait(turn.phase);
       return earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
     });
-    if (bulk) before_copies();
+    if (copied) before_copies();
     warp_arrives(ring.scanned[s], lane);
   }
 }
 
-// By one thread: stores what leaves in bulk, and frees stages as soon as they have been read.
-__device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* stages) {
+// By one thread: stores what leaves by copy, and frees stages as soon as they have been read.
+__device__ __forceinline__ void unload(const Params& p, ScanRing& ring, const u8* stages) {
   int leaving = -1;  // the stage that a store may still read
-  for (Turn turn;; turn.next()) {
-    int s = turn.stage;
+  for (Turn<STAGES> turn;; turn.next()) {
+    int s = turn.place;
     bool at_once = ring.full[s].ready(turn.phase) && ring.scanned[s].ready(turn.phase);
     if (leaving >= 0 && !at_once) {
       stores_have_read<0>();
@@ -273,30 +236,30 @@ __device__ __forceinline__ void unload(const Params& p, Ring& ring, const u8* st
       leaving = -1;
     }
     ring.full[s].wait(turn.phase);
-    Place at = ring.place[s];
+    LinePlace at = ring.place[s];
     if (at.line < 0) break;
     ring.scanned[s].wait(turn.phase);
-    bool bulk = leaves_in_bulk(p, at);
-    if (bulk) store_bulk(outputs_of(p, at).at[0], stages + s * STAGE, TILE * sizeof(typename Out<0>::type));
+    bool copied = leaves_by_copy(p, at);
+    if (copied) tma_store(outputs_of(p, at).at[0], stages + s * STAGE, TILE * sizeof(typename Out<0>::type));
     if (leaving >= 0) {
-      if (bulk)
+      if (copied)
         stores_have_read<1>();
       else
         stores_have_read<0>();
       ring.empty[leaving].arrive();
     }
-    leaving = bulk ? s : -1;
-    if (!bulk) ring.empty[s].arrive();
+    leaving = copied ? s : -1;
+    if (!copied) ring.empty[s].arrive();
   }
   stores_are_done();
 }
 
 constexpr int SQUADS = AGGREGATING * SQUAD + (WRITE ? WARPS : 0), BLOCK = (SQUADS + 2 + LOOKBACKS) * 32;
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 1) scan_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 1) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(128) u8 stages[];
-  __shared__ Ring ring;
+  __shared__ ScanRing ring;
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; s++) {

@@ -1,4 +1,5 @@
-// The visitor that writes marks as they are, one byte an item: nothing is counted and no tile asks what comes before it.
+// The visitor that writes whether each item is selected, one byte an item. Nothing is counted and no tile asks what comes
+// before it.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
@@ -10,11 +11,11 @@ __device__ __forceinline__ Earlier combine(const Earlier& a, const State&) {
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept*, bool& held, u16*, int warp,
                                                 int lane) {
   held = false;
-  u32 marks = segment_marks(p, view, warp, lane);
+  u32 selection = segment_selection(p, view, warp, lane);
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
     int i = warp * SEGMENT + r * ROW + lane * VN;
-    u32 mine = (marks >> (VN * r)) & 15;
+    u32 mine = (selection >> (VN * r)) & 15;
     u8 *to = p.out[0] + view.first + i, flags[VN] = {u8(mine & 1), u8((mine >> 1) & 1), u8((mine >> 2) & 1), u8(mine >> 3)};
     if (i + VN <= view.count && aligned(to, VN)) {
       write_vector<VN>(to, flags);

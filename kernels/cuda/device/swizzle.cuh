@@ -33,7 +33,7 @@ __device__ __forceinline__ void exchange(C (&chunks)[PIECES], int by) {
 
 // As read_vector and write_vector do.
 template <int N, class T>
-__device__ __forceinline__ void read_banks(const u8* from, T (&values)[N]) {
+__device__ __forceinline__ void read_swizzled(const u8* from, T (&values)[N]) {
   constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
   using C = typename Chunk<PIECE<N, T>>::type;
   C chunks[pieces];
@@ -44,7 +44,7 @@ __device__ __forceinline__ void read_banks(const u8* from, T (&values)[N]) {
   memcpy(values, chunks, sizeof(chunks));
 }
 template <int N, class T>
-__device__ __forceinline__ void write_banks(u8* to, const T (&values)[N]) {
+__device__ __forceinline__ void write_swizzled(u8* to, const T (&values)[N]) {
   constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
   using C = typename Chunk<PIECE<N, T>>::type;
   C chunks[pieces];

@@ -1,10 +1,10 @@
-// Marks: which of a lane's items are kept, or start or end a run, as four bits a row.
+// Selection: which of a lane's items are kept, or start or end a run, as four bits a row.
 //
-// What marks an item is generated: `is_marked` for a row of flags or of a predicate's inputs, `differs` for two rows of
-// keys. This file must never know what is done with marked items.
+// What selects an item is generated: `is_selected` for a row of flags or of a predicate's inputs, `differs` for two rows of
+// keys. What is done with selected items is said by a visitor.
 #pragma once
 
-enum MarkKind { ALONE, NEIGHBOURS };
+enum SelectionKind { ALONE, NEIGHBOURS };
 
 __device__ __forceinline__ Key read_key(const View& view, int at) {
   Key key;
@@ -26,9 +26,9 @@ __device__ __forceinline__ Key key_of_lane(const Key& key, int lane) {
   return other;
 }
 
-// Marks of items i to i + 3 in the order of the scan; bit j is that of item i + j. By a whole warp: what is beside a lane's
+// Selection of items i to i + 3 in the order of the scan; bit j is that of item i + j. By a whole warp: what is beside a lane's
 // four items is a neighbour's, or for the outermost lane read.
-__device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i, int lane) {
+__device__ __forceinline__ u32 selection_of(const Params& p, const View& view, int i, int lane) {
   Key keys[VN];
   unroll<KEYS>([&](auto k) {
     typename Column<k.value>::type values[VN];
@@ -41,18 +41,18 @@ __device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i
       for (int j = 0; j < VN; j++) Field<k.value>::null(keys[j]) = (nulls >> j) & 1;
     }
   });
-  u32 marks = 0;
-  if constexpr (MARKS == ALONE) {
+  u32 selection = 0;
+  if constexpr (SELECTS == ALONE) {
 #pragma unroll
-    for (int j = 0; j < VN; j++) marks |= u32(is_marked(p, keys[j])) << j;
+    for (int j = 0; j < VN; j++) selection |= u32(is_selected(p, keys[j])) << j;
   } else if constexpr (AFTER && !REVERSE) {  // the last items of runs
     Key edge = key_of_lane(keys[0], lane + 1);
     if (lane == 31) edge = read_key(view, min(i + VN, view.count - int(view.border)));
 #pragma unroll
-    for (int j = 0; j < VN; j++) marks |= u32(differs(keys[j], j + 1 < VN ? keys[j + 1 < VN ? j + 1 : 0] : edge)) << j;
+    for (int j = 0; j < VN; j++) selection |= u32(differs(keys[j], j + 1 < VN ? keys[j + 1 < VN ? j + 1 : 0] : edge)) << j;
     if (view.border) {
       int last = view.count - 1 - i;
-      if (last >= 0 && last < VN) marks = (marks & ~(1u << last)) | u32(!p.continues) << last;
+      if (last >= 0 && last < VN) selection = (selection & ~(1u << last)) | u32(!p.continues) << last;
     }
   } else {  // the first ones
     Key edge = key_of_lane(keys[VN - 1], lane - 1);
@@ -61,18 +61,18 @@ __device__ __forceinline__ u32 marks_of(const Params& p, const View& view, int i
       edge = read_key(view, REVERSE ? max(earlier, 0) : earlier);
     }
 #pragma unroll
-    for (int j = 0; j < VN; j++) marks |= u32(differs(j ? keys[j ? j - 1 : 0] : edge, keys[j])) << j;
-    if (view.border && i == 0) marks = (marks & ~1u) | u32(!p.continues);
+    for (int j = 0; j < VN; j++) selection |= u32(differs(j ? keys[j ? j - 1 : 0] : edge, keys[j])) << j;
+    if (view.border && i == 0) selection = (selection & ~1u) | u32(!p.continues);
   }
-  return view.count < TILE ? marks & present_four(view, i) : marks;
+  return view.count < TILE ? selection & present_four(view, i) : selection;
 }
 
-// Four marks a row.
-__device__ __forceinline__ u32 segment_marks(const Params& p, const View& view, int warp, int lane) {
-  u32 marks = 0;
+// Four bits a row.
+__device__ __forceinline__ u32 segment_selection(const Params& p, const View& view, int warp, int lane) {
+  u32 selection = 0;
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) marks |= marks_of(p, view, warp * SEGMENT + r * ROW + lane * VN, lane) << (VN * r);
-  return marks;
+  for (int r = 0; r < ROWS; r++) selection |= selection_of(p, view, warp * SEGMENT + r * ROW + lane * VN, lane) << (VN * r);
+  return selection;
 }
 
 // All lanes get the sum.
@@ -97,31 +97,31 @@ __device__ __forceinline__ int warp_max(int n) {
 #endif
 }
 
-// Lane k gets the place of the k-th of a few marked items of the segment.
-__device__ __forceinline__ int place_of_few(u32 marks, int total, int lane) {
+// Lane k gets the place of the k-th of a few selected items of the segment.
+__device__ __forceinline__ int place_of_few(u32 selection, int total, int lane) {
   int mine = 0;
   for (int k = 0; k < total; k++) {
-    int bit = __ffs(marks) - 1;
-    int place = marks ? bit / VN * ROW + lane * VN + bit % VN : SEGMENT;
+    int bit = __ffs(selection) - 1;
+    int place = selection ? bit / VN * ROW + lane * VN + bit % VN : SEGMENT;
     int least = -warp_max(-place);
-    if (place == least) marks &= marks - 1;
+    if (place == least) selection &= selection - 1;
     if (lane == k) mine = least;
   }
   return mine;
 }
 
-// All lanes get the place of the segment's last marked item, or -1.
-__device__ __forceinline__ int last_marked(u32 marks, int lane) {
-  int bit = 31 - __clz(marks);
-  return warp_max(marks ? bit / VN * ROW + lane * VN + bit % VN : -1);
+// All lanes get the place of the segment's last selected item, or -1.
+__device__ __forceinline__ int last_selected(u32 selection, int lane) {
+  int bit = 31 - __clz(selection);
+  return warp_max(selection ? bit / VN * ROW + lane * VN + bit % VN : -1);
 }
 
-// How many marked items of the segment come before each row of the lane.
+// How many selected items of the segment come before each row of the lane.
 struct Ranks {
   int row[ROWS];
   int total;
 };
-__device__ __forceinline__ Ranks rank(u32 marks, int lane) {
+__device__ __forceinline__ Ranks rank(u32 selection, int lane) {
   constexpr int words = (ROWS + 3) / 4;
   Ranks ranks;
   ranks.total = 0;
@@ -129,7 +129,7 @@ __device__ __forceinline__ Ranks rank(u32 marks, int lane) {
   for (int w = 0; w < words; w++) {  // a byte a row: a row has 128 items at most
     u32 mine = 0;
 #pragma unroll
-    for (int r = 4 * w; r < ROWS && r < 4 * w + 4; r++) mine |= u32(__popc((marks >> (VN * r)) & 15)) << (8 * (r & 3));
+    for (int r = 4 * w; r < ROWS && r < 4 * w + 4; r++) mine |= u32(__popc((selection >> (VN * r)) & 15)) << (8 * (r & 3));
     u32 sum = mine;
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -147,13 +147,13 @@ __device__ __forceinline__ Ranks rank(u32 marks, int lane) {
   return ranks;
 }
 
-// Lists the places of marked items within the segment, some rows at a time: f(how many came before, how many are listed).
+// Lists the places of selected items within the segment, some rows at a time: f(how many came before, how many are listed).
 template <class F>
-__device__ __forceinline__ void each_list(u32 marks, u16* list, int lane, F f) {
+__device__ __forceinline__ void each_list(u32 selection, u16* list, int lane, F f) {
   int earlier = 0;
 #pragma unroll 1
   for (int begin = 0; begin < ROWS; begin += LISTED_ROWS) {
-    u32 some = ROWS <= LISTED_ROWS ? marks : (marks >> (VN * begin)) & ((1u << (VN * LISTED_ROWS % 32)) - 1);
+    u32 some = ROWS <= LISTED_ROWS ? selection : (selection >> (VN * begin)) & ((1u << (VN * LISTED_ROWS % 32)) - 1);
     if (!__any_sync(ALL, some)) continue;
     u32 counts = 0;  // a byte a row: a row has 128 items at most
 #pragma unroll
@@ -182,12 +182,12 @@ __device__ __forceinline__ void each_list(u32 marks, u16* list, int lane, F f) {
   }
 }
 
-// Lane k gets the place of the k-th of the segment's marked items, which are 32 at most.
+// Lane k gets the place of the k-th of the segment's selected items, which are 32 at most.
 constexpr int FEW = 4;
-__device__ __forceinline__ int place_of(u32 marks, int total, u16* list, int lane) {
-  if (total <= FEW) return place_of_few(marks, total, lane);
+__device__ __forceinline__ int place_of(u32 selection, int total, u16* list, int lane) {
+  if (total <= FEW) return place_of_few(selection, total, lane);
   int mine = 0;
-  each_list(marks, list, lane, [&](int earlier, int listed) {
+  each_list(selection, list, lane, [&](int earlier, int listed) {
     if (lane >= earlier && lane < earlier + listed) mine = list[lane - earlier];
   });
   return mine;

@@ -1,8 +1,7 @@
-// The visitor of reductions and scans by key: an operator's state that restarts at each marked item.
+// The visitor of reductions and scans by key: an operator's state that restarts at each selected item.
 //
-// The engine's state is the number of marked items and the operator's state since the last of them. A lane scans its four
-// items of a row, lanes are scanned among themselves as far as the last marked one, and rows follow one another. This
-// file must never know what the operator computes, nor what marks an item.
+// The engine's state is the number of selected items and the operator's state since the last of them. A lane scans its four
+// items of a row, lanes are scanned among themselves as far as the last selected one, and rows follow one another.
 #pragma once
 
 template <class T>
@@ -35,15 +34,15 @@ __device__ __forceinline__ op::State lane_at(const op::State& s, int lane) {
 
 __device__ __forceinline__ State identity() {
   State s;
-  s.marked = 0;
+  s.selected = 0;
   s.open = op::identity();
   return s;
 }
 template <class Earlier>
 __device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
   Earlier both;
-  both.marked = a.marked + b.marked;
-  both.open = pick(b.marked, b.open, op::combine(a.open, b.open));
+  both.selected = a.selected + b.selected;
+  both.open = pick(b.selected, b.open, op::combine(a.open, b.open));
   return both;
 }
 
@@ -93,21 +92,21 @@ __device__ __forceinline__ op::State reduce_from(const View& view, int last, int
   return sum;
 }
 
-// Scans a segment's items from `run` on; `visit` gets four at a time: row and place of the first, marks, which are
-// missing, and the states before and after each. Returns the state after the last.
-template <class Visit>
-__device__ __forceinline__ op::State scan_segment(const View& view, u32 marks, op::State run, int warp, int lane,
-                                                  Visit visit) {
+// Scans a segment's items from `run` on; `write` gets four at a time: row and place of the first, which are
+// selected, which are missing, and the states before and after each. Returns the state after the last.
+template <class Write>
+__device__ __forceinline__ op::State scan_segment(const View& view, u32 selection, op::State run, int warp, int lane,
+                                                  Write write) {
 #pragma unroll TOGETHER
   for (int r = 0; r < ROWS; r++) {
     int place = r * ROW + lane * VN;
-    u32 mine = (marks >> (VN * r)) & 15;
+    u32 mine = (selection >> (VN * r)) & 15;
     op::State x[VN];
     u32 missing = read_states(view, warp * SEGMENT + place, x);
 #pragma unroll
     for (int j = 1; j < VN; j++) x[j] = pick((mine >> j) & 1, x[j], op::combine(x[j - 1], x[j]));
     u32 lanes = __ballot_sync(ALL, mine);
-    int since = lane - (31 - __clz(lanes & (ALL >> (31 - lane))));  // lanes since the last one with a marked item
+    int since = lane - (31 - __clz(lanes & (ALL >> (31 - lane))));  // lanes since the last one with a selected item
     op::State sum = x[VN - 1];
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -125,32 +124,32 @@ __device__ __forceinline__ op::State scan_segment(const View& view, u32 marks, o
       if (j) before[j] = after[j ? j - 1 : 0];
       after[j] = pick(mine & ((2u << j) - 1), x[j], op::combine(before[0], x[j]));
     }
-    visit(r, place, mine, missing, before, after);
+    write(r, place, mine, missing, before, after);
   }
   return run;
 }
 
-// Marks and reduces a warp's items. A reduction copies the states of the runs that marks close to `kept`, one a lane, if
-// they are few, and the tile is not `held` for them.
+// Selects and reduces a warp's items. A reduction copies the states of the runs that selected items close to `kept`, one a
+// lane, if they are few, and the tile is not `held` for them.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16*,
                                                 int warp, int lane) {
-  u32 marks = segment_marks(p, view, warp, lane);
+  u32 selection = segment_selection(p, view, warp, lane);
   State sum;
-  int total = int(warp_sum(__popc(marks)));
-  sum.marked = total;
+  int total = int(warp_sum(__popc(selection)));
+  sum.selected = total;
   held = !REDUCES || total > 32;
-  if (held) kept[lane].marks = marks;
+  if (held) kept[lane].selection = selection;
   if (held || total == 0) {
-    sum.open = reduce_from(view, total ? last_marked(marks, lane) : 0, warp, lane);
+    sum.open = reduce_from(view, total ? last_selected(selection, lane) : 0, warp, lane);
   } else if constexpr (REDUCES) {
-    Ranks ranks = rank(marks, lane);
-    sum.open = scan_segment(view, marks, op::identity(), warp, lane,
+    Ranks ranks = rank(selection, lane);
+    sum.open = scan_segment(view, selection, op::identity(), warp, lane,
                             [&](int r, int place, u32 mine, u32, const op::State(&before)[VN], const op::State(&)[VN]) {
                               int next = ranks.row[r];
 #pragma unroll
                               for (int j = 0; j < VN; j++)
                                 if ((mine >> j) & 1) {
-                                  kept[next].marks = place + j;
+                                  kept[next].selection = place + j;
                                   kept[next++].open = before[j];
                                 }
                             });
@@ -185,7 +184,7 @@ __device__ __forceinline__ void write_four(const Params& p, const View& view, in
 }
 
 // A run starts at place `start`, and the one before it is closed.
-__device__ __forceinline__ void close_run(const Params& p, i64 place, i64 start, const op::State& closed) {
+__device__ __forceinline__ void finalize_run(const Params& p, i64 place, i64 start, const op::State& closed) {
   if (STARTS) reinterpret_cast<i64*>(p.rest[0])[place] = start;
   if (place) write_result(p, place - 1, op::lower(closed));
 }
@@ -193,11 +192,11 @@ __device__ __forceinline__ void close_run(const Params& p, i64 place, i64 start,
 // The runs that a row closes are put into `kept`, neighbours beside each other, before they are written.
 __device__ __forceinline__ void segment_write(const Params& p, const View& view, Kept* kept, const State&,
                                               const Prefix& before_all, u16*, int warp, int lane) {
-  u32 marks = kept[lane].marks;
+  u32 selection = kept[lane].selection;
   if constexpr (REDUCES) {
-    Ranks ranks = rank(marks, lane);
+    Ranks ranks = rank(selection, lane);
     i64 first = view.first + warp * SEGMENT;
-    scan_segment(view, marks, before_all.open, warp, lane,
+    scan_segment(view, selection, before_all.open, warp, lane,
                  [&](int r, int place, u32 mine, u32, const op::State(&before)[VN], const op::State(&)[VN]) {
                    int earlier = __shfl_sync(ALL, ranks.row[r], 0);
                    int later = r + 1 < ROWS ? __shfl_sync(ALL, ranks.row[r + 1 < ROWS ? r + 1 : 0], 0) : ranks.total;
@@ -208,23 +207,23 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
 #pragma unroll
                      for (int j = 0; j < VN; j++)
                        if ((mine >> j) & 1) {
-                         if (at >= 0 && at < 32) kept[at].marks = place + j, kept[at].open = before[j];
+                         if (at >= 0 && at < 32) kept[at].selection = place + j, kept[at].open = before[j];
                          at++;
                        }
                      __syncwarp();
                      if (begin + lane < later)
-                       close_run(p, before_all.marked + begin + lane, first + kept[lane].marks, kept[lane].open);
+                       finalize_run(p, before_all.selected + begin + lane, first + kept[lane].selection, kept[lane].open);
                    }
                  });
   } else {
-    scan_segment(view, marks, before_all.open, warp, lane,
+    scan_segment(view, selection, before_all.open, warp, lane,
                  [&](int, int place, u32 mine, u32 missing, const op::State(&before)[VN], const op::State(&after)[VN]) {
                    op::Output results[VN];
                    if (IN_BAND && missing && p.rest[0]) *p.rest[0] = 1;
 #pragma unroll
                    for (int j = 0; j < VN; j++) {
-                     bool marked = (mine >> j) & 1;
-                     results[j] = op::lower(EXCLUSIVE ? pick(marked, op::identity(), before[j]) : after[j]);
+                     bool selected = (mine >> j) & 1;
+                     results[j] = op::lower(EXCLUSIVE ? pick(selected, op::identity(), before[j]) : after[j]);
                      if (MARK_NULLS && ((missing >> j) & 1)) results[j] = op::null_output();
                    }
                    write_four(p, view, warp * SEGMENT + place, results);
@@ -235,14 +234,14 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16*, int warp, int lane) {
   if constexpr (REDUCES) {
-    if (lane >= int(sum.marked)) return;
+    if (lane >= int(sum.selected)) return;
     op::State closed = lane ? kept[lane].open : op::combine(before.open, kept[lane].open);
-    close_run(p, before.marked + lane, view.first + warp * SEGMENT + kept[lane].marks, closed);
+    finalize_run(p, before.selected + lane, view.first + warp * SEGMENT + kept[lane].selection, closed);
   }
 }
 
 // By one thread, once: what the last item decides.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
-  if constexpr (REDUCES) write_result(p, all.marked - 1, op::lower(all.open));
+  if constexpr (REDUCES) write_result(p, all.selected - 1, op::lower(all.open));
 }

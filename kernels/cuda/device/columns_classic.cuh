@@ -1,16 +1,16 @@
-// The classic schedule of columns, for every GPU from sm_70 on: a block takes a tile, copies it to shared memory, marks and
-// reduces it, looks back, writes. Several blocks on a multiprocessor hide each other's waits.
+// The classic schedule of columns, for every GPU from sm_70 on: a block takes a tile, copies it to shared memory, selects and
+// reduces its items, looks back, writes. Several blocks on a multiprocessor hide each other's waits.
 #pragma once
 
 __device__ __forceinline__ void copy_columns(const Params& p, const Place& at, u8* stage) {
   unroll<COLUMNS>([&](auto k) {
-    Source source = source_of<k.value>(p, at);
-    for (u32 i = threadIdx.x * 16; i < source.bytes; i += WARPS * 32 * 16)
+    ColumnSource source = source_of<k.value>(p, at);
+    for (u32 i = threadIdx.x * 16; i < u32(source.bytes); i += WARPS * 32 * 16)
       *reinterpret_cast<uint4*>(stage + region_offset<k.value>() + i) = *reinterpret_cast<const uint4*>(source.from + i);
   });
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   extern __shared__ __align__(128) u8 stage[];
   __shared__ i64 next;
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) visit_tiles(c
       if (lane == 0) aggregates[warp] = sum;
       __syncthreads();
       if (warp == 0) {
-        State all = fold_columns(aggregates, befores, lane), inclusive;
+        State all = warp_fold(aggregates, befores, lane), inclusive;
         Lookback chain(p, 0);
         if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
         if (lane == 0) publish(chain.tiles + at.tile * DESCRIPTOR, all);

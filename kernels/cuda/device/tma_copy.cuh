@@ -1,6 +1,6 @@
 // Bulk copies between global and shared memory, and the barriers that tell when they are done (sm_90 and later).
 //
-// Thin names for PTX instructions; nothing here may know what is copied.
+// Thin names for PTX instructions.
 #pragma once
 
 __device__ __forceinline__ u32 shared_address(const void* p) { return u32(__cvta_generic_to_shared(p)); }
@@ -46,13 +46,13 @@ __device__ __forceinline__ void barriers_are_ready() {
 __device__ __forceinline__ void before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Addresses and sizes are multiples of 16 bytes.
-__device__ __forceinline__ void load_bulk(void* to, const void* from, u32 bytes, Barrier& done) {
+__device__ __forceinline__ void tma_load(void* to, const void* from, u32 bytes, Barrier& done) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    shared_address(to)),
                "l"(from), "r"(bytes), "r"(shared_address(&done.word))
                : "memory");
 }
-__device__ __forceinline__ void store_bulk(void* to, const void* from, u32 bytes) {
+__device__ __forceinline__ void tma_store(void* to, const void* from, u32 bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
                "r"(bytes)
                : "memory");

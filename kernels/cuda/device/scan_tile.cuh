@@ -2,15 +2,17 @@
 //
 // A tile is cut into one segment a warp and a segment into rows; in a row each lane has VN neighbouring items. Tiles are
 // read twice, first to reduce and then, once the prefix is known, to scan them: from shared memory, or from a cache. So no
-// thread holds more than GROUP rows, and tiles may be large. This file must never know how tiles are handed out, nor where
-// a prefix comes from.
+// thread holds more than GROUP rows, and tiles may be large. How tiles are handed out, and where a prefix comes from, is said
+// by the schedules.
 #pragma once
 
-#include "banks.cuh"
+#include "swizzle.cuh"
 
 constexpr int ROW = 32 * VN;
 constexpr int SEGMENT = ROWS * ROW;
 constexpr int TILE = WARPS * SEGMENT;
+
+#include "stages.cuh"
 
 constexpr int group_rows(int rows, int words) { return rows > 1 && rows * words > GROUP_WORDS ? group_rows(rows / 2, words) : rows; }
 constexpr int GROUP = group_rows(ROWS, VN * STATE_WORDS);  // rows that are scanned at the same time
@@ -41,20 +43,16 @@ __device__ __forceinline__ State carry_into(const Params& p, i64 line) {
   return s;
 }
 
-// Which items a tile has: `count` neighbours in memory from item `first` on.
-struct Place {
-  i64 line;
-  i64 tile;   // of the line
-  i64 first;  // item of the arrays
-  int count;
+// A tile of one of many lines; `first` is an item of the arrays.
+struct Line {
+  i64 line;  // < 0: no more tiles
 };
-__device__ __forceinline__ Place place_of(const Params& p, i64 ticket) {
-  Place at;
+struct LinePlace : Line, Place {};
+__device__ __forceinline__ LinePlace place_of(const Params& p, i64 ticket) {
+  LinePlace at;
   at.line = p.lines == 1 ? 0 : ticket / p.tiles;
-  at.tile = ticket - at.line * p.tiles;
-  i64 before = at.tile * TILE, left = p.length - before;
-  at.count = left < TILE ? int(left) : TILE;
-  at.first = at.line * p.length + (REVERSE ? left - at.count : before);
+  static_cast<Place&>(at) = place_in_line(p.length, ticket - at.line * p.tiles);
+  at.first += at.line * p.length;
   return at;
 }
 
@@ -77,7 +75,7 @@ struct Outputs {
   u8* at[OUTPUTS];
   bool vectors;  // likewise
 };
-__device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) {
+__device__ __forceinline__ Outputs outputs_of(const Params& p, const LinePlace& at) {
   Outputs out;
   out.vectors = true;
   unroll<OUTPUTS>([&](auto k) {
@@ -91,22 +89,22 @@ __device__ __forceinline__ Outputs outputs_of(const Params& p, const Place& at) 
 // A lane's items of a row, in one access or a few.
 template <class T>
 __device__ __forceinline__ void read_part(const u8* from, T (&values)[VN]) {
-  if constexpr (BANKS)
-    read_banks<VN>(from, values);
+  if constexpr (SWIZZLE)
+    read_swizzled<VN>(from, values);
   else
     read_vector<VN>(from, values);
 }
 template <class T>
 __device__ __forceinline__ void write_part(u8* to, const T (&values)[VN]) {
-  if constexpr (BANKS)
-    write_banks<VN>(to, values);
+  if constexpr (SWIZZLE)
+    write_swizzled<VN>(to, values);
   else if constexpr (STREAM)
     write_streaming<VN>(to, values);
   else
     write_vector<VN>(to, values);
 }
 
-__device__ __forceinline__ bool masked(const u8* mask, i64 at, int null) {
+__device__ __forceinline__ bool is_masked(const u8* mask, i64 at, int null) {
   if constexpr (NULLS == BYTES) return mask[at] == null;
   return ((mask[at >> 3] >> (at & 7)) & 1) == null;
 }
@@ -128,8 +126,8 @@ __device__ __forceinline__ void write_output(const Pointers& out, i64 at, Output
     reinterpret_cast<T*>(out[k.value])[at] = Out<k.value>::of(value);
   });
 }
-__device__ __forceinline__ Output answer(const State& before, const State& after, bool missing) {
-  if (MARK && missing) return null_output();
+__device__ __forceinline__ Output finalize(const State& before, const State& after, bool missing) {
+  if (MARK_NULLS && missing) return null_output();
   return lower(EXCLUSIVE ? before : after);
 }
 
@@ -184,7 +182,7 @@ __device__ __forceinline__ u32 read_items(const View& view, int i, State (&state
         Element e = read_element(view.in, at);
         bool gone = false;
         if constexpr (NULLS == IN_BAND) gone = is_missing(e);
-        if constexpr (NULLS == BITS || NULLS == BYTES) gone = masked(view.mask, view.bit + at, view.null);
+        if constexpr (NULLS == BITS || NULLS == BYTES) gone = is_masked(view.mask, view.bit + at, view.null);
         if (!gone) states[j] = lift(e);
         missing |= u32(gone) << j;
       }
@@ -265,7 +263,7 @@ __device__ __forceinline__ void segment_scan(const View& view, const Outputs& ou
 #pragma unroll
       for (int j = 0; j < VN; j++) {
         State after = combine(first, x[r][j]);
-        y[j] = answer(earlier, after, (missing[r] >> j) & 1);
+        y[j] = finalize(earlier, after, (missing[r] >> j) & 1);
         earlier = after;
       }
       write_items<WHOLE>(view, out, i + r * ROW, y);
@@ -281,7 +279,7 @@ __device__ __forceinline__ void segment_scan(const View& view, const Outputs& ou
 }
 
 // All lanes of a warp get the combination of all warps' aggregates, in order.
-__device__ __forceinline__ State fold_warps(const State (&aggregates)[WARPS], int lane) {
+__device__ __forceinline__ State reduce_warps(const State (&aggregates)[WARPS], int lane) {
   State s = aggregates[lane % WARPS];
 #pragma unroll
   for (int distance = 1; distance < WARPS; distance *= 2) s = pair_up(s, distance, lane);

@@ -1,7 +1,7 @@
 // States among the lanes of a warp: shuffles, ordered reductions, and the inclusive scan.
 //
 // Every combination keeps the earlier state on the left, so operators need not commute, and its order depends on lane
-// numbers alone. Nothing here may know what a state means, or where it came from.
+// numbers alone.
 #pragma once
 
 constexpr u32 ALL = 0xffffffffu;

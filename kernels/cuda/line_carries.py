@@ -1,6 +1,6 @@
 """Carries of lines: as callers give and get them, and as kernels read and write them.
 
-A carry is one state for all lines, or arrays of one item a line. This module must never know how a kernel is launched.
+A carry is one state for all lines, or arrays of one item a line.
 """
 
 from math import prod
@@ -11,8 +11,8 @@ import numpy as np
 
 from ..int128 import Int128, halves, whole
 from ..signature import Signature, as_state
-from .devices import padded
 from .in_order import Substitute
+from .plan import in_words
 
 
 def on_host(carry_in: Any, types_: Signature) -> Any:
@@ -38,7 +38,7 @@ def carries_of(
     for name, part in zip(state.names or (), parts, strict=True):
         full = np.broadcast_to(np.array(_halved(part), state[name]), order)
         table[name] = (full.T if flipped else full).reshape(-1)
-    return bytes(padded(state.itemsize)), table
+    return bytes(in_words(state.itemsize)), table
 
 
 def _halved(part: Any) -> Any:
@@ -48,7 +48,9 @@ def _halved(part: Any) -> Any:
 def bytes_of(parts: Any, state: np.dtype) -> bytes:
     """Return a state as a kernel takes it."""
     return (
-        np.array([tuple(map(_halved, parts))], state).tobytes().ljust(padded(state.itemsize), b"\0")
+        np.array([tuple(map(_halved, parts))], state)
+        .tobytes()
+        .ljust(in_words(state.itemsize), b"\0")
     )
 
 

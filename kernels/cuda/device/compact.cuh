@@ -1,33 +1,33 @@
-// The visitor of compaction: marked items, or their positions, are moved to where the count of earlier ones points, and the
+// The visitor of compaction: selected items, or their positions, are gathered to where the count of earlier ones points, and the
 // others, if they are wanted, to where the rest goes.
 //
-// A warp first lists the places of its marked items in shared memory and then moves them from the list, neighbours to
-// neighbouring lanes, so that writes are whole words of memory however few are marked. After Merrill and Garland,
-// NVR-2016-002, 5.2. This file must never know what marks an item.
+// A warp first lists the places of its selected items in shared memory and then gathers them from the list, neighbours to
+// neighbouring lanes, so that writes are whole words of memory however few are selected. After Merrill and Garland,
+// NVR-2016-002, 5.2.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
 template <class Earlier>
 __device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
-  return Earlier{a.marked + b.marked};
+  return Earlier{a.selected + b.selected};
 }
 
 template <int N>
-__device__ __forceinline__ typename Moved<N>::type moved(const Params& p, const View& view, int at) {
-  using T = typename Moved<N>::type;
-  if constexpr (Moved<N>::COLUMN >= 0)
-    return read_one<Moved<N>::COLUMN>(view, at);
-  else if constexpr (Moved<N>::POSITION)
+__device__ __forceinline__ typename Gathered<N>::type gathered(const Params& p, const View& view, int at) {
+  using T = typename Gathered<N>::type;
+  if constexpr (Gathered<N>::COLUMN >= 0)
+    return read_one<Gathered<N>::COLUMN>(view, at);
+  else if constexpr (Gathered<N>::POSITION)
     return T(view.first + at);
   else
     return reinterpret_cast<const T*>(p.payload[N])[view.first + at];
 }
 
-// Begins to read what will be moved later.
+// Begins to read what will be gathered later.
 template <int N>
 __device__ __forceinline__ void fetch(const Params& p, const View& view, int at) {
-  using T = typename Moved<N>::type;
-  if constexpr (!Moved<N>::POSITION)
+  using T = typename Gathered<N>::type;
+  if constexpr (!Gathered<N>::POSITION)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(reinterpret_cast<const T*>(p.payload[N]) + view.first + at));
 }
 
@@ -35,7 +35,7 @@ __device__ __forceinline__ void fetch(const Params& p, const View& view, int at)
 // next for all that the compiler knows, and it would wait for one after the other.
 template <int FIRST, int N, int ITEMS>
 struct Batch : Batch<FIRST, N - 1, ITEMS> {
-  typename Moved<FIRST + N - 1>::type value[ITEMS];
+  typename Gathered<FIRST + N - 1>::type value[ITEMS];
 };
 template <int FIRST, int ITEMS>
 struct Batch<FIRST, 0, ITEMS> {};
@@ -51,7 +51,7 @@ constexpr int BATCH_BYTES = __CUDA_ARCH__ >= 900 ? 32 : 16;  // of one item, ove
 template <int FIRST, int N = 0>
 constexpr int batch_size(int left = BATCH_BYTES) {
   if constexpr (FIRST + N < OUTPUTS) {
-    constexpr int size = sizeof(typename Moved<FIRST + N>::type);
+    constexpr int size = sizeof(typename Gathered<FIRST + N>::type);
     return N && size > left ? N : batch_size<FIRST, N + 1>(left - size);
   } else {
     return N;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void each_batch(F f) {
   }
 }
 
-__device__ __forceinline__ void move_listed(const Params& p, const View& view, u8* const (&out)[OUTPUTS], i64 base,
+__device__ __forceinline__ void gather_listed(const Params& p, const View& view, u8* const (&out)[OUTPUTS], i64 base,
                                             const u16* list, int total, int warp, int lane) {
   for (int begin = lane; begin < total; begin += 32 * AT_ONCE) {
     int at[AT_ONCE];
@@ -79,10 +79,10 @@ __device__ __forceinline__ void move_listed(const Params& p, const View& view, u
       unroll<count.value>([&](auto n) {
         auto& values = values_of<FIRST, n.value + 1, AT_ONCE>(batch);
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) values[i] = moved<FIRST + n.value>(p, view, at[i]);
+        for (int i = 0; i < AT_ONCE; i++) values[i] = gathered<FIRST + n.value>(p, view, at[i]);
       });
       unroll<count.value>([&](auto n) {
-        using T = typename Moved<FIRST + n.value>::type;
+        using T = typename Gathered<FIRST + n.value>::type;
         T* to = reinterpret_cast<T*>(out[FIRST + n.value]) + base;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
@@ -92,22 +92,22 @@ __device__ __forceinline__ void move_listed(const Params& p, const View& view, u
   }
 }
 
-// Marks a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
+// Selects a warp's items. If they are few, they are copied to `kept`, one a lane, and the tile is not `held` for them.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16* list,
                                                 int warp, int lane) {
-  u32 marks = segment_marks(p, view, warp, lane);
-  int total = int(warp_sum(__popc(marks)));
+  u32 selection = segment_selection(p, view, warp, lane);
+  int total = int(warp_sum(__popc(selection)));
   held = SPLIT || total > 32;
   if (held) {
-    kept[lane].marks = marks;
+    kept[lane].selection = selection;
   } else if (total) {
-    u32 place = place_of(marks, total, list, lane);
+    u32 place = place_of(selection, total, list, lane);
     if (lane < total) {
-      kept[lane].marks = place;
+      kept[lane].selection = place;
       unroll<OUTPUTS>([&](auto n) {
         constexpr int N = n.value;
-        if constexpr (Moved<N>::COLUMN >= 0)
-          Moved<N>::saved(kept[lane]) = moved<N>(p, view, warp * SEGMENT + place);
+        if constexpr (Gathered<N>::COLUMN >= 0)
+          Gathered<N>::saved(kept[lane]) = gathered<N>(p, view, warp * SEGMENT + place);
         else
           fetch<N>(p, view, warp * SEGMENT + place);
       });
@@ -118,38 +118,38 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
 
 __device__ __forceinline__ void segment_write(const Params& p, const View& view, Kept* kept, const State&,
                                               const Prefix& before, u16* list, int warp, int lane) {
-  u32 marks = kept[lane].marks;
-  each_list(marks, list, lane, [&](int earlier, int total) {
-    move_listed(p, view, p.out, before.marked + earlier, list, total, warp, lane);
+  u32 selection = kept[lane].selection;
+  each_list(selection, list, lane, [&](int earlier, int total) {
+    gather_listed(p, view, p.out, before.selected + earlier, list, total, warp, lane);
   });
   if constexpr (SPLIT) {
     u32 others = 0;
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-      others |= (present_four(view, warp * SEGMENT + r * ROW + lane * VN) & ~(marks >> (VN * r))) << (VN * r);
-    i64 rest = view.first + warp * SEGMENT - before.marked;
+      others |= (present_four(view, warp * SEGMENT + r * ROW + lane * VN) & ~(selection >> (VN * r))) << (VN * r);
+    i64 rest = view.first + warp * SEGMENT - before.selected;
     each_list(others, list, lane,
-              [&](int earlier, int total) { move_listed(p, view, p.rest, rest + earlier, list, total, warp, lane); });
+              [&](int earlier, int total) { gather_listed(p, view, p.rest, rest + earlier, list, total, warp, lane); });
   }
 }
 // The same for a segment whose tile is gone.
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16*, int warp, int lane) {
-  if (lane >= int(sum.marked)) return;
+  if (lane >= int(sum.selected)) return;
   each_batch([&](auto first, auto count) {
     constexpr int FIRST = first.value;
     Batch<FIRST, count.value, 1> batch;
     unroll<count.value>([&](auto n) {
       constexpr int N = FIRST + n.value;
       auto& value = values_of<FIRST, n.value + 1, 1>(batch)[0];
-      if constexpr (Moved<N>::COLUMN >= 0)
-        value = Moved<N>::saved(kept[lane]);
+      if constexpr (Gathered<N>::COLUMN >= 0)
+        value = Gathered<N>::saved(kept[lane]);
       else
-        value = moved<N>(p, view, warp * SEGMENT + int(kept[lane].marks));
+        value = gathered<N>(p, view, warp * SEGMENT + int(kept[lane].selection));
     });
     unroll<count.value>([&](auto n) {
-      using T = typename Moved<FIRST + n.value>::type;
-      reinterpret_cast<T*>(p.out[FIRST + n.value])[before.marked + lane] = values_of<FIRST, n.value + 1, 1>(batch)[0];
+      using T = typename Gathered<FIRST + n.value>::type;
+      reinterpret_cast<T*>(p.out[FIRST + n.value])[before.selected + lane] = values_of<FIRST, n.value + 1, 1>(batch)[0];
     });
   });
 }

@@ -1,13 +1,13 @@
-// The visitor of run-length encoding: marked items are starts of runs; each closes the run before it, whose length is known then.
+// The visitor of run-length encoding: selected items are starts of runs; each closes the run before it, whose length is known then.
 //
 // The engine's state is the number of starts, and how many items there are since the last of them. Starts are listed in
-// shared memory as compaction does. This file must never know what makes a run.
+// shared memory as compaction does.
 #pragma once
 
 __device__ __forceinline__ State identity() { return State{}; }
 template <class Earlier>
 __device__ __forceinline__ Earlier combine(const Earlier& a, const State& b) {
-  return Earlier{a.marked + b.marked, b.marked ? b.open : a.open + b.open};
+  return Earlier{a.selected + b.selected, b.selected ? b.open : a.open + b.open};
 }
 
 // How many items of a warp's segment are there.
@@ -15,19 +15,20 @@ __device__ __forceinline__ int segment_count(const View& view, int warp) {
   return min(max(view.count - warp * SEGMENT, 0), SEGMENT);
 }
 
-// Marks a warp's items. The tile is not `held` for them: if they are few, their places are kept, one a lane, else the marks.
+// Selects a warp's items. The tile is not `held` for them: if they are few, their places are kept, one a lane, else the
+// lanes' bits.
 __device__ __forceinline__ State segment_reduce(const Params& p, const View& view, Kept* kept, bool& held, u16* list,
                                                 int warp, int lane) {
-  u32 marks = segment_marks(p, view, warp, lane);
-  int total = int(warp_sum(__popc(marks))), count = segment_count(view, warp);
+  u32 selection = segment_selection(p, view, warp, lane);
+  int total = int(warp_sum(__popc(selection))), count = segment_count(view, warp);
   held = false;
   if (total == 0) return State{0, Count(count)};
   if (total > 32) {
-    kept[lane].marks = marks;
-    return State{Count(total), Count(count - last_marked(marks, lane))};
+    kept[lane].selection = selection;
+    return State{Count(total), Count(count - last_selected(selection, lane))};
   }
-  int place = place_of(marks, total, list, lane);
-  kept[lane].marks = place;
+  int place = place_of(selection, total, list, lane);
+  kept[lane].selection = place;
   return State{Count(total), Count(count - __shfl_sync(ALL, place, total - 1))};
 }
 
@@ -39,10 +40,10 @@ __device__ __forceinline__ void write_run(const Params& p, i64 place, i64 start,
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16* list, int warp, int lane) {
   i64 first = view.first + warp * SEGMENT;
-  int at = kept[lane].marks;
-  if (sum.marked <= 32) {
-    if (lane < int(sum.marked))
-      write_run(p, before.marked + lane, first + at, lane ? at - int(kept[lane - 1].marks) : before.open + at);
+  int at = kept[lane].selection;
+  if (sum.selected <= 32) {
+    if (lane < int(sum.selected))
+      write_run(p, before.selected + lane, first + at, lane ? at - int(kept[lane - 1].selection) : before.open + at);
     return;
   }
   i64 open = before.open;
@@ -50,7 +51,7 @@ __device__ __forceinline__ void kept_write(const Params& p, const View& view, co
   each_list(at, list, lane, [&](int earlier, int total) {
     for (int k = lane; k < total; k += 32) {
       int place = list[k];
-      write_run(p, before.marked + earlier + k, first + place, k ? place - list[k - 1] : open + (place - since));
+      write_run(p, before.selected + earlier + k, first + place, k ? place - list[k - 1] : open + (place - since));
     }
     open = 0, since = list[total - 1];
   });
@@ -61,5 +62,5 @@ __device__ __forceinline__ void segment_write(const Params&, const View&, Kept*,
 // By one thread, once: what the last item decides.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
-  reinterpret_cast<i64*>(p.rest[0])[all.marked - 1] = all.open;
+  reinterpret_cast<i64*>(p.rest[0])[all.selected - 1] = all.open;
 }

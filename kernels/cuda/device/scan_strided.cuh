@@ -68,7 +68,7 @@ __device__ __forceinline__ State before_in_group(const u64* chain, i64 step, int
   return earlier;
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   __shared__ i64 next;
   __shared__ State sums[WARPS][PANEL];
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(co
       bool gone = false;
       if constexpr (NULLS == IN_BAND) gone = is_missing(e);
       if constexpr (NULLS == BITS || NULLS == BYTES)
-        gone = masked(p.mask, p.mask_offset + patch.first + i * patch.step + j, int(p.null));
+        gone = is_masked(p.mask, p.mask_offset + patch.first + i * patch.step + j, int(p.null));
       x[i][j] = lift(e);
       if constexpr (NULLS != NO_NULLS) x[i][j] = choose(gone, identity(), x[i][j]);
       missing |= u64(gone) << (i * VN + j);
@@ -172,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) scan_tiles(co
 #pragma unroll
         for (int j = 0; j < VN; j++) {
           State after = combine(before[j], x[i][j]);
-          y[j] = answer(before[j], after, (missing >> (i * VN + j)) & 1);
+          y[j] = finalize(before[j], after, (missing >> (i * VN + j)) & 1);
           before[j] = after;
         }
         write_row(p, patch, i, y);

@@ -1,7 +1,7 @@
 """An operator's Python functions as LTO-IR: functions of pointers to fields, under names that the engine calls.
 
 Numba compiles them without a GPU. The text that is executed here is generated from field counts alone; a
-user's function is only ever called by it. This module must never see CUDA source.
+user's function is only ever called by it.
 """
 
 # ruff: noqa: E402
@@ -21,11 +21,11 @@ from numba.cuda.compiler import compile_cuda
 from ..nulls import NAT
 from ..operators import Operator
 from ..user_functions import rebuild
-from .numbers import kernel_code, numbers_of
-from .source import Form, Variant
+from .captured_numbers import kernel_code, numbers_of
+from .plan import Form, TypedOperator
 
 
-def lto_functions(variant: Variant, identity: Any, capability: tuple[int, int]) -> list[bytes]:
+def lto_functions(of: TypedOperator, capability: tuple[int, int]) -> list[bytes]:
     """Return the LTO-IR of the functions that the engine calls, for one operator and its types.
 
     Raises
@@ -33,11 +33,11 @@ def lto_functions(variant: Variant, identity: Any, capability: tuple[int, int]) 
     TypeError
         If Numba cannot compile a function of the operator for CUDA.
     """
-    op, state = variant.op, variant.state
-    code, numbers = kernel_code(op, variant.inputs), numbers_of(op, variant.inputs)
-    scalar_state, scalar_output = variant.scalar_state, variant.scalar_output
-    parts = (identity,) if scalar_state else identity
-    one_input = len(variant.inputs) == 1
+    op, state = of.op, of.state
+    code, numbers = kernel_code(op, of.inputs), numbers_of(op, of.inputs)
+    scalar_state, scalar_output = of.scalar_state, of.scalar_output
+    parts = (of.identity,) if scalar_state else of.identity
+    one_input = len(of.inputs) == 1
     found = []
 
     def add(
@@ -56,15 +56,15 @@ def lto_functions(variant: Variant, identity: Any, capability: tuple[int, int]) 
 
     a, b = whole(0, state, scalar_state), whole(1, state, scalar_state)
     add("combine", state, scalar_state, [state, state], "", f"{a}, {b}")
-    element = whole(0, variant.inputs, one_input)
-    elements = ", ".join(_read(f"v0_{i}", d) for i, d in enumerate(variant.inputs))
-    add("lift", state, scalar_state, [variant.inputs], element, elements)
-    add("lower", variant.outputs, scalar_output, [state], a, a)
+    element = whole(0, of.inputs, one_input)
+    elements = ", ".join(_read(f"v0_{i}", d) for i, d in enumerate(of.inputs))
+    add("lift", state, scalar_state, [of.inputs], element, elements)
+    add("lower", of.outputs, scalar_output, [state], a, a)
     add("identity", state, False, [], _constants([p.item() for p in parts]))
-    nulls = _constants([_null(d) for d in variant.outputs])
-    add("null_output", variant.outputs, False, [], nulls)
-    gone = [_gone(f"v0_{i}[0]", d) for i, d in enumerate(variant.inputs)]
-    add("missing", (np.dtype(np.uint8),), True, [variant.inputs], " | ".join(gone))
+    nulls = _constants([_null(d) for d in of.outputs])
+    add("null_output", of.outputs, False, [], nulls)
+    gone = [_gone(f"v0_{i}[0]", d) for i, d in enumerate(of.inputs)]
+    add("missing", (np.dtype(np.uint8),), True, [of.inputs], " | ".join(gone))
     return found
 
 
@@ -83,7 +83,7 @@ def lto_predicate(
         if in_band[i]:
             call = f"(not {_gone(f'v0_{i}[0]', dtype)}) and ({call})"
     result = (np.dtype(np.bool_),)
-    return _compile(counter, "keep", counter.lift, result, True, [inputs], call, capability)
+    return _compile(counter, "predicate", counter.lift, result, True, [inputs], call, capability)
 
 
 def _null(dtype: np.dtype) -> Any:

@@ -1,6 +1,4 @@
 // Asking for the aggregates of many tiles at once: what a look-back warp of the pipelined schedules does.
-//
-// It must never know what is combined, nor which tiles the block has.
 #pragma once
 
 // Lane i gets the combination of the tiles before `tile` of block `block + i`, for i below WINDOW: BATCH blocks are asked
@@ -47,4 +45,13 @@ __device__ __forceinline__ State of_blocks(const u64* tiles, i64 block, i64 tile
     found = choose(lane / BATCH == begin / BATCH, reduced, found);
   }
   return found;
+}
+
+// Adds what `of_blocks` found to a walk on the way to a tile of block `target`. Returns how many blocks of the window are
+// before the target: if that is less than WINDOW, the walk has arrived, and lane `left` of `found` has the target's tiles.
+template <class Base>
+__device__ __forceinline__ i64 add_window(WalkOnto<Base>& walk, const State& found, i64 target, int lane) {
+  i64 left = target - walk.block;
+  walk.add(found, left < WINDOW ? target : walk.block + WINDOW, lane);
+  return left;
 }

@@ -2,8 +2,7 @@
 //
 // A tile is cut into one segment a warp, a segment into rows of 128 items, four a lane. A column's image starts at the
 // 16-byte word of global memory that holds its first byte, so whole words are copied and up to 15 bytes beside a tile's
-// own are never looked at. Where runs are marked, an image has one more item before or after the tile.
-// This file must never know what the columns mean.
+// own are never looked at. Where runs are selected, an image has one more item before or after the tile.
 #pragma once
 
 constexpr int VN = 4;
@@ -13,7 +12,7 @@ constexpr int TILE = WARPS * SEGMENT;
 
 struct Params {
   const u8* in[COLUMNS];
-  const u8* payload[OUTPUTS];  // what is moved and in no column
+  const u8* payload[OUTPUTS];  // what is gathered and in no column
   u8* out[OUTPUTS];
   u8* rest[OUTPUTS];
   u64* scratch;      // zeros: a ticket, then descriptors (lookback.cuh)
@@ -30,58 +29,35 @@ struct Params {
   };
 };
 
-struct Place {
-  i64 tile;   // < 0: no more tiles
-  i64 first;  // item of the arrays that is first in memory
-  int count;
-};
-__device__ __forceinline__ Place place_of(const Params& p, i64 tile) {
-  Place at;
-  at.tile = tile;
-  i64 before = tile * TILE, left = p.length - before;
-  at.count = left < TILE ? int(left) : TILE;
-  at.first = REVERSE ? left - at.count : before;
-  return at;
-}
+#include "stages.cuh"
 
-constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
+__device__ __forceinline__ Place place_of(const Params& p, i64 tile) { return place_in_line(p.length, tile); }
+
 template <int K>
 __device__ constexpr int region_bytes() {
-  return align_up((Column<K>::BITS ? TILE / 8 + 2 : (TILE + 1) * int(sizeof(typename Column<K>::type))) + 32, 128);
-}
-template <int K>
-__device__ constexpr int region_offset() {
-  if constexpr (K == 0)
-    return 0;
-  else
-    return region_offset<K - 1>() + region_bytes<K - 1>();
+  return (Column<K>::BITS ? TILE / 8 + 2 : (TILE + 1) * int(sizeof(typename Column<K>::type))) + 32;
 }
 constexpr int STAGE = region_offset<COLUMNS>();
 
-// The bytes of a column's image: `from` and `bytes` are multiples of 16.
-struct Source {
-  const u8* from;
-  u32 bytes;
-  int skip;  // of a column of bits: bits, else bytes; from the image's start to item 0 of the tile
+// The words that cover a column's bytes, and where item 0 of the tile is in them: in bits if it is of bits, else in bytes.
+struct ColumnSource : Source {
+  int skip;
 };
 template <int K>
-__device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
+__device__ __forceinline__ ColumnSource source_of(const Params& p, const Place& at) {
   int before = BEFORE && at.first > 0, after = AFTER && at.first + at.count < p.length;
-  Source source;
+  ColumnSource source;
   if constexpr (Column<K>::BITS) {
     i64 bit = p.bit[K] + at.first - before;
-    const u8* byte = p.in[K] + (bit >> 3);
-    int shift = int(reinterpret_cast<u64>(byte) & 15);
-    int bits = (int(bit) & 7) + before + at.count + after;
-    source.from = byte - shift;
-    source.bytes = u32(align_up(shift + ((bits + 7) >> 3), 16));
+    source.from = p.in[K] + (bit >> 3);
+    int bits = (int(bit) & 7) + before + at.count + after, shift = source.shift();
+    source.cover((bits + 7) >> 3);
     source.skip = 8 * shift + (int(bit) & 7) + before;
   } else {
     constexpr int size = sizeof(typename Column<K>::type);
-    const u8* byte = p.in[K] + (at.first - before) * size;
-    int shift = int(reinterpret_cast<u64>(byte) & 15);
-    source.from = byte - shift;
-    source.bytes = u32(align_up(shift + (before + at.count + after) * size, 16));
+    source.from = p.in[K] + (at.first - before) * size;
+    int shift = source.shift();
+    source.cover((before + at.count + after) * size);
     source.skip = shift + before * size;
   }
   return source;
@@ -91,7 +67,7 @@ __device__ __forceinline__ Source source_of(const Params& p, const Place& at) {
 struct Tile {
   Place at;
   int skip[COLUMNS];
-  bool border;   // the tile has the first item of all in the direction in which runs are marked
+  bool border;   // the tile has the first item of all in the direction in which runs are selected
   bool vectors;  // lanes may read their items in one access
 };
 __device__ __forceinline__ void describe(const Params& p, const Place& at, Tile& tile) {
@@ -172,4 +148,19 @@ __device__ __forceinline__ u32 missing_four(const View& view, int i) {
 __device__ __forceinline__ u32 present_four(const View& view, int i) {
   int left = view.count - i;
   return left >= VN ? 15u : left <= 0 ? 0u : (1u << left) - 1;
+}
+
+// What comes before the first tile.
+__device__ __forceinline__ Prefix seed_of(const Params& p) {
+  Prefix s;
+  memcpy(&s, p.seed, sizeof(Prefix));
+  return s;
+}
+
+// All lanes get the tile's aggregate; `befores` gets what comes before each warp within the tile.
+__device__ __forceinline__ State warp_fold(const State (&aggregates)[WARPS], State (&befores)[WARPS], int lane) {
+  State sum = warp_scan(lane < WARPS ? aggregates[lane % WARPS] : identity(), lane);
+  State before = from_earlier(sum, 1);
+  if (lane < WARPS) befores[lane] = choose(lane == 0, identity(), before);
+  return from_lane(sum, 31);
 }

@@ -1,0 +1,85 @@
+// Stages: the shared memory that tiles are copied to in turn, and the ring that they go round.
+//
+// There are two kinds of tiles: lines of an operator's inputs (scan_tile.cuh), whose items are scanned, and columns of rows
+// (columns_tile.cuh), some of which are selected. Both have stages, which are cut into regions, one for an array: a tile
+// file says how large each is by `region_bytes<K>()`. What differs is theirs: Params and View name different arrays, and the
+// loops of the warps that feed a ring and look back differ in when a ticket is taken, which was measured (tuning.py), and in
+// whether the stage is needed until the tile is written.
+#pragma once
+
+constexpr int align_up(int n, int to) { return (n + to - 1) / to * to; }
+
+// Which items of a line a tile has: `count` neighbours in memory from item `first` on.
+struct Place {
+  i64 tile;   // of the line; < 0: no more tiles
+  i64 first;  // item of the line that is first in memory
+  int count;
+};
+__device__ __forceinline__ Place place_in_line(i64 length, i64 tile) {
+  Place at;
+  at.tile = tile;
+  i64 before = tile * TILE, left = length - before;
+  at.count = left < TILE ? int(left) : TILE;
+  at.first = REVERSE ? left - at.count : before;
+  return at;
+}
+
+// The bytes of a tile in one array. Their image in a region starts where they do in global memory, modulo 16, so that words
+// of 16 bytes can be copied: those that lie within, or those that cover them, with up to 15 bytes beside them at either end.
+struct Source {
+  const u8* from;
+  int bytes;
+  __device__ __forceinline__ int shift() const { return int(reinterpret_cast<u64>(from) & 15); }
+  __device__ __forceinline__ int head() const { return min(bytes, (16 - shift()) & 15); }
+  __device__ __forceinline__ int body() const { return (bytes - head()) & ~15; }
+  __device__ __forceinline__ void cover(int size) {
+    int before = shift();
+    from -= before, bytes = align_up(before + size, 16);
+  }
+};
+
+template <int K>
+__device__ constexpr int region_bytes();
+// Where region K begins in a stage.
+template <int K>
+__device__ constexpr int region_offset() {
+  if constexpr (K == 0)
+    return 0;
+  else
+    return region_offset<K - 1>() + align_up(region_bytes<K - 1>(), 128);
+}
+
+// Whose turn it is: which of N places a tile of this block has, and which phase its barriers have then.
+template <int N>
+struct Turn {
+  int place = 0;
+  u32 phase = 0;
+  __device__ __forceinline__ explicit Turn(int skip = 0) { next(skip); }
+  __device__ __forceinline__ void next(int turns = 1) {
+    place += turns;
+    if (place >= N) place -= N, phase ^= 1;
+  }
+  __device__ __forceinline__ Turn before() const {
+    Turn turn = *this;
+    if (--turn.place < 0) turn.place = N - 1, turn.phase ^= 1;
+    return turn;
+  }
+};
+
+#if __CUDA_ARCH__ >= 900
+#include "tma_copy.cuh"
+
+// One lane arrives at a barrier for its warp. racecheck does not see that the others' accesses come before it, so where that
+// tool is to be asked, all lanes arrive (tests/cuda/README.md).
+constexpr int ARRIVING = EVERY_LANE ? 32 : 1;
+__device__ __forceinline__ void warp_arrives(Barrier& barrier, int lane) {
+  __syncwarp();
+  if (lane < ARRIVING) barrier.arrive();
+}
+
+// What every pipelined schedule knows of its stages; each adds what its warps tell one another of a tile.
+struct Ring {
+  Barrier full[STAGES];   // the tile has landed
+  Barrier empty[STAGES];  // the stage may be fed again
+};
+#endif

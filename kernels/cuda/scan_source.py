@@ -1,0 +1,56 @@
+"""The CUDA source of scans and reductions: what is generated from types and options, then the engine."""
+
+from .plan import Capability
+from .scan_pass import ScanPass
+from .source import constants_source, include, numbers_source, operator_source, words_of
+from .tuning import (
+    GROUP_WORDS,
+    PANEL_BLOCKS,
+    RESIDENT_WARPS,
+    SWIZZLE_FROM,
+    WIDE_BATCH,
+    WIDE_GROUP_WORDS,
+    WINDOW,
+    aggregators_for,
+    lookbacks_for,
+)
+
+NULLS = ("none", "in band", "bits", "bytes")
+"""Where missing items are told, in the order of the enumeration in scan_tile.cuh."""
+
+
+def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: int = 0) -> str:
+    """Return the CUDA source of a scan. Each step of `relief` leaves more registers to a thread."""
+    of, tile, words = each.operator, each.tile, each.words
+    wide, pipelined = words > 2, schedule == "pipelined"
+    constants = {
+        "INPUTS": len(of.inputs),
+        "OUTPUTS": len(of.outputs),
+        "VN": tile.vector,
+        "ROWS": tile.rows,
+        "WARPS": tile.warps,
+        "STAGES": each.stages(capability),
+        "GROUP_WORDS": (WIDE_GROUP_WORDS if wide and pipelined else GROUP_WORDS) >> relief,
+        "AGGREGATORS": aggregators_for(tile, words),
+        "LOOKBACKS": lookbacks_for(words),
+        "WINDOW": WINDOW,
+        "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
+        "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
+        "SWIZZLE": pipelined and len(of.inputs) >= SWIZZLE_FROM,
+        "STREAM": schedule == "classic",
+        "NULLS": NULLS.index(each.nulls),
+        "EXCLUSIVE": each.exclusive,
+        "REVERSE": each.reverse,
+        "MARK_NULLS": each.mark_nulls,
+        "WRITE": each.write,
+    }
+    if schedule == "strided":
+        panel = each.panel
+        constants |= {"VN": panel.vector, "WARPS": panel.warps, "DEPTH": panel.depth}
+        constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
+    visitor = each.visitor
+    lines = include("words", "int128") + constants_source(constants)
+    lines += numbers_source(of) + operator_source(of)
+    lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)])
+    lines += include("states", visitor.source, "lookback", f"{visitor.engine}_{schedule}")
+    return "\n".join([*lines, ""])

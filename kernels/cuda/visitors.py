@@ -1,0 +1,69 @@
+"""The primitives on the GPU, one row each: the device source that is their own, and what the engine must know of it.
+
+A visitor says what a tile does with its items once the engine has loaded it and knows what comes before. A new
+primitive is a row here and a file in `device/`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .tuning import REDUCTION_SHAPES, TILE_BYTES, TILE_SHAPES, WIDE_TILE_BYTES
+
+LONG_LINES = ("classic", "pipelined")
+
+
+@dataclass(frozen=True)
+class VisitorSpec:
+    """A primitive.
+
+    Parameters
+    ----------
+    name : str
+    source : str
+        The file in `device/` that says what a tile does.
+    engine : str
+        Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks.
+    schedules : tuple of str
+        How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
+    looks_back : bool
+        Whether a tile waits for what comes before it.
+    reduces : bool
+        Whether an operator's results are written once a run rather than once an item.
+    lists : bool
+        Whether warps list the places of selected items in shared memory.
+    counts : int
+        Counts in the state of a tile: of selected items, and of items since the last of them.
+    tile_bytes, wide_tile_bytes : int
+        Bytes of a tile's columns at most, and where many arrays are gathered.
+    shapes : tuple
+        Warps of a tile of columns and rows a warp, the largest first.
+    """
+
+    name: str
+    source: str
+    engine: str = "columns"
+    schedules: tuple[str, ...] = LONG_LINES
+    looks_back: bool = True
+    reduces: bool = False
+    lists: bool = False
+    counts: int = 1
+    tile_bytes: int = 0
+    wide_tile_bytes: int = 0
+    shapes: tuple[tuple[int, int], ...] = TILE_SHAPES
+
+
+def _on_columns(name: str, source: str, **options: Any) -> VisitorSpec:
+    size = TILE_BYTES[name]
+    wide = WIDE_TILE_BYTES.get(name, size)
+    return VisitorSpec(name, source, tile_bytes=size, wide_tile_bytes=wide, **options)
+
+
+SCAN = VisitorSpec("scan", "scan_tile", "scan", (*LONG_LINES, "strided", "rows"))
+SELECT = _on_columns("select", "compact", lists=True)
+UNIQUE = _on_columns("unique", "compact", lists=True)
+RUN_LENGTHS = _on_columns("run_lengths", "run_lengths", lists=True, counts=2)
+REDUCE_BY_KEY = _on_columns("reduce_by_key", "by_key", reduces=True, shapes=REDUCTION_SHAPES)
+SCAN_BY_KEY = _on_columns("scan_by_key", "by_key")
+HEAD_FLAGS = _on_columns("head_flags", "head_flags", looks_back=False, schedules=("classic",))
+
+VISITORS = (SCAN, SELECT, UNIQUE, RUN_LENGTHS, REDUCE_BY_KEY, SCAN_BY_KEY, HEAD_FLAGS)
