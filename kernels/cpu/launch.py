@@ -11,11 +11,13 @@ import numba
 import numpy as np
 from numba.core import types
 
+from ..inference import numba_type
 from ..jit import load_kernel
 from ..nulls import NAT, InBand, Mask, Nulls
 from ..operator_calls import operator_type
 from ..operators import Operator
-from ..signature import Signature, State, StateForm, joined
+from ..options import ScanOptions
+from ..signature import Signature, State, StateForm, joined, signature_of
 from .engine import STATUS, TILE, States, Tiles, walk_tiles
 from .steps import Arrays, KernelNulls, Output, Source
 from .visitors import record_type
@@ -81,6 +83,20 @@ def _user_of(work: Any, op: Operator) -> Operator:
     for name in ("source", "selection"):
         op = getattr(getattr(work, name, None), "op", op)
     return op
+
+
+def types_of(op: Operator, arrays: tuple[np.ndarray, ...], options: ScanOptions) -> Signature:
+    """Return the types of a scan or reduction of NumPy arrays.
+
+    Raises
+    ------
+    TypeError
+        As `signature`; for 128-bit integers, which Numba does not have.
+    """
+    types_ = signature_of(op, tuple([a.dtype for a in arrays]), options.dtype)
+    if types_.inputs[0].kind == "V":
+        numba_type(types_.inputs[0])
+    return types_
 
 
 def is_sequential(op: Operator, types_: Signature) -> bool:

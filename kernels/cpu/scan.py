@@ -20,7 +20,7 @@ from ..nulls import Mask
 from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
-from ..signature import Signature, State, StateForm, as_state, joined, signature_of
+from ..signature import Signature, State, StateForm, as_state, joined
 from .elements import cast
 from .engine import STATUS, TILE, Lines, fold_states, walk_lines
 from .launch import (
@@ -37,6 +37,7 @@ from .launch import (
     source_type,
     state_type,
     tiles_kernel,
+    types_of,
     walk,
 )
 from .outputs import empty
@@ -54,7 +55,7 @@ def scan(
     waits: bool,  # which costs nothing here
 ) -> tuple[Any, Callable[[], Any]]:
     """Scan (or, without `write`, reduce) NumPy arrays; see `kernels.scan` for the parameters."""
-    types_ = signature_of(op, tuple([a.dtype for a in arrays]), options.dtype)
+    types_ = types_of(op, arrays, options)
     ndim = arrays[0].ndim
     axis = options.axis % ndim
     # a mask counts positions in C order, so with one the memory must be in that order as well
