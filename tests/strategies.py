@@ -13,6 +13,8 @@ import dask_gpuscan  # noqa: F401 (registers .gpuscan, whichever test runs first
 NARROW = ("int8", "int32", "uint8", "uint32", "Int16", "UInt8")
 INTEGERS = ("int64", *NARROW, "bool", "Int64", "boolean", "int64[pyarrow]")
 FLOATS = ("float64", "float32", "float16", "Float64", "double[pyarrow]")
+FAMILIES = ("int64", "bool", "Int64", "int64[pyarrow]", "float64", "Float64", "double[pyarrow]")
+"""A dtype of each kind of numbers and of nulls: any other is one more kernel to compile for each operator."""
 TIMES = (
     "datetime64[ns]",
     "datetime64[us, Europe/Berlin]",

@@ -98,21 +98,18 @@ class ReduceColumn:
         values = self.reduction.of == "values"
         views = [_view(library_of(c), c) for c in columns] if values else []
         field = self.reduction.nan_field if len(columns) == 1 and not self.user else None
-        unchecked_nan = None if field is None or not views else views[0].unchecked_nan
-        if unchecked_nan is None or field is None:
-            return self._reduce(columns, library_of(columns[0]).in_band(views), groups)
-        begun = self._reduce(columns, views, groups)
+        library = library_of(columns[0])
+        if field is None:
+            return self._reduce(columns, library.in_band(views), groups)
 
-        def states() -> States:  # they show whether any value was NaN: nobody need look before
-            found = begun()
+        def saw_nan(found: States) -> bool:
             shown = found[field]
             total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
-            if not np.isnan(total):
-                unchecked_nan.mark_no_nan()
-                return found
-            return self._reduce(columns, library_of(columns[0]).in_band(views), groups)()
+            return bool(np.isnan(total))
 
-        return states
+        return library.assume_no_nan(
+            views, lambda views: self._reduce(columns, views, groups), saw_nan, library.in_band
+        )
 
     def _reduce(
         self, columns: Sequence[Any], views: list[View], groups: Groups

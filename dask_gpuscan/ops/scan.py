@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.messages import column_title
-from ..frames.protocol import Library
+from ..frames.protocol import Library, View
 from ..frames.registry import library_of
 from ..kernels import InBand, Operator
 from .groups import (
@@ -156,22 +156,24 @@ class Scan:
 
     def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         plan = self._plan(columns)
-        inputs = Inputs(plan.views(columns))
-        unchecked = bool(inputs.unchecked_nans)
-        if not (groups.is_one and self.options.skipna and plan.keeps_nan):
-            inputs, unchecked = (inputs.resolved() if groups.is_one else inputs.in_band()), False
-        begun = self._reduce(plan, inputs, groups)
+        library, views = plan.library, plan.views(columns)
+        if not groups.is_one:
+            views = library.in_band(views)
+        elif not (self.options.skipna and plan.keeps_nan):
+            views = library.resolved(views)
+
+        def run(views: list[View]) -> Callable[[], tuple[Inputs, States]]:
+            inputs = Inputs(views)
+            begun = self._reduce(plan, inputs, groups)
+            return lambda: (inputs, begun())
+
+        wait = library.assume_no_nan(views, run, lambda found: bool(np.isnan(found[1][0])))
 
         def states() -> States:
-            found, shown = begun(), inputs
-            if unchecked and np.isnan(found[0]):
-                shown = inputs.resolved()
-                found = self._reduce(plan, shown, groups)()
-            elif unchecked:
-                inputs.mark_no_nan()
+            inputs, found = wait()
             if not self._needs_seen() and self.options.skipna:
                 return found
-            missing = None if groups.is_one and shown.nulls is None else shown.missing()
+            missing = None if groups.is_one and inputs.nulls is None else inputs.missing()
             return (*found, *self._extra(missing, len(columns[0]), groups))
 
         return states
@@ -207,11 +209,11 @@ class Scan:
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
-        inputs = Inputs(plan.views(columns))
+        library, views = plan.library, plan.views(columns)
         initial = self._initial(columns, plan)
         before, seen, null = (None, None, None) if prior is None else self._split(prior)
         if isinstance(groups, OneGroup) and not self.in_groups:
-            return self._apply_to_one(columns, groups, plan, inputs, initial, before, seen, null)
+            return self._apply_to_one(columns, groups, plan, views, initial, before, seen, null)
         carry_in = None
         if before is not None:
             carry_in = kernels.carry_in_from(plan.op, state_of(before), plan.kernel_dtype)
@@ -224,20 +226,22 @@ class Scan:
             "dtype": plan.kernel_dtype,
         }
         plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
-        if isinstance(groups, AdjacentGroups) and plain and inputs.unchecked_nans:
-            in_band = inputs.in_band()
-            if isinstance(in_band.nulls, InBand):  # the kernel tells whether there is any NaN
-                saw_null = plan.library.xp.zeros(1, np.bool_)
-                out = groups.scan(
-                    op, in_band.values, nulls=in_band.nulls, saw_null=saw_null, **options
-                )
-                whole = plan.layout.wrap(out, None, plan.dtype)  # while the kernel runs
-                if not saw_null[0]:
-                    inputs.mark_no_nan()
-                    return whole
-                missing = in_band.missing() if plan.has_nulls else None
-                return plan.layout.wrap(out, missing, plan.dtype)
-        inputs = inputs.resolved()
+        if isinstance(groups, AdjacentGroups) and plain and views[0].unchecked_nan is not None:
+            (shown,) = library.in_band(views)
+            if isinstance(shown.nulls, InBand):  # the kernel tells whether there is any NaN
+                saw_null = library.xp.zeros(1, np.bool_)
+                out = groups.scan(op, shown.values, nulls=shown.nulls, saw_null=saw_null, **options)
+
+                def wrap(views: list[View]) -> Callable[[], Any]:  # while the kernel runs
+                    has_nulls = plan.has_nulls and views[0].nulls is not None
+                    missing = views[0].missing() if has_nulls else None
+                    array = plan.layout.wrap(out, missing, plan.dtype)
+                    return lambda: array
+
+                return library.assume_no_nan(
+                    views, wrap, lambda _: bool(saw_null[0]), library.in_band
+                )()
+        inputs = Inputs(library.resolved(views))
         out = groups.scan(op, inputs.values, nulls=inputs.nulls, **options)
         missing = None
         if plan.has_nulls and not self.options.skipna:
@@ -253,7 +257,7 @@ class Scan:
         columns: Sequence[Any],
         groups: OneGroup,
         plan: ScanPlan,
-        inputs: Inputs,
+        views: list[View],
         initial: Any,
         before: States | None,
         seen: Any,
@@ -261,9 +265,8 @@ class Scan:
     ) -> Any:
         """Scan rows that are in no groups."""
         options = self.options
-        unchecked = bool(inputs.unchecked_nans) and options.skipna and plan.keeps_nan
-        if not unchecked:
-            inputs = inputs.resolved()
+        if not (options.skipna and plan.keeps_nan):
+            views = plan.library.resolved(views)
         start = initial
         if start is None and options.exclusive and plan.op == SIGNED_SUM:
             start = plan.kernel_dtype.type(0)
@@ -271,8 +274,9 @@ class Scan:
         if before is not None:
             carry_in = kernels.carry_in_from(self.op, state_of(before), plan.kernel_dtype, start)
 
-        def scan(inputs: Inputs) -> tuple[Any, Any]:
-            return kernels.scan(
+        def scan(views: list[View]) -> Callable[[], tuple[Inputs, Any, Any]]:
+            inputs = Inputs(views)
+            out, state = kernels.scan(
                 plan.op,
                 inputs.values,
                 nulls=inputs.nulls,
@@ -281,15 +285,13 @@ class Scan:
                 carry_in=carry_in,
                 dtype=plan.kernel_dtype,
                 mark_nulls=plan.has_nulls and options.skipna and plan.writes_nulls(inputs.nulls),
-                carry_out=unchecked,
+                carry_out=inputs.has_unchecked_nan,
             )
+            return lambda: (inputs, out, state)
 
-        out, state = scan(inputs)
-        if unchecked and np.isnan(state_of(fields_of(state)[:1])):
-            inputs = inputs.resolved()
-            out, _ = scan(inputs)
-        elif unchecked:
-            inputs.mark_no_nan()
+        inputs, out, _ = plan.library.assume_no_nan(
+            views, scan, lambda found: bool(np.isnan(state_of(fields_of(found[2])[:1])))
+        )()
         missing: Any = None
         if plan.has_nulls and not options.skipna:
             missing = self._after_null(inputs, groups, null)

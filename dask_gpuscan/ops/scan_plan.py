@@ -71,24 +71,11 @@ class Inputs:
             kinds = [v.nulls for v in views if v.nulls is not None]
             masked = any(isinstance(k, Mask) for k in kinds)
             self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.unchecked_nans = [v.unchecked_nan for v in views if v.unchecked_nan is not None]
+        self.has_unchecked_nan = any(v.unchecked_nan is not None for v in views)
 
     def missing(self) -> Any:
         """Return the nulls as an array of bool."""
         return missing_in(self.views)
-
-    def resolved(self) -> Inputs:
-        """Return inputs whose nulls are all known."""
-        return Inputs([view.resolved() for view in self.views]) if self.unchecked_nans else self
-
-    def in_band(self) -> Inputs:
-        """Return inputs in which NaN are nulls by their value, without a look at them before."""
-        return Inputs([view.in_band() for view in self.views]) if self.unchecked_nans else self
-
-    def mark_no_nan(self) -> None:
-        """Record that no value is NaN."""
-        for unchecked_nan in self.unchecked_nans:
-            unchecked_nan.mark_no_nan()
 
 
 @lru_cache(maxsize=4096)

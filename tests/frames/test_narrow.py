@@ -48,7 +48,8 @@ def test_groups_of_narrow_numbers(backend, dtype, clustered):
     groups = df.groupby("k")["v"]
     for method in METHODS[dtype]:
         theirs = backend.answer(df, lambda it, m=method: getattr(it.groupby("k")["v"], m)())
-        if theirs is None:
+        if theirs is None:  # cuDF has no half floats, for one
+            assert backend.name == "cuda"
             continue
         expected = getattr(groups, method)()
         if dtype == "float16":  # pandas rounds some sums to infinity in the end

@@ -19,15 +19,7 @@ from dask_gpuscan.kernels.cpu.engine import TILE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan import kernels
-
 LENGTHS = [0, 1, 5, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
-
-
-@pytest.fixture(autouse=True)
-def has_by_key(backend):
-    if not hasattr(kernels.backends.backend_of([backend.array([1])]), "reduce_by_key"):
-        pytest.skip(f"{backend.name} has no reductions by key yet")
 
 
 def keys_and_values(n, mean, dtype="int64", seed=0):

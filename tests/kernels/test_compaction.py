@@ -29,16 +29,8 @@ from dask_gpuscan.kernels.cpu.engine import TILE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan import kernels
-
 LENGTHS = [0, 1, 7, TILE - 1, TILE, TILE + 1, 21 * TILE + 5]
 DTYPES = ["?", "i1", "u2", "i4", "i8", "f4", "f8", "c8", "c16", "M8[ns]", "m8[s]"]
-
-
-@pytest.fixture(autouse=True)
-def has_compaction(backend):
-    if not hasattr(kernels.backends.backend_of([backend.array([1])]), "compact"):
-        pytest.skip(f"{backend.name} has no compaction yet")
 
 
 def columns(n, dtypes=DTYPES, seed=0):
