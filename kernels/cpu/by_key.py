@@ -19,11 +19,11 @@ from .engine import walk_codes
 from .launch import (
     WORD,
     Kernel,
+    Naming,
     array_type,
     arrays_type,
     entry,
     is_sequential,
-    naming,
     null_arguments,
     null_values,
     output_type,
@@ -184,7 +184,7 @@ def by_code(
     )
     output = None if outs is None else _output(types_, outs, options)
     kernel = _codes_kernel(op, types_, nulls, write)
-    with naming(op):
+    with Naming(op):
         wrong = kernel(source, output, codes, table, groups)
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")

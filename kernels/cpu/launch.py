@@ -2,8 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -74,7 +73,7 @@ def walk(
         space = None if make_space is None else make_space(min(tile, length))
         kernel(op, work, space, states, known, control, leader)
 
-    with naming(_user_of(work, op)):
+    with Naming(_user_of(work, op)):
         run_team(cost, control, run)
 
 
@@ -104,15 +103,21 @@ def is_sequential(op: Operator, types_: Signature) -> bool:
     return op.in_order and any(d.kind in "fc" for d in types_.state)
 
 
-@contextmanager
-def naming(op: Operator) -> Iterator[None]:
-    """Say whose functions read where there is nothing."""
-    try:
-        yield
-    except IndexError as error:
-        raise IndexError(
-            f"{op.name} reads outside a tuple or an array that it uses: {error}"
-        ) from error
+class Naming:
+    """A context that says whose functions read outside of a tuple or an array."""
+
+    __slots__ = ("op",)
+
+    def __init__(self, op: Operator) -> None:
+        self.op = op
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
+        if kind is not None and issubclass(kind, IndexError):
+            raise IndexError(
+                f"{self.op.name} reads outside a tuple or an array that it uses: {error}"
+            ) from error
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
