@@ -117,11 +117,10 @@ def backend_of(arrays: Iterable[Array]) -> Backend:
         If they live on a GPU and the extra for it is missing.
     """
     kinds = {type(a) for a in arrays}
-    found = {_BACKENDS.get(kind) or _of_kind(kind) for kind in kinds}
-    if len(found) == 1:
-        (backend,) = found
-        if backend is not None:
-            return backend
+    found = [_BACKENDS.get(kind) or _of_kind(kind) for kind in kinds]
+    backend = found[0] if found else None
+    if backend is not None and all(other is backend for other in found[1:]):
+        return backend
     raise TypeError(unsupported(kinds))
 
 

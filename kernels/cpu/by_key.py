@@ -13,23 +13,24 @@ from ..operator_calls import as_constant_as
 from ..operators import Operator
 from ..options import ScanOptions
 from ..selection import Runs
-from ..signature import Signature, State, StateForm, as_state, joined, signature_of
+from ..signature import Signature, State, StateForm, as_state, joined
 from .by_key_visitors import ReduceRuns, ScanRuns
 from .engine import walk_codes
 from .launch import (
     WORD,
     Kernel,
+    Naming,
     array_type,
     arrays_type,
     entry,
     is_sequential,
-    naming,
     null_arguments,
     null_values,
     output_type,
     source_type,
     state_type,
     tiles_kernel,
+    types_of,
     walk,
 )
 from .outputs import empty, shrink
@@ -49,7 +50,7 @@ def reduce_by_key(
     lower: bool,
 ) -> tuple[np.ndarray | None, Any]:
     """Reduce each run of keys; see `kernels.reduce_by_key`."""
-    types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
+    types_ = types_of(op, values, options)
     selection = kernel_selection(runs)
     form = types_.output_form if lower else types_.state_form
     nulls: type = type(options.nulls)
@@ -86,7 +87,7 @@ def scan_by_key(
     carry_out: bool,  # which costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
-    types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
+    types_ = types_of(op, values, options)
     carry = types_.identity
     if carry_in is not None:
         carry = as_state(carry_in, types_, "carry_in")
@@ -174,7 +175,7 @@ def by_code(
     write: bool,
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
-    types_ = signature_of(op, tuple([v.dtype for v in values]), options.dtype)
+    types_ = types_of(op, values, options)
     nulls: type = type(options.nulls)
     table = joined(_group_states(types_, groups, carry_in), types_.scalar_state)
     outs = [empty(len(codes), d) for d in types_.outputs] if write else None
@@ -183,7 +184,7 @@ def by_code(
     )
     output = None if outs is None else _output(types_, outs, options)
     kernel = _codes_kernel(op, types_, nulls, write)
-    with naming(op):
+    with Naming(op):
         wrong = kernel(source, output, codes, table, groups)
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")

@@ -48,11 +48,13 @@ def compact(
     kept += [empty(most, n.dtype) for n in numbers]
     rest = [empty(others, a.dtype) for a in [*arrays, *numbers]] if split else None
     table = _table(arrays, kept, rest, positions)
-    columns = np.array([address_of(table), len(table), split, in_place], np.int64)
+    columns = address_of(table)
+    words = columns + table.strides[0], len(table) - 1, split, in_place
+    table[0, : len(words)] = words
     bytes_a_row = sum(a.itemsize for a in [*arrays, *numbers]) * in_place
     work = compiled.Compact(
         selected.args,
-        address_of(columns),
+        columns,
         in_place,
         address(compiled.move_rows),
         address(compiled.place_rows) if in_place else 0,
@@ -102,7 +104,7 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[n
         raise ValueError(f"lengths must not be negative, found {lowest}")
     check_size(total, beside + sum(a.itemsize for a in arrays), outputs.available())
     outs = [empty(total, a.dtype) for a in arrays]
-    work = compiled.Repeat(lengths, _table(arrays, outs, None, False))
+    work = compiled.Repeat(lengths, _table(arrays, outs, None, False)[1:])
     entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
     _walk_counting(_repeat_kernel(), work, len(lengths), tile=entries, elements=total)
     return outs
@@ -130,16 +132,16 @@ def _table(
     rest: list[np.ndarray] | None,
     positions: bool,
 ) -> np.ndarray:
-    """One row a column: where it is and where its rows go."""
-    table = np.zeros((len(arrays) + positions, len(compiled.COLUMN)), np.int64)
-    for i, array in enumerate(arrays):
+    """One row a column: where it is and where its rows go; the first row is left for `COLUMNS`."""
+    table = np.zeros((1 + len(arrays) + positions, len(compiled.COLUMN)), np.int64)
+    for i, array in enumerate(arrays, 1):
         move = address(compiled.move, _KINDS[array.itemsize])
         table[i, : compiled.TARGET] = address_of(array), array.strides[0], array.itemsize, move
     if positions:
         table[-1, : compiled.TARGET] = 0, 0, 8, address(compiled.move_positions)
-    table[:, compiled.TARGET] = [address_of(a) for a in kept]
+    table[1:, compiled.TARGET] = [address_of(a) for a in kept]
     if rest is not None:
-        table[:, compiled.OTHERS] = [address_of(a) for a in rest]
+        table[1:, compiled.OTHERS] = [address_of(a) for a in rest]
     return table
 
 

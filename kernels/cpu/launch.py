@@ -2,8 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -11,11 +10,13 @@ import numba
 import numpy as np
 from numba.core import types
 
+from ..inference import numba_type
 from ..jit import load_kernel
 from ..nulls import NAT, InBand, Mask, Nulls
 from ..operator_calls import operator_type
 from ..operators import Operator
-from ..signature import Signature, State, StateForm, joined
+from ..options import ScanOptions
+from ..signature import Signature, State, StateForm, joined, signature_of
 from .engine import STATUS, TILE, States, Tiles, walk_tiles
 from .steps import Arrays, KernelNulls, Output, Source
 from .visitors import record_type
@@ -72,7 +73,7 @@ def walk(
         space = None if make_space is None else make_space(min(tile, length))
         kernel(op, work, space, states, known, control, leader)
 
-    with naming(_user_of(work, op)):
+    with Naming(_user_of(work, op)):
         run_team(cost, control, run)
 
 
@@ -83,20 +84,40 @@ def _user_of(work: Any, op: Operator) -> Operator:
     return op
 
 
+def types_of(op: Operator, arrays: tuple[np.ndarray, ...], options: ScanOptions) -> Signature:
+    """Return the types of a scan or reduction of NumPy arrays.
+
+    Raises
+    ------
+    TypeError
+        As `signature`; for 128-bit integers, which Numba does not have.
+    """
+    types_ = signature_of(op, tuple([a.dtype for a in arrays]), options.dtype)
+    if types_.inputs[0].kind == "V":
+        numba_type(types_.inputs[0])
+    return types_
+
+
 def is_sequential(op: Operator, types_: Signature) -> bool:
     """Whether states must be combined element by element: floating-point ones of an operator that says so."""
     return op.in_order and any(d.kind in "fc" for d in types_.state)
 
 
-@contextmanager
-def naming(op: Operator) -> Iterator[None]:
-    """Say whose functions read where there is nothing."""
-    try:
-        yield
-    except IndexError as error:
-        raise IndexError(
-            f"{op.name} reads outside a tuple or an array that it uses: {error}"
-        ) from error
+class Naming:
+    """A context that says whose functions read outside of a tuple or an array."""
+
+    __slots__ = ("op",)
+
+    def __init__(self, op: Operator) -> None:
+        self.op = op
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
+        if kind is not None and issubclass(kind, IndexError):
+            raise IndexError(
+                f"{self.op.name} reads outside a tuple or an array that it uses: {error}"
+            ) from error
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:

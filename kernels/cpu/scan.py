@@ -20,16 +20,16 @@ from ..nulls import Mask
 from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
-from ..signature import Signature, State, StateForm, as_state, joined, signature_of
+from ..signature import Signature, State, StateForm, as_state, joined
 from .elements import cast
 from .engine import STATUS, TILE, Lines, fold_states, walk_lines
 from .launch import (
     CONTROL,
     Kernel,
+    Naming,
     arrays_type,
     entry,
     is_sequential,
-    naming,
     null_arguments,
     null_values,
     output_type,
@@ -37,6 +37,7 @@ from .launch import (
     source_type,
     state_type,
     tiles_kernel,
+    types_of,
     walk,
 )
 from .outputs import empty
@@ -54,7 +55,7 @@ def scan(
     waits: bool,  # which costs nothing here
 ) -> tuple[Any, Callable[[], Any]]:
     """Scan (or, without `write`, reduce) NumPy arrays; see `kernels.scan` for the parameters."""
-    types_ = signature_of(op, tuple([a.dtype for a in arrays]), options.dtype)
+    types_ = types_of(op, arrays, options)
     ndim = arrays[0].ndim
     axis = options.axis % ndim
     # a mask counts positions in C order, so with one the memory must be in that order as well
@@ -106,7 +107,7 @@ def fold(op: Operator, states: Sequence[Any]) -> Any:
     flat = [f.reshape(-1) for f in stacked]
     form = StateForm(tuple([f.dtype for f in flat]), scalar)
     like, lines = joined([d.type(0).item() for d in form.fields], scalar), prod(shape)
-    with naming(op):
+    with Naming(op):
         _fold_kernel(op, form)(op, like, joined(flat, scalar), count, lines)
     return joined([f[:lines].reshape(shape)[()] for f in flat], scalar)
 
@@ -133,12 +134,11 @@ def _walk(
             work = Reduce(source, *at) if output is None else Scan(source, output, *at)
             walk(kernel, op, work, form, identity, states, length, line=line)
         return
-    lines = Lines(groups, length * inner, inner, 1, first, stride, length)
-    if inner == 1:
-        lines = Lines(1, 0, groups, length, first, stride, length)
+    order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
+    lines = Lines(*order, first, stride, length)
     control = np.zeros(STATUS, np.int64)
     kernel = _lines_kernel(op, types_, nulls, write)
-    with naming(op):
+    with Naming(op):
         run_team(count * length, control, lambda _: kernel(source, output, states, lines, control))
 
 

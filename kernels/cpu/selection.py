@@ -1,6 +1,7 @@
 """From descriptions of selected rows to what kernels read of them: tables of keys, inputs of a predicate."""
 
 from functools import lru_cache
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numba
@@ -18,6 +19,8 @@ from .memory import address_of
 from .shared import address
 from .visitors import record_type
 
+_SPACE_WORDS = Struct(f"{len(compiled.SPACE)}q")
+
 
 def space_for(
     tile: int, uses: tuple[Any, ...] = (), bytes_a_row: int = 0, states: Any = None
@@ -26,7 +29,7 @@ def space_for(
 
     `uses` says which of `count_rows` and `list_rows` are called: the others need not be compiled.
     """
-    rows, head = (tile + 23) // 8 * 8, 8 * len(compiled.SPACE)
+    rows, head = (tile + 23) // 8 * 8, _SPACE_WORDS.size
     memory = np.empty(head + 4 * rows + tile * bytes_a_row, np.uint8)
     words = address_of(memory)
     flags = words + head
@@ -34,7 +37,7 @@ def space_for(
     count, list_ = (
         address(f) if f in uses else 0 for f in (compiled.count_rows, compiled.list_rows)
     )
-    memory[:head].view(np.int64)[:] = flags, flags + rows, offsets, buffer, count, list_
+    _SPACE_WORDS.pack_into(memory.data, 0, flags, flags + rows, offsets, buffer, count, list_)
     return compiled.Space(memory, words, flags, offsets, count, list_, states)
 
 
@@ -127,13 +130,14 @@ def _runs(runs: Runs) -> KernelSelection:
     for key, nulls in zip(keys, runs.nulls, strict=True):
         parts = (key.real, key.imag) if key.dtype.kind == "c" else (key,)
         numbers += [(part, nulls) for part in parts]
-    table = np.zeros((len(numbers), len(compiled.KEY)), np.int64)
-    length = len(keys[0])
-    known = np.array([address_of(table), len(table), length, runs.last, runs.continues], np.int64)
-    keepalive: list[Any] = [table, known]
-    for row, (key, nulls) in zip(table, numbers, strict=True):
+    table = np.zeros((1 + len(numbers), len(compiled.KEY)), np.int64)  # its first row: `RUNS`
+    start, length = address_of(table), len(keys[0])
+    known = start + compiled.KEY_BYTES, len(numbers), length, runs.last, runs.continues
+    table[0, : len(known)] = known
+    keepalive: list[Any] = [table]
+    for row, (key, nulls) in zip(table[1:], numbers, strict=True):
         _describe(row, key, nulls, keepalive)
-    args = compiled.Runs(address(compiled.flag_runs), address_of(known))
+    args = compiled.Runs(address(compiled.flag_runs), start)
     return KernelSelection(args, _RUNS, length, keepalive)
 
 

@@ -44,5 +44,5 @@ def test_carries_are_small_host_values(gpu_client):
     keys = [key for key in graph if str(key).startswith(("('aggregate-", "('prefix-"))]
     assert len(keys) == 19 + 1
     for value in gpu_client.get(graph, keys):
-        parts = [column.state for column in value.inner]
+        parts = [field for states in value.inner for field in states]
         assert all(isinstance(part, np.generic) for part in parts)

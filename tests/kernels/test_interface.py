@@ -172,3 +172,16 @@ def test_an_identity_is_what_changes_no_state_of_128_bits():
 def test_nulls_in_band_are_one_object_for_caches():
     assert InBand() == InBand()
     assert hash(InBand()) == hash(InBand())
+
+
+@pytest.mark.parametrize("call", [kernels.scan, kernels.reduce])
+def test_numpy_arrays_of_128_bits_are_refused(call):
+    message = "the kernels do not take arrays of dtype"
+    with pytest.raises(TypeError, match=message):
+        call(BUILT_IN["add"], np.zeros(3, INT128))
+    key = np.zeros(3, np.int64)
+    for by_key in (kernels.reduce_by_key, kernels.scan_by_key):
+        with pytest.raises(TypeError, match=message):
+            by_key(BUILT_IN["add"], [key], np.zeros(3, INT128))
+    with pytest.raises(TypeError, match=message):
+        scan_by_code(BUILT_IN["add"], key, np.zeros(3, INT128), 1)
