@@ -593,3 +593,12 @@ def test_answers_by_keys_of_objects_are_inputs():
     assert runs["k"].tolist() == ["a", "b"]
     least = ddf.gpuscan.groupby("k")["s"].min()
     assert least.dtype == least.compute().dtype == object
+
+
+def test_extremes_pass_over_the_nan_of_arrow_in_every_partition():
+    nan = float("nan")
+    x = pa.chunked_array([pa.array([nan, 1.0, nan, 2.0, 1.5, nan])])
+    frame = pd.DataFrame({"k": [1, 2, 1, 2, 1, 1], "x": pd.arrays.ArrowExtensionArray(x)})
+    groups = partitioned(frame, [1 / 3]).gpuscan.groupby("k")["x"]
+    assert groups.max().compute().tolist() == [1.5, 2.0]
+    assert groups.min().compute().tolist() == [1.5, 1.0]
