@@ -3,12 +3,13 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo test check format docs bench bench-gpu clean
+.PHONY: help demo test spills check format docs bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo       the example on real flights data (examples/flights_etl.py)'
 	@echo 'make test       all tests, with the doctests of the package and of docs/'
+	@echo 'make spills     every CUDA kernel for every architecture: none may spill registers'
 	@echo 'make check      formatting, lint rules, imports, types'
 	@echo 'make format     apply the formatting and the lint fixes that are safe'
 	@echo 'make docs       the documentation, into docs/_build/html'
@@ -44,6 +45,9 @@ demo: .venv/demo/ready
 
 test: .venv/test/ready
 	.venv/test/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
+
+spills: .venv/test/ready
+	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -k test_no_spills tests/cuda
 
 # mypy and import-linter know packages by their folders, so they read a tree of links in which kernels/ stands where it is installed.
 check: .venv/check/ready

@@ -1,4 +1,4 @@
-"""Every kind of kernel compiles for every architecture, without a GPU and without register spills."""
+"""Every kind of kernel compiles, without a GPU and without register spills."""
 
 import re
 from dataclasses import replace
@@ -20,6 +20,8 @@ from dask_gpuscan.kernels.cuda.build import build, cubin, source
 from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.plan import typed
 from dask_gpuscan.kernels.cuda.scan_pass import ScanPass
+
+from architectures import builds
 
 SEVEN = np.uint8(7)
 
@@ -94,16 +96,9 @@ def pass_of(op, dtypes, nulls, options):
 
 
 @pytest.mark.parametrize(
-    ("capability", "schedule"),
-    [
-        ((7, 5), "classic"),
-        ((8, 0), "classic"),
-        ((9, 0), "pipelined"),
-        ((10, 0), "pipelined"),
-        ((12, 0), "pipelined"),
-    ],
+    ("kernel", "capability", "schedule"),
+    builds((name_of(kernel), kernel, ("classic", "pipelined")) for kernel in KERNELS),
 )
-@pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 def test_no_spills(kernel, capability, schedule, record_property):
     code, log = build(pass_of(*kernel), schedule, capability)
     assert code[:4] == b"\x7fELF"
@@ -114,14 +109,15 @@ def test_no_spills(kernel, capability, schedule, record_property):
     assert set(spills) == {"0"}, log
 
 
-@pytest.mark.parametrize("schedule", ["strided", "rows", "classic"])
+@pytest.mark.parametrize(
+    ("schedule", "write"),
+    [("strided", True), ("strided", False), ("rows", True), ("rows", False), ("classic", False)],
+)
 @pytest.mark.parametrize("kernel", KERNELS[2::4], ids=name_of)
-def test_lines_and_reductions(kernel, schedule):
-    for write in (True, False):
-        op, dtypes, nulls, options = kernel
-        options = options | {"write": write}
-        _, log = build(pass_of(op, dtypes, nulls, options), schedule, (9, 0))
-        assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
+def test_lines_and_reductions(kernel, schedule, write):
+    op, dtypes, nulls, options = kernel
+    _, log = build(pass_of(op, dtypes, nulls, options | {"write": write}), schedule, (9, 0))
+    assert set(re.findall(r"(\d+) bytes spill", log)) == {"0"}, log
 
 
 def test_an_operator_is_inlined():
