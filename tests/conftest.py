@@ -39,8 +39,8 @@ if has_cuda():
 
 
 def pytest_collection_modifyitems(items):
-    """Start with the longest tests, so that all cores have work until the end."""
-    items.sort(key=lambda item: "slow" not in item.keywords)
+    """Start with the longest tests, and then those of many examples, so that all cores have work until the end."""
+    items.sort(key=lambda item: ("slow" not in item.keywords, not hasattr(item.obj, "hypothesis")))
 
 
 @pytest.fixture(params=BACKENDS, scope="session")

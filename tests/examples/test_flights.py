@@ -14,19 +14,13 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "flights_etl.py"
 
 FLIGHTS_OF_THE_YEAR = 336_776
 FLIGHTS_THAT_LEFT = 328_521
+PARTITIONS = 12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("scheduler", "partitions"),
-    [
-        ("synchronous", 7),
-        ("threads", 60),
-        pytest.param("distributed", 5, marks=pytest.mark.cluster),
-    ],
-)
-def test_flights(scheduler: str, partitions: int, tmp_path: Path) -> None:
-    options = ["--scheduler", scheduler, "--partitions", str(partitions), "--check"]
+@pytest.mark.cluster
+def test_flights(tmp_path: Path) -> None:
+    options = ["--scheduler", "distributed", "--partitions", str(PARTITIONS), "--check"]
     run = subprocess.run(
         [sys.executable, str(SCRIPT), *options, "--output", str(tmp_path / "out")],
         cwd=tmp_path,
@@ -42,7 +36,7 @@ def test_flights(scheduler: str, partitions: int, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
     output = tmp_path / "out"
-    assert len(list((output / "flights").glob("*.parquet"))) == partitions
+    assert len(list((output / "flights").glob("*.parquet"))) == PARTITIONS
     answers = dd.read_parquet(output / "answers")  # pandas would read part.10 before part.2
     assert answers.flight_number.compute().tolist() == list(range(FLIGHTS_OF_THE_YEAR))
     tables = {path.stem: pd.read_parquet(path) for path in output.glob("*.parquet")}
