@@ -20,7 +20,7 @@ FUNCTIONS = {
     "cummin": np.minimum,
 }
 arrays = hnp.arrays(
-    st.sampled_from([np.int64, np.int8, np.uint16, np.float64, np.bool_]),
+    st.sampled_from([np.int64, np.int8, np.bool_]),
     hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=7),
     elements=st.integers(0, 1),
 )
@@ -235,7 +235,7 @@ def test_segmented_rows_of_a_matrix():
     np.testing.assert_array_equal(out, [[1, 2, 1, 2]] * 3)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
 def test_zeros_keep_their_sign(backend, dtype):
     x = np.full((3, 9), -0.0, dtype)
     x[1, 4] = 0.0

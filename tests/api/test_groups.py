@@ -41,7 +41,9 @@ SCANS = ("cumsum", "cumprod", "cummax", "cummin", "ffill", "bfill")
 @st.composite
 def keyed(draw, dtypes, clustered, max_keys=1):
     """A frame with keys ``k``, and ``j`` if there are two, and a column ``x``; perhaps with equal keys adjacent."""
-    keys = [draw(columns(KEYS)) for _ in range(draw(st.integers(1, max_keys)))]
+    keys = [
+        draw(columns(KEYS if i == 0 else ("str",))) for i in range(draw(st.integers(1, max_keys)))
+    ]
     x = draw(columns(dtypes))
     count = min(len(x), *(len(k) for k in keys))
     named = dict(zip("kj", keys, strict=False))
@@ -129,7 +131,7 @@ def test_fills_with_a_limit(backend, clustered, data, at, limit, back):
 @pytest.mark.parametrize("clustered", [True, False])
 @given(data=st.data(), at=cuts(), dropna=st.booleans(), ascending=st.booleans())
 def test_rows_are_counted(backend, clustered, data, at, dropna, ascending):
-    df, by = data.draw(keyed(VALUES, clustered, 2))
+    df, by = data.draw(keyed(("float64",), clustered, 2))
     by_pandas = by if len(by) > 1 else by[0]
     groups = df.groupby(by_pandas, sort=not clustered, dropna=dropna, observed=True)
     options = {"clustered": clustered, "dropna": dropna}
@@ -187,7 +189,7 @@ def test_any_operator(backend, clustered, data, at, back, exclusive):
 @pytest.mark.parametrize("clustered", [True, False])
 @given(data=st.data(), at=cuts())
 def test_runs_within_groups(backend, clustered, data, at):
-    df, by = data.draw(keyed(("int64", "float64", "Int64", "datetime64[ns]"), clustered))
+    df, by = data.draw(keyed(("float64", "Int64"), clustered))
 
     def count(values):
         values = values.dropna()

@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 
 from backends import same
 from dask_gpuscan import rle_decode
-from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+from strategies import (
+    FLOATS,
+    INTEGERS,
+    OTHERS,
+    TIMES,
+    columns,
+    cuts,
+    frames,
+    partitioned,
+    two_thirds,
+)
 
 EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
 
@@ -34,6 +44,7 @@ def lengths(frame):
     return starts, np.diff([*starts, len(frame)])
 
 
+@two_thirds
 @given(df=frames(EVERY), at=cuts(), keep=st.sampled_from(["first", "last"]), data=st.data())
 def test_unique_consecutive(backend, df, at, keep, data):
     subset = data.draw(
@@ -62,7 +73,8 @@ def test_series(backend, x, at):
     same(backend.to_pandas(partitioned(series, at).gpuscan.rle().compute()), expected)
 
 
-@given(df=frames(EVERY), at=cuts())
+@two_thirds
+@given(df=frames(EVERY, 2), at=cuts())
 def test_rle_and_back(backend, df, at):
     starts, counts = lengths(df)
     expected = df.iloc[starts].reset_index(drop=True)

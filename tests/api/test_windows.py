@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends import same
-from strategies import FLOATS, INTEGERS, columns, cuts, frames, partitioned
+from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 
-NUMBERS = (*INTEGERS, *FLOATS)
+NUMBERS = (*FAMILIES, "int8", "float32")
 STATISTICS = ["sum", "mean", "var", "std", "min", "max", "count"]
 
 
+@two_thirds
 @given(
     df=frames(NUMBERS), at=cuts(), statistic=st.sampled_from(STATISTICS), periods=st.integers(0, 4)
 )

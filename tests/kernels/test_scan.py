@@ -69,12 +69,9 @@ def test_options_with_nulls(backend, n, kind, exclusive, reverse):
     assert again == last
 
 
-@pytest.mark.parametrize(
-    "name", ["minimum", "maximum", "multiply", "bitwise_xor", "logical_any", "last"]
-)
+@pytest.mark.parametrize("name", ["maximum", "multiply", "bitwise_xor", "logical_any", "last"])
 def test_built_ins_over_tiles(backend, name):
     reference = {
-        "minimum": np.minimum.accumulate,
         "maximum": np.maximum.accumulate,
         "multiply": np.multiply.accumulate,
         "bitwise_xor": np.bitwise_xor.accumulate,
