@@ -61,4 +61,9 @@ __all__ = [
     "welford",
 ]
 
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "kernels"]
+
+
 register()

@@ -6,9 +6,13 @@ from typing import Any
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import dask_gpuscan  # noqa: F401 (registers .gpuscan, whichever test runs first)
+
+two_thirds = settings(max_examples=-(-2 * settings.default.max_examples // 3))
+"""Of the examples: for tests whose every example may be a kernel to compile, where test_meta has one of each kind."""
 
 NARROW = ("int8", "int32", "uint8", "uint32", "Int16", "UInt8")
 INTEGERS = ("int64", *NARROW, "bool", "Int64", "boolean", "int64[pyarrow]")

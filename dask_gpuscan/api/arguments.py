@@ -33,8 +33,6 @@ def check_dtype(dtype: Any) -> Any:
 
 def checked_options(options: ScanOptions, names: list[Hashable]) -> ScanOptions:
     """Return options with a dtype as pandas understands it, and initial values of columns that are there."""
-    if options.initial is None and options.dtype is None:
-        return options
     initial = options.initial
     if isinstance(initial, Mapping):
         for name in initial:

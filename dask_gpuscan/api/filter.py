@@ -9,14 +9,14 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.dataframe.utils import meta_nonempty
 
+from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..graph.filter import filtered, split
-from ..graph.lookback import is_lazy, meta_of
+from ..graph.lookback import Collection
 from ..graph.rebalance import rebalanced
 from ..ops.filter import Predicate, filter_rows, split_rows
 from ..ops.predicate_function import function_of
 from ..ops.predicate_text import Expression
-from ..ops.scan import check_flags
 
 
 class FilterMethods:
@@ -65,9 +65,10 @@ class FilterMethods:
         >>> df.gpuscan.filter(lambda delay: delay < 50).index.tolist()
         [0, 2]
         """
-        check_flags(rebalance=rebalance)
+        if not isinstance(rebalance, FLAG):
+            refuse_flag("rebalance", rebalance)
         checked = _check(self._obj, predicate)
-        if not is_lazy(self._obj):
+        if not isinstance(self._obj, Collection):
             return filter_rows(self._obj, checked)
         kept = filtered(self._obj, checked)
         return rebalanced(kept) if rebalance else kept
@@ -93,19 +94,19 @@ class FilterMethods:
         ([1, 3], [2, 4])
         """
         checked = _check(self._obj, predicate)
-        return (split if is_lazy(self._obj) else split_rows)(self._obj, checked)
+        return (split if isinstance(self._obj, Collection) else split_rows)(self._obj, checked)
 
 
 def _check(obj: Any, predicate: Any) -> Predicate:
     """Return a predicate in the form that partitions are given it; raises what a user should see early."""
-    meta = meta_of(obj)
+    meta = obj._meta if isinstance(obj, Collection) else obj
     names = names_of(meta)
     checked: Predicate
     if isinstance(predicate, str):
         checked = Expression(predicate)
         checked.check(names)
     elif is_dask_collection(predicate):
-        if not is_lazy(obj):
+        if not isinstance(obj, Collection):
             raise TypeError("predicate is a Dask collection and the frame is not; compute it first")
         if getattr(predicate, "ndim", 0) != 1 or not hasattr(predicate, "divisions"):
             raise TypeError(f"predicate must be a Series of bool, found {type(predicate).__name__}")
@@ -113,7 +114,7 @@ def _check(obj: Any, predicate: Any) -> Predicate:
     elif inspect.isfunction(predicate) or hasattr(predicate, "py_func"):
         checked = function_of(predicate, names, meta.ndim)
     elif getattr(predicate, "ndim", 0) == 1 and hasattr(predicate, "dtype"):
-        if is_lazy(obj):
+        if isinstance(obj, Collection):
             raise TypeError(
                 f"predicate of a Dask collection must be a Dask Series, a string or a function, "
                 f"found {type(predicate).__name__}"
@@ -124,9 +125,10 @@ def _check(obj: Any, predicate: Any) -> Predicate:
             f"predicate must be a boolean Series, a string or a function, "
             f"found {type(predicate).__name__}"
         )
-    if not is_lazy(obj):
+    if not isinstance(obj, Collection):
         return checked  # others are told at once, when the rows are chosen
-    filter_rows(meta.iloc[:0], meta_of(checked))
+    empty = checked._meta if is_dask_collection(checked) else checked
+    filter_rows(meta.iloc[:0], empty)
     if isinstance(checked, Expression):
         named = meta.to_frame() if meta.ndim == 1 else meta
         named = named[list(checked.columns)]

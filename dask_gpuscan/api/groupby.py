@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..frames.keys import check_by
-from ..frames.messages import name_list
+from ..frames.messages import FLAG, name_list, refuse_flag
 from ..frames.registry import names_of
-from ..graph.lookback import meta_of
-from ..ops.scan import check_flags
+from ..graph.lookback import Collection
 from .groupby_reductions import GroupByReductions
 from .groupby_scans import GroupByScans
 
@@ -76,11 +75,12 @@ class GroupBy(GroupByReductions, GroupByScans):
     def __init__(
         self, obj: Any, by: Any, clustered: bool | None, dropna: bool, selected: Any = None
     ) -> None:
-        if clustered is not None:
-            check_flags(clustered=clustered)
-        check_flags(dropna=dropna)
+        if clustered is not None and not isinstance(clustered, FLAG):
+            refuse_flag("clustered", clustered)
+        if not isinstance(dropna, FLAG):
+            refuse_flag("dropna", dropna)
         self._obj = obj
-        self._meta = meta_of(obj)
+        self._meta = obj._meta if isinstance(obj, Collection) else obj
         self._by = check_by(self._meta, by)
         self._clustered = clustered
         self._dropna = bool(dropna)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..frames.keys import By
 from ..frames.registry import column_of, library_of, names_of
-from ..graph.lookback import is_lazy
+from ..graph.lookback import Collection
 from ..kernels import Operator
 from ..ops.groups import INT64
 from ..ops.operation import Operation, Part
@@ -53,7 +53,7 @@ class GroupByColumns:
         names = [name for name in names if name not in self._by.levels]
         for name in names:
             self._column(name)
-        if self._meta.ndim == 1 or (self._one_pass and not is_lazy(self._obj)):
+        if self._meta.ndim == 1 or (self._one_pass and not isinstance(self._obj, Collection)):
             return self._obj
         return self._only(names)
 
@@ -61,7 +61,7 @@ class GroupByColumns:
         """The keys and these columns of a frame."""
         keys = [n for n in self._by.columns if n not in self._by.levels]
         kept = list(dict.fromkeys([*keys, *names]))
-        if is_lazy(self._obj):
+        if isinstance(self._obj, Collection):
             return self._obj[kept]
         known = names_of(self._obj)  # pandas finds no names that are None
         return library_of(self._obj).select(self._obj, [name in kept for name in known])
@@ -71,7 +71,7 @@ class GroupByColumns:
         """Whether known divisions say that equal keys share a partition."""
         return bool(
             self._clustered is None
-            and is_lazy(self._obj)
+            and isinstance(self._obj, Collection)
             and self._obj.known_divisions
             and self._by.columns == self._by.levels == (self._meta.index.name,)
         )
@@ -85,7 +85,7 @@ class GroupByColumns:
         """Whether rows may be in no group: before there are data, the dtypes of the keys tell."""
         if not self._dropna or library_of(self._meta).holds_null(INT64):  # all dtypes have a null
             return False
-        return self._by.may_be_null(self._meta, by_dtype=is_lazy(self._obj))
+        return self._by.may_be_null(self._meta, by_dtype=isinstance(self._obj, Collection))
 
     def _op_parts(self, op: Operator, operation: Operation) -> tuple[list[Part[Operation]], bool]:
         """One part a column, or one of all columns for an operator of several inputs."""

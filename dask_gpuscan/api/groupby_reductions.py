@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..frames.messages import name_list
+from ..frames.messages import FLAG, name_list, refuse_flag
 from ..frames.registry import library_of, names_of
-from ..graph.lookback import is_lazy, look_back
+from ..graph.lookback import Collection, look_back
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
 from ..ops.groupby_clustered import ClusteredReduce
@@ -18,7 +18,6 @@ from ..ops.library_reduction import reduction_of
 from ..ops.operation import GroupReduction, Part
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
-from ..ops.scan import check_flags
 from .arguments import check_ddof, check_operator, named_reductions
 from .groupby_columns import GroupByColumns
 
@@ -34,7 +33,7 @@ class GroupByReductions(GroupByColumns):
     @property
     def _may_ask(self) -> bool:
         """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
-        if self._one_pass or is_lazy(self._obj) or isinstance(self._selected, tuple):
+        if self._one_pass or isinstance(self._obj, Collection) or isinstance(self._selected, tuple):
             return False  # pandas takes a tuple for a list of names
         return len(self._obj) > 0
 
@@ -70,7 +69,8 @@ class GroupByReductions(GroupByColumns):
         return tree_reduce(frame, KeyedReduce(carry))
 
     def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
-        check_flags(numeric_only=numeric_only)
+        if not isinstance(numeric_only, FLAG):
+            refuse_flag("numeric_only", numeric_only)
         names = self._columns(numeric_only)
         found = self._ask_library(names, name, **options)
         if found is not None:

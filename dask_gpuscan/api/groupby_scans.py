@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..frames.messages import FLAG, refuse_flag
 from ..graph.lookback import look_back
 from ..kernels import BUILT_IN, Operator
 from ..ops.fill import Fill
@@ -12,7 +13,7 @@ from ..ops.groupby_clustered import ClusteredScan
 from ..ops.groupby_table import KeyedScan
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
-from ..ops.scan import Scan, ScanOptions, check_flags
+from ..ops.scan import Scan, ScanOptions
 from .arguments import check_limit, check_operator, checked_options
 from .groupby_columns import GroupByColumns
 from .rows import with_row_numbers
@@ -37,12 +38,14 @@ class GroupByScans(GroupByColumns):
         return look_back(frame, carry if self._one_pass else KeyedScan(carry))
 
     def _scan_columns(self, operation: GroupScan, numeric_only: bool = False) -> Any:
-        check_flags(numeric_only=numeric_only)
+        if not isinstance(numeric_only, FLAG):
+            refuse_flag("numeric_only", numeric_only)
         parts = [Part(n, (n,), operation) for n in self._columns(numeric_only)]
         return self._scan(operation.label, parts, self._as_series)
 
     def _cumulate(self, label: str, op: str, options: ScanOptions, numeric_only: bool) -> Any:
-        options = checked_options(options, self._columns())
+        if options.initial is not None or options.dtype is not None:
+            options = checked_options(options, self._columns())
         operation = Scan(label, BUILT_IN[op], options, in_groups=True, null_keys=self._null_keys)
         return self._scan_columns(operation, numeric_only)
 
@@ -132,7 +135,8 @@ class GroupByScans(GroupByColumns):
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Return the number of each row within its group, from 0; or from the end."""
-        check_flags(ascending=ascending)
+        if not isinstance(ascending, FLAG):
+            refuse_flag("ascending", ascending)
         return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)
 
     def row_number(self) -> Any:
@@ -210,7 +214,8 @@ class GroupByScans(GroupByColumns):
         [6, 3, 3]
         """
         check_operator(op)
-        check_flags(positions=positions)
+        if not isinstance(positions, FLAG):
+            refuse_flag("positions", positions)
         if positions:
             return self._numbered().scan(
                 op,

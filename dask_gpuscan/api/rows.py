@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..graph.lookback import look_back, meta_of
 from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
 from ..ops.row_number import ResetIndex, RowNumber
-from ..ops.scan import check_flags
 from .arguments import check_limit
 
 
@@ -89,7 +89,8 @@ class RowMethods:
         >>> ddf.gpuscan.reset_index(drop=True).compute().index.tolist()
         [0, 1]
         """
-        check_flags(drop=drop)
+        if not isinstance(drop, FLAG):
+            refuse_flag("drop", drop)
         return look_back(self._obj, ResetIndex(drop))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..frames.keys import check_subset
 from ..frames.messages import name_list
 from ..frames.registry import names_of
-from ..graph.lookback import is_lazy, look_back, meta_of
+from ..graph.lookback import Collection, look_back, meta_of
 from ..ops.row_number import ResetIndex
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
 
@@ -93,7 +93,9 @@ class RunMethods:
                     f"column {name!r} cannot be among the keys of rle; rename it first"
                 )
         found = look_back(self._obj, RunLengths(by))
-        return look_back(found, ResetIndex(drop=True)) if is_lazy(self._obj) else found
+        return (
+            look_back(found, ResetIndex(drop=True)) if isinstance(self._obj, Collection) else found
+        )
 
 
 def rle_decode(frame: Any) -> Any:
@@ -133,7 +135,7 @@ def rle_decode(frame: Any) -> Any:
     if meta["run_length"].dtype.kind not in "iu":
         dtype = meta["run_length"].dtype
         raise TypeError(f"column 'run_length' must hold integers, found dtype {dtype}")
-    if is_lazy(frame):
+    if isinstance(frame, Collection):
         out = frame.map_partitions(decoded, meta=decoded(meta), clear_divisions=True)
         return out.gpuscan.reset_index(drop=True)
     return decoded(frame)

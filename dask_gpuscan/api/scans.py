@@ -6,11 +6,12 @@ from typing import Any
 
 from dask.dataframe.utils import meta_nonempty
 
+from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
-from ..graph.lookback import is_lazy, look_back, meta_of
+from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
-from ..ops.scan import Scan, ScanOptions, check_flags
+from ..ops.scan import Scan, ScanOptions
 from .arguments import check_operator, checked_options
 from .rows import with_row_numbers
 
@@ -238,7 +239,8 @@ class ScanMethods:
         [0.0, 1.0, 1.0, 3.0]
         """
         check_operator(op)
-        check_flags(positions=positions)
+        if not isinstance(positions, FLAG):
+            refuse_flag("positions", positions)
         if positions:
             numbered, _ = with_row_numbers(self._obj)
             return numbered.gpuscan.scan(
@@ -268,13 +270,14 @@ class ScanMethods:
         axis: Any = 0,
         numeric_only: bool = False,
     ) -> Any:
-        check_flags(numeric_only=numeric_only)
+        if not isinstance(numeric_only, FLAG):
+            refuse_flag("numeric_only", numeric_only)
         if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
             told = options.initial is not None or options.dtype is not None
             if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
             along = (label, options.skipna, numeric_only)
-            if not is_lazy(self._obj):
+            if not isinstance(self._obj, Collection):
                 return _along_rows(self._obj, *along)
             meta = _part_along_rows(self._obj._meta, *along)
             return self._obj.map_partitions(_part_along_rows, *along, meta=meta)
@@ -285,6 +288,8 @@ class ScanMethods:
 
     def _checked(self, options: ScanOptions) -> ScanOptions:
         """Return options with a dtype of pandas, and initial values of columns that are there."""
+        if options.initial is None and options.dtype is None:
+            return options
         return checked_options(options, names_of(meta_of(self._obj)))
 
 

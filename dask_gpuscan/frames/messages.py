@@ -1,8 +1,11 @@
-"""How messages to users name columns."""
+"""How messages to users name columns, and say that a flag is none."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
+from typing import Any, NoReturn
+
+import numpy as np
 
 from .protocol import Column
 
@@ -16,3 +19,12 @@ def name_list(names: Collection[Hashable], most: int = 12) -> str:
     """List names for a message, of many the first."""
     listed = ", ".join(repr(name) for name in list(names)[:most])
     return f"{listed}, ..." if len(names) > most else listed or "none"
+
+
+FLAG = (bool, np.bool_)
+"""The types of flags."""
+
+
+def refuse_flag(name: str, value: Any) -> NoReturn:
+    """Raise what a user sees for an argument that should be True or False."""
+    raise ValueError(f"{name} must be True or False, found {value!r}")

@@ -5,10 +5,12 @@ A further library is a folder beside `pandas` and `cudf`, and a row in `LIBRARIE
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 from .protocol import Column, Library
 
@@ -74,3 +76,37 @@ def column_of(frame: Any, name: Hashable) -> Any:
     """Return one column of a frame; of a series, itself."""
     column: Column = frame if frame.ndim == 1 else library_of(frame).column(frame, name)
     return column
+
+
+Schema = tuple[tuple[Hashable, Any], ...]
+"""Names and dtypes of columns; extension dtypes by name, as categories may differ by partition."""
+
+
+def schema_of(frame: Any) -> Schema:
+    """Return the names and dtypes of the columns of a frame, or of a series."""
+    return tuple(
+        (c.name, c.dtype if isinstance(c.dtype, np.dtype) else str(c.dtype)) for c in each(frame)
+    )
+
+
+def common_schema(schemas: Sequence[Schema]) -> Schema:
+    """Return the one schema of all; raises a ValueError that names what differs."""
+    for other in schemas[1:]:
+        _check_schema(schemas[0], other)
+    return schemas[0]
+
+
+def _check_schema(earlier: Schema, later: Schema) -> None:
+    """Raise a ValueError that names what differs between partitions."""
+    if earlier == later:
+        return
+    if len(earlier) != len(later) or any(a[0] != b[0] for a, b in zip(earlier, later, strict=True)):
+        names = [", ".join(str(name) for name, _ in s) for s in (earlier, later)]
+        raise ValueError(f"partitions do not match: columns ({names[0]}) and ({names[1]})")
+    name, dtype, other = next(
+        (a[0], a[1], b[1]) for a, b in zip(earlier, later, strict=True) if a != b
+    )
+    raise ValueError(
+        f"partitions do not match: column {name!r} is {dtype} in one and {other} in another; "
+        f"cast it with astype first"
+    )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -25,7 +26,11 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.task_spec import List, Task, TaskRef
 from dask.tokenize import tokenize
 
-from ..ops.carry import Carry, DataFrameCarry, Matching, final
+from ..frames.registry import Schema, common_schema, schema_of
+from ..ops.carry import Carry, DataFrameCarry
+
+Collection = FrameBase
+"""The type of frames and series that are Dask collections; Dask itself asks cuDF's for a column of that name."""
 
 Key = Any
 
@@ -89,6 +94,11 @@ def tasks(
     return graph
 
 
+def final(carry: Carry) -> Carry:
+    """Return the carry that applies to the partition that nothing follows."""
+    return getattr(carry, "final", carry)
+
+
 def _prefixes(
     name: str, keys: list[Key], carry: Carry, suffix: Key, graph: dict[Key, Task], level: int
 ) -> list[list[Key]]:
@@ -110,6 +120,48 @@ def _prefixes(
         before = _prefixes(name, combined, carry, suffix, graph, level + 1)
     positions = [before[g] + w[:i] for g, w in enumerate(windows) for i in range(len(w))]
     return [*positions, before[-1] + windows[-1]]
+
+
+# --- dataframes --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What stands for a partition: the schema of its columns, and what its carry says of it."""
+
+    schema: Schema
+    inner: Any
+
+
+@dataclass(frozen=True)
+class Matching:
+    """A carry that refuses partitions whose columns differ from those of the partitions before."""
+
+    carry: DataFrameCarry
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "carry":
+            raise AttributeError(name)
+        return getattr(self.carry, name)  # what it says of itself, where it says it
+
+    @property
+    def final(self) -> Matching:
+        """The carry for the partition that nothing follows."""
+        last: Any = final(self.carry)
+        return replace(self, carry=last)
+
+    def aggregate(self, partition: Any) -> Aggregate:
+        return Aggregate(schema_of(partition), self.carry.aggregate(partition))
+
+    def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
+        schema = common_schema([a.schema for a in aggregates])
+        return Aggregate(schema, self.carry.combine([a.inner for a in aggregates]))
+
+    def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
+        if prefix is None:
+            return self.carry.apply(partition, None)
+        common_schema([prefix.schema, schema_of(partition)])
+        return self.carry.apply(partition, prefix.inner)
 
 
 class LookBack(Expr):  # type: ignore[misc]
@@ -158,19 +210,14 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
         return None
 
 
-def is_lazy(obj: Any) -> bool:
-    """Tell whether a frame or series is a Dask collection; Dask itself asks cuDF's for a column of that name."""
-    return isinstance(obj, FrameBase)
-
-
 def meta_of(obj: Any) -> Any:
     """Return the empty frame or series that stands for a Dask collection; anything else is its own."""
-    return obj._meta if is_lazy(obj) else obj
+    return obj._meta if isinstance(obj, Collection) else obj
 
 
 def look_back(obj: Any, carry: DataFrameCarry) -> Any:
     """Return `carry` over a frame or series: computed at once, or lazily for a Dask collection."""
-    if is_lazy(obj):
+    if isinstance(obj, Collection):
         carry.check(obj._meta)
         expression = AlignedLookBack if carry.keeps_index else LookBack
         return new_collection(expression(obj.expr, Matching(carry)))

@@ -14,7 +14,7 @@ from dask.dataframe.dask_expr._expr import Expr
 from dask.task_spec import List, Task, TaskRef
 
 from ..frames.registry import library_of
-from .lookback import is_lazy
+from .lookback import Collection
 
 FAN_IN = 16
 """Tables that one task merges."""
@@ -96,7 +96,7 @@ class TreeReduce(Expr):  # type: ignore[misc]
 
 def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:
     """Return `reduction` of a frame or series: computed at once, or lazily for a Dask collection."""
-    if is_lazy(obj):
+    if isinstance(obj, Collection):
         reduction.check(obj._meta)
         return new_collection(TreeReduce(obj.expr, reduction))
     reduction.check(obj)

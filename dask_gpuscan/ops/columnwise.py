@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..frames.registry import each, library_of
-from .groups import OneGroup, States
+from .groups import BACKWARD, FORWARD, States
 from .operation import GroupScan
 
 
@@ -50,7 +50,7 @@ class FrameCarry:
         )
 
     def aggregate(self, partition: Any) -> tuple[States, ...]:
-        inputs, one = self.inputs(partition), OneGroup(self.reverse)
+        inputs, one = self.inputs(partition), BACKWARD if self.reverse else FORWARD
         with library_of(partition).reading(partition):
             begun = [
                 self.operation.aggregate(c, one) for c in inputs
@@ -61,7 +61,7 @@ class FrameCarry:
         return tuple(self.operation.combine(c) for c in zip(*aggregates, strict=True))
 
     def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
-        inputs, one = self.inputs(partition), OneGroup(self.reverse)
+        inputs, one = self.inputs(partition), BACKWARD if self.reverse else FORWARD
         pairs = zip(inputs, prefix or [None] * len(inputs), strict=True)
         with library_of(partition).reading(partition):
             arrays = [self.operation.apply(c, one, p) for c, p in pairs]

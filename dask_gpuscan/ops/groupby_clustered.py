@@ -56,7 +56,8 @@ class Clustered(OpenRuns):
         return [self.by.column(frame, name) for name in part.sources]
 
     def check(self, frame: Any) -> None:
-        super().check(frame)
+        if not len(frame):  # of rows, `apply` tells
+            key_arrays(self.by.series(frame))
         for part in self.parts:
             part.operation.dtype(self.columns(frame, part))
 

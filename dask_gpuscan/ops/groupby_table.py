@@ -15,8 +15,7 @@ from typing import Any
 from .. import kernels
 from ..frames.keys import Codes, Keys, any_null
 from ..frames.protocol import Library
-from ..frames.registry import library_of
-from .carry import Schema, common_schema, schema_of
+from ..frames.registry import Schema, common_schema, library_of, schema_of
 from .groupby_clustered import Clustered, ClusteredReduce, ClusteredScan
 from .groups import AdjacentGroups, CodedGroups, Groups, SortedGroups, States
 from .operation import GroupOperation, GroupReduction, GroupScan, Part
@@ -231,7 +230,8 @@ class KeyedReduce:
 
     def meta(self, frame: Any) -> Any:
         """Empty output for an empty input."""
-        return self.carry.meta(frame)
+        none = library_of(frame).no_rows(frame)
+        return self.finish([self.table(none)], none)
 
     def table(self, partition: Any) -> Table:
         """Return the states of a partition by key."""

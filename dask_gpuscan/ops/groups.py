@@ -118,6 +118,10 @@ class OneGroup:
         return met
 
 
+FORWARD, BACKWARD = OneGroup(), OneGroup(reverse=True)
+"""All rows, met from the first or from the last."""
+
+
 class AdjacentGroups:
     """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
 

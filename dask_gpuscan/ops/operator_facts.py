@@ -60,21 +60,22 @@ class OperatorFacts:
     """How answers that leave an integer type are found; None if none does."""
 
 
-FACTS: dict[Operator, OperatorFacts] = {
-    BUILT_IN["add"]: OperatorFacts("cumsum", None, SIGNED_SUM, keeps_nan=True, overflow=SUMS),
-    BUILT_IN["multiply"]: OperatorFacts("cumprod", keeps_nan=True, overflow=PRODUCTS),
-    _MAXIMUM: OperatorFacts("cummax", LARGEST_NUMBER, keeps_nan=True),
-    _MINIMUM: OperatorFacts("cummin", SMALLEST_NUMBER, keeps_nan=True),
-    BUILT_IN["logical_any"]: OperatorFacts(answers_at_nulls=True),
-    BUILT_IN["logical_all"]: OperatorFacts(answers_at_nulls=True),
-    BUILT_IN["first"]: OperatorFacts(takes_times=True),
-    BUILT_IN["last"]: OperatorFacts(takes_times=True),
+FACTS: dict[str, OperatorFacts] = {
+    BUILT_IN["add"].token: OperatorFacts("cumsum", None, SIGNED_SUM, keeps_nan=True, overflow=SUMS),
+    BUILT_IN["multiply"].token: OperatorFacts("cumprod", keeps_nan=True, overflow=PRODUCTS),
+    _MAXIMUM.token: OperatorFacts("cummax", LARGEST_NUMBER, keeps_nan=True),
+    _MINIMUM.token: OperatorFacts("cummin", SMALLEST_NUMBER, keeps_nan=True),
+    BUILT_IN["logical_any"].token: OperatorFacts(answers_at_nulls=True),
+    BUILT_IN["logical_all"].token: OperatorFacts(answers_at_nulls=True),
+    BUILT_IN["first"].token: OperatorFacts(takes_times=True),
+    BUILT_IN["last"].token: OperatorFacts(takes_times=True),
 }
-"""Operators that have other facts than those of any operator."""
+"""The facts of operators that have others than `PLAIN`, by their tokens."""
 
-_ANY_OPERATOR = OperatorFacts()
+PLAIN = OperatorFacts()
+"""The facts of any other operator."""
 
 
 def facts_of(op: Operator) -> OperatorFacts:
     """Return the facts about an operator."""
-    return FACTS.get(op, _ANY_OPERATOR)
+    return FACTS.get(op.token, PLAIN)

@@ -107,8 +107,7 @@ class Expression:
         """
         if not all(d.kind in "bi" or d in _EXACT for d in dtypes.values()):
             return None
-        tree = _parsed(self.text)[0]
-        if tree.size > _FUSED or (nulls and not _keeps_no_null(tree)):
+        if nulls and not _keeps_no_null(_parsed(self.text)[0]):
             return None
         return _compiled(self.text)
 
@@ -129,8 +128,10 @@ def _keeps_no_null(node: Node) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(text: str) -> tuple[Callable[..., Any], list[Any]] | None:
-    """The tree as a function of elements and numbers, if it only compares them."""
+    """The tree as a function of elements and numbers, if it is small and only compares them."""
     tree, names = _parsed(text)
+    if tree.size > _FUSED:
+        return None
     parameters = {name: f"c{i}" for i, name in enumerate(names)}
     numbers: list[Any] = []
     source = _source(tree, parameters, numbers)

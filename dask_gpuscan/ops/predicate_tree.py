@@ -27,6 +27,7 @@ _EXCERPT = 80
 """Characters of a text in a message."""
 
 
+@functools.lru_cache(maxsize=64)
 def quoted(text: str) -> str:
     """Show a text in a message, of a long one the beginning."""
     shown = repr(text[:_EXCERPT])

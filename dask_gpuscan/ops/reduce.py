@@ -15,7 +15,7 @@ from ..frames.protocol import DType, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
 from .groups import INT64, Groups, States, fields_of, folded, merged, on_states
-from .operator_facts import facts_of
+from .operator_facts import FACTS, PLAIN
 from .overflow import refuse
 from .reduction_table import REDUCTIONS, Reduction, seeing
 from .runs import Runs
@@ -78,7 +78,7 @@ class ReduceColumn:
         view, layout = views[0], library.layout(column.dtype)
         assert layout is not None
         op = reduction.op
-        facts = facts_of(op)
+        facts = FACTS.get(op.token, PLAIN)
         if facts.over_nan is not None:
             op = seeing(facts.over_nan if layout.passes_over_nan else op)
         elif facts.overflow is not None:
@@ -88,7 +88,9 @@ class ReduceColumn:
             dtype = answers.storage(answer)
             if reduction.wide and dtype.kind == "f":
                 dtype = FLOAT64
-            op, values, dtype = kernels.carry_inputs(op, view.values, dtype, dtype)
+            values = view.values
+            if op.in_order:
+                op, values, dtype = kernels.carry_inputs(op, values, dtype, dtype)
             return op, values, view.nulls, dtype
         return op, view.values, view.nulls, None
 
@@ -136,10 +138,10 @@ class ReduceColumn:
     def _carries(self, states: States) -> Operator:
         """The operator of states."""
         op = self.reduction.op
-        extreme = facts_of(op).over_nan
+        extreme = FACTS.get(op.token, PLAIN).over_nan
         if extreme is not None and not self.user:
             op = seeing(extreme if states[0].dtype.kind == "f" else op)
-        return kernels.carry_operator(op, states[0].dtype)
+        return kernels.carry_operator(op, states[0].dtype) if op.in_order else op
 
     def finalize_runs(
         self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None

@@ -130,7 +130,7 @@ def _spread(ddof: int, root: bool) -> Callable[[Any, States], Any]:
     return answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reduction:
     """A named reduction.
 
@@ -218,6 +218,7 @@ SPREADS = ("var", "std")
 """The reductions that take degrees of freedom."""
 
 
+@lru_cache(maxsize=256)
 def spread(name: str, ddof: int) -> Reduction:
     """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
     return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"), nan_field=1)

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.messages import column_title
+from ..frames.keys import missing_in
+from ..frames.messages import FLAG, column_title, refuse_flag
 from ..frames.protocol import Library, View
 from ..frames.registry import library_of
-from ..kernels import InBand, Operator
+from ..kernels import InBand, Mask, Operator, byte_mask
 from .groups import (
     ANY,
     AdjacentGroups,
@@ -29,9 +30,9 @@ from .groups import (
     merged,
     state_of,
 )
-from .operator_facts import SIGNED_SUM, facts_of
+from .operator_facts import FACTS, PLAIN
 from .overflow import Walk, check_overflow
-from .scan_plan import Inputs, ScanPlan, scan_plan
+from .scan_plan import PLANS, ScanPlan, scan_plan
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,9 @@ class ScanOptions:
     dtype: Any = None
 
     def __post_init__(self) -> None:
-        check_flags(exclusive=self.exclusive, reverse=self.reverse, skipna=self.skipna)
-
-
-def check_flags(**flags: Any) -> None:
-    """Raise a ValueError for a flag that is neither True nor False."""
-    for name, value in flags.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{name} must be True or False, found {value!r}")
+        for name in ("exclusive", "reverse", "skipna"):
+            if not isinstance(getattr(self, name), FLAG):
+                refuse_flag(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -102,10 +98,13 @@ class Scan:
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
         dtypes = tuple([c.dtype for c in columns])
-        library = library_of(columns[0])
-        return scan_plan(
-            library, self.op, dtypes, self.options.dtype, self.in_groups, self.null_keys
-        )
+        asked = (dtypes, self.options.dtype, self.in_groups, self.null_keys)
+        key = (library_of(columns[0]), self.op.token, *asked)
+        plan = PLANS.get(key)
+        return scan_plan(key[0], self.op, *asked) if plan is None else plan
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return (self.label, self.op.token, repr(self.options), self.in_groups, self.null_keys)
 
     def _initial(self, columns: Sequence[Any], plan: ScanPlan) -> Any:
         """The user's initial value as a state of the operator, or None."""
@@ -156,7 +155,7 @@ class Scan:
 
     def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         plan = self._plan(columns)
-        library, views = plan.library, plan.views(columns)
+        library, views = plan.library, _views(plan, columns)
         if not groups.is_one:
             views = library.in_band(views)
         elif not (self.options.skipna and plan.keeps_nan):
@@ -180,7 +179,10 @@ class Scan:
 
     def _reduce(self, plan: ScanPlan, inputs: Inputs, groups: Groups) -> Callable[[], States]:
         answer = plan.kernel_dtype
-        op, values, dtype = kernels.carry_inputs(plan.op, inputs.values, answer, answer)
+        op, values = plan.op, inputs.values
+        dtype: np.dtype | None = answer
+        if op.in_order:
+            op, values, dtype = kernels.carry_inputs(op, values, answer, answer)
         return groups.reduce(op, values, nulls=inputs.nulls, dtype=dtype)
 
     def combine(self, states: Sequence[States]) -> States:
@@ -202,21 +204,23 @@ class Scan:
         dtype = getattr(fields[0], "dtype", None)
         if dtype is None:  # an integer of 128 bits
             return self.op
-        op = facts_of(self.op).over_nan if dtype.kind == "f" else None
-        return kernels.carry_operator(op or self.op, dtype)
+        op = FACTS.get(self.op.token, PLAIN).over_nan if dtype.kind == "f" else None
+        return kernels.carry_operator(self.op, dtype) if self.op.in_order else op or self.op
 
     # --- the scan itself --------------------------------------------------------------------------
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         plan = self._plan(columns)
-        library, views = plan.library, plan.views(columns)
+        library, views = plan.library, _views(plan, columns)
         initial = self._initial(columns, plan)
         before, seen, null = (None, None, None) if prior is None else self._split(prior)
         if isinstance(groups, OneGroup) and not self.in_groups:
             return self._apply_to_one(columns, groups, plan, views, initial, before, seen, null)
         carry_in = None
         if before is not None:
-            carry_in = kernels.carry_in_from(plan.op, state_of(before), plan.kernel_dtype)
+            carry_in = state_of(before)
+            if plan.op.in_order:
+                carry_in = kernels.carry_in_from(plan.op, carry_in, plan.kernel_dtype)
         op = plan.op
         if initial is not None:
             op = starting_from(op, initial, tuple(type(x) for x in fields_of(initial)))
@@ -268,11 +272,13 @@ class Scan:
         if not (options.skipna and plan.keeps_nan):
             views = plan.library.resolved(views)
         start = initial
-        if start is None and options.exclusive and plan.op == SIGNED_SUM:
+        if start is None and options.exclusive and plan.starts_at_zero:
             start = plan.kernel_dtype.type(0)
         carry_in = start
         if before is not None:
-            carry_in = kernels.carry_in_from(self.op, state_of(before), plan.kernel_dtype, start)
+            carry_in = state_of(before)
+            if start is not None or self.op.in_order:
+                carry_in = kernels.carry_in_from(self.op, carry_in, plan.kernel_dtype, start)
 
         def scan(views: list[View]) -> Callable[[], tuple[Inputs, Any, Any]]:
             inputs = Inputs(views)
@@ -284,7 +290,7 @@ class Scan:
                 reverse=options.reverse,
                 carry_in=carry_in,
                 dtype=plan.kernel_dtype,
-                mark_nulls=plan.has_nulls and options.skipna and plan.writes_nulls(inputs.nulls),
+                mark_nulls=plan.has_nulls and options.skipna and _writes_nulls(plan, inputs.nulls),
                 carry_out=inputs.has_unchecked_nan,
             )
             return lambda: (inputs, out, state)
@@ -295,7 +301,7 @@ class Scan:
         missing: Any = None
         if plan.has_nulls and not options.skipna:
             missing = self._after_null(inputs, groups, null)
-        elif plan.has_nulls and inputs.nulls is not None and not plan.writes_nulls(inputs.nulls):
+        elif plan.has_nulls and inputs.nulls is not None and not _writes_nulls(plan, inputs.nulls):
             missing = inputs.views[0] if len(inputs.views) == 1 else inputs.missing()
         if plan.has_nulls and self._needs_seen():
             missing = self._before_value(plan, inputs, groups, seen, missing, len(columns[0]))
@@ -329,6 +335,39 @@ class Scan:
         if missing is None:
             return null
         return null | (missing if kernels.is_array(missing) else missing.missing())
+
+
+class Inputs:
+    """The inputs of a scan: their values, and where a row is null because one of its parts is."""
+
+    values: Any
+    nulls: kernels.Nulls
+
+    def __init__(self, views: list[View]) -> None:
+        self.views = views
+        if len(views) == 1:
+            self.values, self.nulls = views[0].values, views[0].nulls
+        else:
+            self.values = tuple(v.values for v in views)
+            kinds = [v.nulls for v in views if v.nulls is not None]
+            masked = any(isinstance(k, Mask) for k in kinds)
+            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
+        self.has_unchecked_nan = any(v.unchecked_nan is not None for v in views)
+
+    def missing(self) -> Any:
+        """Return the nulls as an array of bool."""
+        return missing_in(self.views)
+
+
+def _views(plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
+    """Show the columns to the kernels."""
+    pairs = zip(plan.layouts, columns, strict=True)
+    return [layout.view(plan.library.array(c)) for layout, c in pairs]
+
+
+def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
+    """Tell whether the kernel itself can write the nulls of the result."""
+    return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
 
 
 def _flag(flag: Any) -> Any:

@@ -6,18 +6,15 @@ answer is its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .. import kernels
-from ..frames.keys import missing_in
-from ..frames.protocol import DType, Layout, Library, View
-from ..kernels import InBand, Mask, Operator, byte_mask
-from .operator_facts import OperatorFacts, facts_of
+from ..frames.protocol import DType, Layout, Library
+from ..kernels import Operator
+from .operator_facts import SIGNED_SUM, OperatorFacts, facts_of
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -45,40 +42,16 @@ class ScanPlan:
     """Whether its state stays NaN once an element was NaN."""
     checks_overflow: bool
     """Whether the library raises, rather than wrapping around, for this dtype."""
-
-    def views(self, columns: Sequence[Any]) -> list[View]:
-        """Show the columns to the kernels."""
-        pairs = zip(self.layouts, columns, strict=True)
-        return [layout.view(self.library.array(c)) for layout, c in pairs]
-
-    def writes_nulls(self, nulls: kernels.Nulls) -> bool:
-        """Tell whether the kernel itself can write the nulls of the result."""
-        return isinstance(nulls, InBand) and self.layout.nulls == "in band"
+    starts_at_zero: bool
+    """Whether an exclusive scan starts from zero, which is not the operator's identity."""
 
 
-class Inputs:
-    """The inputs of a scan: their values, and where a row is null because one of its parts is."""
+PLANS: dict[Any, ScanPlan] = {}
+"""Plans that have been made, by the library, the operator's token and what else `scan_plan` takes."""
 
-    values: Any
-    nulls: kernels.Nulls
-
-    def __init__(self, views: list[View]) -> None:
-        self.views = views
-        if len(views) == 1:
-            self.values, self.nulls = views[0].values, views[0].nulls
-        else:
-            self.values = tuple(v.values for v in views)
-            kinds = [v.nulls for v in views if v.nulls is not None]
-            masked = any(isinstance(k, Mask) for k in kinds)
-            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.has_unchecked_nan = any(v.unchecked_nan is not None for v in views)
-
-    def missing(self) -> Any:
-        """Return the nulls as an array of bool."""
-        return missing_in(self.views)
+MOST_PLANS = 4096
 
 
-@lru_cache(maxsize=4096)
 def scan_plan(
     library: Library,
     op: Operator,
@@ -102,7 +75,7 @@ def scan_plan(
     null_keys : bool
         Whether rows may be in no group: as pandas does, integers are then scanned as float64, which has a null.
     """
-    facts = facts_of(op)
+    facts, asked = facts_of(op), requested
     if in_groups:
         for dtype in dtypes:
             if library.layout(dtype) is not None and library.moved_layout(dtype) is None:
@@ -166,7 +139,7 @@ def scan_plan(
     is_integer = kernel_dtype.kind in "iu"
     if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
         answers = facts_of(answers).over_rows or answers  # Arrow's sums begin with 0.0
-    return ScanPlan(
+    found = ScanPlan(
         library,
         tuple(layouts),
         storages,
@@ -182,7 +155,12 @@ def scan_plan(
         and facts.overflow is not None
         and not in_groups
         and library.raises_on_overflow(result),
+        starts_at_zero=answers == SIGNED_SUM,
     )
+    if len(PLANS) >= MOST_PLANS:
+        PLANS.clear()
+    PLANS[library, op.token, dtypes, asked, in_groups, null_keys] = found
+    return found
 
 
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:

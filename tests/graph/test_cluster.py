@@ -15,17 +15,6 @@ from dask_gpuscan import operator
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module")
-def client():
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as connected,
-    ):
-        yield connected
-
-
 def slow_part(i, marker):
     """A partition that takes its time; the marker file says that the job is under way."""
     if i == 5:

@@ -5,21 +5,10 @@ import pytest
 from distributed import wait
 
 cudf = pytest.importorskip("cudf")
-dask_cuda = pytest.importorskip("dask_cuda")
+pytest.importorskip("dask_cuda")
 pytestmark = [pytest.mark.gpu, pytest.mark.cluster, pytest.mark.slow]
 
 ROWS = 2_000_000
-
-
-@pytest.fixture(scope="module")
-def client():
-    from distributed import Client
-
-    with (
-        dask_cuda.LocalCUDACluster(dashboard_address=None) as cluster,
-        Client(cluster) as connected,
-    ):
-        yield connected
 
 
 def maker():
@@ -33,7 +22,7 @@ def maker():
     return make
 
 
-def test_a_worker_that_has_imported_cudf_alone_knows_sizes(client):
+def test_a_worker_that_has_imported_cudf_alone_knows_sizes(gpu_client):
     make = maker()
 
     def size():
@@ -45,23 +34,23 @@ def test_a_worker_that_has_imported_cudf_alone_knows_sizes(client):
         memory = sum(frame[c].memory_usage(index=False) for c in frame) + frame.index.memory_usage()
         return sizeof(frame), int(memory), "dask_cudf" in sys.modules
 
-    for found, memory, has_dask_cudf in client.run(size).values():
+    for found, memory, has_dask_cudf in gpu_client.run(size).values():
         assert found == memory > 8 * ROWS
         assert not has_dask_cudf
 
 
-def test_partitions_stay_on_their_gpu(client):
-    if len(client.scheduler_info()["workers"]) < 2:
+def test_partitions_stay_on_their_gpu(gpu_client):
+    if len(gpu_client.scheduler_info()["workers"]) < 2:
         pytest.skip("one GPU: there is nowhere to go")
     rows = 1 << 25  # so many that the scheduler thinks it long to move them
     ddf = dd.from_map(maker(), range(16), rows=rows, meta=maker()(0, 2).iloc[:0])
-    ddf = client.persist(ddf)
+    ddf = gpu_client.persist(ddf)
     wait(ddf)
     wait(
-        client.persist(ddf.gpuscan.cumsum())
+        gpu_client.persist(ddf.gpuscan.cumsum())
     )  # while one worker compiles, another may take its tasks
-    client.run(lambda dask_worker: dask_worker.transfer_incoming_log.clear())
-    wait(client.persist(ddf.gpuscan.cumsum(initial=1)))
-    logs = client.run(lambda dask_worker: list(dask_worker.transfer_incoming_log))
+    gpu_client.run(lambda dask_worker: dask_worker.transfer_incoming_log.clear())
+    wait(gpu_client.persist(ddf.gpuscan.cumsum(initial=1)))
+    logs = gpu_client.run(lambda dask_worker: list(dask_worker.transfer_incoming_log))
     moved = {str(key) for log in logs.values() for entry in log for key in entry["keys"]}
     assert not {key for key in moved if not key.startswith(("('aggregate-", "('prefix-"))}

@@ -12,7 +12,7 @@ from widened import widened
 # each dtype is a kernel to compile for each operator: one for each width and each kind of nulls
 METHODS = {
     "int8": ("sum", "prod", "cumsum", "cumprod"),
-    "uint32": ("sum", "prod", "cumsum", "cumprod"),
+    "uint32": ("sum", "prod", "cumsum", "cumprod", "max", "mean"),
     "Int16": ("sum", "cumsum", "cumprod"),
     "int32[pyarrow]": ("sum", "prod", "cumsum"),
     "float16": ("sum", "mean", "std", "cumsum"),
