@@ -7,7 +7,6 @@ This package knows arrays, null masks and operators, and must never import Dask,
 from .arrays import is_array
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
-from .carry import aggregate, aggregating, carry_in_from, carry_inputs, carry_operator, fold
 from .compact import (
     flags,
     head_flags,
@@ -22,8 +21,16 @@ from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions
-from .reduce import reduce
-from .scan import scan
+from .scan import (
+    aggregate,
+    aggregating,
+    carry_in_from,
+    carry_inputs,
+    carry_operator,
+    fold,
+    reduce,
+    scan,
+)
 from .selection import Predicate
 from .signature import Signature, signature, state
 

@@ -1,6 +1,6 @@
 """What counts as an array, and checks that say what is wrong with arguments that are none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -118,7 +118,7 @@ def check_size(rows: int, bytes_a_row: int, available: float) -> None:
     )
 
 
-def unsupported(kinds: set[type]) -> str:
+def unsupported(kinds: Iterable[type]) -> str:
     """Return the message for values of these types, which are not arrays of one supported type."""
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     return (

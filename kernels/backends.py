@@ -102,8 +102,11 @@ class Backend(Protocol):
         """None where the backend has no such function."""
 
 
-_BACKENDS: dict[type, Backend] = {np.ndarray: cpu}
-"""The backend of each type of arrays that has been met."""
+BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}
+"""The backend of each set of types of arrays that has been met together.
+
+Front doors look here, and ask `backend_of` about any other set.
+"""
 
 
 def backend_of(arrays: Iterable[Array]) -> Backend:
@@ -116,21 +119,20 @@ def backend_of(arrays: Iterable[Array]) -> Backend:
     ImportError
         If they live on a GPU and the extra for it is missing.
     """
-    kinds = {type(a) for a in arrays}
-    found = [_BACKENDS.get(kind) or _of_kind(kind) for kind in kinds]
+    kinds = frozenset(map(type, arrays))
+    found = [_of_kind(kind) for kind in kinds]
     backend = found[0] if found else None
-    if backend is not None and all(other is backend for other in found[1:]):
-        return backend
-    raise TypeError(unsupported(kinds))
+    if backend is None or any(other is not backend for other in found):
+        raise TypeError(unsupported(kinds))
+    BACKENDS[kinds] = backend
+    return backend
 
 
 def _of_kind(kind: type) -> Backend | None:
-    """Return the backend of a type that has not been met, or None."""
+    """Return the backend of a type of arrays, None if there is none."""
     if issubclass(kind, np.ndarray):
-        _BACKENDS[kind] = cpu
-    elif is_cupy(kind):
-        _BACKENDS[kind] = _cuda()
-    return _BACKENDS.get(kind)
+        return cpu
+    return _cuda() if is_cupy(kind) else None
 
 
 def _cuda() -> Backend:

@@ -154,7 +154,8 @@ class Facts:
     ----------
     carry_operator : callable, optional
         ``carry_operator(dtype)`` combines what pieces of a scan with floating-point answers of this dtype hand on,
-        where states of `op` itself would overflow. By default they are the operator's own states.
+        where states of `op` itself would overflow; only where `op` is `in_order`. By default they are the operator's
+        own states.
     carry_answer : callable, optional
         ``carry_answer(state, dtype)`` is the operator's state for one of `carry_operator`.
     is_product : bool, default False

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, as_inputs, check_one_length, is_array
-from .backends import backend_of
+from .backends import BACKENDS, Backend, backend_of
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
@@ -75,12 +75,11 @@ def reduce_by_key(
     >>> reduce_by_key(BUILT_IN["first"], [key], x, starts=False)
     (None, (array([1, 3, 4]), array([ True,  True,  True])))
     """
-    arrays = as_inputs(op, values)
     found = runs(keys, key_nulls)
-    every = [*found.arrays, *arrays]
-    check_one_length("keys and values", every)
+    backend, arrays = _begin(op, "keys", found.keys, values)
+    dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
-    return backend_of(every).reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
+    return backend.reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
 
 
 def scan_by_key(
@@ -140,13 +139,12 @@ def scan_by_key(
     >>> scan_by_key(BUILT_IN["add"], [key], x, carry_in=10, continues=True)
     (array([11, 13,  3,  4]), np.int64(4))
     """
-    arrays = as_inputs(op, values)
     found = runs(keys, key_nulls, last=reverse, continues=continues)
-    every = [*found.arrays, *arrays]
-    check_one_length("keys and values", every)
+    backend, arrays = _begin(op, "keys", found.keys, values)
+    dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
     carry = carry_in if continues else None
-    return backend_of(every).scan_by_key(
+    return backend.scan_by_key(
         op, found, arrays, options, carry, saw_null=saw_null, carry_out=carry_out
     )
 
@@ -199,7 +197,8 @@ def scan_by_code(
     >>> scan_by_code(BUILT_IN["add"], code, x, 2)
     (array([1, 2, 4]), array([4, 2]))
     """
-    options = ScanOptions(nulls, exclusive=exclusive, dtype=dtype)
+    dtype = None if dtype is None else np.dtype(dtype)
+    options = ScanOptions(nulls, -1, exclusive, False, dtype)
     return _by_code(op, codes, values, groups, options, carry_in, write=True)
 
 
@@ -220,6 +219,7 @@ def reduce_by_code(
     >>> reduce_by_code(BUILT_IN["maximum"], np.array([0, 1, 0]), np.array([4, 2, 3]), 2)
     array([4, 2])
     """
+    dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     return _by_code(op, codes, values, groups, options, None, write=False)[1]
 
@@ -233,12 +233,31 @@ def _by_code(
     carry_in: State | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    arrays = as_inputs(op, values)
-    if not is_array(codes) or codes.dtype != np.int64:
+    if not (isinstance(codes, np.ndarray) or is_array(codes)) or codes.dtype != np.int64:
         raise TypeError(f"codes must be an array of int64, found {codes!r}")
-    every = [codes, *arrays]
-    check_one_length("codes and values", every)
-    by_code = backend_of(every).by_code
-    if by_code is None:
+    backend, arrays = _begin(op, "codes", (codes,), values)
+    if backend.by_code is None:
         raise TypeError(f"by_code does not take {type(codes).__module__} arrays")
-    return by_code(op, codes, arrays, groups, options, carry_in, write=write)
+    return backend.by_code(op, codes, arrays, groups, options, carry_in, write=write)
+
+
+def _begin(
+    op: Operator, name: str, beside: tuple[Array, ...], values: Array | tuple[Array, ...]
+) -> tuple[Backend, tuple[Array, ...]]:
+    """Return the backend of what is done by arrays of a name, and the values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the values do not fit the operator or the arrays beside them.
+    """
+    arrays = values if isinstance(values, tuple) else (values,)
+    every = *beside, *arrays
+    backend = BACKENDS.get(frozenset(map(type, every)))
+    if backend is None or not isinstance(op, Operator) or len(arrays) != op.inputs:
+        arrays = as_inputs(op, values)
+        backend = backend_of(every)
+    shapes = {a.shape for a in every}
+    if len(shapes) > 1 or every[0].ndim != 1:
+        check_one_length(f"{name} and values", every)
+    return backend, arrays

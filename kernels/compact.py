@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, check_columns, is_array
-from .backends import backend_of
+from .backends import BACKENDS, Backend, backend_of
 from .nulls import Nulls
 from .selection import Predicate, Selection, check_keep, runs
 
@@ -56,8 +56,9 @@ def select(
     >>> select([x], Predicate(lambda x: x > 2, [x]), positions=True)
     [array([3, 4, 5]), array([0, 2, 4])]
     """
-    every = check_keep(keep, arrays)
-    kept, _ = backend_of(every).compact(list(arrays), keep, False, positions, in_place)
+    kept, _ = _backend(check_keep(keep, arrays)).compact(
+        list(arrays), keep, False, positions, in_place
+    )
     return kept
 
 
@@ -90,8 +91,8 @@ def partition(
     >>> partition([x], x > 2)
     ([array([3, 4, 5])], [array([1, 1])])
     """
-    every = check_keep(keep, arrays)
-    kept, rest = backend_of(every).compact(list(arrays), keep, True, positions, in_place)
+    backend = _backend(check_keep(keep, arrays))
+    kept, rest = backend.compact(list(arrays), keep, True, positions, in_place)
     assert rest is not None
     return kept, rest
 
@@ -123,7 +124,7 @@ def head_flags(keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None =
     array([ True, False,  True, False,  True])
     """
     found = runs(keys, nulls)
-    return backend_of(found.arrays).head_flags(found)
+    return _backend(found.arrays).head_flags(found)
 
 
 def flags(keep: Predicate, *, out: Array | None = None) -> Any:
@@ -160,7 +161,7 @@ def flags(keep: Predicate, *, out: Array | None = None) -> Any:
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
     every = keep.arrays if out is None else [*keep.arrays, out]
-    return backend_of(every).head_flags(keep, out)
+    return _backend(every).head_flags(keep, out)
 
 
 def unique(
@@ -206,8 +207,8 @@ def unique(
     if keep not in ("first", "last"):
         raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
     found = runs(keys, nulls, last=keep == "last")
-    every = check_keep(found, arrays)
-    kept, _ = backend_of(every).compact(list(arrays), found, False, True, in_place)
+    backend = _backend(check_keep(found, arrays))
+    kept, _ = backend.compact(list(arrays), found, False, True, in_place)
     return kept[-1], kept[:-1]
 
 
@@ -237,7 +238,7 @@ def run_length_encode(
     (array([0, 2, 3]), array([2, 1, 1]))
     """
     found = runs(keys, nulls)
-    return backend_of(found.arrays).run_lengths(found)
+    return _backend(found.arrays).run_lengths(found)
 
 
 def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 0) -> list[Any]:
@@ -274,4 +275,9 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
         found = f"an array of {lengths.dtype}" if is_array(lengths) else type(lengths).__name__
         raise TypeError(f"lengths must be an array of int64, found {found}")
     check_columns("lengths and arrays", [lengths, *arrays])
-    return backend_of([lengths, *arrays]).repeat(lengths, list(arrays), beside)
+    return _backend([lengths, *arrays]).repeat(lengths, list(arrays), beside)
+
+
+def _backend(arrays: Sequence[Array]) -> Backend:
+    """Return the backend of arrays that fit one another."""
+    return BACKENDS.get(frozenset(map(type, arrays))) or backend_of(arrays)

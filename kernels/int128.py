@@ -70,11 +70,6 @@ def as_int128(value: Any, name: str) -> Any:
     raise TypeError(f"{name} must be an integer of at most 128 bits, found {value!r}")
 
 
-def holds(state: Any) -> bool:
-    """Tell whether a state has a 128-bit integer in it."""
-    return isinstance(state[0] if isinstance(state, tuple) else state, Int128)
-
-
 def fold(op: Operator, states: Sequence[Any]) -> Any:
     """Combine states in order into one, on the host.
 

@@ -1,7 +1,7 @@
 """Where the missing elements of an array are: nowhere, in band (NaN, NaT), or in a mask beside the data."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,9 @@ NAT = np.iinfo(np.int64).min
 @dataclass(frozen=True)
 class InBand:
     """Missing elements are NaN in floating-point data and NaT in 64-bit integer data."""
+
+    args: ClassVar[bool] = True
+    """What kernels of the CPU take for it."""
 
 
 def missing_in_band(values: Any) -> Any:
@@ -47,6 +50,11 @@ class Mask:
     offset: int
     shift: int
     null: int
+
+    @property
+    def args(self) -> tuple[Any, int, int, int]:
+        """What kernels of the CPU take for it."""
+        return (self.buffer, self.offset, self.shift, self.null)
 
     def __repr__(self) -> str:
         return f"Mask({brief(self.buffer)}, offset={self.offset}, shift={self.shift}, null={self.null})"

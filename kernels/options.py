@@ -29,11 +29,6 @@ class ScanOptions:
     Notes
     -----
     Options that differ in `nulls` alone are equal and have one hash: a mask is data, and no part of a cache's key.
-
-    Examples
-    --------
-    >>> ScanOptions(dtype="f4") == ScanOptions(dtype=np.float32)
-    True
     """
 
     nulls: Nulls = field(default=None, compare=False)
@@ -42,10 +37,6 @@ class ScanOptions:
     reverse: bool = False
     dtype: np.dtype | None = None
     mark_nulls: bool = False
-
-    def __post_init__(self) -> None:
-        if self.dtype is not None:
-            object.__setattr__(self, "dtype", np.dtype(self.dtype))
 
     def without_nulls(self) -> "ScanOptions":
         """Return these options as the key of a cache, which keeps no mask's memory."""

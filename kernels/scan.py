@@ -1,14 +1,23 @@
-"""Scans: the state of an operator after, or before, each element of arrays, in one pass along an axis."""
+"""Scans and reductions of arrays, in one pass along an axis; and what pieces of a longer scan hand on.
 
+A scan over pieces reduces each to a state, folds the states of earlier pieces and starts from the result. These are
+states of the scan's operator or, where such would overflow, of another: one of an operator's facts (`built_in.Facts`).
+"""
+
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .arrays import Array
-from .backends import backend_of
+import numpy as np
+
+from . import cpu, int128
+from .arrays import Array, as_inputs
+from .backends import BACKENDS, Backend, backend_of
+from .built_in import facts_of
+from .int128 import Int128
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
-from .reduce import scan_inputs
-from .signature import State
+from .signature import State, signature
 
 
 def scan(
@@ -77,7 +86,237 @@ def scan(
     >>> scan(BUILT_IN["add"], np.array([1, 2, 3]), exclusive=True, carry_in=10)
     (array([10, 11, 13]), np.int64(16))
     """
-    arrays = scan_inputs(op, values, axis)
+    backend, arrays = _begin(op, values, axis)
+    dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
-    out, read = backend_of(arrays).scan(op, arrays, options, carry_in, write=True, waits=carry_out)
+    out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
     return out, read() if carry_out else None
+
+
+def reduce(
+    op: Operator,
+    values: Array | tuple[Array, ...],
+    *,
+    nulls: Nulls = None,
+    axis: int = -1,
+    reverse: bool = False,
+    carry_in: State | None = None,
+    dtype: Any = None,
+) -> Any:
+    """Reduce arrays along an axis to a state; equals the carry-out of `scan` with the same arguments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> reduce(BUILT_IN["maximum"], np.array([[1, 5], [7, 3]]), axis=0)
+    array([7, 5])
+    """
+    return _reducing(op, values, nulls, axis, reverse, dtype, carry_in)()
+
+
+def _reducing(
+    op: Operator,
+    values: Array | tuple[Array, ...],
+    nulls: Nulls,
+    axis: int,
+    reverse: bool,
+    dtype: Any,
+    carry_in: State | None = None,
+) -> Callable[[], Any]:
+    """Begin to reduce; return a function that waits for the state."""
+    backend, arrays = _begin(op, values, axis)
+    dtype = None if dtype is None else np.dtype(dtype)
+    options = ScanOptions(nulls, axis, False, reverse, dtype)
+    return backend.scan(op, arrays, options, carry_in, write=False, waits=True)[1]
+
+
+def _begin(
+    op: Operator, values: Array | tuple[Array, ...], axis: int
+) -> tuple[Backend, tuple[Array, ...]]:
+    """Return the backend of a scan or reduction, and its arrays.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the arrays do not fit the operator or one another, or have no such axis.
+    """
+    arrays = values if isinstance(values, tuple) else (values,)
+    backend = BACKENDS.get(frozenset(map(type, arrays)))
+    if backend is None or not isinstance(op, Operator) or len(arrays) != op.inputs:
+        arrays = as_inputs(op, values)
+        backend = backend_of(arrays)
+    shapes = {a.shape for a in arrays}
+    if len(shapes) > 1:
+        raise ValueError(f"values must have one shape, found {sorted(shapes)}")
+    ndim = arrays[0].ndim
+    if not -ndim <= axis < ndim:
+        raise ValueError(
+            f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}"
+        )
+    return backend, arrays
+
+
+# --- pieces of a longer scan ------------------------------------------------------------------------
+
+
+def aggregate(
+    op: Operator, values: Array | tuple[Array, ...], **options: Any
+) -> tuple[Operator, Any]:
+    """Reduce a piece of a longer scan by `op` to what later pieces need to know of it.
+
+    Parameters
+    ----------
+    op, values, **options
+        As for `aggregating`.
+
+    Returns
+    -------
+    carry_operator : Operator
+        Which combines such states (`fold`); another than `op` where plain states would overflow.
+    state : state of the carry operator
+        For `carry_in_from`, once it is combined with the earlier ones.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> op, state = aggregate(BUILT_IN["multiply"], np.array([4.0, 2.0]))
+    >>> op.name, state[:2]
+    ('product', (np.float64(0.5), np.int64(4)))
+    """
+    by, read = aggregating(op, values, **options)
+    return by, read()
+
+
+def aggregating(
+    op: Operator,
+    values: Array | tuple[Array, ...],
+    *,
+    nulls: Nulls = None,
+    axis: int = -1,
+    reverse: bool = False,
+    dtype: Any = None,
+) -> tuple[Operator, Callable[[], Any]]:
+    """Begin what `aggregate` does, without waiting for a GPU.
+
+    Parameters
+    ----------
+    op, values, nulls, axis, reverse, dtype
+        As for `reduce`.
+
+    Returns
+    -------
+    carry_operator : Operator
+    read : callable
+        Waits for the state and returns it.
+    """
+    by = op
+    if not isinstance(op, Operator) or op.in_order:
+        arrays = as_inputs(op, values)
+        answer = signature(op, [a.dtype for a in arrays], dtype).outputs[0]
+        by, values, dtype = carry_inputs(op, values, answer, dtype)
+    return by, _reducing(by, values, nulls, axis, reverse, dtype)
+
+
+def fold(op: Operator, states: Sequence[Any]) -> Any:
+    """Combine states in order into one.
+
+    States are small host values wherever the data lives, so this always runs on the CPU.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> fold(BUILT_IN["add"], [np.int64(1), np.int64(2), np.int64(3)])
+    np.int64(6)
+    """
+    first = states[0][0] if isinstance(states[0], tuple) else states[0]
+    return int128.fold(op, states) if isinstance(first, Int128) else cpu.fold(op, states)
+
+
+def carry_operator(op: Operator, dtype: np.dtype) -> Operator:
+    """Return the operator whose states are handed from piece to piece of a scan by `op` with answers of `dtype`.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> carry_operator(BUILT_IN["multiply"], np.dtype("f8")).name
+    'product'
+    >>> carry_operator(BUILT_IN["add"], np.dtype("f8")).name
+    'add'
+    """
+    if not op.in_order or dtype.kind != "f":
+        return op
+    made = facts_of(op).carry_operator
+    return op if made is None else made(dtype)
+
+
+def carry_inputs(
+    op: Operator, values: Array | tuple[Array, ...], answer: np.dtype, dtype: np.dtype | None
+) -> tuple[Operator, Any, np.dtype | None]:
+    """Return what reduces values to states of the carry operator of a scan by `op` with answers of a dtype.
+
+    Parameters
+    ----------
+    op : Operator
+    values : array or tuple of arrays
+    answer : dtype
+        Of the scan's answer.
+    dtype : dtype, optional
+        Of the states, if they are those of `op`.
+
+    Returns
+    -------
+    carry_operator : Operator
+    values : array or tuple of arrays
+        In `answer`, if the carry operator is another than `op`.
+    dtype : dtype, optional
+    """
+    by = carry_operator(op, answer)
+    if by is op:
+        return op, values, dtype
+    return by, (values[0] if isinstance(values, tuple) else values).astype(answer, copy=False), None
+
+
+def carry_in_from(op: Operator, state: Any, dtype: np.dtype, initial: Any = None) -> Any:
+    """Return the carry-in of a scan by `op` for a state of its carry operator: what a walk in order would come to.
+
+    Parameters
+    ----------
+    op : Operator
+    state : state of ``carry_operator(op, dtype)``
+        All that comes before; scalars, or arrays of one item a line.
+    dtype : dtype
+        Of the scan's answer.
+    initial : state of `op`, optional
+        What comes before `state`.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> multiply, float64 = BUILT_IN["multiply"], np.dtype("f8")
+    >>> state = carry_operator(multiply, float64).lift(8.0)
+    >>> float(carry_in_from(multiply, state, float64, initial=2.0))
+    16.0
+    """
+    by = carry_operator(op, dtype)
+    if initial is not None:
+        before = initial
+        if by is not op and by.lift is not None:
+            before = _with_dtypes_of(state, by.lift(initial))
+        state = fold(by, [_repeated(before, state), state])
+    if by is op:
+        return state
+    answer = facts_of(op).carry_answer
+    return state if answer is None else answer(state, dtype)
+
+
+def _with_dtypes_of(other: Any, state: Any) -> Any:
+    """Return a state of Python's numbers in the dtypes of another."""
+    return tuple(np.asarray(o).dtype.type(part) for part, o in zip(state, other, strict=True))
+
+
+def _repeated(state: Any, lines: Any) -> Any:
+    """Return one state repeated to as many lines as another has."""
+    if isinstance(lines, tuple):
+        return tuple(_repeated(part, each) for part, each in zip(state, lines, strict=True))
+    return np.broadcast_to(state, np.shape(lines))

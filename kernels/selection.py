@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, brief, check_columns, check_one_length, is_array
+from .arrays import FIXED_WIDTH, Array, brief, check_columns, check_one_length, is_array
 from .nulls import Nulls
 from .operators import Operator
+
+SCALARS = (int, float, complex, np.generic)
+"""What is known to be no array without a look at its module."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,8 @@ class Predicate:
     nulls: Sequence[Nulls] | None = None
     counter: Operator = field(init=False, repr=False)
     """The operator that counts the rows that are kept: it lifts a row to whether it is."""
+    arrays: list[Array] = field(init=False, repr=False)
+    """The inputs that are arrays."""
 
     def __post_init__(self) -> None:
         counter = self.function
@@ -73,9 +78,16 @@ class Predicate:
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "nulls", nulls)
         object.__setattr__(self, "counter", counter)
-        if not self.arrays:
+        arrays = [
+            x
+            for x in inputs
+            if isinstance(x, np.ndarray) or (not isinstance(x, SCALARS) and is_array(x))
+        ]
+        if not arrays:
             raise TypeError("a predicate must read at least one array")
-        check_one_length("inputs of a predicate", self.arrays)
+        if len({a.shape for a in arrays}) > 1 or arrays[0].ndim != 1:
+            check_one_length("inputs of a predicate", arrays)
+        object.__setattr__(self, "arrays", arrays)
 
     def __reduce__(self) -> Any:
         return Predicate, (self.counter, self.inputs, self.nulls)
@@ -83,11 +95,6 @@ class Predicate:
     def __repr__(self) -> str:
         inputs = ", ".join(map(brief, self.inputs))
         return f"Predicate({getattr(self.function, '__name__', '')}, inputs=({inputs}))"
-
-    @property
-    def arrays(self) -> list[Array]:
-        """The inputs that are arrays."""
-        return [x for x in self.inputs if is_array(x)]
 
     @property
     def token(self) -> str:
@@ -133,9 +140,9 @@ class Runs:
         return f"Runs(keys=({keys}), last={self.last}, continues={self.continues})"
 
     @property
-    def arrays(self) -> list[Array]:
+    def arrays(self) -> tuple[Array, ...]:
         """The arrays that tell the type and length of all."""
-        return list(self.keys)
+        return self.keys
 
 
 def runs(
@@ -152,14 +159,31 @@ def runs(
     TypeError, ValueError
         If the keys are no 1-d arrays of one length, or the nulls not one a key.
     """
-    every: tuple[Any, ...] = (keys,) if is_array(keys) else tuple(keys)
+    single = not isinstance(keys, (list, tuple)) and is_array(keys)
+    every: tuple[Any, ...] = (keys,) if single else tuple(keys)
     if not every:
         raise ValueError("keys must be at least one array")
-    check_columns("keys", every)
+    if not _are_columns(every):
+        check_columns("keys", every)
     each = (None,) * len(every) if nulls is None else tuple(nulls)
     if len(each) != len(every):
         raise ValueError(f"nulls of keys must have one entry a key, found {len(each)}")
     return Runs(every, each, last, continues)
+
+
+def _are_columns(arrays: Sequence[Any]) -> bool:
+    """Tell whether these are NumPy arrays that pass `check_columns`, which also knows others and says what is wrong."""
+    lengths = set()
+    for array in arrays:
+        if (
+            not isinstance(array, np.ndarray)
+            or array.dtype.kind not in FIXED_WIDTH
+            or not array.dtype.isnative
+            or array.ndim != 1
+        ):
+            return False
+        lengths.add(array.shape)
+    return len(lengths) <= 1
 
 
 Selection = Array | Predicate | Runs
@@ -176,14 +200,15 @@ def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
     ValueError
         If lengths differ.
     """
-    check_columns("arrays", arrays)
+    if not _are_columns(arrays):
+        check_columns("arrays", arrays)
+    deciding: Sequence[Array] = (keep,)  # type: ignore[assignment]
     if isinstance(keep, (Predicate, Runs)):
         deciding = keep.arrays
-    else:
-        deciding = [keep]
-        if not is_array(keep) or keep.dtype != np.bool_:
-            found = f"an array of {keep.dtype}" if is_array(keep) else type(keep).__name__
-            raise TypeError(f"keep must be an array of bool or a Predicate, found {found}")
+    elif not (isinstance(keep, np.ndarray) or is_array(keep)) or keep.dtype != np.bool_:
+        found = f"an array of {keep.dtype}" if is_array(keep) else type(keep).__name__
+        raise TypeError(f"keep must be an array of bool or a Predicate, found {found}")
     every = [*deciding, *arrays]
-    check_one_length("arrays and what decides on them", every)
+    if len({a.shape for a in every}) > 1 or every[0].ndim != 1:
+        check_one_length("arrays and what decides on them", every)
     return every

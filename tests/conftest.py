@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import dask
@@ -67,3 +68,6 @@ def poisoned(monkeypatch):
 
     monkeypatch.setattr(pa, "allocate_buffer", allocate_poisoned)
     monkeypatch.setattr(outputs, "MAPPED", 0)  # small ones too
+    for name in ("by_key", "compact", "scan", "selection"):
+        module = import_module(f"dask_gpuscan.kernels.cpu.{name}")
+        monkeypatch.setattr(module, "PARALLEL", 0)  # and those of few rows

@@ -1,43 +1,64 @@
 """Reductions and scans of NumPy arrays by key, restarting at runs of equal keys, and by code, in rows of any order."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numba.core import types
 
 from ..counted_segments import counted_segments
+from ..inference import Form
 from ..nulls import InBand, missing_in_band
 from ..operator_calls import as_constant_as
 from ..operators import Operator
 from ..options import ScanOptions
 from ..selection import Runs
-from ..signature import Signature, State, StateForm, as_state, joined
+from ..signature import Signature, State, StateForm, as_state
 from .by_key_visitors import ReduceRuns, ScanRuns
 from .engine import walk_codes
 from .launch import (
+    PARALLEL,
     WORD,
     Kernel,
-    Naming,
     array_type,
     arrays_type,
     entry,
     is_sequential,
-    null_arguments,
+    keep,
     null_values,
     output_type,
+    outside,
     source_type,
     state_type,
     tiles_kernel,
     types_of,
-    walk,
 )
-from .outputs import empty, shrink
-from .selection import SPACE, kernel_selection, space_for, space_type
+from .outputs import empty
+from .selection import RUNS, SPACE, Walk, kernel_selection, shrink, space_for, space_type, walk
 from .selection_visitors import list_rows
 from .steps import Output, Source
 from .visitors import record_type
+
+LIST = (list_rows,)
+
+
+@dataclass(frozen=True, eq=False)
+class Types:
+    """What does not depend on the values of a call: dtypes, and constants as kernels take them."""
+
+    signature: Signature
+    identity: State
+    scalar_state: bool
+    state: Form
+    kinds: tuple[type, ...]
+    """The types of the scalars of a state."""
+    start: tuple[Any, ...]
+    """The fields of the identity."""
+    outputs: Form
+    scalar_output: bool
+    null_value: State
+    sequential: bool
 
 
 def reduce_by_key(
@@ -50,30 +71,36 @@ def reduce_by_key(
     lower: bool,
 ) -> tuple[np.ndarray | None, Any]:
     """Reduce each run of keys; see `kernels.reduce_by_key`."""
-    types_ = types_of(op, values, options)
-    selection = kernel_selection(runs)
-    form = types_.output_form if lower else types_.state_form
-    nulls: type = type(options.nulls)
-    firsts = empty(selection.length, WORD) if starts else None
-    outs = [empty(selection.length, d) for d in form.fields]
-    work = ReduceRuns(
-        _source(op, types_, values, options),
-        selection.args,
-        is_sequential(op, types_),
-        firsts,
-        joined(outs, form.scalar),
-        True if lower else None,
-        null_values(form, False),
+    key = op.token, _dtypes(values), options.dtype, type(options.nulls), starts, lower
+    work, known = _REDUCE.get(key) or keep(
+        _REDUCE, key, _reduce_work(op, key[1], options, starts, lower)
     )
-    kernel = _reduce_kernel(op, types_, selection.kind, nulls, starts, lower)
+    args, _, length, _keepalive = kernel_selection(runs)
+    make = np.empty if length < PARALLEL else empty
+    firsts = make(length, WORD) if starts else None
+    fields, scalar = (
+        (work.outputs, work.scalar_output) if lower else (work.state, work.scalar_state)
+    )
+    outs = [make(length, d) for d in fields]
+    visitor = ReduceRuns(
+        _source(op, work, _side_by_side(values), options),
+        args,
+        work.sequential,
+        firsts,
+        outs[0] if scalar else tuple(outs),
+        True if lower else None,
+        work.null_value,
+    )
 
     def make_space(tile: int) -> Any:
-        states = [np.empty(tile + 1, d) for d in types_.state]
-        return space_for(tile, (list_rows,), states=joined(states, types_.scalar_state))
+        states = [np.empty(tile + 1, d) for d in work.state]
+        one = states[0] if work.scalar_state else tuple(states)
+        return space_for(tile, LIST, states=one)
 
-    count, _ = _walk(kernel, op, types_, work, types_.identity, selection.length, make_space)
+    count, *_ = walk(known, op, visitor, (0, *work.start), length, make_space=make_space)
     first = None if firsts is None else shrink(firsts, count)
-    return first, joined([shrink(out, count) for out in outs], form.scalar)
+    found = [shrink(out, count) for out in outs]
+    return first, found[0] if scalar else tuple(found)
 
 
 def scan_by_key(
@@ -87,81 +114,25 @@ def scan_by_key(
     carry_out: bool,  # which costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
-    types_ = types_of(op, values, options)
-    carry = types_.identity
-    if carry_in is not None:
-        carry = as_state(carry_in, types_, "carry_in")
-    selection = kernel_selection(runs)
-    nulls: type = type(options.nulls)
-    outs = [empty(selection.length, d) for d in types_.outputs]
-    work = ScanRuns(
-        _source(op, types_, values, options),
-        _output(types_, outs, options),
-        selection.args,
-        is_sequential(op, types_),
-        selection.length,
+    key = op.token, _dtypes(values), options.dtype, type(options.nulls), options.mark_nulls
+    work, known = _SCAN.get(key) or keep(_SCAN, key, _scan_work(op, key[1], options))
+    start = work.start if carry_in is None else _parts(work, carry_in)
+    args, _, length, _keepalive = kernel_selection(runs)
+    outs = _outs(work, length)
+    out = outs[0] if work.scalar_output else outs
+    visitor = ScanRuns(
+        _source(op, work, _side_by_side(values), options),
+        Output(out, work.null_value, options.mark_nulls, options.exclusive),
+        args,
+        work.sequential,
+        length,
         runs.last,
     )
-    kernel = _scan_kernel(op, types_, selection.kind, nulls)
-    _, end = _walk(kernel, op, types_, work, carry, selection.length, _space)
+    make_space = partial(space_for, uses=LIST)
+    _, *end = walk(known, op, visitor, (0, *start), length, make_space=make_space)
     if saw_null is not None and isinstance(options.nulls, InBand):
         saw_null[0] |= any(missing_in_band(v).any() for v in values)
-    return joined(outs, types_.scalar_output), end if carry_out else None
-
-
-def _space(tile: int) -> Any:
-    return space_for(tile, (list_rows,))
-
-
-def _walk(
-    kernel: Kernel,
-    op: Operator,
-    types_: Signature,
-    work: Any,
-    carry: State,
-    length: int,
-    make_space: Callable[[int], Any],
-) -> tuple[int, Any]:
-    """Let a visitor walk from a carry-in; return the number of heads and the carry-out."""
-    fields = (WORD, *types_.state)
-    parts = (0, *types_.parts(carry))
-    carries = tuple([np.array([part], d) for part, d in zip(parts, fields, strict=True)])
-    walk(
-        kernel,
-        _combines(op, types_),
-        work,
-        StateForm(fields, False),
-        (0, *types_.parts(types_.plain_identity)),
-        carries,
-        length,
-        sequential=is_sequential(op, types_),
-        make_space=make_space,
-    )
-    count, *states = [field[0] for field in carries]
-    return int(count), joined(states, types_.scalar_state)
-
-
-def _combines(op: Operator, types_: Signature) -> Operator:
-    """The operator whose states are looked back at."""
-    return as_constant_as(op, counted_segments(op, not types_.scalar_state))
-
-
-def _source(
-    op: Operator, types_: Signature, values: tuple[np.ndarray, ...], options: ScanOptions
-) -> Source:
-    """What is read: kernels are much faster where they know that values lie side by side."""
-    flat = [np.require(v, requirements=["C", "A"]) for v in values]
-    nulls = null_arguments(options.nulls)
-    return Source(op, joined(flat, len(flat) == 1), nulls, types_.plain_identity)
-
-
-def _output(types_: Signature, outs: list[np.ndarray], options: ScanOptions) -> Output:
-    written = null_values(types_.output_form, options.mark_nulls)
-    arrays = joined(outs, types_.scalar_output)
-    return Output(arrays, written, options.mark_nulls, options.exclusive)
-
-
-# --- by code ----------------------------------------------------------------------------------------
+    return out, None if not carry_out else end[0] if work.scalar_state else tuple(end)
 
 
 def by_code(
@@ -175,77 +146,136 @@ def by_code(
     write: bool,
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
-    types_ = types_of(op, values, options)
-    nulls: type = type(options.nulls)
-    table = joined(_group_states(types_, groups, carry_in), types_.scalar_state)
-    outs = [empty(len(codes), d) for d in types_.outputs] if write else None
-    source = Source(
-        op, joined(values, op.inputs == 1), null_arguments(options.nulls), types_.plain_identity
-    )
-    output = None if outs is None else _output(types_, outs, options)
-    kernel = _codes_kernel(op, types_, nulls, write)
-    with Naming(op):
-        wrong = kernel(source, output, codes, table, groups)
+    key = op.token, _dtypes(values), options.dtype, type(options.nulls), write
+    work, kernel = _CODES.get(key) or keep(_CODES, key, _codes_work(op, key[1], options, write))
+    # the states that are carried in, then identities
+    table = [np.full(groups, part, d) for part, d in zip(work.start, work.state, strict=True)]
+    if carry_in is not None:
+        for field, states in zip(table, _parts(work, carry_in), strict=True):
+            field[: len(states)] = states
+    states = table[0] if work.scalar_state else tuple(table)
+    out, output = None, None
+    if write:
+        outs = _outs(work, len(codes))
+        out = outs[0] if work.scalar_output else outs
+        output = Output(out, work.null_value, options.mark_nulls, options.exclusive)
+    try:
+        wrong = kernel(_source(op, work, values, options), output, codes, states, groups)
+    except IndexError as error:
+        raise outside(op, error) from error
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
-    return None if outs is None else joined(outs, types_.scalar_output), table
+    return out, states
 
 
-def _group_states(types_: Signature, groups: int, carry_in: State | None) -> list[np.ndarray]:
-    """One array a field, one item a group: the states that are carried in, then identities."""
-    pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
-    table = [np.full(groups, part, d) for part, d in pairs]
-    if carry_in is not None:
-        given = types_.parts(as_state(carry_in, types_, "carry_in"))
-        for field, states in zip(table, given, strict=True):
-            field[: len(states)] = states
-    return table
+def _dtypes(values: tuple[np.ndarray, ...]) -> Form:
+    return (values[0].dtype,) if len(values) == 1 else tuple([v.dtype for v in values])
+
+
+def _side_by_side(values: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """Kernels are much faster where they know that values lie side by side."""
+    if all(v.flags.c_contiguous and v.flags.aligned for v in values):
+        return values
+    return tuple([np.require(v, requirements=["C", "A"]) for v in values])
+
+
+def _source(
+    op: Operator, work: Types, values: tuple[np.ndarray, ...], options: ScanOptions
+) -> Source:
+    nulls = options.nulls
+    xs = values[0] if len(values) == 1 else values
+    return Source(op, xs, None if nulls is None else nulls.args, work.identity)
+
+
+def _outs(work: Types, length: int) -> tuple[np.ndarray, ...]:
+    make = np.empty if length < PARALLEL else empty
+    return tuple([make(length, d) for d in work.outputs])
+
+
+def _parts(work: Types, state: State) -> tuple[Any, ...]:
+    """The fields of a state that is carried in."""
+    parts = state if isinstance(state, tuple) else (state,)
+    if isinstance(state, tuple) != work.scalar_state and tuple(map(type, parts)) == work.kinds:
+        return parts
+    return work.signature.parts(as_state(state, work.signature, "carry_in"))
 
 
 # --- kernels ----------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def _reduce_kernel(
-    op: Operator, types_: Signature, selection: types.Type, nulls: type, starts: bool, lower: bool
-) -> Kernel:
+_REDUCE: dict[Any, tuple[Types, Walk]] = {}
+_SCAN: dict[Any, tuple[Types, Walk]] = {}
+_CODES: dict[Any, tuple[Types, Kernel]] = {}
+
+
+def _types(
+    op: Operator, dtypes: Form, options: ScanOptions, form: StateForm | None = None
+) -> Types:
+    """Return what calls with these options have in common; `form` is that of what is written, if not answers."""
+    types_ = types_of(op, dtypes, options.dtype)
+    return Types(
+        types_,
+        types_.plain_identity,
+        types_.scalar_state,
+        types_.state,
+        tuple([d.type for d in types_.state]),
+        types_.parts(types_.identity),
+        types_.outputs,
+        types_.scalar_output,
+        null_values(form or types_.output_form, options.mark_nulls),
+        is_sequential(op, types_),
+    )
+
+
+def _reduce_work(
+    op: Operator, dtypes: Form, options: ScanOptions, starts: bool, lower: bool
+) -> tuple[Types, Walk]:
+    types_ = types_of(op, dtypes, options.dtype)
     form = types_.output_form if lower else types_.state_form
-    work = record_type(
+    visitor = record_type(
         ReduceRuns,
-        source=source_type(op, types_, nulls, "C"),
-        selection=selection,
+        source=source_type(op, types_, type(options.nulls), "C"),
+        selection=RUNS.type,
         sequential=types.boolean,
         starts=array_type(WORD, layout="C") if starts else types.none,
         outs=arrays_type(form, "C"),
         lowers=types.boolean if lower else types.none,
         like=state_type(form),
     )
-    return _kernel(op, types_, work, space_type(arrays_type(types_.state_form, "C")))
+    space = space_type(arrays_type(types_.state_form, "C"))
+    return _types(op, dtypes, options, form), _walk(op, types_, visitor, space)
 
 
-@lru_cache(maxsize=4096)
-def _scan_kernel(op: Operator, types_: Signature, selection: types.Type, nulls: type) -> Kernel:
-    work = record_type(
+def _scan_work(op: Operator, dtypes: Form, options: ScanOptions) -> tuple[Types, Walk]:
+    types_ = types_of(op, dtypes, options.dtype)
+    visitor = record_type(
         ScanRuns,
-        source=source_type(op, types_, nulls, "C"),
+        source=source_type(op, types_, type(options.nulls), "C"),
         output=output_type(types_, "C"),
-        selection=selection,
+        selection=RUNS.type,
         sequential=types.boolean,
         length=types.int64,
         reverse=types.boolean,
     )
-    return _kernel(op, types_, work, SPACE)
+    return _types(op, dtypes, options), _walk(op, types_, visitor, SPACE)
 
 
-def _kernel(op: Operator, types_: Signature, work: types.Type, space: types.Type) -> Kernel:
+def _walk(op: Operator, types_: Signature, visitor: types.Type, space: types.Type) -> Walk:
+    """Return the walk of a visitor whose state is the number of heads and the state of the open run."""
+    combines = as_constant_as(op, counted_segments(op, not types_.scalar_state))
     form = StateForm((WORD, *types_.state), False)
-    return tiles_kernel(_combines(op, types_), form, work, space)
+    identity = 0, *types_.parts(types_.plain_identity)
+    kernel = tiles_kernel(combines, form, visitor, space)
+    return Walk(kernel, combines, identity, form.fields, is_sequential(op, types_))
 
 
-@lru_cache(maxsize=4096)
-def _codes_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
-    source = source_type(op, types_, nulls)
+def _codes_work(
+    op: Operator, dtypes: Form, options: ScanOptions, write: bool
+) -> tuple[Types, Kernel]:
+    types_ = types_of(op, dtypes, options.dtype)
+    source = source_type(op, types_, type(options.nulls))
     output = output_type(types_, "C") if write else types.none
     codes = array_type(WORD, True, "C")
     table = arrays_type(types_.state_form, "C")
-    return entry(walk_codes, (source, output, codes, table, types.int64))
+    kernel = entry(walk_codes, (source, output, codes, table, types.int64))
+    return _types(op, dtypes, options), kernel

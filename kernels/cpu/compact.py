@@ -19,49 +19,56 @@ from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
 from .engine import TILE
-from .launch import WORD, Kernel, array_type, tiles_kernel, walk
-from .memory import address_of
-from .outputs import empty, shrink
+from .launch import PARALLEL, WORD, array_type, tiles_kernel
+from .outputs import empty
 from .scan import scan
-from .selection import SPACE, kernel_selection, space_for
+from .selection import (
+    RUNS,
+    SPACE,
+    Kind,
+    Walk,
+    address_of,
+    kernel_selection,
+    shrink,
+    space_for,
+    walk,
+)
 from .selection_visitors import count_rows, list_rows
 from .shared import address
 from .visitors import record_type
 
 COUNT = StateForm((WORD,), True)
 PAIR = StateForm((WORD, WORD), False)
+ADD = BUILT_IN["add"]
+"""The operator of counts."""
+
+LIST = (list_rows,)
+COUNT_AND_LIST = (count_rows, list_rows)
 
 
 def compact(
     arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
 ) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
     """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
-    selected = kernel_selection(selection)
-    length = selected.length
+    args, kind, length, _keepalive = kernel_selection(selection)
     if in_place:
         _check_in_place(arrays, selection)
-    numbers = [np.broadcast_to(np.int64(0), length)] * positions
     # flags are counted faster than memory that is not needed is given back
     known = int(np.count_nonzero(selection)) if isinstance(selection, np.ndarray) else None
     most, others = (length, length) if known is None else (known, length - known)
-    kept = list(arrays) if in_place else [empty(most, a.dtype) for a in arrays]
-    kept += [empty(most, n.dtype) for n in numbers]
-    rest = [empty(others, a.dtype) for a in [*arrays, *numbers]] if split else None
-    table = _table(arrays, kept, rest, positions)
+    make = np.empty if length < PARALLEL else empty
+    dtypes = [a.dtype for a in arrays] + [WORD] * positions
+    kept = list(arrays) if in_place else []
+    kept += [make(most, d) for d in dtypes[len(kept) :]]
+    rest = [make(others, d) for d in dtypes] if split else None
+    table = _table(arrays, kept, rest, positions, in_place)
     columns = address_of(table)
-    words = columns + table.strides[0], len(table) - 1, split, in_place
-    table[0, : len(words)] = words
-    bytes_a_row = sum(a.itemsize for a in [*arrays, *numbers]) * in_place
-    work = compiled.Compact(
-        selected.args,
-        columns,
-        in_place,
-        address(compiled.move_rows),
-        address(compiled.place_rows) if in_place else 0,
-    )
-    kernel = _compact_kernel(selected.kind)
-    make_space = partial(space_for, uses=(count_rows, list_rows), bytes_a_row=bytes_a_row)
-    count = _walk_counting(kernel, work, length, make_space=make_space)
+    bytes_a_row = sum([d.itemsize for d in dtypes]) if in_place else 0
+    move, place = address(compiled.move_rows), address(compiled.place_rows) if in_place else 0
+    work = compiled.Compact(args, columns, in_place, move, place)
+    make_space = partial(space_for, uses=COUNT_AND_LIST, bytes_a_row=bytes_a_row)
+    user = selection.counter if isinstance(selection, Predicate) else ADD
+    (count,) = walk(_compact_walk(kind), user, work, (0,), length, make_space=make_space)
     for i, out in enumerate(kept):
         kept[i] = out[:count] if in_place and i < len(arrays) else shrink(out, count)
     if rest is not None:
@@ -75,24 +82,23 @@ def compact(
 
 def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np.ndarray:
     """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
-    selected = kernel_selection(selection)
-    out = empty(selected.length, np.bool_) if out is None else out
-    work = compiled.HeadFlags(selected.args, out.view(np.uint8))
-    _walk_counting(_flags_kernel(selected.kind), work, selected.length, make_space=space_for)
+    args, kind, length, _keepalive = kernel_selection(selection)
+    if out is None:
+        out = (np.empty if length < PARALLEL else empty)(length, np.bool_)
+    work = compiled.HeadFlags(args, out.view(np.uint8))
+    user = selection.counter if isinstance(selection, Predicate) else ADD
+    walk(_flags_walk(kind), user, work, (0,), length, make_space=space_for)
     return out
 
 
 def run_lengths(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
     """Return where runs start and how long they are; see `kernels.run_length_encode`."""
-    selected = kernel_selection(runs)
-    length = selected.length
-    starts, lengths = empty(length, WORD), empty(length, WORD)
-    carries = (np.zeros(1, WORD), np.zeros(1, WORD))
-    work = compiled.Lengths(selected.args, starts, lengths, length)
-    kernel = _lengths_kernel(selected.kind)
-    make_space = partial(space_for, uses=(list_rows,))
-    walk(kernel, LATEST, work, PAIR, (0, 0), carries, length, make_space=make_space)
-    count = int(carries[0][0])
+    args, _, length, _keepalive = kernel_selection(runs)
+    make = np.empty if length < PARALLEL else empty
+    starts, lengths = make(length, WORD), make(length, WORD)
+    work = compiled.Lengths(args, starts, lengths, length)
+    make_space = partial(space_for, uses=LIST)
+    count, _ = walk(_lengths_walk(), LATEST, work, (0, 0), length, make_space=make_space)
     return shrink(starts, count), shrink(lengths, count)
 
 
@@ -104,9 +110,9 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[n
         raise ValueError(f"lengths must not be negative, found {lowest}")
     check_size(total, beside + sum(a.itemsize for a in arrays), outputs.available())
     outs = [empty(total, a.dtype) for a in arrays]
-    work = compiled.Repeat(lengths, _table(arrays, outs, None, False)[1:])
+    work = compiled.Repeat(lengths, _table(arrays, outs, None, False, False)[1:])
     entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
-    _walk_counting(_repeat_kernel(), work, len(lengths), tile=entries, elements=total)
+    walk(_repeat_walk(), ADD, work, (0,), len(lengths), tile=entries, cost=total)
     return outs
 
 
@@ -119,30 +125,30 @@ _TOTAL = Operator(_sums, (0, 0), lambda n: (max(n, 0), min(n, 0)), name="total")
 """State: (sum of what is not negative, or MOST if that is less; least number)."""
 
 
-def _walk_counting(kernel: Kernel, work: Any, length: int, **options: Any) -> int:
-    """Let a visitor walk whose state is a count; return the last one."""
-    carries = np.zeros(1, WORD)
-    walk(kernel, BUILT_IN["add"], work, COUNT, 0, carries, length, **options)
-    return int(carries[0])
-
-
 def _table(
     arrays: list[np.ndarray],
     kept: list[np.ndarray],
     rest: list[np.ndarray] | None,
     positions: bool,
+    in_place: bool,
 ) -> np.ndarray:
-    """One row a column: where it is and where its rows go; the first row is left for `COLUMNS`."""
-    table = np.zeros((1 + len(arrays) + positions, len(compiled.COLUMN)), np.int64)
-    for i, array in enumerate(arrays, 1):
-        move = address(compiled.move, _KINDS[array.itemsize])
-        table[i, : compiled.TARGET] = address_of(array), array.strides[0], array.itemsize, move
+    """What is known of all columns, `COLUMNS`, then one row a column: where it is and where its rows go."""
+    columns = [(address_of(a), a.strides[0], a.itemsize, _mover(a.itemsize)) for a in arrays]
     if positions:
-        table[-1, : compiled.TARGET] = 0, 0, 8, address(compiled.move_positions)
-    table[1:, compiled.TARGET] = [address_of(a) for a in kept]
-    if rest is not None:
-        table[1:, compiled.OTHERS] = [address_of(a) for a in rest]
+        columns.append((0, 0, 8, address(compiled.move_positions)))
+    to = [address_of(a) for a in kept]
+    others = [0] * len(to) if rest is None else [address_of(a) for a in rest]
+    every = 0, len(columns), rest is not None, in_place, 0, 0
+    rows = [(*column, *ends) for column, *ends in zip(columns, to, others, strict=True)]
+    table = np.array([every, *rows], np.int64)
+    table[0, compiled.TABLE] = address_of(table) + table.strides[0]
     return table
+
+
+@lru_cache(maxsize=16)
+def _mover(width: int) -> int:
+    """Return the address of what copies elements of so many bytes."""
+    return address(compiled.move, _KINDS[width])
 
 
 _KINDS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
@@ -167,29 +173,32 @@ def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
 # --- kernels ----------------------------------------------------------------------------------------
 
 
+def _counting(work: types.Type, space: types.Type = SPACE) -> Walk:
+    """Return the walk of a visitor whose state is a count."""
+    return Walk(tiles_kernel(ADD, COUNT, work, space), ADD, 0, COUNT.fields)
+
+
 @lru_cache(maxsize=4096)
-def _compact_kernel(selection: types.Type) -> Kernel:
+def _compact_walk(selection: Kind) -> Walk:
     words = dict.fromkeys(compiled.Compact._fields, types.int64)
-    work = record_type(compiled.Compact, **{**words, "selection": selection})
-    return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
+    return _counting(record_type(compiled.Compact, **{**words, "selection": selection.type}))
 
 
 @lru_cache(maxsize=4096)
-def _flags_kernel(selection: types.Type) -> Kernel:
+def _flags_walk(selection: Kind) -> Walk:
     out = array_type(np.dtype(np.uint8), layout="C")
-    work = record_type(compiled.HeadFlags, selection=selection, out=out)
-    return tiles_kernel(BUILT_IN["add"], COUNT, work, SPACE)
-
-
-@lru_cache(maxsize=4096)
-def _lengths_kernel(selection: types.Type) -> Kernel:
-    to, word = array_type(WORD, layout="C"), types.int64
-    work = record_type(compiled.Lengths, selection=selection, starts=to, lengths=to, length=word)
-    return tiles_kernel(LATEST, PAIR, work, SPACE)
+    return _counting(record_type(compiled.HeadFlags, selection=selection.type, out=out))
 
 
 @lru_cache(maxsize=1)
-def _repeat_kernel() -> Kernel:
+def _lengths_walk() -> Walk:
+    to, word = array_type(WORD, layout="C"), types.int64
+    work = record_type(compiled.Lengths, selection=RUNS.type, starts=to, lengths=to, length=word)
+    return Walk(tiles_kernel(LATEST, PAIR, work, SPACE), LATEST, (0, 0), PAIR.fields)
+
+
+@lru_cache(maxsize=1)
+def _repeat_walk() -> Walk:
     columns = types.Array(types.int64, 2, "C")
     work = record_type(compiled.Repeat, lengths=array_type(WORD, True), columns=columns)
-    return tiles_kernel(BUILT_IN["add"], COUNT, work)
+    return _counting(work, types.none)

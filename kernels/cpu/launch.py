@@ -3,23 +3,23 @@
 import os
 import threading
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from numba.core import types
 
-from ..inference import numba_type
+from ..inference import Form, numba_type
 from ..jit import load_kernel
-from ..nulls import NAT, InBand, Mask, Nulls
+from ..nulls import NAT, InBand, Mask
 from ..operator_calls import operator_type
 from ..operators import Operator
-from ..options import ScanOptions
-from ..signature import Signature, State, StateForm, joined, signature_of
-from .engine import STATUS, TILE, States, Tiles, walk_tiles
-from .steps import Arrays, KernelNulls, Output, Source
+from ..signature import Signature, StateForm, joined, signature_of
+from .engine import States, Tiles, walk_tiles
+from .steps import Output, Source
 from .visitors import record_type
+
+Work = TypeVar("Work")
 
 Kernel = Callable[..., Any]
 """What calls a compiled kernel."""
@@ -27,64 +27,22 @@ Kernel = Callable[..., Any]
 WORD = np.dtype(np.int64)
 
 PARALLEL = 1 << 18
-"""Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds."""
+"""Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds. For fewer, whoever
+has a kernel calls it, and makes arrays by `numpy.empty`, as `outputs.empty` would."""
+
+MOST_WORKS = 4096
+"""Works that are kept at most."""
 
 
-def walk(
-    kernel: Kernel,
-    op: Operator,
-    work: Any,
-    form: StateForm,
-    identity: State,
-    carries: Arrays,
-    length: int,
-    *,
-    line: int = 0,
-    tile: int = TILE,
-    sequential: bool = False,
-    elements: int | None = None,
-    make_space: Callable[[int], Any] | None = None,
-) -> None:
-    """Let a visitor walk `length` elements, from ``carries[line]`` and to there.
-
-    Parameters
-    ----------
-    kernel : callable
-        Of `tiles_kernel`, for the types of the other arguments.
-    op, form, identity
-        Combines the states that are looked back at; their form; its identity.
-    carries : array, or tuple of one a field
-    tile : int
-        Elements a tile.
-    sequential : bool
-        Whether tiles go on from one another, one thread walking them all.
-    elements : int, optional
-        What the walk costs, where it is not the length.
-    make_space : callable, optional
-        Makes a thread's scratch memory for tiles of so many elements.
-    """
-    tiles = max(-(-length // tile), 1)
-    aggregates = joined([np.empty(tiles, d) for d in form.fields], form.scalar)
-    control = np.zeros(STATUS + tiles, np.int64)
-    states, known = States(identity, carries, aggregates), Tiles(line, length, tile, sequential)
-    cost = 0 if sequential else length if elements is None else elements
-
-    def run(leader: bool) -> None:
-        space = None if make_space is None else make_space(min(tile, length))
-        kernel(op, work, space, states, known, control, leader)
-
-    with Naming(_user_of(work, op)):
-        run_team(cost, control, run)
+def keep(works: dict[Any, Work], key: Any, work: Work) -> Work:
+    """Keep under `key` what is known before there are values; calls with the same key find it there."""
+    if len(works) >= MOST_WORKS:
+        works.clear()
+    works[key] = work
+    return work
 
 
-def _user_of(work: Any, op: Operator) -> Operator:
-    """The operator whose functions may be a user's."""
-    for name in ("source", "selection"):
-        op = getattr(getattr(work, name, None), "op", op)
-    return op
-
-
-def types_of(op: Operator, arrays: tuple[np.ndarray, ...], options: ScanOptions) -> Signature:
+def types_of(op: Operator, dtypes: Form, dtype: np.dtype | None) -> Signature:
     """Return the types of a scan or reduction of NumPy arrays.
 
     Raises
@@ -92,7 +50,7 @@ def types_of(op: Operator, arrays: tuple[np.ndarray, ...], options: ScanOptions)
     TypeError
         As `signature`; for 128-bit integers, which Numba does not have.
     """
-    types_ = signature_of(op, tuple([a.dtype for a in arrays]), options.dtype)
+    types_ = signature_of(op, dtypes, dtype)
     if types_.inputs[0].kind == "V":
         numba_type(types_.inputs[0])
     return types_
@@ -103,21 +61,9 @@ def is_sequential(op: Operator, types_: Signature) -> bool:
     return op.in_order and any(d.kind in "fc" for d in types_.state)
 
 
-class Naming:
-    """A context that says whose functions read outside of a tuple or an array."""
-
-    __slots__ = ("op",)
-
-    def __init__(self, op: Operator) -> None:
-        self.op = op
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: Any) -> None:
-        if kind is not None and issubclass(kind, IndexError):
-            raise IndexError(
-                f"{self.op.name} reads outside a tuple or an array that it uses: {error}"
-            ) from error
+def outside(op: Operator, error: IndexError) -> IndexError:
+    """Return an error that says whose functions read outside of a tuple or an array."""
+    return IndexError(f"{op.name} reads outside a tuple or an array that it uses: {error}")
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
@@ -148,14 +94,6 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
         raise failures[0]
 
 
-def null_arguments(nulls: Nulls) -> KernelNulls:
-    """Missing elements as a kernel reads them, of `nulls_type`."""
-    if isinstance(nulls, Mask):
-        return (nulls.buffer, nulls.offset, nulls.shift, nulls.null)
-    return True if isinstance(nulls, InBand) else None
-
-
-@lru_cache(maxsize=4096)
 def null_values(form: StateForm, mark: bool) -> Any:
     """What is written at missing elements, if they are marked; one value an output."""
     return joined([_null_value(dtype, mark) for dtype in form.fields], form.scalar)

@@ -10,7 +10,6 @@ between threads needs.
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
@@ -91,11 +90,6 @@ def elements(typing_context, address, count, like):
         return array._getvalue()
 
     return kind(types.int64, types.int64, like), codegen
-
-
-def address_of(array: np.ndarray) -> int:
-    """Return where the first element of an array lies."""
-    return int(array.__array_interface__["data"][0])
 
 
 # --- between threads ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Memory of results: new arrays, arrays that are shrunk to the rows that were written, and how much memory there is."""
+"""Memory of results: new arrays, and how much memory there is."""
 
 import os
 import re
@@ -25,19 +25,6 @@ def empty(count: int, dtype: Any) -> np.ndarray:
         return np.empty(count, dtype)
     buffer = pa.allocate_buffer(max(count, 1) * dtype.itemsize, resizable=True)
     return np.frombuffer(buffer, dtype)[:count]
-
-
-MUCH = 4
-"""How many times as large as a result its memory may be before the result is copied out of it."""
-
-
-def shrink(out: np.ndarray, count: int) -> np.ndarray:
-    """Return the first `count` elements, without the memory behind them if that is much."""
-    if count * MUCH >= len(out):
-        return out[:count]
-    copy = empty(count, out.dtype)
-    copy[:] = out[:count]
-    return copy
 
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")

@@ -7,7 +7,7 @@ The visitors walk a tile in four lanes to its aggregate, and again from its pref
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
@@ -15,34 +15,71 @@ import numba
 import numpy as np
 from numba.core import types
 
+from ..inference import Form
 from ..jit import OPTIONS
-from ..nulls import Mask
+from ..nulls import Mask, Nulls
 from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
 from ..signature import Signature, State, StateForm, as_state, joined
 from .elements import cast
-from .engine import STATUS, TILE, Lines, fold_states, walk_lines
+from .engine import STATUS, TILE, Lines, States, Tiles, fold_states, walk_lines
 from .launch import (
     CONTROL,
+    PARALLEL,
     Kernel,
-    Naming,
     arrays_type,
     entry,
     is_sequential,
-    null_arguments,
+    keep,
     null_values,
     output_type,
+    outside,
     run_team,
     source_type,
     state_type,
     tiles_kernel,
     types_of,
-    walk,
 )
 from .outputs import empty
-from .steps import Arrays, Output, Source, reduce_line, scan_lanes, scan_line
+from .steps import Output, Source, reduce_line, scan_lanes, scan_line
 from .visitors import Visitor, record_type, register
+
+Fields = tuple[np.ndarray, ...]
+"""One array a field of a state, with one item a line."""
+
+
+class Block(NamedTuple):
+    """``groups * length * inner`` elements in memory order, and the shape that this is a view of.
+
+    `lines` is the shape without the axis; both are those of the transposed arrays where it is `flipped`.
+    """
+
+    groups: int
+    length: int
+    inner: int
+    shape: tuple[int, ...]
+    lines: tuple[int, ...]
+    flipped: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What does not depend on the values of a scan, or of a reduction, by one operator of arrays of some dtypes."""
+
+    signature: Signature
+    kernel: Kernel
+    tiles: bool
+    """Whether the kernel walks tiles of one line, rather than lines."""
+    identity: State
+    start: Fields
+    """The identity as arrays of one item."""
+    kinds: tuple[type, ...]
+    """The types of the scalars of a state."""
+    scalar_state: bool
+    outputs: Form
+    scalar_output: bool
+    null_value: State
 
 
 def scan(
@@ -55,112 +92,172 @@ def scan(
     waits: bool,  # which costs nothing here
 ) -> tuple[Any, Callable[[], Any]]:
     """Scan (or, without `write`, reduce) NumPy arrays; see `kernels.scan` for the parameters."""
-    types_ = types_of(op, arrays, options)
-    ndim = arrays[0].ndim
-    axis = options.axis % ndim
-    # a mask counts positions in C order, so with one the memory must be in that order as well
-    masked = isinstance(options.nulls, Mask)
-    flipped = ndim > 1 and not masked and all(a.flags.f_contiguous for a in arrays)
-    if flipped:
-        arrays, axis = tuple(a.T for a in arrays), ndim - 1 - axis
-    shape = arrays[0].shape
-    groups, length, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
-    flat = arrays if ndim == 1 else tuple(np.ascontiguousarray(a).reshape(-1) for a in arrays)
+    nulls, shape = options.nulls, arrays[0].shape
+    if len(shape) == 1:
+        block = Block(1, shape[0], 1, shape, (), False)
+    else:
+        arrays, block = _in_memory_order(arrays, nulls, options.axis)
+    groups, length, inner, shape, lines, flipped = block
+    count = groups * inner
+    few = count == 1 or (count < 8 and length >= 2 * TILE)
+    dtypes = tuple([a.dtype for a in arrays])
+    key = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls, write, few
+    work = _WORKS.get(key) or keep(_WORKS, key, _work(op, dtypes, options, write, few))
 
-    lines_shape = shape[:axis] + shape[axis + 1 :]
-    if flipped:
-        lines_shape = lines_shape[::-1]
-    carry = types_.identity
-    if carry_in is not None:
-        carry = as_state(carry_in, types_, "carry_in")
-    carries = _line_states(carry, types_, lines_shape, flipped)
-
-    nulls, identity = null_arguments(options.nulls), types_.plain_identity
-    source = Source(op, joined(flat, op.inputs == 1), nulls, identity)
-    outs = [empty(prod(shape), d) for d in types_.outputs] if write else None
+    source = Source(
+        op,
+        arrays[0] if len(arrays) == 1 else arrays,
+        None if nulls is None else nulls.args,
+        work.identity,
+    )
+    carries = _carries(work, carry_in, block)
+    outs: Fields = ()
     output = None
-    if outs is not None:
-        instead = null_values(types_.output_form, options.mark_nulls)
-        to = joined(outs, types_.scalar_output)
-        output = Output(to, instead, options.mark_nulls, options.exclusive)
-    states = joined(carries, types_.scalar_state)
-    block = groups, length, inner
-    _walk(types_, source, output, type(options.nulls), states, block, options.reverse)
+    if write:
+        size = count * length
+        make = np.empty if size < PARALLEL else empty
+        outs = tuple([make(size, d) for d in work.outputs])
+        to = outs[0] if work.scalar_output else outs
+        output = Output(to, work.null_value, options.mark_nulls, options.exclusive)
+    try:
+        _walk(work, source, output, carries, block, options.reverse)
+    except IndexError as error:
+        raise outside(op, error) from error
 
-    out = None
-    if outs is not None:
-        views = [o.reshape(shape).T if flipped else o.reshape(shape) for o in outs]
-        out = joined(views, types_.scalar_output)
-    ends = [
-        f.reshape(lines_shape[::-1]).T if flipped else f.reshape(lines_shape)[()] for f in carries
-    ]
-    carry_out = joined(ends, types_.scalar_state)
+    if lines:
+        outs = tuple([_shaped(out, shape, flipped) for out in outs])
+        ends = [_shaped(field, lines, flipped) for field in carries]
+    else:
+        ends = [field[0] for field in carries]
+    out: Any = outs[0] if write and work.scalar_output else outs or None
+    carry_out = ends[0] if work.scalar_state else tuple(ends)
     return out, lambda: carry_out
+
+
+def _in_memory_order(arrays: Fields, nulls: Nulls, axis: int) -> tuple[Fields, Block]:
+    """Return the elements of arrays of several axes as they lie in memory, or copies of them in C order."""
+    ndim = arrays[0].ndim
+    axis %= ndim
+    # a mask counts positions in C order, so with one the memory must be in that order as well
+    flipped = not isinstance(nulls, Mask) and all(a.flags.f_contiguous for a in arrays)
+    if flipped:
+        arrays, axis = tuple([a.T for a in arrays]), ndim - 1 - axis
+    shape = arrays[0].shape
+    before, after = shape[:axis], shape[axis + 1 :]
+    flat = tuple([np.ascontiguousarray(a).reshape(-1) for a in arrays])
+    return flat, Block(prod(before), shape[axis], prod(after), shape, before + after, flipped)
+
+
+def _shaped(flat: np.ndarray, shape: tuple[int, ...], flipped: bool) -> np.ndarray:
+    return flat.reshape(shape).T if flipped else flat.reshape(shape)
+
+
+def _carries(work: Work, carry_in: State | None, block: Block) -> Fields:
+    """One contiguous array a field, with one item a line, in the order in which lines are walked."""
+    lines, flipped = block.lines, block.flipped
+    if carry_in is None and not lines:
+        return tuple([field.copy() for field in work.start])
+    types_ = work.signature
+    state: Any = types_.identity
+    if carry_in is not None:
+        state = carry_in
+        kinds = tuple(map(type, state)) if isinstance(state, tuple) else (type(state),)
+        if kinds != work.kinds or isinstance(state, tuple) == work.scalar_state:
+            state = as_state(carry_in, types_, "carry_in")
+    each = zip((state,) if work.scalar_state else state, types_.state, strict=True)
+    if not lines:
+        return tuple([np.array([part], dtype) for part, dtype in each])
+    shape = lines[::-1] if flipped else lines
+    fields = [(np.broadcast_to(part, shape), dtype) for part, dtype in each]
+    return tuple(
+        [np.array(f.T if flipped else f, dtype=d, order="C").reshape(-1) for f, d in fields]
+    )
+
+
+def _walk(
+    work: Work, source: Source, output: Output | None, carries: Fields, block: Block, reverse: bool
+) -> None:
+    """Walk the lines of a block, cut into tiles if they are few and long."""
+    groups, length, inner, *_ = block
+    count, kernel = groups * inner, work.kernel
+    stride = -inner if reverse else inner
+    first = (length - 1) * inner if reverse else 0
+    if work.tiles:
+        for line in range(count):
+            at = line // inner * length * inner + line % inner + first, stride
+            visitor = Reduce(source, *at) if output is None else Scan(source, output, *at)
+            _walk_line(work, source.op, visitor, carries, line, length)
+        return
+    order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
+    states = carries[0] if work.scalar_state else carries
+    control = np.zeros(STATUS, np.int64)
+    given = source, output, states, Lines(*order, first, stride, length), control
+    if count * length < PARALLEL:
+        kernel(*given)
+    else:
+        run_team(count * length, control, lambda _: kernel(*given))
+
+
+def _walk_line(
+    work: Work, op: Operator, visitor: Any, carries: Fields, line: int, length: int
+) -> None:
+    kernel, number = work.kernel, max(-(-length // TILE), 1)
+    aggregates = tuple([np.empty(number, field.dtype) for field in carries])
+    states = States(
+        work.identity,
+        carries[0] if work.scalar_state else carries,
+        aggregates[0] if work.scalar_state else aggregates,
+    )
+    control = np.zeros(STATUS + number, np.int64)
+    given = op, visitor, None, states, Tiles(line, length, TILE, False), control
+    if length < PARALLEL:
+        kernel(*given, True)
+    else:
+        run_team(length, control, lambda leader: kernel(*given, leader))
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:
     """Combine states in order; each is a scalar, an array of one scalar a line, or a tuple of such."""
     scalar = not isinstance(states[0], tuple)
     fields = [states] if scalar else list(zip(*states, strict=True))
-    stacked = [np.stack([np.asarray(part) for part in f]) for f in fields]
+    stacked = [np.array(each) for each in fields]
     count, *shape = stacked[0].shape
-    flat = [f.reshape(-1) for f in stacked]
-    form = StateForm(tuple([f.dtype for f in flat]), scalar)
-    like, lines = joined([d.type(0).item() for d in form.fields], scalar), prod(shape)
-    with Naming(op):
-        _fold_kernel(op, form)(op, like, joined(flat, scalar), count, lines)
-    return joined([f[:lines].reshape(shape)[()] for f in flat], scalar)
-
-
-def _walk(
-    types_: Signature,
-    source: Source,
-    output: Output | None,
-    nulls: type,
-    states: Arrays,
-    block: tuple[int, int, int],
-    reverse: bool,
-) -> None:
-    """Walk lines of a block of ``groups * length * inner`` elements, cut into tiles if they are few and long."""
-    groups, length, inner = block
-    stride = -inner if reverse else inner
-    first = (length - 1) * inner if reverse else 0
-    op, count, write = source.op, groups * inner, output is not None
-    if not is_sequential(op, types_) and (count == 1 or (count < 8 and length >= 2 * TILE)):
-        kernel = _tiles_kernel(op, types_, nulls, write)
-        form, identity = types_.state_form, types_.plain_identity
-        for line in range(count):
-            at = line // inner * length * inner + line % inner + first, stride
-            work = Reduce(source, *at) if output is None else Scan(source, output, *at)
-            walk(kernel, op, work, form, identity, states, length, line=line)
-        return
-    order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
-    lines = Lines(*order, first, stride, length)
-    control = np.zeros(STATUS, np.int64)
-    kernel = _lines_kernel(op, types_, nulls, write)
-    with Naming(op):
-        run_team(count * length, control, lambda _: kernel(source, output, states, lines, control))
-
-
-def _line_states(
-    state: Any, types_: Signature, shape: tuple[int, ...], flipped: bool
-) -> tuple[np.ndarray, ...]:
-    """One contiguous array a field, with one item a line, in the order in which lines are walked."""
-    parts = types_.parts(state)
-    if shape == ():
-        pairs = zip(parts, types_.state, strict=True)
-        return tuple(np.array([part], dtype) for part, dtype in pairs)
-    fields = []
-    for part, dtype in zip(parts, types_.state, strict=True):
-        full = np.broadcast_to(part, shape)
-        fields.append(np.array(full.T if flipped else full, dtype=dtype, order="C").reshape(-1))
-    return tuple(fields)
+    key = op.token, tuple([f.dtype for f in stacked]), scalar
+    kernel, like = _FOLDS.get(key) or keep(_FOLDS, key, _folding(op, *key[1:]))
+    flat, lines = tuple([f.reshape(-1) for f in stacked]), prod(shape)
+    try:
+        kernel(op, like, flat[0] if scalar else flat, count, lines)
+    except IndexError as error:
+        raise outside(op, error) from error
+    ends = [f[:lines].reshape(shape)[()] for f in flat]
+    return ends[0] if scalar else tuple(ends)
 
 
 # --- kernels and visitors ------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
+_WORKS: dict[Any, Work] = {}
+_FOLDS: dict[Any, tuple[Kernel, State]] = {}
+
+
+def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool) -> Work:
+    types_, nulls = types_of(op, dtypes, options.dtype), type(options.nulls)
+    tiles = few and not is_sequential(op, types_)
+    pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
+    return Work(
+        types_,
+        (_tiles_kernel if tiles else _lines_kernel)(op, types_, nulls, write),
+        tiles,
+        types_.plain_identity,
+        tuple([np.array([part], dtype) for part, dtype in pairs]),
+        tuple([d.type for d in types_.state]),
+        types_.scalar_state,
+        types_.outputs,
+        types_.scalar_output,
+        null_values(types_.output_form, options.mark_nulls and write),
+    )
+
+
 def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
     word, source = types.int64, source_type(op, types_, nulls)
     work = record_type(Reduce, source=source, start=word, stride=word)
@@ -170,7 +267,6 @@ def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> 
     return tiles_kernel(op, types_.state_form, work)
 
 
-@lru_cache(maxsize=4096)
 def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
     output = output_type(types_) if write else types.none
     states = arrays_type(types_.state_form)
@@ -178,10 +274,11 @@ def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> 
     return entry(walk_lines, (source_type(op, types_, nulls), output, states, lines, CONTROL))
 
 
-@lru_cache(maxsize=4096)
-def _fold_kernel(op: Operator, form: StateForm) -> Kernel:
-    words = types.int64, types.int64
-    return entry(fold_states, (operator_type(op), state_type(form), arrays_type(form), *words))
+def _folding(op: Operator, dtypes: Form, scalar: bool) -> tuple[Kernel, State]:
+    """Return the kernel that folds states of these dtypes, and a state of them."""
+    form, words = StateForm(dtypes, scalar), (types.int64, types.int64)
+    kernel = entry(fold_states, (operator_type(op), state_type(form), arrays_type(form), *words))
+    return kernel, joined([d.type(0).item() for d in dtypes], scalar)
 
 
 class Reduce(NamedTuple):

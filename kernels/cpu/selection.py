@@ -1,5 +1,11 @@
-"""From descriptions of selected rows to what kernels read of them: tables of keys, inputs of a predicate."""
+"""Selected rows: what kernels read of their descriptions, the walk of a visitor over rows, results cut to rows.
 
+Descriptions are tables of keys, and inputs of a predicate.
+"""
+
+from array import array as words_of
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from struct import Struct
 from typing import Any, NamedTuple
@@ -11,13 +17,167 @@ from numba.core import types
 from ..inference import Form, lifted
 from ..nulls import Mask, Nulls
 from ..operator_calls import operator_type
+from ..operators import Operator
 from ..selection import Predicate, Runs, Selection
+from ..signature import State
 from . import selection_visitors as compiled
-from .engine import TILE
-from .launch import array_type, joined_type, null_arguments, nulls_type
-from .memory import address_of
+from .engine import STATUS, TILE, States, Tiles
+from .launch import (
+    PARALLEL,
+    Kernel,
+    array_type,
+    joined_type,
+    keep,
+    nulls_type,
+    outside,
+    run_team,
+)
+from .outputs import empty
 from .shared import address
 from .visitors import record_type
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """The Numba type of a selection; there is one object of each, so that caches need not compare types."""
+
+    type: types.Type
+
+
+class KernelSelection(NamedTuple):
+    """A selection as a kernel reads it: its value and type, how many rows there are, and arrays that it points to."""
+
+    args: compiled.Selected
+    kind: Kind
+    length: int
+    keepalive: list[Any]
+
+
+def kernel_selection(selection: Selection) -> KernelSelection:
+    """Return a selection as a kernel reads it; what it points to lives as long as the answer."""
+    if isinstance(selection, Runs):
+        return _runs(selection)
+    if isinstance(selection, Predicate):
+        return _predicate(selection)
+    flags = selection.view(np.uint8)
+    kind = _FLAGS["C" if flags.flags.c_contiguous else "A"]
+    return KernelSelection(compiled.Mask(flags), kind, len(flags), [])
+
+
+_FLAGS = {
+    layout: Kind(record_type(compiled.Mask, keep=array_type(np.dtype(np.uint8), True, layout)))
+    for layout in "CA"
+}
+"""The types of arrays of bool, by their layout."""
+
+
+def address_of(array: np.ndarray) -> int:
+    """Return where the first element of an array lies."""
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+# --- predicates ---------------------------------------------------------------------------------------
+
+
+def _predicate(predicate: Predicate) -> KernelSelection:
+    counter, nulls = predicate.counter, predicate.nulls or ()
+    layout = "C" if all(a.flags.c_contiguous for a in predicate.arrays) else "A"
+    inputs = [x if isinstance(x, np.ndarray) else np.asarray(x)[()] for x in predicate.inputs]
+    dtypes = tuple([x.dtype for x in inputs])
+    scalars = tuple([not isinstance(x, np.ndarray) for x in inputs])
+    key = counter.token, dtypes, scalars, tuple(map(type, nulls)), layout
+    kind = _KINDS.get(key) or keep(_KINDS, key, _predicate_kind(counter, *key[1:]))
+    values = tuple([x.item() if isinstance(x, np.generic) else x for x in inputs])
+    args = compiled.Predicate(
+        counter,
+        values if len(values) > 1 else values[0],
+        tuple([None if n is None else n.args for n in nulls]),
+    )
+    return KernelSelection(args, kind, len(predicate.arrays[0]), [])
+
+
+_KINDS: dict[Any, Kind] = {}
+
+
+def _predicate_kind(
+    counter: Operator, dtypes: Form, scalars: tuple[bool, ...], nulls: tuple[type, ...], layout: str
+) -> Kind:
+    found = lifted(counter, dtypes)
+    if found != types.boolean:
+        raise TypeError(f"a predicate must return bool, found {found}")
+    inputs = [
+        numba.from_dtype(d) if scalar else array_type(d, True, layout)
+        for d, scalar in zip(dtypes, scalars, strict=True)
+    ]
+    return Kind(
+        record_type(
+            compiled.Predicate,
+            op=operator_type(counter),
+            inputs=joined_type(inputs, len(inputs) == 1),
+            nulls=types.Tuple([nulls_type(n) for n in nulls]),
+        )
+    )
+
+
+# --- runs ---------------------------------------------------------------------------------------------
+
+
+RUNS = Kind(record_type(compiled.Runs, **dict.fromkeys(compiled.Runs._fields, types.int64)))
+"""The type of runs of any keys."""
+
+_AFTER = (0,) * (len(compiled.KEY) - len(compiled.RUNS))
+
+
+def _runs(runs: Runs) -> KernelSelection:
+    keepalive: list[Any] = []
+    rows: list[int] = []
+    keys: tuple[Any, ...] = runs.keys
+    for key, nulls in zip(keys, runs.nulls, strict=True):
+        numbers = (key.real, key.imag) if key.dtype.kind == "c" else (key,)
+        for part in numbers:
+            rows += _described(part, nulls, keepalive)
+    length = len(runs.keys[0])
+    known = 0, len(rows) // len(compiled.KEY), length, runs.last, runs.continues
+    table = words_of("q", [*known, *_AFTER, *rows])
+    start, _ = table.buffer_info()
+    table[compiled.KEYS] = start + compiled.KEY_BYTES
+    keepalive.append(table)
+    return KernelSelection(
+        compiled.Runs(address(compiled.flag_runs), start), RUNS, length, keepalive
+    )
+
+
+@lru_cache(maxsize=64)
+def _comparison(dtype: np.dtype) -> int:
+    """Return the address of what compares numbers of a dtype: floating-point ones as such, all else as bits."""
+    return address(
+        compiled.flag_key, dtype.name if dtype.kind == "f" else f"uint{8 * dtype.itemsize}"
+    )
+
+
+def _described(key: np.ndarray, nulls: Nulls, keepalive: list[Any]) -> tuple[int, ...]:
+    """Return the row of a key in the table of keys, `selection_visitors.KEY`."""
+    if key.dtype == np.float16:  # the processor has no comparison of these
+        key = key.astype(np.float32)
+    flags = key.flags
+    if not (flags.c_contiguous and flags.aligned):
+        key = np.require(key, requirements=["C", "A"])
+    border = np.ascontiguousarray(key[TILE - 1 :: TILE])
+    keepalive += [key, border]
+    row = _comparison(key.dtype), address_of(key), key.itemsize, address_of(border)
+    if not isinstance(nulls, Mask):
+        return (*row, 0, 0, 0, 0, 0)
+    buffer = np.ascontiguousarray(nulls.buffer)
+    at = nulls.offset + np.arange(TILE - 1, len(key), TILE)
+    bits_there = buffer[at >> nulls.shift] >> (at & ((1 << nulls.shift) - 1)).astype(np.uint8)
+    missing = np.ascontiguousarray((bits_there & 1) == nulls.null).view(np.uint8)
+    keepalive += [buffer, missing]
+    mask = address_of(buffer), nulls.offset, nulls.shift, nulls.null, address_of(missing)
+    return row + mask
+
+
+# --- the walk over rows -------------------------------------------------------------------------------
+
 
 _SPACE_WORDS = Struct(f"{len(compiled.SPACE)}q")
 
@@ -34,9 +194,8 @@ def space_for(
     words = address_of(memory)
     flags = words + head
     offsets, buffer = flags + 2 * rows, flags + 4 * rows
-    count, list_ = (
-        address(f) if f in uses else 0 for f in (compiled.count_rows, compiled.list_rows)
-    )
+    count = address(compiled.count_rows) if compiled.count_rows in uses else 0
+    list_ = address(compiled.list_rows) if compiled.list_rows in uses else 0
     _SPACE_WORDS.pack_into(memory.data, 0, flags, flags + rows, offsets, buffer, count, list_)
     return compiled.Space(memory, words, flags, offsets, count, list_, states)
 
@@ -52,111 +211,88 @@ def space_type(states: types.Type = types.none) -> types.Type:
 SPACE = space_type()
 
 
-class KernelSelection(NamedTuple):
-    """A selection as a kernel reads it: its value and type, how many rows there are, and arrays that it points to."""
+class Walk(NamedTuple):
+    """A compiled walk over rows, and the operator that combines the states that are looked back at.
 
-    args: compiled.Selected
-    kind: types.Type
-    length: int
-    keepalive: list[Any]
+    `identity` is that operator's, a number or a tuple; `fields` are the dtypes of its state.
+    """
 
-
-def kernel_selection(selection: Selection) -> KernelSelection:
-    """Return a selection as a kernel reads it; what it points to lives as long as the answer."""
-    if isinstance(selection, Runs):
-        return _runs(selection)
-    if isinstance(selection, Predicate):
-        return _predicate(selection)
-    keep = selection.view(np.uint8)
-    layout = "C" if keep.flags.c_contiguous else "A"
-    return KernelSelection(compiled.Mask(keep), _mask_type(layout), len(keep), [])
+    kernel: Kernel
+    op: Operator
+    identity: State
+    fields: Form
+    sequential: bool = False
+    """Whether tiles go on from one another, one thread walking them all."""
 
 
-@lru_cache(maxsize=2)
-def _mask_type(layout: str) -> types.Type:
-    return record_type(compiled.Mask, keep=types.Array(types.uint8, 1, layout, readonly=True))
+def walk(
+    known: Walk,
+    user: Operator,
+    visitor: Any,
+    start: tuple[Any, ...],
+    length: int,
+    *,
+    tile: int = TILE,
+    cost: int | None = None,
+    make_space: Callable[[int], Any] | None = None,
+) -> list[Any]:
+    """Let a visitor walk `length` rows from a state; return the fields of the state after them.
 
-
-# --- predicates ---------------------------------------------------------------------------------------
-
-
-def _predicate(predicate: Predicate) -> KernelSelection:
-    arrays = predicate.arrays
-    layout = "C" if all(a.flags.c_contiguous for a in arrays) else "A"
-    inputs = tuple(x if isinstance(x, np.ndarray) else np.asarray(x)[()] for x in predicate.inputs)
-    dtypes = tuple(x.dtype for x in inputs)
-    nulls = predicate.nulls or ()
-    scalars = tuple(not isinstance(x, np.ndarray) for x in inputs)
-    kind = _predicate_type(
-        predicate.counter, dtypes, scalars, tuple(type(n) for n in nulls), layout
+    Parameters
+    ----------
+    known : Walk
+    user : Operator
+        Whose functions may be a user's.
+    visitor : named tuple
+    start : tuple
+        The fields of the state before the rows.
+    length : int
+    tile : int
+        Rows a tile.
+    cost : int, optional
+        How many elements the walk is worth, where that is not its length.
+    make_space : callable, optional
+        Makes a thread's scratch memory for tiles of so many rows.
+    """
+    kernel, op, identity, fields, sequential = known
+    number = max(-(-length // tile), 1)
+    carries = [np.array([part], d) for part, d in zip(start, fields, strict=True)]
+    aggregates = [np.empty(number, d) for d in fields]
+    single = not isinstance(identity, tuple)
+    states = States(
+        identity,
+        carries[0] if single else tuple(carries),
+        aggregates[0] if single else tuple(aggregates),
     )
-    values = tuple(x.item() if isinstance(x, np.generic) else x for x in inputs)
-    args = compiled.Predicate(
-        predicate.counter,
-        values if len(values) > 1 else values[0],
-        tuple(null_arguments(n) for n in nulls),
-    )
-    return KernelSelection(args, kind, len(arrays[0]), [])
+    control = np.zeros(STATUS + number, np.int64)
+    tiles = Tiles(0, length, tile, sequential)
+
+    def run(leader: bool) -> None:
+        space = None if make_space is None else make_space(min(tile, length))
+        kernel(op, visitor, space, states, tiles, control, leader)
+
+    cost = 0 if sequential else length if cost is None else cost
+    try:
+        if cost < PARALLEL:
+            run(True)
+        else:
+            run_team(cost, control, run)
+    except IndexError as error:
+        raise outside(user, error) from error
+    return [field[0] for field in carries]
 
 
-@lru_cache(maxsize=4096)
-def _predicate_type(
-    counter: Any, dtypes: Form, scalars: tuple[bool, ...], nulls: tuple[type, ...], layout: str
-) -> types.Type:
-    found = lifted(counter, dtypes)
-    if found != types.boolean:
-        raise TypeError(f"a predicate must return bool, found {found}")
-    inputs = [
-        numba.from_dtype(d) if scalar else array_type(d, True, layout)
-        for d, scalar in zip(dtypes, scalars, strict=True)
-    ]
-    return record_type(
-        compiled.Predicate,
-        op=operator_type(counter),
-        inputs=joined_type(inputs, len(inputs) == 1),
-        nulls=types.Tuple([nulls_type(n) for n in nulls]),
-    )
+MUCH = 4
+"""How many times as large as a result its memory may be before the result is copied out of it."""
 
 
-# --- runs ---------------------------------------------------------------------------------------------
-
-
-_RUNS = record_type(compiled.Runs, **dict.fromkeys(compiled.Runs._fields, types.int64))
-
-
-def _runs(runs: Runs) -> KernelSelection:
-    numbers: list[tuple[np.ndarray, Nulls]] = []
-    keys: tuple[Any, ...] = runs.keys
-    for key, nulls in zip(keys, runs.nulls, strict=True):
-        parts = (key.real, key.imag) if key.dtype.kind == "c" else (key,)
-        numbers += [(part, nulls) for part in parts]
-    table = np.zeros((1 + len(numbers), len(compiled.KEY)), np.int64)  # its first row: `RUNS`
-    start, length = address_of(table), len(keys[0])
-    known = start + compiled.KEY_BYTES, len(numbers), length, runs.last, runs.continues
-    table[0, : len(known)] = known
-    keepalive: list[Any] = [table]
-    for row, (key, nulls) in zip(table[1:], numbers, strict=True):
-        _describe(row, key, nulls, keepalive)
-    args = compiled.Runs(address(compiled.flag_runs), start)
-    return KernelSelection(args, _RUNS, length, keepalive)
-
-
-def _describe(row: np.ndarray, key: np.ndarray, nulls: Nulls, keepalive: list[Any]) -> None:
-    """Fill the row of a key in the table of keys."""
-    if key.dtype == np.float16:  # the processor has no comparison of these
-        key = key.astype(np.float32)
-    kind = key.dtype.name if key.dtype.kind == "f" else f"uint{8 * key.itemsize}"
-    key = np.require(key, requirements=["C", "A"])
-    border = np.ascontiguousarray(key[TILE - 1 :: TILE])
-    keepalive += [key, border]
-    row[compiled.COMPARE], row[compiled.WIDTH] = address(compiled.flag_key, kind), key.itemsize
-    row[compiled.ADDRESS], row[compiled.BORDER] = address_of(key), address_of(border)
-    if isinstance(nulls, Mask):
-        buffer = np.ascontiguousarray(nulls.buffer)
-        at = nulls.offset + np.arange(TILE - 1, len(key), TILE)
-        bits_there = buffer[at >> nulls.shift] >> (at & ((1 << nulls.shift) - 1)).astype(np.uint8)
-        missing = np.ascontiguousarray((bits_there & 1) == nulls.null).view(np.uint8)
-        keepalive += [buffer, missing]
-        row[compiled.MASK], row[compiled.NULL_BORDER] = address_of(buffer), address_of(missing)
-        row[compiled.SHIFTED], row[compiled.SHIFT] = nulls.offset, nulls.shift
-        row[compiled.NULL] = nulls.null
+def shrink(out: np.ndarray, count: int) -> np.ndarray:
+    """Return the first `count` elements, without the memory behind them if that is much."""
+    length = len(out)
+    if count * MUCH >= length:
+        return out[:count]
+    if length < PARALLEL:
+        return out[:count].copy()
+    copy = empty(count, out.dtype)
+    copy[:] = out[:count]
+    return copy

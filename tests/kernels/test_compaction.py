@@ -26,6 +26,7 @@ from dask_gpuscan.kernels import (
 )
 from dask_gpuscan.kernels.cpu import outputs
 from dask_gpuscan.kernels.cpu.engine import TILE
+from dask_gpuscan.kernels.cpu.launch import PARALLEL
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -229,13 +230,13 @@ def test_outputs_are_written_everywhere(backend, poisoned):
     test_decode_over_tiles(backend, 3)
 
 
-@pytest.mark.parametrize("kept", [10, 3 * TILE])
+@pytest.mark.parametrize("kept", [10, 3 * PARALLEL // 4])
 def test_memory_of_dropped_rows_is_given_back(backend, kept, monkeypatch):
     if backend.name != "cpu":
         pytest.skip("memory of a device comes from its own allocator")
-    monkeypatch.setattr(outputs, "MAPPED", 0)  # small arrays from the pool too, which counts
+    monkeypatch.setattr(outputs, "MAPPED", 0)  # smaller arrays from the pool too, which counts
     gc.collect()  # what earlier tests left
-    x, allocated = np.arange(4 * TILE), pa.total_allocated_bytes()
+    x, allocated = np.arange(PARALLEL), pa.total_allocated_bytes()
     by_flags = select([x], x < kept)
     by_predicate = select([x], Predicate(lambda v, most: v < most, [x, kept]))
     assert by_flags[0].nbytes == by_predicate[0].nbytes == 8 * kept
@@ -243,6 +244,18 @@ def test_memory_of_dropped_rows_is_given_back(backend, kept, monkeypatch):
     assert 2 * 8 * kept <= held <= 3 * 8 * kept + 1024  # a predicate's rows are known afterwards
     del by_flags, by_predicate
     assert pa.total_allocated_bytes() == allocated
+
+
+@pytest.mark.parametrize("kept", [0, 10, 3 * TILE])
+def test_memory_of_dropped_rows_of_small_arrays_is_given_back(backend, kept):
+    if backend.name != "cpu":
+        pytest.skip("memory of a device comes from its own allocator")
+    x = np.arange(4 * TILE)
+    for keep in (x < kept, Predicate(lambda v, most: v < most, [x, kept])):
+        (found,) = select([x], keep)
+        memory = found if found.base is None else found.base
+        assert found.nbytes == 8 * kept
+        assert memory.nbytes <= 4 * found.nbytes
 
 
 @pytest.mark.parametrize(

@@ -54,13 +54,14 @@ def test_reprs_are_short_and_literal():
 
 
 def test_options_are_a_key_of_which_nulls_are_no_part():
-    plain, masked = ScanOptions(dtype="f4"), ScanOptions(bitmap(np.zeros(1, np.uint8)), dtype="f4")
+    f4 = np.dtype("f4")
+    plain, masked = ScanOptions(dtype=f4), ScanOptions(bitmap(np.zeros(1, np.uint8)), dtype=f4)
     assert plain == masked
     assert hash(plain) == hash(masked)
-    assert plain.dtype is np.dtype("f4")
+    assert plain.dtype is f4
     assert plain.without_nulls() is plain
     assert masked.without_nulls().nulls is None
-    assert plain != ScanOptions(dtype="f4", exclusive=True) != ScanOptions(dtype="f4", reverse=True)
+    assert plain != ScanOptions(dtype=f4, exclusive=True) != ScanOptions(dtype=f4, reverse=True)
     assert ScanOptions(mark_nulls=True) != ScanOptions() != ScanOptions(axis=0)
     assert ScanOptions().dtype is None
 
