@@ -25,7 +25,7 @@ def test_expanding_as_pandas(backend, df, at, statistic, periods):
 
 
 @given(
-    x=columns(NUMBERS),
+    x=columns(("int64", "bool", "float64", "float32", "Int64")),
     at=cuts(),
     alpha=st.sampled_from([0.1, 0.5, 1.0]),
     adjust=st.booleans(),
