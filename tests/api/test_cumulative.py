@@ -35,6 +35,7 @@ def test_series_as_pandas(backend, x, at, method, skipna):
         same(backend.to_pandas(answer), expected)
 
 
+@two_thirds
 @given(df=frames((*FEW, "timedelta64[ns]")), at=cuts(), method=st.sampled_from(METHODS))
 def test_frames_as_pandas(backend, df, at, method):
     expected = backend.answer(df, lambda frame: getattr(frame, method)())
