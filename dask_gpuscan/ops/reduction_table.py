@@ -157,6 +157,8 @@ class Reduction:
         Whether some libraries answer null for groups without values.
     times, checked_times : Reduction, optional
         What it is of times, and of those of which the library raises for an answer that does not fit.
+    ddof : int, optional
+        Degrees of freedom, of those that take them.
     """
 
     name: str
@@ -171,6 +173,10 @@ class Reduction:
     null_if_none: bool = False
     times: Reduction | None = None
     checked_times: Reduction | None = None
+    ddof: int | None = None
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return (self.name, self.op.token, self.of, self.wide, self.ddof)
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -221,4 +227,6 @@ SPREADS = ("var", "std")
 @lru_cache(maxsize=256)
 def spread(name: str, ddof: int) -> Reduction:
     """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
-    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"), nan_field=1)
+    return Reduction(
+        name, BUILT_IN["welford"], _spread(ddof, name == "std"), nan_field=1, ddof=ddof
+    )
