@@ -18,9 +18,8 @@ PARTITIONS = 12
 
 
 @pytest.mark.slow
-@pytest.mark.cluster
 def test_flights(tmp_path: Path) -> None:
-    options = ["--scheduler", "distributed", "--partitions", str(PARTITIONS), "--check"]
+    options = ["--scheduler", "threads", "--partitions", str(PARTITIONS), "--check"]
     run = subprocess.run(
         [sys.executable, str(SCRIPT), *options, "--output", str(tmp_path / "out")],
         cwd=tmp_path,
