@@ -161,14 +161,17 @@ def signature_of(op: Operator, inputs: Form, dtype: np.dtype | None) -> Signatur
     answer = lowered(op, state)
     scalar_output = not isinstance(answer, types.BaseTuple)
     outputs = dtypes_of(op, "lower", answer)
-    if dtype is not None:
-        if not scalar_output:
-            raise TypeError(f"dtype: {op.name} answers with a tuple, which takes no dtype")
-        outputs = (dtype,)
-    fields = dtypes_of(op, "combine", state)
     accumulates = (
         op.lift is None and op.inputs == 1
     )  # the identity must suit the state, not the input
+    if dtype is not None:
+        if not scalar_output:
+            raise TypeError(f"dtype: {op.name} answers with a tuple, which takes no dtype")
+        cast = inputs[0] if accumulates else outputs[0]
+        if cast.kind == "c" and dtype.kind != "c":
+            raise TypeError(f"dtype={dtype} cannot hold complex numbers, ask for a complex dtype")
+        outputs = (dtype,)
+    fields = dtypes_of(op, "combine", state)
     neutral = op.identity_for(*(fields if accumulates else inputs))
     identity = _as_fields(neutral, fields, scalar_state, f"identity of {op.name}")
     found = Signature(inputs, fields, scalar_state, outputs, scalar_output, identity)

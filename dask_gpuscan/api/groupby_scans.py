@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..frames.messages import FLAG, refuse_flag
-from ..graph.lookback import look_back
+from ..frames.registry import names_of
+from ..graph.lookback import look_back, meta_of
 from ..kernels import BUILT_IN, Operator
 from ..ops.fill import Fill
 from ..ops.groupby_clustered import ClusteredScan
@@ -233,8 +234,9 @@ class GroupByScans(GroupByColumns):
 
     def _numbered(self) -> Any:
         """The same groups, of the same columns and one of row numbers."""
-        columns = self._columns()
         frame, name = with_row_numbers(self._obj)
+        # a series without a name has one in a frame
+        columns = names_of(meta_of(frame))[:1] if self._meta.ndim == 1 else self._columns()
         groups = frame.gpuscan.groupby(
             list(self._by.columns), clustered=self._clustered, dropna=self._dropna
         )

@@ -100,4 +100,5 @@ def with_row_numbers(obj: Any) -> tuple[Any, Any]:
     known, name = names_of(meta_of(frame)), "row_number"
     while name in known:
         name += "_"
-    return frame.assign(**{name: obj.gpuscan.row_number()}), name
+    numbered = frame.assign(**{name: obj.gpuscan.row_number()})
+    return numbered, names_of(meta_of(numbered))[-1]  # a tuple among columns of several levels

@@ -63,10 +63,10 @@ class WindowMethods:
 class Expanding:
     """All rows so far, for each row; see `Gpuscan.expanding`."""
 
-    def __init__(self, run: Callable[[Window], Any], min_periods: int) -> None:
+    def __init__(self, run: Callable[[Window], Any], min_periods: int | None) -> None:
         pd.Series([], dtype=float).expanding(min_periods)  # pandas says what is wrong with it
         self._run = run
-        self._min_periods = int(min_periods)
+        self._min_periods = int(min_periods or 0)
 
     def __repr__(self) -> str:
         return f"<Expanding min_periods={self._min_periods}>"

@@ -11,7 +11,7 @@ import numpy as np
 from .. import kernels
 from ..kernels import Operator, Signature
 from .groups import fields_of
-from .operator_facts import SIGNED_SUM, facts_of
+from .operator_facts import FACTS, PLAIN, SIGNED_SUM
 from .scan import ScanOptions
 
 
@@ -30,28 +30,28 @@ class ArrayScan:
 
     def check(self, arrays: Sequence[Any]) -> Signature:
         """Return the types of the answer; raises what does not fit."""
-        self._initial(arrays)
-        return self._signature(arrays)
+        types = self._signature(arrays)
+        self._initial(arrays, types.outputs[0])
+        return types
 
     def _signature(self, arrays: Sequence[Any]) -> Signature:
         return kernels.signature(self.op, [a.dtype for a in arrays], self.options.dtype)
 
     def _op(self, answer: np.dtype) -> Operator:
         """The operator that scans rows which are in no groups, for answers of a dtype."""
-        found = facts_of(self.op).over_rows if answer.kind in "fc" else None
+        found = FACTS.get(self.op.token, PLAIN).over_rows if answer.kind in "fc" else None
         return found or self.op
 
-    def _initial(self, arrays: Sequence[Any]) -> Any:
+    def _initial(self, arrays: Sequence[Any], answer: np.dtype) -> Any:
         """The user's initial value as a state of the operator, or None."""
-        initial = self.options.initial
+        options, initial = self.options, self.options.initial
         if initial is None:
-            answer = self._signature(arrays).outputs[0]
-            signed = self._op(answer) == SIGNED_SUM
-            return answer.type(0) if signed and self.options.exclusive else None
+            signed = options.exclusive and self._op(answer) == SIGNED_SUM
+            return answer.type(0) if signed else None
         if not all(np.isscalar(part) for part in fields_of(initial)):
             raise TypeError(f"initial must be a scalar or a state, found {initial!r}")
         dtypes = [a.dtype for a in arrays]
-        return kernels.state(self.op, initial, dtypes, self.options.dtype, "initial")
+        return kernels.state(self.op, initial, dtypes, options.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
         arrays, options = _blocks(block), self.options
@@ -66,7 +66,8 @@ class ArrayScan:
 
     def apply(self, block: Any, prefix: Any) -> Any:
         arrays, options = _blocks(block), self.options
-        carry, answer = self._initial(arrays), self._signature(arrays).outputs[0]
+        answer = self._signature(arrays).outputs[0]
+        carry = self._initial(arrays, answer)
         if prefix is not None:
             carry = kernels.carry_in_from(self.op, prefix[1], answer, carry)
         out, _ = kernels.scan(

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import kernels
 from ..frames.keys import Codes, Keys, any_null
 from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
@@ -33,11 +32,11 @@ class Table:
 
 
 def _rows(library: Library, x: Any, positions: Any) -> Any:
-    return x[positions] if kernels.is_array(x) else library.take(x, positions)
+    return x[positions] if isinstance(x, library.xp.ndarray) else library.take(x, positions)
 
 
 def _joined(library: Library, parts: list[Any]) -> Any:
-    if kernels.is_array(parts[0]):
+    if isinstance(parts[0], library.xp.ndarray):
         return library.xp.concatenate(parts)
     return library.concatenate(parts)
 
@@ -139,7 +138,7 @@ class KeyedScan:
         self.carry.check(frame)
 
     def meta(self, frame: Any) -> Any:
-        return self.carry.meta(frame)
+        return self.apply(library_of(frame).no_rows(frame), None)
 
     def aggregate(self, partition: Any) -> Table:
         operations = self._operations

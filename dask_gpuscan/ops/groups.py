@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -312,19 +311,30 @@ class SortedGroups:
 
 def on_states(op: Operator, states: States) -> Operator:
     """Return the operator whose elements are states of another."""
-    number = states[0].dtype
-    if number.kind == "f" and op == product(number):
-        return product(number, states=True)
-    return _on_states(op, tuple(s.dtype for s in states))
+    dtypes = tuple([s.dtype for s in states])
+    found = ON_STATES.get((op.token, dtypes))
+    return _on_states(op, dtypes) if found is None else found
 
 
-@lru_cache(maxsize=256)
+ON_STATES: dict[tuple[str, tuple[np.dtype, ...]], Operator] = {}
+"""What `on_states` has answered, by the operator's token and the dtypes of its states."""
+
+MOST_OPERATORS = 256
+
+
 def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
-    if len(dtypes) == 1:
-        return replace(op, lift=None, inputs=1)
-    # identities that depend on the dtype are those of operators whose state starts with the element
-    identity = op.identity_for(*[dtypes[0]] * op.inputs)
-    return Operator(op.combine, identity, None, op.lower, op.name)
+    if dtypes[0].kind == "f" and op == product(dtypes[0]):
+        found = product(dtypes[0], states=True)
+    elif len(dtypes) == 1:
+        found = replace(op, lift=None, inputs=1)
+    else:
+        # identities that depend on the dtype are those of operators whose state starts with the element
+        identity = op.identity_for(*[dtypes[0]] * op.inputs)
+        found = Operator(op.combine, identity, None, op.lower, op.name)
+    if len(ON_STATES) >= MOST_OPERATORS:
+        ON_STATES.clear()
+    ON_STATES[op.token, dtypes] = found
+    return found
 
 
 def merged(op: Operator, states: States, groups: Groups) -> States:

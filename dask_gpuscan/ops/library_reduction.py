@@ -170,15 +170,17 @@ class NullIfNone:
 
     def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
         reduced, library = self.inner.aggregate(columns, groups), library_of(columns[0])
-        if not groups.is_one and library.missing(columns[0]) is None:
-            # a group has a row, so none is without a value
-            def states() -> States:
-                found = reduced()
-                return (*found, library.xp.ones(len(found[0]), INT64))
 
-            return states
-        counted = _VALUES.aggregate(columns, groups)
-        return lambda: (*reduced(), *counted())
+        def states() -> States:
+            found = (
+                reduced()
+            )  # which tells whether any value was NaN, so that nobody need look for it now
+            if not groups.is_one and library.missing(columns[0]) is None:
+                # a group has a row, so none is without a value
+                return (*found, library.xp.ones(len(found[0]), INT64))
+            return (*found, *_VALUES.aggregate(columns, groups)())
+
+        return states
 
     def combine(self, states: Sequence[States]) -> States:
         reduced = self.inner.combine([s[:-1] for s in states])

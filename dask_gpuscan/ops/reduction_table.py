@@ -121,13 +121,17 @@ def _product(numbers: Any, s: States) -> Any:
     return (kernels.carry_in_from(BUILT_IN["multiply"], s, FLOAT64) if len(s) > 1 else s[0]), None
 
 
-def _spread(ddof: int, root: bool) -> Callable[[Any, States], Any]:
-    def answer(numbers: Any, s: States) -> Any:
-        few = s[0] <= ddof
-        spread = s[2] / numbers.where(few, 1.0, s[0] - ddof)
-        return numbers.sqrt(spread) if root else spread, few
+@dataclass(frozen=True)
+class _Spread:
+    """The variance, or its root."""
 
-    return answer
+    ddof: int
+    root: bool
+
+    def __call__(self, numbers: Any, s: States) -> Any:
+        few = s[0] <= self.ddof
+        spread = s[2] / numbers.where(few, 1.0, s[0] - self.ddof)
+        return numbers.sqrt(spread) if self.root else spread, few
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +161,8 @@ class Reduction:
         Whether some libraries answer null for groups without values.
     times, checked_times : Reduction, optional
         What it is of times, and of those of which the library raises for an answer that does not fit.
+    ddof : int, optional
+        Degrees of freedom, of those that take them.
     """
 
     name: str
@@ -171,6 +177,10 @@ class Reduction:
     null_if_none: bool = False
     times: Reduction | None = None
     checked_times: Reduction | None = None
+    ddof: int | None = None
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return (self.name, self.op.token, self.of, self.wide, self.ddof)
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -221,4 +231,5 @@ SPREADS = ("var", "std")
 @lru_cache(maxsize=256)
 def spread(name: str, ddof: int) -> Reduction:
     """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
-    return Reduction(name, BUILT_IN["welford"], _spread(ddof, name == "std"), nan_field=1)
+    finish = _Spread(ddof, name == "std")
+    return Reduction(name, BUILT_IN["welford"], finish, nan_field=1, ddof=ddof)

@@ -260,6 +260,14 @@ def test_an_integer_dtype_cannot_hold_nulls():
         pd.Series([1], dtype="Int64").gpuscan.cumsum(dtype=complex)
 
 
+def test_a_real_dtype_cannot_hold_complex_numbers():
+    frame = pd.DataFrame({"k": [1, 1], "z": [1j, 2.0]})
+    for ask in (frame.z.gpuscan, frame.gpuscan.groupby("k")):
+        with pytest.raises(TypeError, match="'z': dtype=float64 cannot hold complex numbers"):
+            ask.cumsum(dtype="float64")
+    assert frame.gpuscan.groupby("k").z.cumsum(dtype=complex).tolist() == [1j, 2 + 1j]
+
+
 def test_columns_of_nulls_in_the_first_partitions(backend):
     df = pd.DataFrame({"x": np.arange(20.0), "y": [np.nan] * 9 + list(range(11))})
     lazy = partitioned(backend.frame(df), [0.2, 0.4, 0.6, 0.8]).gpuscan.cumsum()

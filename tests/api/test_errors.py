@@ -55,7 +55,12 @@ def test_bad_options(frame, options, error, message):
 
 @pytest.mark.parametrize(
     ("dtype", "initial"),
-    [("datetime64[ns]", 3), ("timedelta64[ns]", "tomorrow"), ("datetime64[ns]", pd.NaT)],
+    [
+        ("datetime64[ns]", 3),
+        ("datetime64[ns]", 2**70),
+        ("timedelta64[ns]", "tomorrow"),
+        ("datetime64[ns]", pd.NaT),
+    ],
 )
 def test_initial_for_times(dtype, initial):
     x = pd.Series([1, 2]).astype(dtype)

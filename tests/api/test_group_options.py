@@ -1,5 +1,7 @@
 """Options of scans within groups: each group is scanned as if it were the whole frame, whatever the partitions."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -168,6 +170,28 @@ def test_an_operator_may_take_the_rows_position(backend, data, at):
         whole_frame = each[["x"]].gpuscan.scan(argmax, positions=True)
         whole_frame = whole_frame.compute() if hasattr(whole_frame, "compute") else whole_frame
         same(backend.to_pandas(whole_frame).astype("float64"), first_largest(frame.x).rename(None))
+
+
+@pytest.mark.parametrize("name", [None, "x", "row_number"])
+def test_positions_of_a_series_grouped_by_a_level(backend, name):
+    x = pd.Series([1.0, 5.0, 3.0], pd.Index([1, 2, 1], name="k"), name=name)
+    found = backend.frame(x).gpuscan.groupby("k").scan(argmax, positions=True)
+    assert backend.to_pandas(found).tolist() == [0, 1, 2]
+
+
+def test_positions_beside_columns_of_several_levels():
+    frame = pd.DataFrame({("k", ""): [1, 2, 1], ("a", "x"): [1.0, 5.0, 3.0]})
+    for each in (frame, partitioned(frame, [0.5])):
+        found = each.gpuscan.groupby([("k", "")])[[("a", "x")]].scan(argmax, positions=True)
+        found = found.compute() if hasattr(found, "compute") else found
+        assert found.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("method", ["cumsum", "ffill", "var", "std", "sum", "first", "mean"])
+def test_tasks_of_groups_are_pickled(method):
+    groups = partitioned(pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 3.0]}), [0.5]).gpuscan
+    tasks = getattr(groups.groupby("k"), method)().optimize().__dask_graph__()
+    assert set(pickle.loads(pickle.dumps(dict(tasks)))) == set(tasks)
 
 
 def test_rows_in_no_group_are_null(backend):

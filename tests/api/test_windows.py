@@ -134,3 +134,8 @@ def test_bad_arguments():
                 series.gpuscan.expanding().sum()
             with pytest.raises(TypeError, match="column 's'"):
                 series.gpuscan.ewm(alpha=0.5).mean()
+
+
+def test_no_min_periods_as_pandas():
+    x = pd.Series([np.nan, 1.0, 2.0])
+    same(x.gpuscan.expanding(None).sum(), x.expanding(None).sum())

@@ -84,7 +84,7 @@ class PandasSchema:
     def stored_number(self, value: Scalar, dtype: DType) -> int:
         try:
             array = pd.array([value], dtype=dtype)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"initial must be {dtype}, found {value!r}") from None
         layout: Layout | None = layout_of(dtype)
         assert layout is not None
