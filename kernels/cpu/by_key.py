@@ -51,8 +51,6 @@ class Types:
     identity: State
     scalar_state: bool
     state: Form
-    kinds: tuple[type, ...]
-    """The types of the scalars of a state."""
     start: tuple[Any, ...]
     """The fields of the identity."""
     outputs: Form
@@ -195,7 +193,8 @@ def _outs(work: Types, length: int) -> tuple[np.ndarray, ...]:
 def _parts(work: Types, state: State) -> tuple[Any, ...]:
     """The fields of a state that is carried in."""
     parts = state if isinstance(state, tuple) else (state,)
-    if isinstance(state, tuple) != work.scalar_state and tuple(map(type, parts)) == work.kinds:
+    dtypes = tuple([getattr(part, "dtype", ...) for part in parts])
+    if dtypes == work.state and isinstance(state, tuple) != work.scalar_state:
         return parts
     return work.signature.parts(as_state(state, work.signature, "carry_in"))
 
@@ -218,7 +217,6 @@ def _types(
         types_.plain_identity,
         types_.scalar_state,
         types_.state,
-        tuple([d.type for d in types_.state]),
         types_.parts(types_.identity),
         types_.outputs,
         types_.scalar_output,

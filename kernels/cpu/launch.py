@@ -19,7 +19,7 @@ from .engine import States, Tiles, walk_tiles
 from .steps import Output, Source
 from .visitors import record_type
 
-Work = TypeVar("Work")
+T = TypeVar("T")
 
 Kernel = Callable[..., Any]
 """What calls a compiled kernel."""
@@ -31,11 +31,11 @@ PARALLEL = 1 << 18
 has a kernel calls it, and makes arrays by `numpy.empty`, as `outputs.empty` would."""
 
 MOST_WORKS = 4096
-"""Works that are kept at most."""
+"""How many works of a kind are kept: what is known of calls before there are values."""
 
 
-def keep(works: dict[Any, Work], key: Any, work: Work) -> Work:
-    """Keep under `key` what is known before there are values; calls with the same key find it there."""
+def keep(works: dict[Any, T], key: Any, work: T) -> T:
+    """Keep a work under a key, under which calls that differ in no more than values find it."""
     if len(works) >= MOST_WORKS:
         works.clear()
     works[key] = work

@@ -74,8 +74,7 @@ class Work:
     identity: State
     start: Fields
     """The identity as arrays of one item."""
-    kinds: tuple[type, ...]
-    """The types of the scalars of a state."""
+    state: Form
     scalar_state: bool
     outputs: Form
     scalar_output: bool
@@ -157,14 +156,14 @@ def _carries(work: Work, carry_in: State | None, block: Block) -> Fields:
     lines, flipped = block.lines, block.flipped
     if carry_in is None and not lines:
         return tuple([field.copy() for field in work.start])
-    types_ = work.signature
-    state: Any = types_.identity
+    state: Any = work.signature.identity
     if carry_in is not None:
         state = carry_in
-        kinds = tuple(map(type, state)) if isinstance(state, tuple) else (type(state),)
-        if kinds != work.kinds or isinstance(state, tuple) == work.scalar_state:
-            state = as_state(carry_in, types_, "carry_in")
-    each = zip((state,) if work.scalar_state else state, types_.state, strict=True)
+        parts = carry_in if isinstance(carry_in, tuple) else (carry_in,)
+        dtypes = tuple([getattr(part, "dtype", ...) for part in parts])
+        if dtypes != work.state or isinstance(carry_in, tuple) == work.scalar_state:
+            state = as_state(carry_in, work.signature, "carry_in")
+    each = zip((state,) if work.scalar_state else state, work.state, strict=True)
     if not lines:
         return tuple([np.array([part], dtype) for part, dtype in each])
     shape = lines[::-1] if flipped else lines
@@ -250,7 +249,7 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
         tiles,
         types_.plain_identity,
         tuple([np.array([part], dtype) for part, dtype in pairs]),
-        tuple([d.type for d in types_.state]),
+        types_.state,
         types_.scalar_state,
         types_.outputs,
         types_.scalar_output,
