@@ -3,13 +3,14 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo test spills check format docs bench bench-gpu clean
+.PHONY: help demo test fuzz spills check format docs bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo       the example on real flights data (examples/flights_etl.py)'
 	@echo 'make test       all tests, with the doctests of the package and of docs/'
 	@echo 'make spills     every CUDA kernel for every architecture: none may spill registers'
+	@echo 'make fuzz       the tests that draw examples, with ten times as many'
 	@echo 'make check      formatting, lint rules, imports, types'
 	@echo 'make format     apply the formatting and the lint fixes that are safe'
 	@echo 'make docs       the documentation, into docs/_build/html'
@@ -48,6 +49,9 @@ test: .venv/test/ready
 
 spills: .venv/test/ready
 	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -k test_no_spills tests/cuda
+
+fuzz: .venv/test/ready
+	EXAMPLES=$${EXAMPLES:-300} .venv/test/bin/python -m pytest --numprocesses auto --timeout 3600 tests/api tests/frames tests/kernels tests/graph $(PYTEST)
 
 # mypy and import-linter know packages by their folders, so they read a tree of links in which kernels/ stands where it is installed.
 check: .venv/check/ready
