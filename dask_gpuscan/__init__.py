@@ -10,9 +10,9 @@ Examples
 """
 
 from .api.accessor import Gpuscan, register
-from .api.arrays import cummax, cummin, cumprod, cumsum, scan
+from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.run_ends import run_end_decode, run_end_encode
-from .api.runs import rle_decode
+from .api.run_methods import rle_decode
 from .kernels.built_in import (
     add,
     affine,

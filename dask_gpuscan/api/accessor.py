@@ -11,14 +11,14 @@ import dask.dataframe as dd
 import pandas as pd
 from dask.dataframe import extensions
 
-from .filter import FilterMethods
+from .filter_methods import FilterMethods
 from .groupby import GroupMethods
 from .lazy_import import when_imported
-from .rows import RowMethods
-from .runs import RunMethods
-from .scans import ScanMethods
-from .sessions import SessionMethods
-from .windows import WindowMethods
+from .row_methods import RowMethods
+from .run_methods import RunMethods
+from .scan_methods import ScanMethods
+from .session_methods import SessionMethods
+from .window_methods import WindowMethods
 
 
 class Gpuscan(

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ..kernels import BUILT_IN, Operator
-from ..ops.scan import ScanOptions
+from ..ops.column_scan import ScanOptions
 
 
 def check_limit(limit: Any) -> int | None:

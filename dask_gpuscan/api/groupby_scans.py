@@ -9,16 +9,16 @@ from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..graph.lookback import look_back, meta_of
 from ..kernels import BUILT_IN, Operator
+from ..ops.column_scan import Scan, ScanOptions
 from ..ops.fill import Fill
 from ..ops.groupby_clustered import ClusteredScan
 from ..ops.groupby_table import KeyedScan
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
-from ..ops.scan import Scan, ScanOptions
 from .arguments import check_limit, check_operator, checked_options
 from .groupby_columns import GroupByColumns
-from .rows import with_row_numbers
-from .windows import Ewm, Expanding
+from .row_methods import with_row_numbers
+from .window_methods import Ewm, Expanding
 
 
 class GroupByScans(GroupByColumns):

@@ -10,10 +10,10 @@ from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
+from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
-from ..ops.scan import Scan, ScanOptions
 from .arguments import check_operator, checked_options
-from .rows import with_row_numbers
+from .row_methods import with_row_numbers
 
 
 class ScanMethods:

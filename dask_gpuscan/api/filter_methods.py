@@ -11,7 +11,7 @@ from dask.dataframe.utils import meta_nonempty
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
-from ..graph.filter import filtered, split
+from ..graph.filter_expressions import filtered, split
 from ..graph.lookback import Collection
 from ..graph.rebalance import rebalanced
 from ..ops.filter import Predicate, filter_rows, split_rows

@@ -17,8 +17,8 @@ from .. import kernels
 from ..graph.lookback import look_back, over_blocks
 from ..kernels import BUILT_IN, Operator
 from ..ops.array_scan import ArrayScan
+from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
-from ..ops.scan import Scan, ScanOptions
 from .arguments import check_dtype
 
 
