@@ -117,12 +117,12 @@ def test_expanding_groups(backend, data, at, statistic, min_periods):
 @given(
     data=grouped(("float64", "int64")),
     at=cuts(),
-    adjust=st.booleans(),
-    ignore_na=st.booleans(),
+    weights=st.sampled_from([(True, False), (False, True)]),  # the others are tested ungrouped
     min_periods=st.integers(0, 3),
 )
-def test_ewm_of_groups(backend, data, at, adjust, ignore_na, min_periods):
+def test_ewm_of_groups(backend, data, at, weights, min_periods):
     frame, clustered = data
+    adjust, ignore_na = weights
     options = {"alpha": 0.4, "adjust": adjust, "ignore_na": ignore_na, "min_periods": min_periods}
 
     def alone(x):
