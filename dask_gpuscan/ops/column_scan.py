@@ -6,7 +6,7 @@ them, whether there was a value and whether there was a null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -24,6 +24,7 @@ from .groups import (
     AdjacentGroups,
     Groups,
     OneGroup,
+    ReducibleGroups,
     States,
     fields_of,
     folded,
@@ -87,6 +88,13 @@ class Scan:
     def reverse(self) -> bool:
         return self.options.reverse
 
+    def of_column(self, name: Hashable) -> Scan:
+        """Return the scan of one column, which need not have its name when it is scanned."""
+        initial = self.options.initial
+        if not isinstance(initial, dict):
+            return self
+        return replace(self, options=replace(self.options, initial=initial.get(name)))
+
     def dtype(self, columns: Sequence[Any]) -> Any:
         try:
             plan = self._plan(columns)
@@ -127,7 +135,7 @@ class Scan:
         options = self.options
         return options.exclusive and self.op.null_identity and options.initial is None
 
-    def _extra(self, missing: Any, count: int, groups: Groups) -> States:
+    def _extra(self, missing: Any, count: int, groups: ReducibleGroups) -> States:
         """Whether groups have a value, and whether they have a null, if that is asked."""
         extra: list[Any] = []
         for needed, of_values in ((self._needs_seen(), True), (not self.options.skipna, False)):
@@ -148,12 +156,9 @@ class Scan:
         seen = rest.pop() if self._needs_seen() else None
         return tuple(rest), seen, null
 
-    def _any_of(self, states: Sequence[States]) -> States:
-        return tuple(np.bool_(any(each)) for each in zip(*states, strict=True))
-
     # --- what groups hand on ----------------------------------------------------------------------
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         plan = self._plan(columns)
         library, views = plan.library, _views(plan, columns)
         if not groups.is_one:
@@ -177,7 +182,9 @@ class Scan:
 
         return states
 
-    def _reduce(self, plan: ScanPlan, inputs: Inputs, groups: Groups) -> Callable[[], States]:
+    def _reduce(
+        self, plan: ScanPlan, inputs: Inputs, groups: ReducibleGroups
+    ) -> Callable[[], States]:
         answer = plan.kernel_dtype
         op, values = plan.op, inputs.values
         dtype: np.dtype | None = answer
@@ -191,9 +198,9 @@ class Scan:
         parts = [self._split(s)[0] for s in states]
         op = self._combining(parts[0])
         extra = [s[len(parts[0]) :] for s in states]
-        return (*folded(op, parts), *self._any_of(extra))
+        return (*folded(op, parts), *(np.bool_(any(each)) for each in zip(*extra, strict=True)))
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         parts, *_ = self._split(states)
         extra = states[len(parts) :]
         found = merged(self._combining(parts), parts, groups)
@@ -296,7 +303,7 @@ class Scan:
             return lambda: (inputs, out, state)
 
         inputs, out, _ = plan.library.assume_no_nan(
-            views, scan, lambda found: bool(np.isnan(state_of(fields_of(found[2])[:1])))
+            views, scan, lambda found: bool(np.isnan(fields_of(found[2])[0]))
         )()
         missing: Any = None
         if plan.has_nulls and not options.skipna:

@@ -1,8 +1,4 @@
-"""From columns to frames: a carry over a whole partition is a column operation done on each column.
-
-What is done to one column is the business of the operation (`scans`, `fills`, `windows`). `run` sees to it that all
-partitions have the same columns, whatever the carry. This module must never know a graph.
-"""
+"""From columns to frames: an operation on columns as a carry, done on each column or on all of them together."""
 
 from __future__ import annotations
 
@@ -52,9 +48,8 @@ class FrameCarry:
     def aggregate(self, partition: Any) -> tuple[States, ...]:
         inputs, one = self.inputs(partition), BACKWARD if self.reverse else FORWARD
         with library_of(partition).reading(partition):
-            begun = [
-                self.operation.aggregate(c, one) for c in inputs
-            ]  # so that one wait does for all
+            # all are begun before one is waited for
+            begun = [self.operation.aggregate(c, one) for c in inputs]
             return tuple([wait() for wait in begun])
 
     def combine(self, aggregates: Sequence[tuple[States, ...]]) -> tuple[States, ...]:

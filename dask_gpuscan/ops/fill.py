@@ -17,7 +17,7 @@ from .. import kernels
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
-from .groups import INT64, Groups, States
+from .groups import INT64, Groups, ReducibleGroups, States
 from .row_number import places
 
 LAST_NUMBER = Operator(lambda a, b: a if b != b else b, np.nan, name="last-number", inputs=1)
@@ -56,7 +56,7 @@ class Fill:
 
     # --- what is handed on ------------------------------------------------------------------------
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         column = columns[0]
         library, count = library_of(column), len(column)
         if groups.is_one:
@@ -83,7 +83,7 @@ class Fill:
                 return value, True, since
         return None, False, since
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         values, seen, since = states
         rows = library.xp.where(seen, library.xp.arange(len(seen), dtype=INT64), -1)
         (at,) = groups.reduce(_LARGEST, rows)()

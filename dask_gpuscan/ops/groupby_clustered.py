@@ -35,11 +35,9 @@ class Clustered(OpenRuns):
 
     def order(self, partition: Any) -> Any:
         """Return the rows of a partition in the order of their keys, as positions; None if they are."""
-        if not self.sorts or library_of(partition).is_sorted(
-            library_of(partition).index(partition)
-        ):
-            return None
-        return library_of(partition).argsort_index(library_of(partition).index(partition))
+        library = library_of(partition)
+        index = library.index(partition)
+        return library.argsort_index(index) if self.sorts and not library.is_sorted(index) else None
 
     def aggregate(self, partition: Any) -> Open:
         order = self.order(partition)
@@ -109,7 +107,7 @@ class ClusteredReduce(Clustered):
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
         order = self.order(partition)
-        partition = partition if order is None else library_of(partition).rows(partition, order)
+        partition = partition if order is None else library.rows(partition, order)
         with library.reading(partition):
             series = self.by.series(partition)
             keys = key_arrays(series)
@@ -124,14 +122,17 @@ class ClusteredReduce(Clustered):
                 operation.finalize_runs(columns, states, runs, before)
                 for (operation, columns, states), before in zip(found, carried, strict=True)
             ]
-            key = runs.keys()
-            if self.dropna:
-                null = any_null([library.as_column(a) for a in key])
-                if null is not None:
-                    positions = library.xp.flatnonzero(~null)
-                    key = [library.take(a, positions) for a in key]
-                    arrays = [library.take(a, positions) for a in arrays]
-            return self.build(partition, arrays, library.key_index(key, self.by.columns))
+            return self.by_key(partition, runs.keys(), arrays)
+
+    def by_key(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
+        """Make the keys of groups and their answers the result, without null keys if these are left out."""
+        library = library_of(frame)
+        null = any_null([library.as_column(a) for a in keys]) if self.dropna else None
+        if null is not None:
+            positions = library.xp.flatnonzero(~null)
+            keys = [library.take(a, positions) for a in keys]
+            arrays = [library.take(a, positions) for a in arrays]
+        return self.build(frame, arrays, library.key_index(keys, self.by.columns))
 
 
 @dataclass(frozen=True)
@@ -173,4 +174,4 @@ class ClusteredScan(Clustered):
                 columns = self.columns(partition, part)
                 array = part.operation.apply(columns, groups, before)
                 arrays.append(self.in_groups(library, array, null))
-            return self.build(partition, arrays, library_of(partition).index(partition))
+            return self.build(partition, arrays, library.index(partition))

@@ -16,8 +16,8 @@ from ..frames.keys import Codes, Keys, any_null
 from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from .groupby_clustered import Clustered, ClusteredReduce, ClusteredScan
-from .groups import AdjacentGroups, CodedGroups, Groups, SortedGroups, States
-from .operation import GroupOperation, GroupReduction, GroupScan, Part
+from .groups import AdjacentGroups, CodedGroups, Groups, SortedGroups
+from .operation import GroupOperation, GroupReduction, GroupScan
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def table(
             groups, rows = CodedGroups(_coded(library, arrays)), partition
         else:
             order, keys = _sorted(library, arrays)
-            groups, rows = AdjacentGroups(keys), library_of(partition).rows(partition, order)
+            groups, rows = AdjacentGroups(keys), library.rows(partition, order)
         parts = zip(carry.parts, operations, strict=True)
         begun = [o.aggregate(carry.columns(rows, p), groups) for p, o in parts]
         states = [wait() for wait in begun]
@@ -124,11 +124,9 @@ class KeyedScan:
 
     def _met(self, partition: Any) -> Any:
         """The rows in the order in which they are met."""
-        return (
-            library_of(partition).rows(partition, slice(None, None, -1))
-            if self.reverse
-            else partition
-        )
+        if not self.reverse:
+            return partition
+        return library_of(partition).rows(partition, slice(None, None, -1))
 
     @property
     def _operations(self) -> list[GroupScan]:
@@ -160,49 +158,29 @@ class KeyedScan:
                 arrays = [library.concatenate([a, b]) for a, b in pairs]
                 before = len(arrays[0]) - len(met)
             null = any_null(series) if self.carry.dropna else None
-            scan = self._scanned
+            groups: Groups
+            alone = False  # whether the groups of all rows had none before, and rows are sorted
             if _scans_by_code(library, self._operations):
                 codes = _coded(library, arrays)  # those of groups before are the first
-                groups: Groups = CodedGroups(Codes(codes.array[before:], codes.groups))
+                groups = CodedGroups(Codes(codes.array[before:], codes.groups))
             else:
                 order, keys = _sorted(library, arrays)
                 back = library.xp.argsort(order, kind="stable")[before:]
                 groups = SortedGroups(library.xp, keys, order, back, before)
-                if prefix is None:
-                    scan = self._scanned_alone
+                alone = prefix is None
             states = [None] * len(self.carry.parts) if prefix is None else prefix.states
-            found = [
-                self.carry.in_groups(
-                    library, scan(library, part, self.carry.columns(met, part), groups, prior), null
-                )
-                for part, prior in zip(self.carry.parts, states, strict=True)
-            ]
-            return self._met(self.carry.build(met, found, library_of(met).index(met)))
-
-    @staticmethod
-    def _scanned(
-        library: Library,
-        part: Part[GroupScan],
-        columns: list[Any],
-        groups: Groups,
-        prior: States | None,
-    ) -> Any:
-        return part.operation.apply(columns, groups, prior)
-
-    @staticmethod
-    def _scanned_alone(
-        library: Library,
-        part: Part[GroupScan],
-        columns: list[Any],
-        groups: Groups,
-        prior: States | None,
-    ) -> Any:
-        """Scan rows of groups that had none before: they are sorted, and the answers brought back."""
-        assert isinstance(groups, SortedGroups)
-        rows = [library.as_column(library.take(library.array(c), groups.order)) for c in columns]
-        return library.take(
-            part.operation.apply(rows, AdjacentGroups(groups.keys), None), groups.back
-        )
+            found = []
+            for part, prior in zip(self.carry.parts, states, strict=True):
+                columns = self.carry.columns(met, part)
+                if alone:
+                    taken = [library.take(library.array(c), order) for c in columns]
+                    rows = [library.as_column(array) for array in taken]
+                    array = part.operation.apply(rows, AdjacentGroups(keys), None)
+                    array = library.take(array, back)
+                else:
+                    array = part.operation.apply(columns, groups, prior)
+                found.append(self.carry.in_groups(library, array, null))
+            return self._met(self.carry.build(met, found, library.index(met)))
 
 
 # --- reductions --------------------------------------------------------------------------------------
@@ -244,15 +222,7 @@ class KeyedReduce:
     def finish(self, tables: Sequence[Table], frame: Any) -> Any:
         """Return the answers of all keys."""
         carry, found = self.carry, self.merge(tables)
-        library, keys = found.library, found.keys
+        library = found.library
         pairs = zip(carry.parts, found.states, strict=True)
         arrays = [p.operation.finalize(carry.columns(frame, p), states) for p, states in pairs]
-        if carry.dropna:
-            null = any_null([library.as_column(a) for a in keys])
-            if null is not None:
-                positions = library.xp.flatnonzero(~null)
-                keys = [library.take(a, positions) for a in keys]
-                arrays = [library.take(a, positions) for a in arrays]
-        return library.sort_by_index(
-            carry.build(frame, arrays, library.key_index(keys, carry.by.columns))
-        )
+        return library.sort_by_index(carry.by_key(frame, found.keys, arrays))

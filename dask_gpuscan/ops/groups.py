@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes, Keys
 from ..kernels import BUILT_IN, Nulls, Operator
+from ..kernels.kept import keep
 from ..kernels.product import product
 
 INT64 = np.dtype(np.int64)
@@ -38,36 +39,44 @@ def state_of(fields: States) -> Any:
     return fields if len(fields) > 1 else fields[0]
 
 
-class Groups(Protocol):
+class ScanArguments(TypedDict, total=False):
+    """What a scan within groups takes beside its operator and values; see `kernels.scan`."""
+
+    nulls: Nulls
+    exclusive: bool
+    carry_in: Any
+    """The state, or the states, that groups had before."""
+    dtype: np.dtype | None
+
+
+class Groups:
     """Rows in groups."""
 
-    is_one: bool
+    is_one = False
     """Whether all rows are one group."""
-    reverse: bool
+    reverse = False
     """Whether rows are met from the last to the first."""
 
-    def scan(
-        self,
-        op: Operator,
-        values: Any,
-        *,
-        nulls: Nulls = None,
-        exclusive: bool = False,
-        carry_in: Any = None,
-        dtype: Any = None,
-    ) -> Any:
-        """Scan within groups; `carry_in` is the state, or the states, that groups had before."""
+    def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
+        """Scan within groups."""
+        raise NotImplementedError
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        """Tell for each row whether a flag of its group was set up to it; None if none is in any row."""
+        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
+
+
+class ReducibleGroups(Groups):
+    """Rows in groups of which each can be reduced."""
 
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
     ) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""
-
-    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
-        """Tell for each row whether a flag of its group was set up to it; None if none is in any row."""
+        raise NotImplementedError
 
 
-class OneGroup:
+class OneGroup(ReducibleGroups):
     """All rows are one group."""
 
     is_one = True
@@ -75,26 +84,8 @@ class OneGroup:
     def __init__(self, reverse: bool = False) -> None:
         self.reverse = reverse
 
-    def scan(
-        self,
-        op: Operator,
-        values: Any,
-        *,
-        nulls: Nulls = None,
-        exclusive: bool = False,
-        carry_in: Any = None,
-        dtype: Any = None,
-    ) -> Any:
-        out, _ = kernels.scan(
-            op,
-            values,
-            nulls=nulls,
-            exclusive=exclusive,
-            reverse=self.reverse,
-            carry_in=carry_in,
-            dtype=dtype,
-            carry_out=False,
-        )
+    def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
+        out, _ = kernels.scan(op, values, reverse=self.reverse, carry_out=False, **options)
         return out
 
     def reduce(
@@ -121,10 +112,8 @@ FORWARD, BACKWARD = OneGroup(), OneGroup(reverse=True)
 """All rows, met from the first or from the last."""
 
 
-class AdjacentGroups:
+class AdjacentGroups(ReducibleGroups):
     """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
-
-    is_one = False
 
     def __init__(self, keys: Keys, continues: bool = False, reverse: bool = False) -> None:
         self.keys = keys
@@ -144,25 +133,19 @@ class AdjacentGroups:
         op: Operator,
         values: Any,
         *,
-        nulls: Nulls = None,
-        exclusive: bool = False,
-        carry_in: Any = None,
-        dtype: Any = None,
         saw_null: Any = None,
+        **options: Unpack[ScanArguments],
     ) -> Any:
         out, _ = kernels.scan_by_key(
             op,
             self.keys.arrays,
             values,
             key_nulls=self.keys.nulls,
-            nulls=nulls,
-            exclusive=exclusive,
             reverse=self.reverse,
-            carry_in=carry_in,
             continues=self.continues,
-            dtype=dtype,
             saw_null=saw_null,
             carry_out=False,
+            **options,
         )
         return out
 
@@ -182,39 +165,16 @@ class AdjacentGroups:
             self._starts = starts
         return lambda: fields_of(states)
 
-    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
-        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
 
-
-class CodedGroups:
+class CodedGroups(ReducibleGroups):
     """Each row has the code of its group; the groups with the first codes may have had rows before."""
-
-    is_one = reverse = False
 
     def __init__(self, codes: Codes) -> None:
         self.codes = codes
 
-    def scan(
-        self,
-        op: Operator,
-        values: Any,
-        *,
-        nulls: Nulls = None,
-        exclusive: bool = False,
-        carry_in: Any = None,
-        dtype: Any = None,
-    ) -> Any:
+    def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
         codes = self.codes
-        out, _ = kernels.scan_by_code(
-            op,
-            codes.array,
-            values,
-            codes.groups,
-            nulls=nulls,
-            exclusive=exclusive,
-            carry_in=carry_in,
-            dtype=dtype,
-        )
+        out, _ = kernels.scan_by_code(op, codes.array, values, codes.groups, **options)
         return out
 
     def reduce(
@@ -226,9 +186,6 @@ class CodedGroups:
         )
         return lambda: fields_of(states)
 
-    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
-        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
-
     @property
     def first_rows(self) -> np.ndarray:
         """The row in which each code is met first."""
@@ -237,7 +194,7 @@ class CodedGroups:
         return first
 
 
-class SortedGroups:
+class SortedGroups(Groups):
     """Rows in any order that are brought together with what their groups had before, scanned, and brought back.
 
     Parameters
@@ -252,8 +209,6 @@ class SortedGroups:
         How many groups had rows before.
     """
 
-    is_one = reverse = False
-
     def __init__(self, xp: Any, keys: Keys, order: Any, back: Any, before: int) -> None:
         self.xp = xp
         self.keys, self.order, self.back, self.before = keys, order, back, before
@@ -262,19 +217,11 @@ class SortedGroups:
         """Return the state of each group before its rows, equal keys being adjacent."""
         return self.xp.concatenate([states, values])[self.order]
 
-    def scan(
-        self,
-        op: Operator,
-        values: Any,
-        *,
-        nulls: Nulls = None,
-        exclusive: bool = False,
-        carry_in: Any = None,
-        dtype: Any = None,
-    ) -> Any:
+    def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
+        carry_in, dtype = options.get("carry_in"), options.get("dtype")
         rows = self.xp.arange(len(self.back), dtype=INT64)
         _, states = kernels.reduce_by_key(
-            op, [rows], values, nulls=nulls, dtype=dtype, starts=False
+            op, [rows], values, nulls=options.get("nulls"), dtype=dtype, starts=False
         )
         lifted = fields_of(states)
         if carry_in is None:
@@ -290,20 +237,12 @@ class SortedGroups:
             on_states(op, both),
             self.keys.arrays,
             state_of(both),
-            exclusive=exclusive,
+            exclusive=options.get("exclusive", False),
             dtype=dtype if len(both) == 1 else None,
             carry_out=False,
         )
         out = out[self.back]
         return out if dtype is None else out.astype(dtype, copy=False)
-
-    def reduce(
-        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
-    ) -> Callable[[], States]:
-        raise NotImplementedError  # groups are reduced before anything is known of those before
-
-    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
-        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
 
 
 # --- states ------------------------------------------------------------------------------------------
@@ -319,8 +258,6 @@ def on_states(op: Operator, states: States) -> Operator:
 ON_STATES: dict[tuple[str, tuple[np.dtype, ...]], Operator] = {}
 """What `on_states` has answered, by the operator's token and the dtypes of its states."""
 
-MOST_OPERATORS = 256
-
 
 def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
     if dtypes[0].kind == "f" and op == product(dtypes[0]):
@@ -331,13 +268,10 @@ def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
         # identities that depend on the dtype are those of operators whose state starts with the element
         identity = op.identity_for(*[dtypes[0]] * op.inputs)
         found = Operator(op.combine, identity, None, op.lower, op.name)
-    if len(ON_STATES) >= MOST_OPERATORS:
-        ON_STATES.clear()
-    ON_STATES[op.token, dtypes] = found
-    return found
+    return keep(ON_STATES, (op.token, dtypes), found)
 
 
-def merged(op: Operator, states: States, groups: Groups) -> States:
+def merged(op: Operator, states: States, groups: ReducibleGroups) -> States:
     """Reduce the states of each group to one."""
     return groups.reduce(on_states(op, states), state_of(states))()
 

@@ -15,7 +15,7 @@ from ..frames.keys import Keys
 from ..frames.messages import column_title
 from ..frames.protocol import Library
 from ..frames.registry import library_of
-from .groups import INT64, AdjacentGroups, CodedGroups, Groups, States
+from .groups import INT64, AdjacentGroups, CodedGroups, ReducibleGroups, States
 from .reduce import ReduceColumn, in_kernels
 from .reduction_table import COUNT, REDUCTIONS, Reduction
 from .runs import Runs
@@ -45,7 +45,7 @@ class _ArrayReduction:
     def name(self) -> str:
         return self.reduction.name
 
-    def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
+    def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
         """Return the value of each group."""
         raise NotImplementedError
 
@@ -53,7 +53,7 @@ class _ArrayReduction:
         """Return the value of all rows."""
         raise NotImplementedError
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         found = self._reduce_one(columns) if groups.is_one else self._reduce(columns, groups)
         return lambda: (found,)
 
@@ -62,7 +62,7 @@ class _ArrayReduction:
         array = library.concatenate([s.array for (s,) in states])
         return (self._reduce_one([library.as_column(array)]),)
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return (self._reduce([library.as_column(states[0])], groups),)
 
     def finalize_runs(
@@ -88,7 +88,7 @@ class FirstLastReduction(_ArrayReduction):
     def dtype(self, columns: Sequence[Any]) -> Any:
         return columns[0].dtype
 
-    def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
+    def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
         library = library_of(columns[0])
         rows = library.xp.arange(len(columns[0]), dtype=INT64)
         nulls = kernels.byte_mask(~library.valid(columns[0]))
@@ -117,7 +117,7 @@ class LibraryReduction(_ArrayReduction):
         except TypeError as error:
             raise TypeError(f"{self.name} of {column_title(columns[0])}: {error}") from error
 
-    def _reduce(self, columns: Sequence[Any], groups: Groups) -> Any:
+    def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
         """Return the value of each group, null where it has none."""
         library = library_of(columns[0])
         codes = _codes_of(library, groups)
@@ -139,7 +139,7 @@ class LibraryReduction(_ArrayReduction):
         return library.group_reduce(self.name, values, library.xp.arange(len(values), dtype=INT64))
 
 
-def _codes_of(library: Library, groups: Groups) -> Any:
+def _codes_of(library: Library, groups: ReducibleGroups) -> Any:
     """The number of each row's group."""
     if isinstance(groups, CodedGroups):
         return groups.codes.array
@@ -168,7 +168,7 @@ class NullIfNone:
     def dtype(self, columns: Sequence[Any]) -> Any:
         return self.inner.dtype(columns)
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         reduced, library = self.inner.aggregate(columns, groups), library_of(columns[0])
 
         def states() -> States:
@@ -186,7 +186,7 @@ class NullIfNone:
         reduced = self.inner.combine([s[:-1] for s in states])
         return (*reduced, *_VALUES.combine([s[-1:] for s in states]))
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         reduced = self.inner.merge(library, states[:-1], groups)
         return (*reduced, *_VALUES.merge(library, states[-1:], groups))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..frames.protocol import Library
-from .groups import Groups, States
+from .groups import Groups, ReducibleGroups, States
 from .runs import Runs
 
 
@@ -17,13 +17,13 @@ class GroupOperation(Protocol):
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises what the user should see before anything is computed."""
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""
 
     def combine(self, states: Sequence[States]) -> States:
         """States of neighbouring parts of one group, on the host, as one."""
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         """Arrays of states, of which those of equal keys become one."""
 
 

@@ -14,7 +14,7 @@ from ..frames.messages import column_title
 from ..frames.protocol import DType, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
-from .groups import INT64, Groups, States, fields_of, folded, merged, on_states
+from .groups import INT64, ReducibleGroups, States, fields_of, folded, merged, on_states
 from .operator_facts import FACTS, PLAIN
 from .overflow import refuse
 from .reduction_table import REDUCTIONS, Reduction, seeing
@@ -94,7 +94,7 @@ class ReduceColumn:
             return op, values, view.nulls, dtype
         return op, view.values, view.nulls, None
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         if groups.is_one and self._counts_all(columns):
             return lambda: (INT64.type(len(columns[0])),)
         values = self.reduction.of == "values"
@@ -114,7 +114,7 @@ class ReduceColumn:
         )
 
     def _reduce(
-        self, columns: Sequence[Any], views: list[View], groups: Groups
+        self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
     ) -> Callable[[], States]:
         op, values, nulls, dtype = self._inputs(columns, views)
         if not groups.is_one:
@@ -132,7 +132,7 @@ class ReduceColumn:
     def combine(self, states: Sequence[States]) -> States:
         return folded(self._carries(states[0]), list(states))
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return merged(self._carries(states), states, groups)
 
     def _carries(self, states: States) -> Operator:

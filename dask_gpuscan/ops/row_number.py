@@ -11,7 +11,7 @@ import numpy as np
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN
-from .groups import INT64, Groups, States, merged
+from .groups import INT64, Groups, ReducibleGroups, States, merged
 
 _ADD = BUILT_IN["add"]
 
@@ -27,7 +27,7 @@ class CountRows:
     def dtype(self, columns: Sequence[Any]) -> Any:
         return INT64
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         count = len(columns[0])
         if groups.is_one:
             return lambda: (count,)
@@ -36,7 +36,7 @@ class CountRows:
     def combine(self, states: Sequence[States]) -> States:
         return (sum(count for (count,) in states),)
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return merged(_ADD, states, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from .. import kernels
 from ..frames.protocol import DType, Layout, Library
 from ..kernels import Operator
+from ..kernels.kept import keep
 from .operator_facts import SIGNED_SUM, OperatorFacts, facts_of
 
 FLOAT64 = np.dtype(np.float64)
@@ -48,8 +49,6 @@ class ScanPlan:
 
 PLANS: dict[Any, ScanPlan] = {}
 """Plans that have been made, by the library, the operator's token and what else `scan_plan` takes."""
-
-MOST_PLANS = 4096
 
 
 def scan_plan(
@@ -157,10 +156,7 @@ def scan_plan(
         and library.raises_on_overflow(result),
         starts_at_zero=answers == SIGNED_SUM,
     )
-    if len(PLANS) >= MOST_PLANS:
-        PLANS.clear()
-    PLANS[library, op.token, dtypes, asked, in_groups, null_keys] = found
-    return found
+    return keep(PLANS, (library, op.token, dtypes, asked, in_groups, null_keys), found)
 
 
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:

@@ -18,7 +18,7 @@ from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
 from ..kernels.selection import counter_of
-from .groups import INT64, AdjacentGroups, Groups, OneGroup, SortedGroups, States
+from .groups import INT64, AdjacentGroups, Groups, OneGroup, ReducibleGroups, SortedGroups, States
 
 NUMBER = "session"
 """Name of the session numbers."""
@@ -61,7 +61,7 @@ class CountGaps:
     def dtype(self, columns: Sequence[Any]) -> Any:
         return INT64
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         times = _times(columns[0])
         if isinstance(groups, AdjacentGroups):
             found = _reduced(
@@ -85,7 +85,7 @@ class CountGaps:
                 found = first, end, so_far + gaps + self._is_wide(last, begin)
         return found
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         assert isinstance(groups, AdjacentGroups)
         begins, ends, gaps = states
         return _reduced(

@@ -18,7 +18,7 @@ from ..frames.messages import column_title
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator, is_array
-from .groups import Groups, States, fields_of, folded, merged, state_of
+from .groups import Groups, ReducibleGroups, States, fields_of, folded, merged, state_of
 
 _ADD = BUILT_IN["add"]
 
@@ -239,7 +239,7 @@ class Window:
         values = fields_of(inputs)[0]
         return (np.isfinite(values) | self.every_row).astype(np.int64)
 
-    def aggregate(self, columns: Sequence[Any], groups: Groups) -> Callable[[], States]:
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         inputs = self._inputs(columns[0])
         read = groups.reduce(self.op, inputs)
         if groups.is_one:
@@ -251,7 +251,7 @@ class Window:
         observed = sum(s[-1] for s in states)
         return (*folded(self.op, [s[:-1] for s in states]), observed)
 
-    def merge(self, library: Library, states: States, groups: Groups) -> States:
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         return (*merged(self.op, states[:-1], groups), *merged(_ADD, states[-1:], groups))
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:

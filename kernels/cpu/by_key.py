@@ -9,6 +9,7 @@ from numba.core import types
 
 from ..counted_segments import counted_segments
 from ..inference import Form
+from ..kept import keep
 from ..nulls import InBand, missing_in_band
 from ..operator_calls import as_constant_as
 from ..operators import Operator
@@ -25,7 +26,6 @@ from .launch import (
     arrays_type,
     entry,
     is_sequential,
-    keep,
     null_values,
     output_type,
     outside,

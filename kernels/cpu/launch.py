@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
@@ -19,8 +19,6 @@ from .engine import States, Tiles, walk_tiles
 from .steps import Output, Source
 from .visitors import record_type
 
-T = TypeVar("T")
-
 Kernel = Callable[..., Any]
 """What calls a compiled kernel."""
 
@@ -29,17 +27,6 @@ WORD = np.dtype(np.int64)
 PARALLEL = 1 << 18
 """Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds. For fewer, whoever
 has a kernel calls it, and makes arrays by `numpy.empty`, as `outputs.empty` would."""
-
-MOST_WORKS = 4096
-"""How many works of a kind are kept: what is known of calls before there are values."""
-
-
-def keep(works: dict[Any, T], key: Any, work: T) -> T:
-    """Keep a work under a key, under which calls that differ in no more than values find it."""
-    if len(works) >= MOST_WORKS:
-        works.clear()
-    works[key] = work
-    return work
 
 
 def types_of(op: Operator, dtypes: Form, dtype: np.dtype | None) -> Signature:

@@ -17,6 +17,7 @@ from numba.core import types
 
 from ..inference import Form
 from ..jit import OPTIONS
+from ..kept import keep
 from ..nulls import Mask, Nulls
 from ..operator_calls import combine, operator_type
 from ..operators import Operator
@@ -31,7 +32,6 @@ from .launch import (
     arrays_type,
     entry,
     is_sequential,
-    keep,
     null_values,
     output_type,
     outside,

@@ -15,6 +15,7 @@ import numpy as np
 from numba.core import types
 
 from ..inference import Form, lifted
+from ..kept import keep
 from ..nulls import Mask, Nulls
 from ..operator_calls import operator_type
 from ..operators import Operator
@@ -27,7 +28,6 @@ from .launch import (
     Kernel,
     array_type,
     joined_type,
-    keep,
     nulls_type,
     outside,
     run_team,
