@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..frames.messages import FLAG, refuse_flag
@@ -41,7 +42,11 @@ class GroupByScans(GroupByColumns):
     def _scan_columns(self, operation: GroupScan, numeric_only: bool = False) -> Any:
         if not isinstance(numeric_only, FLAG):
             refuse_flag("numeric_only", numeric_only)
-        parts = [Part(n, (n,), operation) for n in self._columns(numeric_only)]
+        names = self._columns(numeric_only)
+        if isinstance(operation, Scan):
+            parts = [Part[GroupScan](n, (n,), operation.of_column(n)) for n in names]
+        else:
+            parts = [Part(n, (n,), operation) for n in names]
         return self._scan(operation.label, parts, self._as_series)
 
     def _cumulate(self, label: str, op: str, options: ScanOptions, numeric_only: bool) -> Any:
@@ -230,6 +235,8 @@ class GroupByScans(GroupByColumns):
         options = checked_options(options, self._columns())
         operation = Scan(f"scan-{op.name}", op, options, in_groups=True)
         parts, joint = self._op_parts(op, operation)
+        if not joint:
+            parts = [replace(p, operation=operation.of_column(p.name)) for p in parts]
         return self._scan(operation.label, parts, joint or self._as_series)
 
     def _numbered(self) -> Any:

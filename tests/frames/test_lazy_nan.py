@@ -82,6 +82,7 @@ METHODS = {
     "clustered sum": lambda g: g.gpuscan.groupby("k", clustered=True).sum(),
     "clustered max": lambda g: g.gpuscan.groupby("k", clustered=True).max(),
     "clustered mean": lambda g: g.gpuscan.groupby("k", clustered=True).mean(),
+    "initial by name": lambda g: g.gpuscan.groupby("k").cumsum(initial={"x": 5}),
     "ffill": lambda g: g[["x"]].gpuscan.ffill(),
 }
 EXPECTED = {
@@ -93,6 +94,7 @@ EXPECTED = {
     "clustered sum": lambda df: df.groupby("k").sum(),
     "clustered max": lambda df: df.groupby("k").max(),
     "clustered mean": lambda df: df.groupby("k").mean(),
+    "initial by name": lambda df: df.groupby("k").cumsum() + 5,
     "ffill": lambda df: df[["x"]].ffill(),
 }
 
