@@ -33,6 +33,8 @@ from .scan import (
 )
 from .selection import Predicate
 from .signature import Signature, signature, state
+from .sort import argsort, segmented_sort, sort, sort_pairs
+from .sort_key import SortKey
 
 __all__ = [
     "BUILT_IN",
@@ -46,8 +48,10 @@ __all__ = [
     "Predicate",
     "ScanOptions",
     "Signature",
+    "SortKey",
     "aggregate",
     "aggregating",
+    "argsort",
     "bitmap",
     "byte_mask",
     "carry_in_from",
@@ -69,8 +73,11 @@ __all__ = [
     "scan_by_code",
     "scan_by_key",
     "segmented",
+    "segmented_sort",
     "select",
     "signature",
+    "sort",
+    "sort_pairs",
     "state",
     "unique",
 ]

@@ -3,7 +3,7 @@
 Data stays where it lives: nothing is copied between host and device.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from .operators import Operator
 from .options import ScanOptions
 from .selection import Predicate, Runs, Selection
 from .signature import State
+from .sort_key import SortKey
 
 Answer = Any
 """One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
@@ -96,6 +97,15 @@ class Backend(Protocol):
         carry_out: bool,
     ) -> tuple[Answer, Any]:
         """Scan within runs of equal keys; see `kernels.scan_by_key`."""
+
+    def sort(
+        self, keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: bool
+    ) -> list[Any]:
+        """Return arrays in the order of keys; see `kernels.sort_pairs`.
+
+        Arrays may be the values of keys. `starts` are the first rows of segments that are sorted each by itself, or
+        None. With `positions`, those of the rows come last.
+        """
 
     @property
     def by_code(self) -> ByCode | None:

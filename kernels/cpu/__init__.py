@@ -3,6 +3,7 @@
 from .by_key import by_code, reduce_by_key, scan_by_key
 from .compact import compact, head_flags, repeat, run_lengths
 from .scan import fold, scan
+from .sort import sort
 
 __all__ = [
     "by_code",
@@ -14,6 +15,7 @@ __all__ = [
     "run_lengths",
     "scan",
     "scan_by_key",
+    "sort",
 ]
 
 

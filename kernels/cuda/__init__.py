@@ -19,6 +19,7 @@ from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
+from .sort import sort  # noqa: E402
 
 __all__ = [
     "by_code",
@@ -29,6 +30,7 @@ __all__ = [
     "run_lengths",
     "scan",
     "scan_by_key",
+    "sort",
 ]
 
 by_code = None

@@ -1,0 +1,246 @@
+"""Sorting: the stable order of rows by one key or several, and arrays in it.
+
+Keys are turned into unsigned integers of the same order, and those are sorted by their digits (radix sort): floats,
+negative numbers, nulls, descending order and several keys are more bits, never a comparison. After Merrill and
+Grimshaw, *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, brief, check_columns, check_one_length, is_array
+from .backends import backend_of
+from .compact import run_length_encode
+from .int128 import is_int128
+from .nulls import Nulls
+from .sort_key import SortKey, sort_keys
+
+
+def argsort(
+    keys: Array | Sequence[Array],
+    *,
+    nulls: Sequence[Nulls] | None = None,
+    descending: bool | Sequence[bool] = False,
+    nulls_first: bool | Sequence[bool] = False,
+) -> Any:
+    """Return the positions of rows in the order of their keys; equal rows stay as they are.
+
+    Parameters
+    ----------
+    keys : array or sequence of arrays
+        1-d, of one length, the most significant first: bool, integers, floats of 16 to 64 bits, `INT128`,
+        datetime64 or timedelta64.
+    nulls : sequence of InBand, Mask or None, optional
+        Which elements of each key are null.
+    descending : bool or sequence of bool, default False
+        Of all keys, or one a key. Equal rows stay as they are in either case.
+    nulls_first : bool or sequence of bool, default False
+        Whether nulls, NaN and NaT come first rather than last; likewise.
+
+    Returns
+    -------
+    array of int64
+
+    Raises
+    ------
+    TypeError
+        For keys that are not such arrays.
+    ValueError
+        If lengths differ, or there is not one entry a key.
+
+    Notes
+    -----
+    A least significant digit radix sort: see `sort`.
+
+    See Also
+    --------
+    sort : One array in order.
+    sort_pairs : Arrays in the order of keys.
+
+    Examples
+    --------
+    >>> argsort(np.array([3.0, np.nan, -1.0, 3.0]))
+    array([2, 0, 3, 1])
+    >>> argsort([np.array([1, 0, 1]), np.array([5, 6, 7])], descending=[False, True])
+    array([1, 2, 0])
+    """
+    by = sort_keys(keys, nulls, descending, nulls_first)
+    return _sorted(by, [], positions=True)[-1]
+
+
+def sort(
+    array: Array,
+    *,
+    nulls: Nulls = None,
+    descending: bool = False,
+    nulls_first: bool = False,
+    in_place: bool = False,
+) -> Any:
+    """Return an array in order.
+
+    Parameters
+    ----------
+    array : array
+        As a key of `argsort`.
+    nulls : InBand, Mask or None, optional
+        Which elements are null. Which bits stand behind nulls of a mask is not kept; the mask of the
+        answer is that of as many nulls as there were, at the end or, with `nulls_first`, the beginning.
+    descending, nulls_first : bool, default False
+    in_place : bool, default False
+        Write over the array, and return it.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    TypeError
+        As `argsort`.
+    ValueError
+        In place, for an array that is read-only.
+
+    Notes
+    -----
+    Digits of the least significance first; digits in which all keys agree are skipped. On a GPU a digit takes one
+    pass, which reads and writes each row once: its tiles look back for the counts of each digit before them. After
+    Adinets and Merrill, *Onesweep: a faster least significant digit radix sort for GPUs* (arXiv 2206.01784).
+
+    Examples
+    --------
+    >>> sort(np.array([3, -1, 2]), descending=True)
+    array([ 3,  2, -1])
+    """
+    (key,) = sort_keys([array], [nulls], descending, nulls_first)
+    if in_place and isinstance(array, np.ndarray) and not array.flags.writeable:
+        raise ValueError("array is read-only")
+    found = _sorted([key], [array])[0]
+    if in_place:
+        array[...] = found  # type: ignore[index]
+        return array
+    return found
+
+
+def sort_pairs(
+    keys: Array | Sequence[Array],
+    values: Array | Sequence[Array],
+    *,
+    nulls: Sequence[Nulls] | None = None,
+    descending: bool | Sequence[bool] = False,
+    nulls_first: bool | Sequence[bool] = False,
+    positions: bool = False,
+) -> tuple[list[Any], list[Any]]:
+    """Return keys in order, and arrays in the order of the keys.
+
+    Parameters
+    ----------
+    keys, nulls, descending, nulls_first
+        As for `argsort`.
+    values : array or sequence of arrays
+        1-d, as long as the keys, of any fixed-width dtypes.
+    positions : bool, default False
+        Return the positions of the rows as well.
+
+    Returns
+    -------
+    keys, values : list of arrays
+        With `positions`, an int64 array last among the values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `argsort`.
+
+    Examples
+    --------
+    >>> sort_pairs(np.array([2, 1, 2]), np.array([10.0, 20.0, 30.0]))
+    ([array([1, 2, 2])], [array([20., 10., 30.])])
+    """
+    by = sort_keys(keys, nulls, descending, nulls_first)
+    arrays = [values] if is_array(values) else list(values)
+    check_values(by, arrays)
+    own = [key.values for key in by]
+    found = _sorted(by, [*own, *arrays], positions=positions)
+    return found[: len(own)], found[len(own) :]
+
+
+def segmented_sort(
+    keys: Array | Sequence[Array],
+    values: Array | Sequence[Array] = (),
+    *,
+    offsets: Array | None = None,
+    within: Array | Sequence[Array] | None = None,
+    nulls: Sequence[Nulls] | None = None,
+    descending: bool | Sequence[bool] = False,
+    nulls_first: bool | Sequence[bool] = False,
+    positions: bool = False,
+) -> tuple[list[Any], list[Any]]:
+    """Sort keys, and arrays along, within segments of rows.
+
+    Parameters
+    ----------
+    keys, values, nulls, descending, nulls_first, positions
+        As for `sort_pairs`.
+    offsets : array of int64, optional
+        Where segments start, from 0 on and not decreasing, and at last where the last one ends.
+    within : array or sequence of arrays, optional
+        Instead of offsets, keys whose runs are the segments, as for `head_flags`.
+
+    Returns
+    -------
+    keys, values : list of arrays
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `sort_pairs`; unless one of `offsets` and `within` is given; for offsets that are no such array.
+
+    Examples
+    --------
+    >>> segmented_sort(np.array([2, 1, 4, 3]), offsets=np.array([0, 2, 4]))
+    ([array([1, 2, 3, 4])], [])
+    >>> segmented_sort(np.array([2, 1, 4, 3]), within=np.array([7, 7, 7, 8]))
+    ([array([1, 2, 4, 3])], [])
+    """
+    by = sort_keys(keys, nulls, descending, nulls_first)
+    arrays = [values] if is_array(values) else list(values)
+    check_values(by, arrays)
+    if (offsets is None) == (within is None):
+        raise ValueError("give either offsets or within")
+    own = [key.values for key in by]
+    if within is not None:
+        starts, _ = run_length_encode(within)
+    else:
+        starts = _starts(offsets, len(own[0]))
+    found = _sorted(by, [*own, *arrays], starts, positions=positions)
+    return found[: len(own)], found[len(own) :]
+
+
+def check_values(keys: Sequence[SortKey], arrays: Sequence[Any]) -> None:
+    """Check that arrays are of fixed width and as long as the keys."""
+    for array in arrays:
+        if not is_array(array) or not is_int128(array.dtype):
+            check_columns("values", [array])
+    check_one_length("keys and values", [keys[0].values, *arrays])
+
+
+def _starts(offsets: Any, length: int) -> Any:
+    """Return where segments start that have rows."""
+    if not is_array(offsets) or offsets.dtype != np.int64 or offsets.ndim != 1:
+        found = brief(offsets) if is_array(offsets) else type(offsets).__name__
+        raise TypeError(f"offsets must be a 1-d array of int64, found {found}")
+    if not len(offsets) or int(offsets[0]) or int(offsets[-1]) != length:
+        raise ValueError(f"offsets must begin with 0 and end with the number of rows, {length}")
+    lengths = offsets[1:] - offsets[:-1]
+    if bool((lengths < 0).any()):
+        raise ValueError("offsets must not decrease")
+    return offsets[:-1][lengths > 0]
+
+
+def _sorted(
+    by: list[SortKey], arrays: list[Any], starts: Any = None, *, positions: bool = False
+) -> list[Any]:
+    backend = backend_of([*(key.values for key in by), *arrays])
+    return backend.sort(by, arrays, starts, positions=positions)

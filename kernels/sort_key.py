@@ -1,0 +1,88 @@
+"""What rows are ordered by: one key, and keys as callers give them, checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, brief, check_one_length, is_array
+from .int128 import is_int128
+from .nulls import InBand, Mask, Nulls
+
+SORTED_KINDS = "biufmM"
+"""The kinds of dtypes that have an order here, beside 128-bit integers."""
+
+
+@dataclass(frozen=True, eq=False)
+class SortKey:
+    """One key that rows are ordered by.
+
+    Parameters
+    ----------
+    values : array
+        1-d, of bool, integers, floats of 16 to 64 bits, `INT128`, datetime64 or timedelta64.
+    nulls : InBand, Mask or None
+        Which elements are null. NaN and NaT need not be told of; `InBand` says of int64 that they are times.
+    descending : bool, default False
+    nulls_first : bool, default False
+        Whether nulls, and NaN and NaT, come before all values rather than after, whatever the direction. NaN is
+        nearer to the values than nulls that a mask tells.
+    """
+
+    values: Array
+    nulls: Nulls = None
+    descending: bool = False
+    nulls_first: bool = False
+
+    def __repr__(self) -> str:
+        order = "descending" if self.descending else "ascending"
+        return f"SortKey({brief(self.values)}, {order}, nulls {'first' if self.nulls_first else 'last'})"
+
+
+def sort_keys(
+    keys: Array | Sequence[Array],
+    nulls: Sequence[Nulls] | None,
+    descending: bool | Sequence[bool],
+    nulls_first: bool | Sequence[bool],
+) -> list[SortKey]:
+    """Return keys as `argsort` is given them, checked."""
+    single = not isinstance(keys, (list, tuple)) and is_array(keys)
+    every: list[Any] = [keys] if single else list(keys)
+    if not every:
+        raise ValueError("keys must be at least one array")
+    for key in every:
+        check_sortable(key)
+    check_one_length("keys", every)
+    flags = [
+        _one_a_key(name, x, len(every))
+        for name, x in (("descending", descending), ("nulls_first", nulls_first))
+    ]
+    each = [None] * len(every) if nulls is None else list(nulls)
+    if len(each) != len(every):
+        raise ValueError(f"nulls must have one entry a key, found {len(each)}")
+    for null in each:
+        if null is not None and not isinstance(null, (InBand, Mask)):
+            raise TypeError(f"nulls must be InBand, Mask or None, found {null!r}")
+    return [SortKey(*one) for one in zip(every, each, *flags, strict=True)]
+
+
+def check_sortable(key: Any) -> None:
+    """Check that an object is an array whose elements have an order here."""
+    if not is_array(key):
+        raise TypeError(
+            f"keys must be arrays (numpy.ndarray, cupy.ndarray), found {type(key).__name__}"
+        )
+    dtype = key.dtype
+    known = dtype.kind in SORTED_KINDS and dtype.isnative and dtype.itemsize <= 8
+    if not (known or is_int128(dtype)):
+        raise TypeError(f"keys: the kernels do not sort arrays of dtype {dtype}")
+
+
+def _one_a_key(name: str, given: Any, count: int) -> list[bool]:
+    flags = [given] * count if isinstance(given, (bool, np.bool_)) else list(given)
+    if len(flags) != count:
+        raise ValueError(f"{name} must have one entry a key, found {len(flags)} for {count} keys")
+    if not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
+        raise TypeError(f"{name} must be bool, found {given!r}")
+    return list(map(bool, flags))
