@@ -16,6 +16,7 @@ from .filter_methods import FilterMethods
 from .groupby import GroupMethods
 from .lazy_import import when_imported
 from .order_methods import GpuscanIndex, OrderMethods
+from .rank_methods import RankMethods
 from .row_methods import RowMethods
 from .run_methods import RunMethods
 from .scan_methods import ScanMethods
@@ -33,6 +34,7 @@ class Gpuscan(
     SessionMethods,
     OrderMethods,
     DuplicateMethods,
+    RankMethods,
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 

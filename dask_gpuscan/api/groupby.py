@@ -16,6 +16,7 @@ from ..ops.clustered_check import CheckClustered
 from .arguments import check_flags
 from .groupby_reductions import GroupByReductions
 from .groupby_scans import GroupByScans
+from .rank_methods import GroupByRank
 
 
 class GroupMethods:
@@ -77,7 +78,7 @@ class GroupMethods:
         return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
 
 
-class GroupBy(GroupByReductions, GroupByScans):
+class GroupBy(GroupByReductions, GroupByScans, GroupByRank):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.
 
     Examples

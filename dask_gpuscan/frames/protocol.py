@@ -1,7 +1,7 @@
-"""What is asked of a dataframe library: four protocols by meaning, and the views and layouts of its columns.
+"""What is asked of a dataframe library: five protocols by meaning, and the views and layouts of its columns.
 
-`Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, and `GroupBy` rows with equal
-keys. A `Library` is all four in one object. A layout shows the numbers of a column and where its nulls are, without a
+`Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, `GroupBy` rows with equal
+keys, and `Ordering` their order. A `Library` is all five in one object. A layout shows the numbers of a column and where its nulls are, without a
 copy where memory allows, and makes a column out of the numbers that come back.
 """
 
@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from ..kernels import Nulls
+from .ordering import Ordering
 
 T = TypeVar("T")
 
@@ -178,10 +179,10 @@ class Schema(Protocol):
     def stored_number(self, value: object, dtype: DType) -> int:
         """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
 
-    def answer_dtype(self, method: str, dtype: DType) -> DType:
+    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
-    def group_dtype(self, method: str, dtype: DType) -> DType:
+    def group_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of an answer of a method of the library's group-by; raises as `answer_dtype`.
 
         Where the library chooses it by the values, it is the one that holds the answer whatever they are.
@@ -386,7 +387,7 @@ class GroupBy(Protocol):
         """Return an array with its nulls as the library's ``first`` and ``last`` of groups write them."""
 
 
-class Library(Schema, Arrays, Index, GroupBy, Protocol):
+class Library(Schema, Arrays, Index, GroupBy, Ordering, Protocol):
     """What is asked of the library that a frame belongs to: pandas, cuDF or another."""
 
     def __hash__(self) -> int: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from decimal import Decimal
 from functools import lru_cache
 
@@ -17,14 +18,14 @@ from ..protocol import DType, Scalar
 from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
 
-def _asked_of_groups(method: str, dtype: DType) -> DType:
+def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
     groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
     if method == "size" and isinstance(dtype, pd.ArrowDtype):  # where cuDF 26.10 itself raises
         size: DType = pd.ArrowDtype(pa.int64())
         return size
     try:
-        found: DType = getattr(groups, method)().dtype
+        found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
         raise TypeError(
@@ -34,9 +35,9 @@ def _asked_of_groups(method: str, dtype: DType) -> DType:
 
 
 @lru_cache(maxsize=1024)
-def group_dtype(method: str, dtype: DType) -> DType:
+def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
-    return wide_integers(layout_of, method, dtype, _asked_of_groups(method, dtype))
+    return wide_integers(layout_of, method, dtype, _asked_of_groups(method, dtype, **options))
 
 
 class CudfSchema:
@@ -73,12 +74,12 @@ class CudfSchema:
                 return int(scaled)
         raise TypeError(f"initial must be {dtype!r}, found {value!r}")
 
-    def answer_dtype(self, method: str, dtype: DType) -> DType:
+    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         try:
             if isinstance(dtype, DecimalDtype) and method == "cumprod":
                 raise TypeError("the scale of a decimal would change from row to row")
             empty = cudf.Series._from_column(column_empty(0, dtype))
-            found: DType = getattr(empty, method)().dtype
+            found: DType = getattr(empty, method)(**options).dtype
             return found
         except (TypeError, AttributeError, NotImplementedError) as error:
             raise TypeError(
