@@ -16,6 +16,7 @@ from ..ops.clustered_check import CheckClustered
 from .arguments import check_flags
 from .groupby_reductions import GroupByReductions
 from .groupby_scans import GroupByScans
+from .groupby_sorted import GroupBySorted
 from .rank_methods import GroupByRank
 
 
@@ -78,7 +79,7 @@ class GroupMethods:
         return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
 
 
-class GroupBy(GroupByReductions, GroupByScans, GroupByRank):
+class GroupBy(GroupByReductions, GroupByScans, GroupBySorted, GroupByRank):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.
 
     Examples

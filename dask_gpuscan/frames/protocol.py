@@ -1,8 +1,8 @@
 """What is asked of a dataframe library: five protocols by meaning, and the views and layouts of its columns.
 
 `Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, `GroupBy` rows with equal
-keys, and `Ordering` their order. A `Library` is all five in one object. A layout shows the numbers of a column and where its nulls are, without a
-copy where memory allows, and makes a column out of the numbers that come back.
+keys, and `Ordering` their order. A `Library` is all five in one object. A layout shows the numbers of a column and
+where its nulls are, without a copy where memory allows, and makes a column out of the numbers that come back.
 """
 
 from __future__ import annotations
@@ -379,6 +379,9 @@ class GroupBy(Protocol):
 
     def group_codes(self, arrays: list[Array]) -> Values:
         """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
+
+    def hash_rows(self, columns: list[Column]) -> Values:
+        """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
 
     def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
         """Return the library's own reduction of the rows with equal codes, in the codes' order."""

@@ -189,7 +189,7 @@ class RankColumns:
         own = [self.rank.dtype(column) for column in each(kept)]
         if kept.ndim == 1:
             return own
-        empty = library_of(kept).no_rows(kept)
+        empty: Any = library_of(kept).no_rows(kept)
         return [c.dtype for c in each(empty.rank(method=self.rank.method, pct=self.rank.pct))]
 
     def check(self, frame: Any) -> None:
