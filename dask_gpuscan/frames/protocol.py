@@ -1,8 +1,8 @@
-"""What is asked of a dataframe library: four protocols by meaning, and the views and layouts of its columns.
+"""What is asked of a dataframe library: five protocols by meaning, and the views and layouts of its columns.
 
-`Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, and `GroupBy` rows with equal
-keys. A `Library` is all four in one object. A layout shows the numbers of a column and where its nulls are, without a
-copy where memory allows, and makes a column out of the numbers that come back.
+`Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, `GroupBy` rows with equal
+keys, and `Ordering` keys that rows are sorted by. A `Library` is all five in one object. A layout shows the numbers of
+a column and where its nulls are, without a copy where memory allows, and makes a column out of numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from ..kernels import Nulls
+from .ordering import Ordering
 
 T = TypeVar("T")
 
@@ -386,7 +387,7 @@ class GroupBy(Protocol):
         """Return an array with its nulls as the library's ``first`` and ``last`` of groups write them."""
 
 
-class Library(Schema, Arrays, Index, GroupBy, Protocol):
+class Library(Schema, Arrays, Index, GroupBy, Ordering, Protocol):
     """What is asked of the library that a frame belongs to: pandas, cuDF or another."""
 
     def __hash__(self) -> int: ...

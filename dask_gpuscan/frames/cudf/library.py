@@ -24,6 +24,7 @@ from ..pandas import PANDAS
 from ..protocol import Column, DType, Library, Scalar, Values
 from ..registry import LIBRARY_OF
 from .layouts import LAYOUT, moved_layout_of, nulls_of, view_of
+from .ordering import CudfOrdering
 from .schema import CudfSchema
 
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
@@ -61,7 +62,7 @@ class CudfColumn:
         return size
 
 
-class Cudf(CudfSchema):
+class Cudf(CudfSchema, CudfOrdering):
     """The library of cuDF: its arrays are cuDF's columns."""
 
     xp = cupy

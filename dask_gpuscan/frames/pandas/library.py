@@ -13,10 +13,11 @@ import pyarrow as pa
 from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .layouts import PandasArray, holds_null, layout_of
+from .ordering import PandasOrdering
 from .schema import PandasSchema
 
 
-class Pandas(PandasSchema):
+class Pandas(PandasSchema, PandasOrdering):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
