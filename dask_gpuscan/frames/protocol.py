@@ -1,8 +1,8 @@
 """What is asked of a dataframe library: five protocols by meaning, and the views and layouts of its columns.
 
 `Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, `GroupBy` rows with equal
-keys, and `Ordering` their order. A `Library` is all five in one object. A layout shows the numbers of a column and
-where its nulls are, without a copy where memory allows, and makes a column out of the numbers that come back.
+keys, and `Ordering` keys that rows are sorted by. A `Library` is all five in one object. A layout shows the numbers of
+a column and where its nulls are, without a copy where memory allows, and makes a column out of numbers.
 """
 
 from __future__ import annotations
