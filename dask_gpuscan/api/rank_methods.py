@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph.lookback import Collection
+from ..graph.rank_expressions import ranked
 from ..ops.rank import METHODS, NULLS, Rank, RankColumns, RankGroups
 from .arguments import check_choice, check_flags
 from .groupby_columns import GroupByColumns
@@ -18,12 +18,6 @@ def _rank(
     check_choice("na_option", na_option, NULLS)
     check_flags(pct=pct, ascending=ascending, numeric_only=numeric_only)
     return Rank(method, bool(ascending), na_option, bool(pct), in_groups)
-
-
-def _ranked(obj: Any, ranking: RankColumns | RankGroups) -> Any:
-    if isinstance(obj, Collection):
-        raise NotImplementedError
-    return ranking.apply(obj)
 
 
 class RankMethods:
@@ -78,7 +72,7 @@ class RankMethods:
         ([3.5, 1.0, 3.5, 2.0], [3.0, 1.0, 3.0, 2.0])
         """
         rank = _rank(method, pct, ascending, na_option, numeric_only, False)
-        return _ranked(self._obj, RankColumns(rank, bool(numeric_only)))
+        return ranked(self._obj, RankColumns(rank, bool(numeric_only)))
 
 
 class GroupByRank(GroupByColumns):
@@ -116,4 +110,4 @@ class GroupByRank(GroupByColumns):
         ranking = RankGroups(
             self._by, tuple(names), rank, self._as_series, bool(self._clustered), self._dropna
         )
-        return _ranked(self._needed(names), ranking)
+        return ranked(self._needed(names), ranking)

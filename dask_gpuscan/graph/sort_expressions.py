@@ -57,11 +57,19 @@ class Sorted(Expr):  # type: ignore[misc]
         operands = self.operand("frame"), self.operand("keys"), self.operand("order")
         if self.frame.npartitions == 1:
             return SortedPartitions(self.frame, self.operand("order"))
-        way = _way(self._meta)
-        if way in TOGETHER:
-            return TOGETHER[way](Pieces(*operands), self.operand("order"))
-        shuffled = Shuffle(PackedPieces(*operands), TARGET, self.frame.npartitions, method=way)
-        return Unpacked(shuffled, self.operand("order"), self._meta)
+        return brought_together(Pieces, PackedPieces, operands, self.operand("order"))
+
+
+def brought_together(
+    pieces: type[Expr], packed: type[Expr], operands: Sequence[Any], order: Order
+) -> Expr:
+    """Return new partitions in order, each joined of its pieces; `packed` are the pieces as bytes."""
+    frame = operands[0]
+    way = _way(frame._meta)
+    if way in TOGETHER:
+        return TOGETHER[way](pieces(*operands), order)
+    shuffled = Shuffle(packed(*operands), TARGET, frame.npartitions, method=way)
+    return Unpacked(shuffled, order, frame._meta)
 
 
 def _way(meta: Any) -> str:
@@ -229,14 +237,15 @@ class PackedPieces(Pieces):
 
     @functools.cached_property
     def _meta(self) -> pd.DataFrame:
-        return _rows([], 0)
+        return packed_rows([], 0)
 
     @staticmethod
     def _cut(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
-        return _rows(split(frame, order, found, partition), partition)
+        return packed_rows(split(frame, order, found, partition), partition)
 
 
-def _rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
+def packed_rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
+    """Return pieces as rows: of the new partitions from the first on, cut from the one with number `origin`."""
     filled = {j: pickle.dumps(p, pickle.HIGHEST_PROTOCOL) for j, p in enumerate(pieces) if len(p)}
     packed = pd.array(list(filled.values()), dtype=pd.ArrowDtype(pa.large_binary()))
     targets = np.array(list(filled), np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -87,11 +87,22 @@ class Rank:
             Which rows are in no group, so that their ranks are null.
         """
         library = library_of(column)
-        layout = library.layout(dtype)
-        assert layout is not None
         column = library.rank_values(column)
         missing = library.missing(column)
         ranks = self._ranks(library, column, groups, missing)
+        return self.wrap(library, ranks, dtype, missing, no_group)
+
+    def wrap(
+        self,
+        library: Library,
+        ranks: Values,
+        dtype: Any,
+        missing: Values | None,
+        no_group: Values | None,
+    ) -> Any:
+        """Return ranks as an array of the library, given where values are null."""
+        layout = library.layout(dtype)
+        assert layout is not None
         null = missing if self.nulls == "keep" else None
         if no_group is not None:
             null = no_group if null is None else null | no_group
@@ -173,40 +184,74 @@ class Rank:
         return order, keys, run_nulls
 
 
+class Ranking(Protocol):
+    """Which columns are ranked, within which groups."""
+
+    @property
+    def rank(self) -> Rank: ...
+
+    @property
+    def by(self) -> By | None:
+        """Keys of the groups; None if all rows are one."""
+
+    @property
+    def clustered(self) -> bool:
+        """Whether groups are runs of equal keys."""
+
+    def columns(self, frame: Any) -> list[Any]:
+        """Return the columns that are ranked."""
+
+    def dtypes(self, frame: Any) -> list[Any]:
+        """Return the dtypes of their ranks; raises a TypeError that names one whose values have no order."""
+
+    def no_group(self, frame: Any) -> Values | None:
+        """Return which rows are in no group; None if all are in one."""
+
+    def apply(self, frame: Any) -> Any:
+        """Return the ranks of rows that are no Dask collection."""
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        """Make arrays of ranks the result."""
+
+
 @dataclass(frozen=True)
 class RankColumns:
-    """Ranks of each column of a frame, or of a series, in rows that are no Dask collection."""
+    """Ranks of each column of a frame, or of a series."""
 
     rank: Rank
     numeric_only: bool = False
+    by = None
+    clustered = False
 
-    def kept(self, frame: Any) -> Any:
-        """Return the columns that are ranked."""
+    def _kept(self, frame: Any) -> Any:
         return numeric_columns(frame) if self.numeric_only and frame.ndim == 2 else frame
 
-    def dtypes(self, kept: Any) -> list[Any]:
-        """Return the dtypes of ranks; pandas has others in a frame than in a series."""
-        own = [self.rank.dtype(column) for column in each(kept)]
-        if kept.ndim == 1:
+    def columns(self, frame: Any) -> list[Any]:
+        return each(self._kept(frame))
+
+    def dtypes(self, frame: Any) -> list[Any]:
+        own = [self.rank.dtype(column) for column in self.columns(frame)]
+        if frame.ndim == 1:
             return own
-        empty: Any = library_of(kept).no_rows(kept)
+        # pandas has others in a frame than in a series
+        empty: Any = library_of(frame).no_rows(self._kept(frame))
         return [c.dtype for c in each(empty.rank(method=self.rank.method, pct=self.rank.pct))]
 
-    def check(self, frame: Any) -> None:
-        """Raise the errors that an empty frame shows."""
-        self.apply(library_of(frame).no_rows(frame))
+    def no_group(self, frame: Any) -> None:
+        return None
 
     def apply(self, frame: Any) -> Any:
-        """Return the ranks."""
-        library, kept = library_of(frame), self.kept(frame)
-        with library.reading(frame):
-            pairs = zip(each(kept), self.dtypes(kept), strict=True)
-            return library.rebuild(kept, [self.rank.of(*pair) for pair in pairs])
+        with library_of(frame).reading(frame):
+            pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
+            return self.build(frame, [self.rank.of(*pair) for pair in pairs])
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        return library_of(frame).rebuild(self._kept(frame), arrays)
 
 
 @dataclass(frozen=True)
 class RankGroups:
-    """Ranks of columns within groups, in rows that are no Dask collection."""
+    """Ranks of columns within groups."""
 
     by: By
     names: tuple[Any, ...]
@@ -215,22 +260,30 @@ class RankGroups:
     clustered: bool = False
     dropna: bool = True
 
-    def check(self, frame: Any) -> None:
-        """Raise the errors that an empty frame shows."""
-        self.apply(library_of(frame).no_rows(frame))
+    def columns(self, frame: Any) -> list[Any]:
+        return [self.by.column(frame, name) for name in self.names]
+
+    def dtypes(self, frame: Any) -> list[Any]:
+        return [self.rank.dtype(column) for column in self.columns(frame)]
+
+    def no_group(self, frame: Any) -> Values | None:
+        return any_null(self.by.series(frame)) if self.dropna else None
 
     def apply(self, frame: Any) -> Any:
-        """Return the ranks."""
         library, series = library_of(frame), self.by.series(frame)
         with library.reading(frame):
             if self.clustered:
                 codes = library.xp.cumsum(key_arrays(series).head_flags())
             else:
                 codes = library.group_codes([library.array(c) for c in series])
-            null = any_null(series) if self.dropna else None
-            columns = [self.by.column(frame, name) for name in self.names]
-            arrays = [self.rank.of(c, self.rank.dtype(c), codes, null) for c in columns]
-            index = library.index(frame)
-            if self.as_series:
-                return library.series(arrays[0], index, self.names[0])
-            return library.frame(arrays, self.names, index, frame if frame.ndim == 2 else None)
+            null = self.no_group(frame)
+            pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
+            arrays = [self.rank.of(column, dtype, codes, null) for column, dtype in pairs]
+            return self.build(frame, arrays)
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        library = library_of(frame)
+        index = library.index(frame)
+        if self.as_series:
+            return library.series(arrays[0], index, self.names[0])
+        return library.frame(arrays, self.names, index, frame if frame.ndim == 2 else None)

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import Backend, same
-from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames
+from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 
 KEYS = ("int64", "float64", "str", "Int64", "category")
 OPTIONS = st.fixed_dictionaries(
@@ -24,7 +24,7 @@ OPTIONS = st.fixed_dictionaries(
 def check(backend, frame, at, ask, expected):
     """Ask the whole frame and its partitions, on a backend."""
     whole = backend.frame(frame)
-    for each in (whole,):
+    for each in (whole, partitioned(whole, at)):
         (found,) = dask.compute(ask(each.gpuscan))
         same(backend.to_pandas(found), expected)
 

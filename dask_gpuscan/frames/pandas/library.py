@@ -70,7 +70,8 @@ class Pandas(PandasSchema, PandasOrdering):
                 names = like.columns[[known.index(n) for n in names]]
         # pandas would look for strings in bare arrays of objects
         columns = {
-            i: self.series(a, index, i) if a.dtype == object else a for i, a in enumerate(arrays)
+            i: self.series(a, index, i) if a.dtype == object else a
+            for i, a in enumerate(map(_bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
         out.columns = names
