@@ -9,10 +9,12 @@ from typing import Any
 from ..frames.keys import By, check_subset
 from ..graph.filter_expressions import keep_rows
 from ..graph.lookback import Collection, look_back, meta_of
+from ..graph.tree_reduce import tree_reduce
 from ..ops.groupby_clustered import ClusteredScan
 from ..ops.groupby_table import KeyedScan
 from ..ops.operation import Part
 from ..ops.row_number import CountRows, ResetIndex
+from ..ops.value_counts import ValueCounts
 from .arguments import check_choice, check_flags
 
 
@@ -72,6 +74,53 @@ class DuplicateMethods:
             flags.append(self._copies(by, True) == 0)
         out = keep_rows(self._obj, reduce(and_, flags))
         return look_back(out, ResetIndex(drop=True)) if ignore_index else out
+
+    def value_counts(
+        self,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        dropna: bool = True,
+    ) -> Any:
+        """Return how often each value of a Series is there, most frequent first.
+
+        Parameters
+        ----------
+        normalize : bool, default False
+            Return shares of all that are counted rather than counts.
+        sort : bool, default True
+            By count; values that are there as often are in the order in which they are met first. Otherwise all are.
+        ascending : bool, default False
+            Least frequent first.
+        dropna : bool, default True
+            Leave out nulls.
+
+        Returns
+        -------
+        Series
+            As of `pandas.Series.value_counts`, named ``count`` or ``proportion``, in one partition. Of pandas'
+            categoricals all categories are counted, in their own order.
+
+        Raises
+        ------
+        TypeError
+            For a DataFrame, and for values that cannot be hashed.
+        ValueError
+            For other arguments.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("babac")).gpuscan.value_counts().to_dict()
+        {'b': 2, 'a': 2, 'c': 1}
+        """
+        check_flags(normalize=normalize, sort=sort, ascending=ascending, dropna=dropna)
+        if meta_of(self._obj).ndim != 1:
+            raise TypeError(
+                "value_counts is of a Series; choose a column, or count rows by several with groupby(...).size()"
+            )
+        flags = map(bool, (normalize, sort, ascending, dropna))
+        return tree_reduce(self._obj, ValueCounts(*flags))
 
     def _copies(self, by: By, from_last: bool) -> Any:
         """The number of each row among those that equal it."""

@@ -7,14 +7,18 @@ from functools import cache
 from typing import Any
 
 from ..frames.messages import FLAG, refuse_flag
+from ..frames.registry import names_of
 from ..graph.filter_expressions import keep_rows
-from ..graph.lookback import look_back
+from ..graph.lookback import look_back, meta_of
+from ..graph.tree_reduce import tree_reduce
 from ..ops.group_rows import Place, chosen
 from ..ops.groupby_clustered import ClusteredScan
 from ..ops.groupby_table import KeyedScan
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
-from .arguments import check_count
+from ..ops.runs import RunNumbers
+from ..ops.top_rows import KEEP, TopRows
+from .arguments import check_choice, check_count
 from .groupby_columns import GroupByColumns
 
 
@@ -127,6 +131,62 @@ class GroupByRows(GroupByColumns):
             )
         places = list(n) if isinstance(n, (list, tuple)) else [n]
         return self._rows([_place(place) for place in places])
+
+    def nlargest(self, n: int = 5, keep: str = "first") -> Any:
+        """Return the rows of each group with the largest values of one column.
+
+        Parameters
+        ----------
+        n : int, default 5
+            How many of each group, not negative.
+        keep : {"first", "last", "all"}, default "first"
+            Which rows with the last value that is taken; with "all", there may be more than `n`.
+
+        Returns
+        -------
+        Series
+            As of `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the order of values, nulls last. Keys
+            are the first levels of the index, and labels of rows the others. In one partition.
+
+        Raises
+        ------
+        TypeError
+            For several columns, for one that holds neither numbers nor times, and for an `n` that is no integer.
+        ValueError
+            For a negative `n`, and for another `keep`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.groupby("k")["x"].nlargest(2).to_dict()
+        {('a', 3): 4, ('a', 2): 3, ('b', 1): 2}
+        """
+        return self._top(n, keep, True)
+
+    def nsmallest(self, n: int = 5, keep: str = "first") -> Any:
+        """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`."""
+        return self._top(n, keep, False)
+
+    def _top(self, n: int, keep: str, largest: bool) -> Any:
+        count = check_count("n", n)
+        if count < 0:
+            raise ValueError(f"n must not be negative, found {n!r}")
+        check_choice("keep", keep, KEEP)
+        if not self._as_series:
+            raise TypeError("nlargest and nsmallest are of one column; choose it by its name")
+        (name,) = self._columns()
+        frame, group = self._needed([name]), None
+        if self._clustered:
+            group = "_run"
+            if frame.ndim == 1:
+                frame = frame.to_frame()
+            while group in names_of(meta_of(frame)):
+                group += "_"
+            frame = frame.assign(**{group: look_back(frame, RunNumbers(self._by))})
+        return tree_reduce(
+            frame, TopRows(self._by, name, count, largest, keep, self._dropna, group)
+        )
 
     def _rows(self, places: list[Place]) -> Any:
         """The rows at these places of each group."""

@@ -69,14 +69,14 @@ class TogetherReduce:
         """Return the answers of all groups."""
         carry, found = self.carry, self.merge(tables)
         library = found.library
-        order = _sorted_rows(library, library.key_index(found.keys, carry.by.columns))
+        order = sorted_rows(library, library.key_index(found.keys, carry.by.columns))
         keys = [library.take(a, order) for a in found.keys]
         arrays = [carry.take_groups(library, a, order) for a in found.arrays]
         return carry.by_key(frame, keys, arrays)
 
 
-def _sorted_rows(library: Library, index: Any) -> Any:
-    """The positions of an index' rows in its order, nulls last."""
+def sorted_rows(library: Library, index: Any) -> Any:
+    """Return the positions of an index' rows in its order, nulls last."""
     rows = library.from_integers(library.xp.arange(len(index), dtype=INT64))
     ordered: Any = library.sort_by_index(library.series(rows, index))
     layout = library.layout(ordered.dtype)

@@ -50,3 +50,27 @@ def test_bad_arguments_of_drop_duplicates():
             each.gpuscan.drop_duplicates("y")
         with pytest.raises(ValueError, match="ignore_index must be True or False"):
             each.gpuscan.drop_duplicates(ignore_index=1)
+
+
+@given(
+    x=columns((*DTYPES, "bool", "int64[pyarrow]", "string[pyarrow]", "object", "boolean")),
+    at=cuts(),
+    normalize=st.booleans(),
+    sort=st.booleans(),
+    ascending=st.booleans(),
+    dropna=st.booleans(),
+)
+def test_value_counts(backend, x, at, normalize, sort, ascending, dropna):
+    # pandas has nulls of nullable columns last among values that are there as often, and None where ours are NaN
+    dropna = dropna or str(x.dtype) in ("Int64", "boolean", "object")
+    options = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
+    check(backend, x, at, lambda it: it.value_counts(**options), x.value_counts(**options))
+
+
+def test_bad_arguments_of_value_counts():
+    frame = pd.DataFrame({"x": [1, 1]})
+    for each in (frame, partitioned(frame, [])):
+        with pytest.raises(TypeError, match="value_counts is of a Series"):
+            each.gpuscan.value_counts()
+        with pytest.raises(ValueError, match="sort must be True or False"):
+            each.x.gpuscan.value_counts(sort="yes")

@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import Backend, same
@@ -90,3 +90,53 @@ def test_steps_are_positive_and_nulls_are_counted():
         groups.nth(slice(None, None, -1))
     with pytest.raises(ValueError, match="dropna must be None"):
         groups.nth(0, dropna="any")
+
+
+# --- the largest values of groups ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(
+    data=st.data(),
+    at=cuts(),
+    n=st.integers(0, 4),
+    keep=st.sampled_from(["first", "last", "all"]),
+    largest=st.booleans(),
+    dropna=st.booleans(),
+)
+def test_largest_values(backend, clustered, data, at, n, keep, largest, dropna):
+    df = data.draw(
+        keyed(clustered, ("float64", "Int64", "int64", "int8", "datetime64[ns]", "bool"))
+    )
+    assume(n and len(df.dropna(subset="k") if dropna else df))  # of no rows pandas has no levels
+    method = "nlargest" if largest else "nsmallest"
+
+    def told(it):
+        groups = it.groupby("k", sort=not clustered, dropna=dropna, observed=True)
+        return getattr(groups["x"], method)(n, keep=keep)
+
+    expected = Backend().answer(df, told)
+    assume(expected is not None)  # pandas joins no keys that are NA
+
+    def ask(it):
+        ours = it.groupby("k", clustered=clustered, dropna=dropna)["x"]
+        return getattr(ours, method)(n, keep)
+
+    check(backend, df, at, ask, expected)
+
+
+def test_bad_arguments_of_nlargest():
+    frame = pd.DataFrame({"k": [1], "x": [2], "y": ["a"]})
+    for each in (frame, partitioned(frame, [])):
+        groups = each.gpuscan.groupby("k")
+        with pytest.raises(ValueError, match="n must not be negative"):
+            groups["x"].nlargest(-1)
+        with pytest.raises(TypeError, match="n must be an integer"):
+            groups["x"].nsmallest(1.0)
+        with pytest.raises(ValueError, match="keep must be one of 'first', 'last', 'all'"):
+            groups["x"].nlargest(1, keep="any")
+        with pytest.raises(TypeError, match="one column"):
+            groups.nlargest(1)
+        with pytest.raises(TypeError, match="neither of numbers nor of times"):
+            groups["y"].nlargest(1)
+        assert len(groups["x"].nlargest(0)) == 0

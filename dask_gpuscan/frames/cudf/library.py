@@ -164,6 +164,12 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
+    def stack(self, frames: list[cudf.DataFrame]) -> cudf.DataFrame:
+        return cudf.concat(frames)
+
+    def always_counted(self, array: ColumnBase) -> None:
+        return None
+
     def concatenate(self, arrays: list[ColumnBase]) -> ColumnBase:
         categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
         if categorical and any(a.dtype != arrays[0].dtype for a in arrays):

@@ -113,6 +113,19 @@ class Pandas(PandasSchema, PandasOrdering):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return _bare(array.take(positions, allow_fill=fills))
 
+    def stack(self, frames: list[pd.DataFrame]) -> pd.DataFrame:
+        index = frames[0].index.append([f.index for f in frames[1:]])
+        if frames[0].ndim == 1:
+            return self.series(self.concatenate([f.array for f in frames]), index, frames[0].name)
+        by_column = zip(*(self.columns(f) for f in frames), strict=True)
+        arrays = [self.concatenate([column.array for column in same]) for same in by_column]
+        return self.frame(arrays, frames[0].columns, index)
+
+    def always_counted(self, array: PandasArray) -> PandasArray | None:
+        if not isinstance(array, pd.Categorical):
+            return None
+        return pd.Categorical.from_codes(range(len(array.categories)), dtype=array.dtype)
+
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
         if isinstance(arrays[0], pd.Categorical):
             return pd.api.types.union_categoricals(arrays)
