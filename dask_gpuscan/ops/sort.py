@@ -23,7 +23,8 @@ import numpy as np
 from .. import kernels
 from ..frames.keys import By
 from ..frames.protocol import Column, Frame, Library, Values
-from ..frames.registry import Schema, common_schema, library_of, schema_of_columns
+from ..frames.registry import Schema, common_schema, library_of, names_of, schema_of_columns
+from .flat_frame import FlatFrame, flat_frame
 
 SAMPLES_A_PARTITION = 20
 """Sampled rows of a partition for each new one."""
@@ -79,16 +80,19 @@ class Order:
             raise ValueError(f"key must return one value a row, found {len(out)} for {len(column)}")
         return out
 
+    def arguments(self, columns: Sequence[Column]) -> dict[str, Any]:
+        """Return keys, and how they are ordered, as `kernels.argsort` takes them."""
+        keys, nulls = zip(*(library_of(c).sort_key(c) for c in columns), strict=True)
+        return {
+            "keys": list(keys),
+            "nulls": list(nulls),
+            "descending": [not ascending for ascending in self.ascending],
+            "nulls_first": self.nulls_first,
+        }
+
     def argsort(self, columns: Sequence[Column]) -> Values:
         """Return the positions of rows in the order of keys; equal ones stay as they are."""
-        library = library_of(columns[0])
-        arrays, nulls = zip(*(library.sort_key(column) for column in columns), strict=True)
-        return kernels.argsort(
-            list(arrays),
-            nulls=list(nulls),
-            descending=[not ascending for ascending in self.ascending],
-            nulls_first=self.nulls_first,
-        )
+        return kernels.argsort(**self.arguments(columns))
 
     def check(self, meta: Any) -> None:
         """Raise the errors that an empty frame shows."""
@@ -97,9 +101,35 @@ class Order:
 
 def sort_rows(frame: Any, order: Order) -> Any:
     """Return the rows of a frame or series in order."""
-    library = library_of(frame)
-    with library.reading(frame):
-        return library.rows(frame, order.argsort(order.columns(frame)))
+    with library_of(frame).reading(frame):
+        return _sorted(frame, order, order.columns(frame))[0]
+
+
+def _sorted(frame: Any, order: Order, keys: Sequence[Column]) -> tuple[Any, Values]:
+    """Return the rows of a frame in the order of its keys, and where they were."""
+    flat, arguments = flat_frame(frame), order.arguments(keys)
+    own = _own_keys(flat, order, arguments["keys"])
+    others = [array for i, array in enumerate(flat.arrays) if i not in own]
+    by, moved = kernels.sort_pairs(values=others, positions=True, **arguments)
+    *rest, positions = moved
+    left = iter(rest)
+    arrays = [by[own[i]] if i in own else next(left) for i in range(len(flat.arrays))]
+    return flat.rebuild(arrays, positions), positions
+
+
+def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int, int]:
+    """Return which arrays of a frame are keys, and which: they are not moved a second time."""
+    if order.key is not None or isinstance(order.keys, IndexLevels):
+        return {}
+    known = names_of(flat.frame)
+    found: dict[int, int] = {}
+    for k, name in enumerate(order.keys.columns or known):
+        column = flat.columns[known.index(name)] if name in known else None
+        if column is not None and column.layout is not None:
+            # of complex numbers, the key is their ranks
+            is_key = flat.arrays[column.start].dtype == keys[k].dtype
+            found |= {column.start: k} if is_key else {}
+    return found
 
 
 def sort(frame: Any, order: Order, ignore_index: bool) -> Any:
@@ -185,9 +215,8 @@ def split(frame: Any, order: Order, found: Splitters, partition: int) -> list[An
     library = library_of(frame)
     with library.reading(frame):
         columns = order.columns(frame)
-        positions = order.argsort(columns)
+        ordered, positions = _sorted(frame, order, columns)
         bounds = [0, *_bounds(columns, positions, order, found, partition), len(positions)]
-        ordered = library.rows(frame, positions)
     return [library.rows(ordered, slice(start, stop)) for start, stop in pairwise(bounds)]
 
 
