@@ -38,11 +38,18 @@ class IndexLevels:
     """Levels of the index, by their numbers, as keys."""
 
     numbers: tuple[int, ...]
+    remaining: tuple[int, ...] = ()
+    """Levels that break ties of those, and are given to no user's function."""
     names = ()
+    """Of columns that are keys: none."""
+
+    def __len__(self) -> int:
+        return len(self.numbers) + len(self.remaining)
 
     def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
-        return [library_of(frame).index_level(frame, number) for number in self.numbers]
+        library = library_of(frame)
+        return [library.index_level(frame, n) for n in self.numbers + self.remaining]
 
 
 @dataclass(frozen=True)
@@ -65,20 +72,12 @@ class Order:
             If a user's function does not answer one value a row.
         """
         found = self.keys.series(frame)
-        return found if self.key is None else [self._mapped(frame, column) for column in found]
-
-    def _mapped(self, frame: Any, column: Column) -> Column:
-        assert self.key is not None
-        library = library_of(frame)
-        array = library.array(column)
-        if isinstance(self.keys, IndexLevels):
-            given = library.key_index([array], [column.name])
-        else:
-            given = library.series(array, library.index(frame), column.name)
-        out = library.as_key(self.key(given))
-        if len(out) != len(column):
-            raise ValueError(f"key must return one value a row, found {len(out)} for {len(column)}")
-        return out
+        if self.key is None:
+            return found
+        labels = isinstance(self.keys, IndexLevels)
+        given = len(self.keys.numbers) if isinstance(self.keys, IndexLevels) else len(found)
+        mapped = [_mapped(frame, column, self.key, labels) for column in found[:given]]
+        return mapped + found[given:]
 
     def arguments(self, columns: Sequence[Column]) -> dict[str, Any]:
         """Return keys, and how they are ordered, as `kernels.argsort` takes them."""
@@ -94,9 +93,32 @@ class Order:
         """Return the positions of rows in the order of keys; equal ones stay as they are."""
         return kernels.argsort(**self.arguments(columns))
 
+    def starts_with_index(self) -> bool:
+        """Tell whether the first key is the first level of the index as it is, from small to large, and nulls last."""
+        keys = self.keys
+        if isinstance(keys, IndexLevels):
+            first = (keys.numbers + keys.remaining)[0] == 0
+        else:
+            first = bool(keys.columns) and keys.columns[0] in keys.levels
+        return first and self.ascending[0] and self.key is None and not self.nulls_first
+
     def check(self, meta: Any) -> None:
         """Raise the errors that an empty frame shows."""
         self.argsort(self.columns(library_of(meta).no_rows(meta)))
+
+
+def _mapped(frame: Any, column: Column, key: Callable[[Any], Any], labels: bool) -> Column:
+    """Return what a user's function makes of a key, which it is given as a series, or an index of labels."""
+    library = library_of(frame)
+    array = library.copy(library.array(column))
+    if labels:
+        given = library.key_index([array], [column.name])
+    else:
+        given = library.series(array, library.index(frame), column.name)
+    out = library.as_key(key(given))
+    if len(out) != len(column):
+        raise ValueError(f"key must return one value a row, found {len(out)} for {len(column)}")
+    return out
 
 
 def sort_rows(frame: Any, order: Order) -> Any:
@@ -192,6 +214,7 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
         If partitions have keys of other dtypes or other categories.
     """
     common_schema([s.schema for s in samples])
+    _check_categories([library_of(s.keys).columns(s.keys) for s in samples], samples[0].schema)
     library = library_of(samples[0].keys)
     count, rows = len(samples), sum(s.count for s in samples)
     if not rows:  # any cut will do
@@ -208,6 +231,17 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
     partitions = np.repeat(np.arange(count), sizes)
     places = np.concatenate([s.places for s in samples])
     return Splitters(_frame(library, taken), partitions[chosen], places[chosen])
+
+
+def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> None:
+    """Raise unless the categories of keys are the same in all partitions, as their order is that of the keys."""
+    for (name, _), (first, *others) in zip(schema, zip(*columns, strict=True), strict=True):
+        known = getattr(first.dtype, "categories", None)
+        if known is not None and any(not known.equals(o.dtype.categories) for o in others):
+            raise ValueError(
+                f"partitions do not match: column {name!r} has other categories in some; give all of them "
+                f"the same with cat.set_categories first"
+            )
 
 
 def split(frame: Any, order: Order, found: Splitters, partition: int) -> list[Any]:
