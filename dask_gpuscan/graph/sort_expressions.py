@@ -90,6 +90,10 @@ class SortedPartitions(Blockwise):  # type: ignore[misc]
     operation = staticmethod(sort_rows)
 
     @functools.cached_property
+    def _name(self) -> str:
+        return f"sort-partitions-{self.deterministic_token}"
+
+    @functools.cached_property
     def _meta(self) -> Any:
         return self.frame._meta
 
@@ -99,6 +103,10 @@ class Pieces(Expr):  # type: ignore[misc]
 
     _parameters = ("frame", "keys", "order")
     _cut: Callable[..., Any] = staticmethod(split)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"cut-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -136,6 +144,10 @@ class Together(Expr):  # type: ignore[misc]
     """New partitions, each joined of its pieces."""
 
     _parameters = ("pieces", "order")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"join-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -248,6 +260,10 @@ class Unpacked(Blockwise):  # type: ignore[misc]
     """New partitions, each joined of its rows of pieces."""
 
     _parameters = ("frame", "order", "like")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"join-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
