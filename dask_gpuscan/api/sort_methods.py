@@ -109,13 +109,16 @@ class SortMethods:
         ascending, na_position, ignore_index
             As for `sort_values`; with one flag a level.
         level : int, name or list of these, optional
-            Levels of the index, the most significant first; by default all, in their order.
+            Levels of the index, the most significant first; by default all, in their order. As in pandas, the
+            other levels follow, unless each level is given a direction of its own.
         key : callable, optional
             As for `sort_values`, of each level as an Index.
 
         Returns
         -------
         Series or DataFrame
+            A Dask collection whose divisions are known keeps them, and is sorted partition by partition, where labels
+            ascend and nulls are last. Else divisions are unknown: Dask's ``compute_current_divisions`` finds them.
 
         Raises
         ------
@@ -129,9 +132,10 @@ class SortMethods:
         [3, 1, 2]
         """
         names = library_of(meta_of(self._obj)).index_names(meta_of(self._obj))
-        levels = _levels(names, level)
-        keys = IndexLevels(levels)
-        return self._sorted(keys, len(levels), ascending, na_position, ignore_index, key)
+        numbers = _levels(names, level)
+        every = range(len(names)) if isinstance(ascending, FLAG) else ()
+        keys = IndexLevels(numbers, tuple(n for n in every if n not in numbers))
+        return self._sorted(keys, len(keys), ascending, na_position, ignore_index, key)
 
     def _sorted(
         self,

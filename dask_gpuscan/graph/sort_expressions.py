@@ -21,6 +21,7 @@ import pyarrow as pa
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Blockwise, Expr, Projection, plain_column_projection
 from dask.dataframe.dask_expr._shuffle import Shuffle
+from dask.dataframe.dask_expr.io.io import IO
 from dask.dataframe.methods import concat
 from dask.task_spec import List, Task, TaskRef
 
@@ -97,6 +98,10 @@ class SortedPartitions(Blockwise):  # type: ignore[misc]
     operation = staticmethod(sort_rows)
 
     @functools.cached_property
+    def _name(self) -> str:
+        return f"sort-partitions-{self.deterministic_token}"
+
+    @functools.cached_property
     def _meta(self) -> Any:
         return self.frame._meta
 
@@ -106,6 +111,10 @@ class Pieces(Expr):  # type: ignore[misc]
 
     _parameters = ("frame", "keys", "order")
     _cut: Callable[..., Any] = staticmethod(split)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"cut-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -143,6 +152,10 @@ class Together(Expr):  # type: ignore[misc]
     """New partitions, each joined of its pieces."""
 
     _parameters = ("pieces", "order")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"join-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -258,6 +271,10 @@ class Unpacked(Blockwise):  # type: ignore[misc]
     _parameters = ("frame", "order", "like")
 
     @functools.cached_property
+    def _name(self) -> str:
+        return f"join-{self.deterministic_token}"
+
+    @functools.cached_property
     def _meta(self) -> Any:
         return self.operand("like")
 
@@ -268,6 +285,21 @@ class Unpacked(Blockwise):  # type: ignore[misc]
 
 
 def sorted_by(obj: Any, order: Order) -> Any:
-    """Return the rows of a Dask collection in order."""
+    """Return the rows of a Dask collection in order.
+
+    Where divisions of the first key are known, rows are in the partitions where they belong.
+    """
+    if obj.known_divisions and order.starts_with_index():
+        return new_collection(SortedPartitions(obj.expr, order))
     keys = obj if obj.ndim == 1 else obj[list(order.keys.names)]
-    return new_collection(Sorted(obj.expr, keys.expr, order))
+    return new_collection(Sorted(obj.expr, _read_apart(keys.expr), order))
+
+
+def _read_apart(keys: Any) -> Any:
+    """Return keys that are read by themselves if they are only read, so that no other column waits for the splitters.
+
+    What takes more work than reading is done once, for the keys and all other columns.
+    """
+    alone = keys.simplify()
+    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
+    return alone if is_read else keys

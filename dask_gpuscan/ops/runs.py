@@ -13,7 +13,7 @@ from typing import Any
 from .. import kernels
 from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
 from ..frames.registry import column_of, each, library_of
-from .filter import compact
+from .flat_frame import flat_frame
 from .groups import INT64
 
 
@@ -48,13 +48,11 @@ class UniqueConsecutive:
         series = self.by.series(partition)
         keep = "last" if self.reverse else "first"
         with library_of(partition).reading(partition):
-            keys = key_arrays(series)
-
-            def choose(flat: list[Any]) -> list[list[Any]]:
-                positions, parts = kernels.unique(keys.arrays, flat, nulls=keys.nulls, keep=keep)
-                return [[*parts, positions]]
-
-            out = compact(partition, choose)[0]
+            keys, flat = key_arrays(series), flat_frame(partition)
+            positions, arrays = kernels.unique(
+                keys.arrays, flat.arrays, nulls=keys.nulls, keep=keep
+            )
+            out = flat.rebuild(arrays, positions)
         row = len(partition) - 1 if self.reverse else 0
         if prefix is not None and prefix.values == boundary_key(series, row).values:
             rest = slice(None, -1) if self.reverse else slice(1, None)

@@ -23,7 +23,8 @@ import numpy as np
 from .. import kernels
 from ..frames.keys import By
 from ..frames.protocol import Column, Frame, Library, Values
-from ..frames.registry import Schema, common_schema, library_of, schema_of_columns
+from ..frames.registry import Schema, common_schema, library_of, names_of, schema_of_columns
+from .flat_frame import FlatFrame, flat_frame
 
 SAMPLES_A_PARTITION = 20
 """Sampled rows of a partition for each new one."""
@@ -37,11 +38,18 @@ class IndexLevels:
     """Levels of the index, by their numbers, as keys."""
 
     numbers: tuple[int, ...]
+    remaining: tuple[int, ...] = ()
+    """Levels that break ties of those, and are given to no user's function."""
     names = ()
+    """Of columns that are keys: none."""
+
+    def __len__(self) -> int:
+        return len(self.numbers) + len(self.remaining)
 
     def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
-        return [library_of(frame).index_level(frame, number) for number in self.numbers]
+        library = library_of(frame)
+        return [library.index_level(frame, n) for n in self.numbers + self.remaining]
 
 
 @dataclass(frozen=True)
@@ -64,42 +72,86 @@ class Order:
             If a user's function does not answer one value a row.
         """
         found = self.keys.series(frame)
-        return found if self.key is None else [self._mapped(frame, column) for column in found]
+        if self.key is None:
+            return found
+        labels = isinstance(self.keys, IndexLevels)
+        given = len(self.keys.numbers) if isinstance(self.keys, IndexLevels) else len(found)
+        mapped = [_mapped(frame, column, self.key, labels) for column in found[:given]]
+        return mapped + found[given:]
 
-    def _mapped(self, frame: Any, column: Column) -> Column:
-        assert self.key is not None
-        library = library_of(frame)
-        array = library.array(column)
-        if isinstance(self.keys, IndexLevels):
-            given = library.key_index([array], [column.name])
-        else:
-            given = library.series(array, library.index(frame), column.name)
-        out = library.as_key(self.key(given))
-        if len(out) != len(column):
-            raise ValueError(f"key must return one value a row, found {len(out)} for {len(column)}")
-        return out
+    def arguments(self, columns: Sequence[Column]) -> dict[str, Any]:
+        """Return keys, and how they are ordered, as `kernels.argsort` takes them."""
+        keys, nulls = zip(*(library_of(c).sort_key(c) for c in columns), strict=True)
+        return {
+            "keys": list(keys),
+            "nulls": list(nulls),
+            "descending": [not ascending for ascending in self.ascending],
+            "nulls_first": self.nulls_first,
+        }
 
     def argsort(self, columns: Sequence[Column]) -> Values:
         """Return the positions of rows in the order of keys; equal ones stay as they are."""
-        library = library_of(columns[0])
-        arrays, nulls = zip(*(library.sort_key(column) for column in columns), strict=True)
-        return kernels.argsort(
-            list(arrays),
-            nulls=list(nulls),
-            descending=[not ascending for ascending in self.ascending],
-            nulls_first=self.nulls_first,
-        )
+        return kernels.argsort(**self.arguments(columns))
+
+    def starts_with_index(self) -> bool:
+        """Tell whether the first key is the first level of the index as it is, from small to large, and nulls last."""
+        keys = self.keys
+        if isinstance(keys, IndexLevels):
+            first = (keys.numbers + keys.remaining)[0] == 0
+        else:
+            first = bool(keys.columns) and keys.columns[0] in keys.levels
+        return first and self.ascending[0] and self.key is None and not self.nulls_first
 
     def check(self, meta: Any) -> None:
         """Raise the errors that an empty frame shows."""
         self.argsort(self.columns(library_of(meta).no_rows(meta)))
 
 
+def _mapped(frame: Any, column: Column, key: Callable[[Any], Any], labels: bool) -> Column:
+    """Return what a user's function makes of a key, which it is given as a series, or an index of labels."""
+    library = library_of(frame)
+    array = library.copy(library.array(column))
+    if labels:
+        given = library.key_index([array], [column.name])
+    else:
+        given = library.series(array, library.index(frame), column.name)
+    out = library.as_key(key(given))
+    if len(out) != len(column):
+        raise ValueError(f"key must return one value a row, found {len(out)} for {len(column)}")
+    return out
+
+
 def sort_rows(frame: Any, order: Order) -> Any:
     """Return the rows of a frame or series in order."""
-    library = library_of(frame)
-    with library.reading(frame):
-        return library.rows(frame, order.argsort(order.columns(frame)))
+    with library_of(frame).reading(frame):
+        return _sorted(frame, order, order.columns(frame))[0]
+
+
+def _sorted(frame: Any, order: Order, keys: Sequence[Column]) -> tuple[Any, Values]:
+    """Return the rows of a frame in the order of its keys, and where they were."""
+    flat, arguments = flat_frame(frame), order.arguments(keys)
+    own = _own_keys(flat, order, arguments["keys"])
+    others = [array for i, array in enumerate(flat.arrays) if i not in own]
+    by, moved = kernels.sort_pairs(values=others, positions=True, **arguments)
+    *rest, positions = moved
+    left = iter(rest)
+    arrays = [by[own[i]] if i in own else next(left) for i in range(len(flat.arrays))]
+    return flat.rebuild(arrays, positions), positions
+
+
+def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int, int]:
+    """Return which arrays of a frame are keys, and which: they are not moved a second time."""
+    if order.key is not None or isinstance(order.keys, IndexLevels):
+        return {}
+    known = names_of(flat.frame)
+    found: dict[int, int] = {}
+    for k, name in enumerate(order.keys.columns or known):
+        column = flat.columns[known.index(name)] if name in known else None
+        if column is not None and column.layout is not None:
+            # of complex numbers, the key is their ranks
+            is_key = flat.arrays[column.start].dtype == keys[k].dtype
+            found |= {column.start: k} if is_key else {}
+    return found
 
 
 def sort(frame: Any, order: Order, ignore_index: bool) -> Any:
@@ -162,6 +214,7 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
         If partitions have keys of other dtypes or other categories.
     """
     common_schema([s.schema for s in samples])
+    _check_categories([library_of(s.keys).columns(s.keys) for s in samples], samples[0].schema)
     library = library_of(samples[0].keys)
     count, rows = len(samples), sum(s.count for s in samples)
     if not rows:  # any cut will do
@@ -180,14 +233,24 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
     return Splitters(_frame(library, taken), partitions[chosen], places[chosen])
 
 
+def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> None:
+    """Raise unless the categories of keys are the same in all partitions, as their order is that of the keys."""
+    for (name, _), (first, *others) in zip(schema, zip(*columns, strict=True), strict=True):
+        known = getattr(first.dtype, "categories", None)
+        if known is not None and any(not known.equals(o.dtype.categories) for o in others):
+            raise ValueError(
+                f"partitions do not match: column {name!r} has other categories in some; give all of them "
+                f"the same with cat.set_categories first"
+            )
+
+
 def split(frame: Any, order: Order, found: Splitters, partition: int) -> list[Any]:
     """Return the pieces of a partition between splitters, each in order; `partition` is its own number."""
     library = library_of(frame)
     with library.reading(frame):
         columns = order.columns(frame)
-        positions = order.argsort(columns)
+        ordered, positions = _sorted(frame, order, columns)
         bounds = [0, *_bounds(columns, positions, order, found, partition), len(positions)]
-        ordered = library.rows(frame, positions)
     return [library.rows(ordered, slice(start, stop)) for start, stop in pairwise(bounds)]
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
-from .layouts import PandasArray, holds_null, layout_of
+from .layouts import PandasArray, bare, holds_null, layout_of
 from .ordering import PandasOrdering
 from .schema import PandasSchema
 
@@ -104,14 +104,14 @@ class Pandas(PandasSchema, PandasOrdering):
         return pd.array([], dtype=dtype)
 
     def copy(self, array: PandasArray) -> PandasArray:
-        return _bare(array).copy()
+        return bare(array).copy()
 
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
         # where none is filled, integers stay integers
         fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
-        return _bare(array.take(positions, allow_fill=fills))
+        return bare(array.take(positions, allow_fill=fills))
 
     def stack(self, frames: list[pd.DataFrame]) -> pd.DataFrame:
         index = frames[0].index.append([f.index for f in frames[1:]])
@@ -129,8 +129,8 @@ class Pandas(PandasSchema, PandasOrdering):
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
         if isinstance(arrays[0], pd.Categorical):
             return pd.api.types.union_categoricals(arrays)
-        parts = [pd.Series(_bare(a), dtype=_bare(a).dtype) for a in arrays]
-        return _one_chunk(_bare(pd.concat(parts, ignore_index=True).array))
+        parts = [pd.Series(bare(a), dtype=bare(a).dtype) for a in arrays]
+        return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -160,7 +160,7 @@ class Pandas(PandasSchema, PandasOrdering):
             positions = np.where(missing, -1, np.arange(len(array)))
             return array.take(positions, allow_fill=True)
         column = pd.Series(array, dtype=array.dtype)
-        return _bare(column.mask(pd.array(missing)).array)
+        return bare(column.mask(pd.array(missing)).array)
 
     def to_nullable(self, array: PandasArray) -> PandasArray:
         if holds_null(array.dtype):
@@ -172,7 +172,7 @@ class Pandas(PandasSchema, PandasOrdering):
     def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
         if column.dtype == np.float16:  # which pandas does not fill
             return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
-        filled = _bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
+        filled = bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
         own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
         return filled if own else filled.copy()
 
@@ -237,7 +237,8 @@ class Pandas(PandasSchema, PandasOrdering):
         return list(frame.index.names)
 
     def level(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
-        return frame.index.get_level_values(name).to_series(index=frame.index)
+        values = frame.index.get_level_values(name)
+        return self.series(values.array, frame.index, values.name)
 
     def is_sorted(self, index: pd.Index) -> bool:
         return bool(index.is_monotonic_increasing)
@@ -264,7 +265,7 @@ class Pandas(PandasSchema, PandasOrdering):
     def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
         if not isinstance(index, pd.RangeIndex) or not len(positions):
             return index.take(positions)
-        if len(positions) == len(index):
+        if len(positions) == len(index) and _is_every_row(positions):
             return index
         # pandas would look whether the rows are evenly spaced, which takes longer than to choose them
         rows = positions
@@ -316,7 +317,7 @@ class Pandas(PandasSchema, PandasOrdering):
         return out
 
     def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
-        array = _bare(getattr(column.groupby(codes), method)().array)
+        array = bare(getattr(column.groupby(codes), method)().array)
         # pandas looks whether all answers for objects are strings
         found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
         return array.astype(object) if found else array
@@ -350,6 +351,13 @@ def _with_null(array: PandasArray, null: object) -> PandasArray:
     return array
 
 
+def _is_every_row(positions: Values) -> bool:
+    """Tell whether positions count from 0; mostly, the first of them tell."""
+    first = positions[:64]
+    counts = bool((first == np.arange(len(first))).all())
+    return counts and bool((np.diff(positions) == 1).all())
+
+
 def _unsigned_zeros(array: PandasArray) -> PandasArray:
     """Return an array without -0.0, of which pandas makes a level of its own if it is Arrow's."""
     is_arrow = isinstance(array.dtype, pd.ArrowDtype) and array.dtype.kind == "f"
@@ -364,11 +372,6 @@ def _one_chunk(array: PandasArray) -> PandasArray:
     if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
         return type(array)(chunked.combine_chunks())
     return array
-
-
-def _bare(array: PandasArray) -> PandasArray:
-    """Return the NumPy array that pandas has wrapped; any other array as it is."""
-    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
 
 
 PANDAS: Library = Pandas()

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..messages import column_title
 from ..protocol import Values
-from .layouts import PandasArray, layout_of
+from .layouts import PandasArray, bare, layout_of
 
 
 class PandasOrdering:
@@ -49,18 +49,19 @@ class PandasOrdering:
     def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
         index = frame.index
         if index.nlevels == 1:
-            return index.to_series(index=index)
-        level = index.set_names(range(index.nlevels)).get_level_values(number)
-        return level.rename(index.names[number]).to_series(index=index)
+            values = index
+        else:  # a number may be a name, too
+            values = index.set_names(range(index.nlevels)).get_level_values(number)
+        # pandas would look for strings in bare arrays of objects
+        return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
 
     def as_key(self, values: Any) -> pd.Series:
-        return pd.Series(values)
+        return pd.Series(values, dtype=getattr(values, "dtype", None))
 
 
 def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
     """Number the distinct values of an array in their order."""
-    bare = array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
-    codes, found = pd.factorize(bare)
+    codes, found = pd.factorize(bare(array))
     if found.dtype == object and pd.api.types.infer_dtype(found) == "string":
         found = pd.array(found, dtype="str")  # whose order Arrow finds, that of code points too
     order = found.argsort(kind="stable")
