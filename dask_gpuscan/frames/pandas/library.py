@@ -71,7 +71,7 @@ class Pandas(PandasSchema, PandasOrdering):
         # pandas would look for strings in bare arrays of objects
         columns = {
             i: self.series(a, index, i) if a.dtype == object else a
-            for i, a in enumerate(map(_bare, arrays))
+            for i, a in enumerate(map(bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
         out.columns = names
