@@ -67,3 +67,58 @@ def test_groups(backend, clustered, data, at, options, dropna):
     groups = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)  # noqa: E731
     check(backend, df, at, lambda it: groups(it)["x"].rank(**options), expected)
     check(backend, df, at, lambda it: groups(it).rank(**options), expected.to_frame())
+
+
+WHOLE = pd.DataFrame(
+    {"k": [1, 2, 1, 1, 2, 1], "x": [3.0, 1.0, np.nan, 3.0, 7.0, 0.0], "w": list("abcabc")}
+)
+
+
+def test_ranks_are_a_column_of_their_frame():
+    ddf = partitioned(WHOLE, [0.2, 0.2, 0.7])
+    assert not ddf.known_divisions
+    found = ddf.assign(rank=ddf.x.gpuscan.rank(), group=ddf.gpuscan.groupby("k").x.rank())
+    expected = WHOLE.assign(rank=WHOLE.x.rank(), group=WHOLE.groupby("k").x.rank())
+    same(found.compute(), expected)
+
+
+def test_divisions_are_kept_and_only_what_is_needed_is_ranked():
+    ddf = dask.dataframe.from_pandas(WHOLE, npartitions=4)
+    ranks = ddf[["k", "x"]].gpuscan.rank()
+    assert ranks.divisions == ddf.divisions
+    same(ranks["x"].compute(), WHOLE.x.rank())
+    (read,) = ranks["x"].simplify().find_operations(type(ddf.expr))
+    assert list(read.columns) == ["x"]
+
+
+@given(x=columns(("int64", "str")), at=cuts(), pct=st.booleans())
+def test_groups_by_a_level_of_the_index(backend, x, at, pct):
+    x.index = pd.Index(np.arange(len(x)) % 3, name="level")
+    expected = x.groupby(level="level").rank(pct=pct)
+    check(backend, x, at, lambda it: it.groupby("level").rank(pct=pct), expected)
+
+
+def test_bad_arguments_of_rank():
+    frame = pd.DataFrame({"k": [1], "x": [2.0], "z": [1j], "c": pd.Categorical(["a"])})
+    for each in (frame, partitioned(frame, [0.5])):
+        for it in (each[["x"]].gpuscan, each.x.gpuscan, each.gpuscan.groupby("k")["x"]):
+            with pytest.raises(ValueError, match="method must be one of 'average', 'min', 'max'"):
+                it.rank("mean")
+            with pytest.raises(
+                ValueError, match="na_option must be one of 'keep', 'top', 'bottom'"
+            ):
+                it.rank(na_option="first")
+            for flag in ("pct", "ascending", "numeric_only"):
+                with pytest.raises(ValueError, match=f"{flag} must be True or False"):
+                    it.rank(**{flag: "yes"})
+        with pytest.raises(TypeError, match="rank of column 'z'"):
+            each.gpuscan.rank()
+        with pytest.raises(TypeError, match="rank of column 'c'"):
+            each.gpuscan.groupby("k")["c"].rank()
+
+
+def test_values_without_an_order_are_named():
+    mixed = pd.Series(["a", 1], dtype=object, name="x")
+    for each in (mixed, partitioned(mixed, [0.5])):
+        with pytest.raises(TypeError, match="without an order"):
+            dask.compute(each.gpuscan.rank())
