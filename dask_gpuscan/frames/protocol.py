@@ -260,9 +260,6 @@ class Arrays(Protocol):
     def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 
-    def stack(self, frames: list[Frame]) -> Frame:
-        """Return the rows of frames of the same columns, one after the other."""
-
     def always_counted(self, array: Array) -> Array | None:
         """Return values that the library counts even where none is there, in their order; None if there are none."""
 

@@ -70,5 +70,5 @@ class Monotonic:
 
 def _ends(series: Any) -> Any:
     """The first and last row of a series."""
-    rows = [0, len(series) - 1] if len(series) else []
+    rows = [0, len(series) - 1] if len(series) else slice(0)
     return library_of(series).rows(series, rows)

@@ -6,7 +6,7 @@ The rows of a partition that may be among the answer stand for it; so do those a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import kernels
@@ -22,10 +22,45 @@ KEEP = ("first", "last", "all")
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of partitions in their order."""
+    """Rows of partitions in their order, as arrays."""
 
-    frame: Any
+    library: Library
+    keys: list[Any]
+    groups: list[Any]
+    """What tells groups apart: the keys, or one array of numbers."""
+    levels: list[Any]
+    """Of the index."""
+    values: Any
     schema: Schema
+
+    def joined(self, later: Sequence[Rows]) -> Rows:
+        """Return these rows and later ones."""
+        every = [self, *later]
+
+        def join(arrays: list[list[Any]]) -> list[Any]:
+            return [self.library.concatenate(list(same)) for same in zip(*arrays, strict=True)]
+
+        return replace(
+            self,
+            keys=join([rows.keys for rows in every]),
+            groups=join([rows.groups for rows in every]),
+            levels=join([rows.levels for rows in every]),
+            values=self.library.concatenate([rows.values for rows in every]),
+        )
+
+    def take(self, positions: Values) -> Rows:
+        """Return the rows at these positions."""
+
+        def take(arrays: list[Any]) -> list[Any]:
+            return [self.library.take(array, positions) for array in arrays]
+
+        return replace(
+            self,
+            keys=take(self.keys),
+            groups=take(self.groups),
+            levels=take(self.levels),
+            values=self.library.take(self.values, positions),
+        )
 
 
 @dataclass(frozen=True)
@@ -81,30 +116,35 @@ class TopRows:
         return self.finish([self.table(none)], none)
 
     def table(self, partition: Any) -> Rows:
-        return Rows(self._top(partition), schema_of(partition))
+        library = library_of(partition)
+        with library.reading(partition):
+            keys = [library.array(c) for c in self.by.series(partition)]
+            groups = keys
+            if self.group is not None:
+                groups = [library.array(library.column(partition, self.group))]
+            count = len(library.index_names(partition))
+            levels = [library.array(library.index_level(partition, i)) for i in range(count)]
+            values = library.array(self.by.column(partition, self.name))
+            rows = Rows(library, keys, groups, levels, values, schema_of(partition))
+            return self._top(rows)
 
     def merge(self, tables: Sequence[Rows]) -> Rows:
-        schema = common_schema([t.schema for t in tables])
-        if len(tables) == 1:
-            return tables[0]
-        library = library_of(tables[0].frame)
-        return Rows(self._top(library.stack([t.frame for t in tables])), schema)
+        common_schema([t.schema for t in tables])
+        return self._top(tables[0].joined(tables[1:])) if len(tables) > 1 else tables[0]
 
     def finish(self, tables: Sequence[Rows], frame: Any) -> Any:
-        rows = self.merge(tables).frame
-        library = library_of(rows)
-        with library.reading(rows):
-            order, places, codes = self._ordered(library, rows, final=True)
+        rows = self.merge(tables)
+        library = rows.library
+        with library.reading(frame):
+            order, places, codes = self._ordered(rows, final=True)
             order, codes = order[places < self.n], codes[places < self.n]
-            keys = [library.array(c) for c in self.by.series(rows)]
             if self.group is None:
-                order = order[kernels.argsort(self._numbers_of_groups(library, keys, order, codes))]
-            count = len(library.index_names(rows))
-            levels = [library.array(library.index_level(rows, i)) for i in range(count)]
-            arrays = [library.take(a, order) for a in (*keys, *levels)]
-            values = library.take(library.array(self.by.column(rows, self.name)), order)
-            index = library.key_index(arrays, [*self.by.columns, *library.index_names(rows)])
-            return library.series(values, index, self.name)
+                numbers = self._numbers_of_groups(library, rows.keys, order, codes)
+                order = order[kernels.argsort(numbers)]
+            found = rows.take(order)
+            names = [*self.by.columns, *library.index_names(frame)]
+            index = library.key_index([*found.keys, *found.levels], names)
+            return library.series(found.values, index, self.name)
 
     def _numbers_of_groups(
         self, library: Library, keys: list[Any], order: Values, codes: Values
@@ -117,38 +157,34 @@ class TopRows:
         numbers[sorted_groups] = library.xp.arange(len(starts))
         return kernels.run_length_decode(lengths, [numbers])[0]
 
-    def _top(self, frame: Any) -> Any:
+    def _top(self, rows: Rows) -> Rows:
         """The rows that may be among the answer, in their order.
 
         They are one more of each group than asked for, so that the end knows which groups have more.
         """
-        library = library_of(frame)
-        with library.reading(frame):
-            order, places, _ = self._ordered(library, frame, final=False)
-            rows = order[places < self.n + (self.keep != "all")]
-            return library.rows(frame, kernels.sort(rows))
+        order, places, _ = self._ordered(rows, final=False)
+        return rows.take(kernels.sort(order[places < self.n + (self.keep != "all")]))
 
-    def _ordered(self, library: Library, frame: Any, final: bool) -> tuple[Values, Values, Values]:
+    def _ordered(self, rows: Rows, final: bool) -> tuple[Values, Values, Values]:
         """Rows by group and value, the place of each in its group, and its group; without those in no group."""
-        xp = library.xp
-        series, column = self.by.series(frame), self.by.column(frame, self.name)
-        grouped = series if self.group is None else [library.column(frame, self.group)]
-        codes = library.group_codes([library.array(c) for c in grouped]).astype(INT64)
+        library, count = rows.library, len(rows.values)
+        xp, column = library.xp, library.as_column(rows.values)
+        codes = library.group_codes(rows.groups).astype(INT64)
         missing = library.missing(column)
         values, nulls = library.sort_key(column)
         if missing is not None:
             values = xp.where(missing, values.dtype.type(0), values)
             nulls = kernels.byte_mask(missing)
         keys, key_nulls = [codes, values], [None, nulls]
-        rows = xp.arange(len(frame), dtype=INT64)
+        numbers = xp.arange(count, dtype=INT64)
         if self.keep == "last":  # of equal values the last comes first, unless all rows are taken
-            from_first = xp.zeros(len(frame), bool) if missing is None else missing
+            from_first = xp.zeros(count, bool) if missing is None else missing
             if final:
                 from_first = from_first | (xp.bincount(codes, minlength=1)[codes] <= self.n)
-            keys, key_nulls = [*keys, xp.where(from_first, rows, -rows)], [*key_nulls, None]
+            keys, key_nulls = [*keys, xp.where(from_first, numbers, -numbers)], [*key_nulls, None]
         descending = [False, self.largest, False][: len(keys)]
         order = kernels.argsort(keys, nulls=key_nulls, descending=descending)
-        null_key = any_null(series) if self.dropna else None
+        null_key = any_null([library.as_column(k) for k in rows.keys]) if self.dropna else None
         if null_key is not None:
             order = order[~null_key[order]]
         codes = codes[order]
@@ -161,5 +197,5 @@ class TopRows:
         if self.keep == "all":
             places = kernels.run_length_decode(lengths, [ties - begin])[0]
         else:
-            places = rows[: len(order)] - kernels.run_length_decode(lengths, [begin])[0]
+            places = numbers[: len(order)] - kernels.run_length_decode(lengths, [begin])[0]
         return order, places, codes

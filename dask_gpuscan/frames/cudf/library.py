@@ -164,9 +164,6 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
-    def stack(self, frames: list[cudf.DataFrame]) -> cudf.DataFrame:
-        return cudf.concat(frames)
-
     def always_counted(self, array: ColumnBase) -> None:
         return None
 

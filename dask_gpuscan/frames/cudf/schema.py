@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 import cudf
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from cudf.core.column import column_empty
@@ -78,6 +79,8 @@ class CudfSchema:
         try:
             if isinstance(dtype, DecimalDtype) and method == "cumprod":
                 raise TypeError("the scale of a decimal would change from row to row")
+            if method == "value_counts":  # which has other dtypes of no rows
+                return np.dtype(np.float64 if options.get("normalize") else np.int64)
             empty = cudf.Series._from_column(column_empty(0, dtype))
             found: DType = getattr(empty, method)(**options).dtype
             return found

@@ -113,14 +113,6 @@ class Pandas(PandasSchema, PandasOrdering):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
 
-    def stack(self, frames: list[pd.DataFrame]) -> pd.DataFrame:
-        index = frames[0].index.append([f.index for f in frames[1:]])
-        if frames[0].ndim == 1:
-            return self.series(self.concatenate([f.array for f in frames]), index, frames[0].name)
-        by_column = zip(*(self.columns(f) for f in frames), strict=True)
-        arrays = [self.concatenate([column.array for column in same]) for same in by_column]
-        return self.frame(arrays, frames[0].columns, index)
-
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
             return None
