@@ -23,9 +23,9 @@ from ..ops.rank_partitions import (
     FORMULAS,
     ORIGIN,
     PLACE,
-    VALUE,
+    RANK,
+    Names,
     counted,
-    group_names,
     order_of,
     pieces_by_origin,
     placed,
@@ -111,8 +111,9 @@ class Placed(Expr):  # type: ignore[misc]
 
 def _ranks(rows: Expr, rank: Rank) -> Expr:
     """Rows with their ranks, in the partitions and the order in which they were."""
-    groups = group_names(names_of(rows._meta))
-    ranked = sorted_by(new_collection(rows), order_of(rank, groups))
+    names = Names.of(names_of(rows._meta))
+    groups = names.groups
+    ranked = sorted_by(new_collection(rows), order_of(rank, names))
     needs = FORMULAS[rank.method].needs
 
     def numbered(frame: Any, name: str, by: tuple[str, ...], operation: GroupScan) -> Any:
@@ -124,7 +125,7 @@ def _ranks(rows: Expr, rank: Rank) -> Expr:
 
     if "in_group" in needs:
         ranked = ranked.assign(in_group=numbered(ranked, "in_group", groups, CountRows()))
-    runs = (*groups, VALUE)
+    runs = (*groups, names.value)
     if "in_run" in needs:
         ranked = ranked.assign(in_run=numbered(ranked, "in_run", runs, CountRows()))
     if "after_in_run" in needs:
@@ -135,11 +136,11 @@ def _ranks(rows: Expr, rank: Rank) -> Expr:
         ranked = ranked.assign(runs=numbered(ranked, "runs", groups, _sum()))
     out = FORMULAS[rank.method].rank(ranked)
     if rank.pct:
-        ranked = ranked.assign(counted=counted(ranked, rank))
+        ranked = ranked.assign(counted=counted(ranked, rank, names.value))
         before = numbered(ranked, "counted", groups, _sum())
         after = numbered(ranked, "counted", groups, _sum(reverse=True))
         out = out / (before + after - ranked["counted"])
-    moved: Collection = ranked.assign(rank=out)[[ORIGIN, PLACE, "rank"]]
+    moved: Collection = ranked.assign(**{RANK: out})[[ORIGIN, PLACE, RANK]]
     return BackToOrigin(moved.expr)
 
 

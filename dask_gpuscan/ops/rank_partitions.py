@@ -6,7 +6,7 @@ number of a row in its group, and in its run of equal values from either end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,13 +19,14 @@ from .groups import INT64
 from .rank import Rank, Ranking
 from .sort import Order
 
-GROUP, VALUE = "group", "value"
 ORIGIN, PLACE = "origin", "place"
-"""The partition that a row came from, and its place there."""
+"""The partition that a row came from, and its place there: the last columns of rows that are sorted."""
+
+RANK = "rank"
 
 
 def placed(frame: Any, ranking: Ranking, column: int, partition: int, groups: Any = None) -> Any:
-    """Return one column of a partition as rows to be sorted: their group, value, and where they are.
+    """Return one column of a partition as rows to be sorted: keys of groups, values, and where they are.
 
     Parameters
     ----------
@@ -42,29 +43,43 @@ def placed(frame: Any, ranking: Ranking, column: int, partition: int, groups: An
     library, count = library_of(frame), len(frame)
     xp = library.xp
     with library.reading(frame):
-        keys = [] if ranking.by is None else ranking.by.series(frame)
+        columns = [] if ranking.by is None else ranking.by.series(frame)
         if groups is not None:
-            keys = [groups]
-        arrays = [library.array(library.rank_values(c)) for c in keys]
-        if not arrays:  # all rows are one group
-            arrays = [library.from_integers(xp.zeros(count, INT64))]
-        names = [f"{GROUP}{i}" for i in range(len(arrays))]
-        value = library.array(library.rank_values(ranking.columns(frame)[column]))
+            columns = [groups]
+        if not columns:  # all rows are one group
+            columns = [library.as_column(library.from_integers(xp.zeros(count, INT64)))]
+        columns = [*columns, ranking.columns(frame)[column]]
+        arrays = [library.array(library.rank_values(c)) for c in columns]
+        # errors name columns as users know them
+        names: list[str] = []
+        for c in columns:
+            name = "key" if c.name is None else str(c.name)
+            while name in (*names, ORIGIN, PLACE, RANK, *COUNTS):
+                name += "_"
+            names.append(name)
         origin = library.from_integers(xp.full(count, partition, INT64))
         place = library.from_integers(xp.arange(count, dtype=INT64))
-        every = [*arrays, value, origin, place]
-        return library.frame(every, [*names, VALUE, ORIGIN, PLACE], library.range_index(0, count))
+        every = [*arrays, origin, place]
+        return library.frame(every, [*names, ORIGIN, PLACE], library.range_index(0, count))
 
 
-def group_names(names: list[Any]) -> tuple[str, ...]:
-    """Return the columns of `placed` rows that are keys of groups."""
-    return tuple(name for name in names if name.startswith(GROUP))
+@dataclass(frozen=True)
+class Names:
+    """The columns of `placed` rows."""
+
+    groups: tuple[str, ...]
+    value: str
+
+    @staticmethod
+    def of(names: Sequence[str]) -> Names:
+        *groups, value, _, _ = names
+        return Names(tuple(groups), value)
 
 
-def order_of(rank: Rank, groups: tuple[str, ...]) -> Order:
+def order_of(rank: Rank, names: Names) -> Order:
     """Return the order in which rows are ranked."""
-    ascending = (*(True for _ in groups), rank.ascending)
-    return Order(By((*groups, VALUE)), ascending, nulls_first=rank.nulls == "top")
+    ascending = (*(True for _ in names.groups), rank.ascending)
+    return Order(By((*names.groups, names.value)), ascending, nulls_first=rank.nulls == "top")
 
 
 BACK = Order(By((PLACE,)), (True,))
@@ -83,6 +98,9 @@ class Formula:
     rank: Callable[[Any], Any]
 
 
+COUNTS = ("in_group", "in_run", "after_in_run", "runs", "counted")
+"""The columns of numbers that sorted rows get."""
+
 FORMULAS = {
     "average": Formula(
         ("in_group", "in_run", "after_in_run"),
@@ -98,12 +116,12 @@ FORMULAS = {
 """By the name of the method; they answer what `rank.METHODS` do."""
 
 
-def counted(rows: Any, rank: Rank) -> Any:
+def counted(rows: Any, rank: Rank, value: str) -> Any:
     """Return which sorted rows add to the size of their group by which `pct` divides, as a series of 0 and 1."""
     ones = (rows[PLACE] >= 0).astype(INT64)
     if rank.method == "dense":
         ones = (rows["in_run"] == 0).astype(INT64)
-    return ones * (~rows[VALUE].isna()).astype(INT64) if rank.nulls == "keep" else ones
+    return ones * (~rows[value].isna()).astype(INT64) if rank.nulls == "keep" else ones
 
 
 # --- the way back ------------------------------------------------------------------------------------
@@ -128,7 +146,7 @@ def put_back(ranking: Ranking, frame: Any, ranked: list[Any]) -> Any:
         triples = zip(ranking.columns(frame), ranking.dtypes(frame), ranked, strict=True)
         arrays = [
             ranking.rank.wrap(
-                library, _numbers(rows, "rank"), dtype, library.missing(column), no_group
+                library, _numbers(rows, RANK), dtype, library.missing(column), no_group
             )
             for column, dtype, rows in triples
         ]
