@@ -236,8 +236,6 @@ def _by_code(
     if not (isinstance(codes, np.ndarray) or is_array(codes)) or codes.dtype != np.int64:
         raise TypeError(f"codes must be an array of int64, found {codes!r}")
     backend, arrays = _begin(op, "codes", (codes,), values)
-    if backend.by_code is None:
-        raise TypeError(f"by_code does not take {type(codes).__module__} arrays")
     return backend.by_code(op, codes, arrays, groups, options, carry_in, write=write)
 
 
