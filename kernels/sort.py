@@ -15,7 +15,7 @@ from .backends import backend_of
 from .compact import run_length_encode
 from .int128 import is_int128
 from .nulls import Nulls
-from .sort_key import SortKey, sort_keys
+from .sort_key import SortKey, listed, sort_keys
 
 
 def argsort(
@@ -159,7 +159,11 @@ def sort_pairs(
     ([array([1, 2, 2])], [array([20., 10., 30.])])
     """
     by = sort_keys(keys, nulls, descending, nulls_first)
-    arrays = [values] if is_array(values) else list(values)
+    arrays = (
+        [values]
+        if is_array(values)
+        else listed("values", "an array or a sequence of arrays", values)
+    )
     check_values(by, arrays)
     own = [key.values for key in by]
     found = _sorted(by, [*own, *arrays], positions=positions)
@@ -205,7 +209,11 @@ def segmented_sort(
     ([array([1, 2, 4, 3])], [])
     """
     by = sort_keys(keys, nulls, descending, nulls_first)
-    arrays = [values] if is_array(values) else list(values)
+    arrays = (
+        [values]
+        if is_array(values)
+        else listed("values", "an array or a sequence of arrays", values)
+    )
     check_values(by, arrays)
     if (offsets is None) == (within is None):
         raise ValueError("give either offsets or within")

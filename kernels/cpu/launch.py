@@ -15,7 +15,7 @@ from ..nulls import NAT, InBand, Mask
 from ..operator_calls import operator_type
 from ..operators import Operator
 from ..signature import Signature, StateForm, joined, signature_of
-from .engine import States, Tiles, walk_tiles
+from .engine import STATUS, States, Tiles, walk_tiles
 from .steps import Output, Source
 from .visitors import record_type
 
@@ -79,6 +79,13 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
         thread.join()
     if failures:
         raise failures[0]
+
+
+def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
+    """Run a kernel that takes tickets on as many threads as `elements` are worth; return its control array."""
+    control = np.zeros(STATUS, np.int64)
+    run_team(elements, control, lambda _: kernel(*given, control))
+    return control
 
 
 def null_values(form: StateForm, mark: bool) -> Any:
