@@ -53,15 +53,19 @@ def outside(op: Operator, error: IndexError) -> IndexError:
     return IndexError(f"{op.name} reads outside a tuple or an array that it uses: {error}")
 
 
-def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
-    """Run `work` on this thread, and on the other cores where the elements are worth it.
+def helpers_for(elements: int) -> int:
+    """Return how many other threads so many elements are worth.
 
     Dask's worker threads scan one partition each, so only the main thread takes other cores.
     """
-    helpers = 0
-    if elements >= PARALLEL and threading.current_thread() is threading.main_thread():
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        helpers = min((cores or 1) - 1, elements // PARALLEL)
+    if elements < PARALLEL or threading.current_thread() is not threading.main_thread():
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min((cores or 1) - 1, elements // PARALLEL)
+
+
+def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
+    """Run `work` on this thread, and on the other cores where the elements are worth it."""
     failures: list[BaseException] = []
 
     def attempt(leader: bool) -> None:
@@ -71,7 +75,9 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
             control[1] = 1  # whoever waits for this thread's tile gives up
             failures.append(failure)
 
-    threads = [threading.Thread(target=attempt, args=(False,)) for _ in range(helpers)]
+    threads = [
+        threading.Thread(target=attempt, args=(False,)) for _ in range(helpers_for(elements))
+    ]
     for thread in threads:
         thread.start()
     attempt(True)

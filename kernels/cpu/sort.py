@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..int128 import is_int128
 from ..jit import cached_njit
-from ..nulls import NAT, Mask
 from ..sort_key import SortKey
 from .engine import TICKET
 from .launch import CONTROL, Kernel, array_type, entry, run_kernel
@@ -19,6 +17,7 @@ from .memory import borrow, take_ticket
 from .outputs import empty
 from .radix_sort import order
 from .sort_codes import WORD_BITS, chunks_of, fields_of
+from .sort_values import is_sorted_by_value, sorted_values
 
 SLICE = 1 << 16
 """Rows that a thread takes at once."""
@@ -28,46 +27,14 @@ def sort(
     keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: bool
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
-    if starts is None and not positions and _is_alone(keys, arrays):
-        return [_sorted_values(keys[0])]
+    alone = starts is None and not positions and len(keys) == len(arrays) == 1
+    if alone and arrays[0] is keys[0].values and is_sorted_by_value(keys[0]):
+        return [sorted_values(keys[0])]
     count = len(keys[0].values)
     fields = [field for key in keys for field in fields_of(key)]
     most = WORD_BITS - max(count - 1, 1).bit_length()
     rows = order(chunks_of(fields, most), count, starts)
     return [take(a, rows) for a in arrays] + [rows] * positions
-
-
-def _is_alone(keys: Sequence[SortKey], arrays: Sequence[Any]) -> bool:
-    """Tell whether all there is to sort is one key whose equal elements have the same bits, or are NaN."""
-    values: Any = keys[0].values
-    if len(keys) > 1 or isinstance(keys[0].nulls, Mask) or any(a is not values for a in arrays):
-        return False
-    if values.dtype.kind != "f":
-        return not is_int128(values.dtype)
-    return not bool((values.view(f"i{values.itemsize}") == _SIGN[values.itemsize]).any())
-
-
-_SIGN = {width: np.iinfo(f"i{width}").min for width in (2, 4, 8)}
-"""The bits of -0.0 as an integer."""
-
-
-def _sorted_values(key: SortKey) -> np.ndarray:
-    """Return a key in order, by NumPy's sort, which is made for the instructions of each CPU."""
-    values: Any = key.values
-    times = values.dtype.kind in "mM" or (values.dtype == np.int64 and key.nulls is not None)
-    found = np.sort(values.view(np.int64) if times else values)
-    missing, there = found[:0], found
-    if times:
-        count = int(np.searchsorted(found, NAT, "right"))
-        missing, there = found[:count], found[count:]
-    elif values.dtype.kind == "f":
-        count = int(np.searchsorted(found, np.nan))
-        there, missing = found[:count], found[count:]
-    if key.descending:
-        there = there[::-1]
-    if key.descending or (len(missing) and key.nulls_first != times):
-        found = np.concatenate([missing, there] if key.nulls_first else [there, missing])
-    return found.view(values.dtype)
 
 
 def take(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
