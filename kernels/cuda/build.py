@@ -25,11 +25,16 @@ from .devices import Device, check, device
 from .lto import lto_functions, lto_predicate
 from .plan import Capability, Pass
 from .scan_source import scan_source
+from .sort_source import sort_source
 from .tuning import RELIEFS
 
 FOLDER = Path(__file__).parent
 
-SOURCES: dict[str, Callable[..., str]] = {"scan": scan_source, "columns": columns_source}
+SOURCES: dict[str, Callable[..., str]] = {
+    "scan": scan_source,
+    "columns": columns_source,
+    "sort": sort_source,
+}
 """What generates the source of a pass, by the engine of its visitor."""
 
 ENTRY = "run_tiles"

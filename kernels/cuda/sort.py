@@ -1,68 +1,154 @@
-"""Sorting of CuPy arrays."""
+"""Sorting of CuPy arrays: keys as words that are sorted one by one, and arrays in their order.
+
+Rows are sorted by the first word; those that tie are sorted by the words behind it and put back where they stood. Rows
+whose first key is null are sorted by themselves, by the other keys.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
+from ..int128 import is_int128
 from ..nulls import InBand, Mask
 from ..sort_key import SortKey
+from .compact import compact
+from .device_arrays import mask_buffer, readable
+from .radix_sort import Word, put, radix_sort, take, tied_slots
+from .sort_pass import KeyCode
+
+KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "floats", "m": "times", "M": "times"}
+"""How codes are made, by the kind of a dtype."""
+
+CARRIED = (1, 2, 4, 8)
+"""Bytes of values that are moved along with keys."""
+
+
+class Level(NamedTuple):
+    """A word to sort by, and which rows are null before it is looked at, if any may be."""
+
+    word: Word
+    valid: Any = None
+    nulls_first: bool = False
+    words: int = 1
+    """Of its key, from this one on."""
+
+    def take(self, positions: Any) -> "Level":
+        """Return the level of the rows at these positions."""
+        valid = None if self.valid is None else take(self.valid, positions)
+        return Level(self.word.take(positions), valid, self.nulls_first, self.words)
 
 
 def sort(
     keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: bool
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
-    order = cupy.arange(len(keys[0].values))
-    columns = [column for key in keys for column in codes(cupy, key)]
+    count = len(keys[0].values)
+    columns = [readable(a) for a in arrays]
+    if not count:
+        return [a.copy() for a in columns] + [cupy.ndarray(0, np.int64)] * positions
+    levels = [level for key in keys for level in _levels(key)]
+    if starts is None and len(levels) == 1 and levels[0].valid is None:
+        return _by_word(levels[0].word, keys[0].values, arrays, columns, positions)
+    order = _order(levels)
     if starts is not None:
-        flags = cupy.zeros(len(order), cupy.int64)
-        flags[starts] = 1
-        columns.insert(0, cupy.cumsum(flags))
-    for column in columns[::-1]:
-        order = order[cupy.argsort(column[order], kind="stable")]
-    return [a[order] for a in arrays] + [order] * positions
+        order = _within(starts, order)
+    return [take(a, order) for a in columns] + [_widened(order)] * positions
 
 
-def codes(xp: Any, key: SortKey) -> list[Any]:
-    """Return arrays that have the order of a key, the most significant first."""
-    values: Any = key.values
-    missing = None
-    if values.dtype.kind in "mM":
-        values = values.view(np.int64)
-        missing = values == np.iinfo(np.int64).min
-    elif values.dtype.kind == "f":
-        values = values.astype(np.float64) + 0.0
-        missing = values != values
-        values = xp.where(missing, 0.0, values).view(np.int64)
-        values = xp.where(values < 0, ~values ^ np.int64(np.iinfo(np.int64).min), values)
-    elif isinstance(key.nulls, InBand) and values.dtype == np.int64:
-        missing = values == np.iinfo(np.int64).min
-    level = xp.zeros(len(values), np.int8)
-    if missing is not None:
-        level[missing] = 1
+def _by_word(
+    word: Word, own: Any, arrays: Sequence[Any], columns: Sequence[Any], positions: bool
+) -> list[Any]:
+    """Sort by one word and move it, and one array or the positions, along; the other arrays are taken."""
+    others = [c for a, c in zip(arrays, columns, strict=True) if a is not own]
+    wants_keys = len(others) < len(columns)
+    carried = bool(positions or len(others) > 1 or any(o.itemsize not in CARRIED for o in others))
+    values = None if carried or not others else _bits(others[0])
+    keys, moved = radix_sort(
+        word, values, positions=carried, wants_keys=wants_keys, widens=positions
+    )
+    found = []
+    for array, column in zip(arrays, columns, strict=True):
+        if array is own:
+            found.append(keys.view(column.dtype))
+        elif carried:
+            found.append(take(column, moved))
+        else:
+            found.append(moved.view(column.dtype))
+    return [*found, moved] if positions else found
+
+
+def _order(levels: Sequence[Level]) -> Any:
+    """Return the positions of rows in order."""
+    (word, valid, nulls_first, words), *rest = levels
+    if valid is not None:
+        with_value, null = (p[-1] for p in compact([], valid, True, True, False))
+        if len(null):
+            alone = [Level(word), *rest]
+            parts = [_rows(with_value, alone), _rows(null, rest[words - 1 :])]
+            return cupy.concatenate(parts[::-1] if nulls_first else parts)
+    keys, order = radix_sort(word, positions=True, wants_keys=bool(rest))
+    if not rest:
+        return order
+    slots = tied_slots(Word(keys, word.code))
+    if len(slots):
+        rows = take(order, slots)
+        rows = _rows(rows, rest)
+        _, again = radix_sort(word.take(rows), positions=True, wants_keys=False)
+        put(take(rows, again), slots, order)
+    return order
+
+
+def _rows(rows: Any, levels: Sequence[Level]) -> Any:
+    """Return rows, given by their positions, in the order of levels."""
+    if not levels or not len(rows):
+        return rows
+    return take(rows, _order([level.take(rows) for level in levels]))
+
+
+def _within(starts: Any, order: Any) -> Any:
+    """Return rows in the order of the segments that they are in, and else as they are."""
+    segments = cupy.zeros(len(order), np.uint32 if len(starts) < 1 << 32 else np.uint64)
+    segments[starts[1:]] = 1
+    segments = cupy.cumsum(segments, dtype=segments.dtype)
+    word = Word(take(segments, order), KeyCode(segments.itemsize))
+    _, again = radix_sort(word, positions=True, wants_keys=False)
+    return take(order, again)
+
+
+def _widened(order: Any) -> Any:
+    return order.astype(np.int64, copy=False)
+
+
+def _bits(array: Any) -> Any:
+    return array.view(f"u{array.itemsize}")
+
+
+def _levels(key: SortKey) -> list[Level]:
+    """Return the words of a key, the most significant first."""
+    values, valid = key.values, None
     if isinstance(key.nulls, Mask):
-        level[null_flags(xp, key.nulls, len(values))] = 2
-    if values.dtype.kind == "V":
-        fields = [values["high"], values["low"]]
-    elif values.dtype.kind == "b":
-        fields = [values.view(np.int8)]
+        valid = _valid(key.nulls, len(values))
+    if is_int128(values.dtype):
+        halves = [(values["high"], "signed"), (values["low"], "unsigned")]
     else:
-        fields = [values]
-    if key.nulls_first:
-        level = -level
-    for field in fields:
-        field = field if not key.descending else ~field
-    return [
-        level,
-        *(xp.where(level == 0, ~f if key.descending else f, f.dtype.type(0)) for f in fields),
-    ]
+        is_time = isinstance(key.nulls, InBand) and values.dtype == np.int64
+        halves = [(values, "times" if is_time else KINDS[values.dtype.kind])]
+    found = []
+    for half, kind in halves:
+        code = KeyCode(half.dtype.itemsize, kind, key.descending, key.nulls_first)
+        left = len(halves) - len(found)
+        found.append(Level(Word(_bits(readable(half)), code), valid, key.nulls_first, left))
+        valid = None
+    return found
 
 
-def null_flags(xp: Any, mask: Mask, count: int) -> Any:
-    """Return which elements a mask tells missing."""
+def _valid(mask: Mask, count: int) -> Any:
+    """Return which elements a mask does not tell missing, as an array of bool."""
+    buffer = mask_buffer(mask)
     if mask.shift == 0:
-        return mask.buffer[mask.offset : mask.offset + count] == mask.null
-    bits = xp.unpackbits(mask.buffer, bitorder="little")
-    return bits[mask.offset : mask.offset + count] == mask.null
+        return buffer[mask.offset : mask.offset + count] != mask.null
+    first = mask.offset // 8
+    bits = cupy.unpackbits(buffer[first : (mask.offset + count + 7) // 8], bitorder="little")
+    return bits[mask.offset % 8 :][:count] != mask.null

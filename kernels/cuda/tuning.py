@@ -263,3 +263,29 @@ COLUMN_BLOCKS = {True: 1, False: 2}
 def batch_for(words: int) -> int:
     """Return how many blocks of 32 tiles a look-back warp of columns asks for at once, for states of so many words."""
     return WINDOW if words <= 2 else WINDOW // 2 if words <= 4 else WIDE_BATCH
+
+
+# --- sorting --------------------------------------------------------------------------------------
+
+DIGIT_SHAPES = {
+    (4, 0): (384, 26, 2), (4, 4): (384, 24, 2), (4, 8): (384, 16, 2),
+    (8, 0): (384, 17, 2), (8, 4): (384, 16, 2), (8, 8): (384, 12, 2),
+}  # fmt: skip
+"""Threads of a block that sorts by a digit, rows of a thread, and blocks on a multiprocessor, on GPUs with
+LARGE_SHARED: by the bytes of a key and of a value, if there is one; four are the least."""
+
+SMALL_DIGIT_SHAPE = (256, 8, 2)
+"""The same on others, for all keys and values."""
+
+DIGIT_BATCH = 4
+"""Tiles that a thread asks for at once as it looks back for the count of its digit."""
+
+COUNT_COPIES = {1: 8, 2: 8, 4: 8, 8: 4}
+"""Counts of each digit that a block keeps, by the bytes of a key; see count_digits.cuh."""
+
+SWEEP_THREADS, SWEEP_ITEMS = 512, 8
+"""Threads of a block that counts digits, marks ties or moves rows, and rows that a thread asks for at once."""
+
+SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 20, 1 / 8
+"""Bytes of keys, and rows, from which on keys are sorted by leading digits first; and how many others a row may be
+expected to tie with."""

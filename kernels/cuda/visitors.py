@@ -22,7 +22,8 @@ class VisitorSpec:
     source : str
         The file in `device/` that says what a tile does.
     engine : str
-        Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks.
+        Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
+        "sort" for rows of one key that is sorted by its digits.
     schedules : tuple of str
         How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
     looks_back : bool
@@ -65,5 +66,21 @@ RUN_LENGTHS = _on_columns("run_lengths", "run_lengths", lists=True, counts=2)
 REDUCE_BY_KEY = _on_columns("reduce_by_key", "by_key", reduces=True, shapes=REDUCTION_SHAPES)
 SCAN_BY_KEY = _on_columns("scan_by_key", "by_key")
 HEAD_FLAGS = _on_columns("head_flags", "head_flags", looks_back=False, schedules=("classic",))
+COUNT_DIGITS = VisitorSpec("count_digits", "count_digits", "sort", ("classic",), looks_back=False)
+SORT_DIGIT = VisitorSpec("sort_digit", "sort_digit", "sort", ("classic",))
+MARK_TIES = VisitorSpec("mark_ties", "mark_ties", "sort", ("classic",), looks_back=False)
+MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
 
-VISITORS = (SCAN, SELECT, UNIQUE, RUN_LENGTHS, REDUCE_BY_KEY, SCAN_BY_KEY, HEAD_FLAGS)
+VISITORS = (
+    SCAN,
+    SELECT,
+    UNIQUE,
+    RUN_LENGTHS,
+    REDUCE_BY_KEY,
+    SCAN_BY_KEY,
+    HEAD_FLAGS,
+    COUNT_DIGITS,
+    SORT_DIGIT,
+    MARK_TIES,
+    MOVE_ROWS,
+)

@@ -1,0 +1,223 @@
+"""Radix sort of one key on a GPU: which digits are sorted by, and the launches that do so.
+
+Digits in which all keys agree are skipped. The leading digits of wide keys may tell nearly all rows apart. Then rows
+are sorted by those alone, and the few that tie are sorted by all their digits and put back where they stood.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from . import launch
+from .compact import compact
+from .plan import Extent, Plan
+from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, TiesPass
+from .tuning import SPARE_FROM, SPARED_FROM, TIES_AT_MOST
+
+
+@dataclass(frozen=True, eq=False)
+class Word:
+    """Keys as a kernel sorts them: unsigned integers beside each other, and what makes codes of them."""
+
+    keys: Any
+    code: KeyCode
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def take(self, positions: Any) -> "Word":
+        """Return the keys at these positions."""
+        return Word(take(self.keys, positions), self.code)
+
+
+def position_dtype(length: int) -> np.dtype:
+    """Return the dtype that positions of so many rows have while they are moved."""
+    return np.dtype(np.uint32 if length <= 1 << 32 else np.uint64)
+
+
+def radix_sort(
+    word: Word,
+    values: Any = None,
+    *,
+    positions: bool = False,
+    wants_keys: bool = True,
+    widens: bool = False,
+    spare: bool = True,
+) -> tuple[Any, Any]:
+    """Sort keys, and one value each along.
+
+    Parameters
+    ----------
+    word : Word
+        At least one.
+    values : array, optional
+        Of 1, 2, 4 or 8 bytes each.
+    positions : bool, default False
+        Move the rows' positions along, instead of values.
+    wants_keys : bool, default True
+        Whether the sorted keys are needed.
+    widens : bool, default False
+        Whether positions are wanted as int64 rather than `position_dtype`.
+    spare : bool, default True
+        Whether rows may be sorted by leading digits first.
+
+    Returns
+    -------
+    keys, values : array or None
+    """
+    length, may_spare = (
+        len(word),
+        spare and word.code.size >= SPARED_FROM and len(word) >= SPARE_FROM,
+    )
+    counting, starts = _begin_count(word)
+    sorting = _Sorting(
+        word, starts, values, positions, wants_keys or may_spare, widens and not may_spare
+    )
+    counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
+    digits = [d for d in range(word.code.size) if counts[d].max() < length]
+    left_out = _spared(counts[digits], length) if may_spare else 0
+    keys, moved = sorting.run(digits[left_out:])
+    if not left_out:
+        return keys, _widened(moved, widens)
+    slots = tied_slots(Word(keys, word.code), 8 * digits[left_out])
+    if (
+        len(slots) > length * TIES_AT_MOST * 2
+    ):  # digits depend on each other: all of them are needed
+        return _Sorting(word, starts, values, positions, wants_keys, widens).run(digits)
+    if len(slots):
+        tied = Word(take(keys, slots), word.code)
+        again, back = radix_sort(tied, None if moved is None else take(moved, slots), spare=False)
+        put(again, slots, keys)
+        if moved is not None:
+            put(back, slots, moved)
+    return keys, _widened(moved, widens)
+
+
+def tied_slots(word: Word, shift: int = 0) -> Any:
+    """Return where keys in order have the same code as a neighbour, but for so many of the lowest bits."""
+    tied = cupy.ndarray(len(word), np.bool_)
+    begun = _begin((TiesPass(word.code),), len(word))
+    begun.run(0, [word.keys.data.ptr, tied.data.ptr], (), (), (shift,), b"", b"")
+    kept, _ = compact([], tied, False, True, False)
+    return kept[-1]
+
+
+def take(column: Any, positions: Any) -> Any:
+    """Return the rows of an array at these positions, which are in it."""
+    return _move(column, positions, cupy.ndarray(len(positions), column.dtype), False)
+
+
+def put(rows: Any, positions: Any, column: Any) -> Any:
+    """Put rows at these positions of an array, of which no two are the same."""
+    return _move(rows, positions, column, True)
+
+
+def _move(column: Any, positions: Any, out: Any, puts: bool) -> Any:
+    if len(positions):
+        each = MovePass(column.itemsize, positions.itemsize, puts)
+        pointers = [column.data.ptr, positions.data.ptr, out.data.ptr]
+        _begin((each,), len(positions)).run(0, pointers, (), (), (), b"", b"")
+    return out
+
+
+def _begin(passes: Sequence[Any], length: int, waits: bool = False) -> launch.Launch:
+    return launch.Launch(launch.current_space(Plan(tuple(passes)), Extent(length)), waits)
+
+
+def _begin_count(word: Word) -> tuple[launch.Launch, Any]:
+    """Count how often each digit has each value, and where each value starts, the latter on the device."""
+    starts = cupy.zeros((word.code.size, BINS), np.uint64)
+    begun = _begin((CountPass(word.code),), len(word), waits=True)
+    begun.run(0, [word.keys.data.ptr, starts.data.ptr], (), (), (), b"", b"")
+    return begun, starts
+
+
+def _spared(counts: np.ndarray, length: int) -> int:
+    """Return how many of the counted digits, the lowest, may be left out at first.
+
+    Two rows have the same digit with a probability that its counts tell. As if digits were independent, the others
+    must tell rows apart but for a share of ties.
+    """
+    same = ((counts / length) ** 2).sum(1)
+    ties = length * np.cumprod(same[::-1])[::-1]  # of a row, if digits from here on are known
+    enough = np.flatnonzero(ties <= TIES_AT_MOST)
+    return int(enough[-1]) if len(enough) and enough[-1] > 1 else 0
+
+
+def _widened(positions: Any, widens: bool) -> Any:
+    return positions.astype(np.int64, copy=False) if widens else positions
+
+
+@lru_cache(maxsize=1024)
+def _plan(
+    code: KeyCode, value: int, positions: bool, wants_keys: bool, widens: bool, wide: bool
+) -> Plan:
+    """Return a pass for each digit: the first makes positions, the last widens them or leaves keys away."""
+    last = code.size - 1
+    return Plan(
+        tuple(
+            DigitPass(
+                code, value, positions and i == 0, wants_keys or i < last,
+                widens and 0 < i == last, wide,
+            )
+            for i in range(code.size)
+        )
+    )  # fmt: skip
+
+
+class _Sorting:
+    """A sort that has its memory, and has yet to be told by which digits."""
+
+    def __init__(
+        self,
+        word: Word,
+        starts: Any,
+        values: Any,
+        positions: bool,
+        wants_keys: bool,
+        widens: bool,
+    ) -> None:
+        self._word, self._starts, self._values = word, starts, values
+        self._wants_keys, self._widens = wants_keys, widens
+        length, dtypes = len(word), [word.keys.dtype]
+        if positions:
+            dtypes.append(position_dtype(length))
+        elif values is not None:
+            dtypes.append(values.dtype)
+        value = dtypes[1].itemsize if len(dtypes) > 1 else 0
+        plan = _plan(word.code, value, positions, wants_keys, widens, length >= 1 << 30)
+        self._begun = launch.Launch(launch.current_space(plan, Extent(length)), False)
+        # two buffers in turn, so that the last pass writes to the first
+        count = min(2, word.code.size)
+        self._buffers = [[cupy.ndarray(length, d) for _ in range(count)] for d in dtypes]
+        if widens:
+            self._wide = cupy.ndarray(length, np.int64)
+            self._buffers[1][0] = self._wide.view(dtypes[1])[:length]
+
+    def run(self, digits: Sequence[int]) -> tuple[Any, Any]:
+        """Sort by these digits, the lowest first; return the keys, if they are wanted, and the values."""
+        word, buffers = self._word, self._buffers
+        if not digits:
+            if len(buffers) > 1 and self._values is None:
+                dtype = np.dtype(np.int64) if self._widens else buffers[1][0].dtype
+                return word.keys, cupy.arange(len(word), dtype=dtype)
+            return word.keys, self._values
+        last, read = len(digits) - 1, [word.keys, self._values]
+        for i, digit in enumerate(digits):
+            write = [pair[(last - i) % 2] for pair in buffers]
+            pointers = []
+            for source, target in zip(read[: len(write)], write, strict=True):
+                pointers += [0 if source is None else source.data.ptr, target.data.ptr]
+            pointers += [0, 0] * (2 - len(write)) + [self._starts[digit].data.ptr]
+            which = word.code.size - 1 if 0 < i == last else i
+            self._begun.run(which, pointers, (), (), (8 * digit,), b"", b"")
+            read = write
+        keys = read[0] if self._wants_keys else None
+        moved = read[1] if len(buffers) > 1 else None
+        if self._widens:
+            return keys, self._wide if last else _widened(moved, True)
+        return keys, moved

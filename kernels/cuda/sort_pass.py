@@ -1,0 +1,153 @@
+"""The passes of sorting: each is one kernel over rows of one key, and maybe one value beside it."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from .plan import Capability, Extent, Geometry, TypedOperator
+from .tuning import DIGIT_SHAPES, LARGE_SHARED, SMALL_DIGIT_SHAPE, SWEEP_ITEMS, SWEEP_THREADS
+from .visitors import COUNT_DIGITS, MARK_TIES, MOVE_ROWS, SORT_DIGIT, VisitorSpec
+
+BINS = 256
+"""Values of a digit, which has eight bits."""
+
+NO_CARRY = np.dtype(np.uint64)
+
+
+@dataclass(frozen=True)
+class KeyCode:
+    """What makes codes of keys, unsigned integers of their size that have their order (sort_code.cuh).
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a key.
+    kind : {"unsigned", "signed", "times", "floats"}
+    descending, nulls_first : bool
+    """
+
+    size: int
+    kind: str = "unsigned"
+    descending: bool = False
+    nulls_first: bool = False
+
+    @property
+    def infinite(self) -> int:
+        """The bits of infinity, above which are those of NaN."""
+        floats = {2: np.float16, 4: np.float32, 8: np.float64}
+        if self.kind != "floats":
+            return 0
+        return int(np.array(np.inf, floats[self.size]).view(f"u{self.size}"))
+
+
+class _SweepPass:
+    """A pass whose blocks go over rows, of which none waits for others."""
+
+    operator: ClassVar[TypedOperator | None] = None
+    token = ""
+
+    def sized(self, capability: Capability) -> "_SweepPass":
+        """Return the pass itself: its tiles have one size."""
+        return self
+
+    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
+        """Return the one way in which tiles are handed out."""
+        return "classic"
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks."""
+        return Geometry(
+            threads=SWEEP_THREADS, shared=0, items=SWEEP_THREADS * SWEEP_ITEMS, lines=1, blocks=4,
+            descriptor=0, described_from=1, tickets=True,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CountPass(_SweepPass):
+    """Count all digits of all keys."""
+
+    code: KeyCode
+    visitor: ClassVar[VisitorSpec] = COUNT_DIGITS
+    name: ClassVar[str] = "the digits of a sort"
+    parameters: ClassVar[str] = "=4Q3q0s0s"
+
+    @property
+    def carry(self) -> np.dtype:
+        """The counts."""
+        return np.dtype([("digits", np.uint64, (self.code.size, BINS))])
+
+
+@dataclass(frozen=True)
+class TiesPass(_SweepPass):
+    """Mark rows whose leading digits are those of a neighbour."""
+
+    code: KeyCode
+    visitor: ClassVar[VisitorSpec] = MARK_TIES
+    name: ClassVar[str] = "the ties of a sort"
+    parameters: ClassVar[str] = "=4Q4q0s0s"
+    carry: ClassVar[np.dtype] = NO_CARRY
+
+
+@dataclass(frozen=True)
+class MovePass(_SweepPass):
+    """Take rows of `size` bytes from positions, or put them there."""
+
+    size: int
+    position: int
+    """Bytes of a position."""
+    puts: bool
+    visitor: ClassVar[VisitorSpec] = MOVE_ROWS
+    name: ClassVar[str] = "rows by position"
+    parameters: ClassVar[str] = "=5Q3q0s0s"
+    carry: ClassVar[np.dtype] = NO_CARRY
+
+
+@dataclass(frozen=True)
+class DigitPass(_SweepPass):
+    """Sort rows by one digit of their keys.
+
+    Parameters
+    ----------
+    code : KeyCode
+    value : int
+        Bytes of the value of a row, 0 without one.
+    positions : bool
+        Whether values are the positions of rows rather than read.
+    writes_keys : bool
+    widens : bool
+        Whether values, which are positions, are written as int64.
+    wide : bool
+        Whether counts of rows need more than 30 bits.
+    shape : tuple of int
+        Threads of a block, rows of a thread, and blocks that should fit on a multiprocessor.
+    """
+
+    code: KeyCode
+    value: int = 0
+    positions: bool = False
+    writes_keys: bool = True
+    widens: bool = False
+    wide: bool = False
+    shape: tuple[int, int, int] = SMALL_DIGIT_SHAPE
+    visitor: ClassVar[VisitorSpec] = SORT_DIGIT
+    name: ClassVar[str] = "a digit of a sort"
+    parameters: ClassVar[str] = "=7Q4q0s0s"
+    carry: ClassVar[np.dtype] = NO_CARRY
+
+    def sized(self, capability: Capability) -> "DigitPass":
+        """Return the pass with tiles of the size that suits a GPU of this compute capability."""
+        if capability not in LARGE_SHARED:
+            return self
+        shape = DIGIT_SHAPES[max(self.code.size, 4), max(self.value, 4) if self.value else 0]
+        return replace(self, shape=shape)
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks."""
+        threads, rows, resident = self.shape
+        tile = threads * rows
+        return Geometry(
+            threads=threads, shared=tile * (self.code.size + self.value) + threads // 32 * 3 * 4 * BINS,
+            items=tile, lines=1, blocks=resident, descriptor=BINS * (8 if self.wide else 4),
+            described_from=1, tickets=True,
+        )  # fmt: skip
