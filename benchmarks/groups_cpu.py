@@ -185,7 +185,7 @@ def unsorted(bench: Bench, n: int) -> None:
                 )
 
         def alike_column(ours: Any, theirs: Any) -> None:
-            alike(ours.to_frame("value") if ours.ndim == 1 else ours, theirs)
+            same(ours, theirs["value"] if isinstance(theirs, pl.DataFrame) else theirs)
 
         for what, (method, expression) in scans.items():
             compare(
