@@ -379,6 +379,9 @@ class GroupBy(Protocol):
     def group_codes(self, arrays: list[Array]) -> Values:
         """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
 
+    def dense_codes(self, arrays: list[Array]) -> tuple[Values, int]:
+        """Return such an array, and a number that is above all codes; not every number below it need be a code."""
+
     def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
         """Return the library's own reduction of the rows with equal codes, in the codes' order."""
 

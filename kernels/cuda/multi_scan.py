@@ -34,6 +34,7 @@ def by_code(
     groups: int,
     options: ScanOptions,
     carry_in: Any,
+    carry_codes: Any,
     *,
     write: bool,
 ) -> tuple[Any, Any]:
@@ -46,7 +47,7 @@ def by_code(
     )  # fmt: skip
     outs = [cupy.ndarray(length, d) for d in types_.outputs] if write else []
     states = [cupy.ndarray(groups, d) for d in types_.state]
-    initial = _initial(types_, carry_in, groups)
+    initial = _initial(types_, carry_in, carry_codes, groups)
     reduce, scan_table, scan_chunks = passes
     chunks = -(-length // reduce.chunk)
     table = cupy.ndarray(max(1, chunks * groups), state_dtype(types_.state))
@@ -76,7 +77,7 @@ def by_code(
     return out, states[0] if types_.scalar_state else tuple(states)
 
 
-def _initial(types_: Signature, carry_in: Any, groups: int) -> list[Any]:
+def _initial(types_: Signature, carry_in: Any, carry_codes: Any, groups: int) -> list[Any]:
     """Return the states of all groups before the first row, one array a field, or None a field."""
     if carry_in is None:
         return [None] * len(types_.state)
@@ -86,7 +87,7 @@ def _initial(types_: Signature, carry_in: Any, groups: int) -> list[Any]:
         given, types_.parts(types_.identity), types_.state, strict=True
     ):
         states = cupy.full(groups, identity, dtype)
-        states[: len(field)] = cupy.asarray(field)
+        states[slice(len(field)) if carry_codes is None else carry_codes] = cupy.asarray(field)
         found.append(states)
     return found
 

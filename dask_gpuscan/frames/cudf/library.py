@@ -350,6 +350,10 @@ class Cudf(CudfSchema):
         _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
         return view_of(ColumnBase.create(codes, _INT32)).values
 
+    def dense_codes(self, arrays: list[ColumnBase]) -> tuple[Values, int]:
+        codes = self.group_codes(arrays)
+        return codes, int(codes.max()) + 1 if len(codes) else 0
+
     def group_reduce(self, method: str, column: cudf.Series, codes: Values) -> ColumnBase:
         plain = self.series(column._column, None)
         return getattr(plain.groupby(cudf.Series(codes)), method)().sort_index()._column

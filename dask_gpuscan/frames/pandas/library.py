@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
+from .codes import range_codes
 from .layouts import PandasArray, holds_null, layout_of
 from .schema import PandasSchema
 
@@ -293,6 +294,13 @@ class Pandas(PandasSchema):
         numbered = self.frame(arrays, range(len(arrays)), pd.RangeIndex(len(arrays[0])))
         groups = numbered.groupby(list(numbered), sort=False, dropna=False, observed=True)
         return groups.ngroup().to_numpy()
+
+    def dense_codes(self, arrays: list[PandasArray]) -> tuple[Values, int]:
+        found = range_codes([_bare(a) for a in arrays])
+        if found is not None:
+            return found
+        codes = self.group_codes(arrays)
+        return codes, int(codes.max()) + 1 if len(codes) else 0
 
     def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
         array = _bare(getattr(column.groupby(codes), method)().array)
