@@ -275,7 +275,7 @@ class RankGroups:
             if self.clustered:
                 codes = library.xp.cumsum(key_arrays(series).head_flags())
             else:
-                codes = library.group_codes([library.array(c) for c in series])
+                codes, _ = library.dense_codes([library.array(c) for c in series])
             null = self.no_group(frame)
             pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
             arrays = [self.rank.of(column, dtype, codes, null) for column, dtype in pairs]

@@ -29,6 +29,10 @@ class CudfGrouping:
         _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
         return view_of(ColumnBase.create(codes, np.dtype(np.int32))).values
 
+    def dense_codes(self, arrays: list[ColumnBase]) -> tuple[Values, int]:
+        codes = self.group_codes(arrays)
+        return codes, int(codes.max()) + 1 if len(codes) else 0
+
     def hash_rows(self, columns: list[Any]) -> Values:
         frame = cudf.DataFrame()
         for i, column in enumerate(columns):

@@ -1,0 +1,85 @@
+"""Codes of keys by their range, of columns that pandas keeps as integers, bool, dates, categories; hashes of any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+
+from ...kernels import InBand
+from ..protocol import Values
+from .layouts import PandasArray, layout_of
+
+ROOM = 8
+"""Numbers below which codes are, for each row: a table of so many is cheaper than to hash the rows.
+
+Measured on 20 million rows, two cores, milliseconds for a running sum: hashed 540 by 10**6 keys, by range 190."""
+
+FEW = 1 << 16
+"""Numbers that any table may have."""
+
+
+def range_codes(arrays: Sequence[PandasArray]) -> tuple[Values, int] | None:
+    """Return codes that are equal where the rows of all arrays are, and a number that is above all of them.
+
+    None if an array holds no integers, or the ranges are too wide for so many rows. Integers that are codes by
+    themselves are not copied.
+    """
+    most = max(ROOM * len(arrays[0]), FEW)
+    found, product = [], 1
+    for array in arrays:
+        one = _codes(array, most)
+        if one is None or product * one[1] > most:
+            return None
+        found.append(one)
+        product *= one[1]
+    return reduce(lambda a, b: (a[0].astype(np.int64) * b[1] + b[0], a[1] * b[1]), found)
+
+
+def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:
+    """Return codes of one array; None if there would be more than `most`."""
+    if isinstance(array, pd.Categorical):
+        return array.codes.astype(np.int32) + 1, len(array.categories) + 1
+    layout = layout_of(array.dtype)
+    view = None if layout is None else layout.view(array)
+    if view is None or view.values.dtype.kind not in "biu" or isinstance(view.nulls, InBand):
+        return None
+    values, null = view.values, None if view.nulls is None else view.missing()
+    if values.itemsize < 4:
+        values = values.astype(np.int32)
+    some = values if null is None else values[~null]
+    low, high = (int(some.min()), int(some.max())) if len(some) else (0, 0)
+    span = high - low + 1
+    if span >= most:
+        return None
+    if null is None and low >= 0 and high < most and values.dtype.kind == "i":
+        return values, high + 1
+    codes = np.empty(len(values), np.int32 if span < 1 << 31 else np.int64)
+    np.subtract(values, values.dtype.type(low), out=codes, casting="unsafe")
+    if null is None:
+        return codes, span
+    codes[null] = span
+    return codes, span + 1
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def row_hashes(columns: Sequence[pd.Series]) -> Values:
+    """Return a number for each row, equal in every process where the rows of all columns are."""
+    return reduce(lambda hashes, column: hashes * _ODD + column, map(_hashes, columns))
+
+
+def _hashes(column: pd.Series) -> Values:
+    """Hash values by what they are, and not by whether there are nulls among them, as pandas does."""
+    layout = layout_of(column.dtype)
+    if layout is None:
+        return pd.util.hash_pandas_object(column, index=False).to_numpy()
+    view = layout.raw(column.array)
+    values = view.values
+    if values.dtype.kind == "f":  # equal ones have several bits
+        values = np.where(np.isnan(values), np.nan, values + 0.0)
+    hashes = pd.util.hash_array(values)
+    return np.where(view.missing(), np.uint64(0), hashes)
