@@ -11,6 +11,7 @@ from cudf.core.column import ColumnBase
 
 from ...kernels import Nulls
 from ..protocol import Values
+from .codes import range_codes
 from .layouts import view_of
 
 
@@ -30,6 +31,9 @@ class CudfGrouping:
         return view_of(ColumnBase.create(codes, np.dtype(np.int32))).values
 
     def dense_codes(self, arrays: list[ColumnBase]) -> tuple[Values, int]:
+        found = range_codes(arrays)
+        if found is not None:
+            return found
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
 
