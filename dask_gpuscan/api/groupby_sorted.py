@@ -62,8 +62,9 @@ class GroupBySorted(GroupByColumns):
 
         Notes
         -----
-        Over partitions, rows in any order are first brought together by key, by Dask's shuffle. Clustered ones
-        stay where they are: partitions hand on the values of the group that is open.
+        Over partitions, rows in any order are first brought together by key; how they are moved is told by the
+        setting ``dataframe.shuffle.method`` of Dask, as for `Gpuscan.sort_values`. Clustered ones stay where they
+        are: partitions hand on the values of the group that is open.
 
         Examples
         --------

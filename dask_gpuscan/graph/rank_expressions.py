@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dask.dataframe.dask_expr import new_collection
@@ -15,10 +14,10 @@ from ..frames.registry import library_of, names_of
 from ..ops.rank import Rank, Ranking
 from ..ops.rank_partitions import (
     BACK,
+    ByOrigin,
     Names,
     ends,
     order_of,
-    pieces_by_origin,
     placed,
     put_back,
     ranked_rows,
@@ -26,7 +25,8 @@ from ..ops.rank_partitions import (
 from ..ops.rank_runs import outsides
 from ..ops.runs import RunNumbers
 from .lookback import Collection, look_back
-from .sort_expressions import brought_together, packed_rows, sorted_by
+from .shuffle import Moved
+from .sort_expressions import sorted_by
 
 
 class Ranked(CumulativeAggregations):  # type: ignore[misc]
@@ -105,7 +105,7 @@ def _ranks(rows: Expr, rank: Rank) -> Expr:
     """Rows with their ranks, in the partitions and the order in which they were."""
     names = Names.of(names_of(rows._meta))
     in_order = sorted_by(new_collection(rows), order_of(rank, names))
-    return BackToOrigin(RankedRows(in_order.expr, rank, names))
+    return Moved(RankedRows(in_order.expr, rank, names), ByOrigin(), BACK)
 
 
 class RankedRows(Expr):  # type: ignore[misc]
@@ -135,56 +135,6 @@ class RankedRows(Expr):  # type: ignore[misc]
             out = (self._name, i)
             graph[out] = Task(out, ranked_rows, part, rank, names, TaskRef(outside), i)
         return graph
-
-
-class BackToOrigin(Expr):  # type: ignore[misc]
-    """Rows in the partitions and in the order in which they were before they were sorted."""
-
-    _parameters = ("frame",)
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
-
-    def _lower(self) -> Any:
-        return brought_together(OriginPieces, PackedOriginPieces, [self.frame], BACK)
-
-
-class OriginPieces(Expr):  # type: ignore[misc]
-    """Partitions cut by where rows came from: each is a list of pieces, one for each partition."""
-
-    _parameters = ("frame",)
-    _cut: Callable[..., Any] = staticmethod(pieces_by_origin)
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
-
-    def _layer(self) -> dict[Any, Task]:
-        count = self.frame.npartitions
-        keys = [(self._name, i) for i in range(count)]
-        return {
-            key: Task(key, self._cut, TaskRef((self.frame._name, key[1])), key[1], count)
-            for key in keys
-        }
-
-
-class PackedOriginPieces(OriginPieces):
-    """The same as rows of a frame that Dask shuffles."""
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return packed_rows([], 0)
-
-    @staticmethod
-    def _cut(rows: Any, partition: int, count: int) -> Any:
-        return packed_rows(pieces_by_origin(rows, partition, count), partition)
 
 
 class PutBack(Expr):  # type: ignore[misc]

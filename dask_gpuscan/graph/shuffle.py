@@ -1,39 +1,83 @@
-"""Rows with equal keys in one partition each, by Dask's own shuffle of a hash of the keys."""
+"""Rows that go to other partitions: all are cut into pieces, which are moved as those of sorted rows are."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from ..frames.keys import By
-from ..frames.registry import each, library_of
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._expr import Expr
+from dask.task_spec import Task, TaskRef
 
-KEY = "key"
-"""The column of hashes; the others are numbered, as Dask shuffles by no names of several levels."""
+from ..frames.keys import By
+from ..ops.pieces import ByKey, Cut
+from .sort_expressions import brought_together, packed_rows
+
+
+class Moved(Expr):  # type: ignore[misc]
+    """As many partitions of the pieces of all, in `order`, or as they come from the first partition to the last."""
+
+    _parameters = ("frame", "cut", "order")
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    def _lower(self) -> Any:
+        operands = [self.frame, self.operand("cut")]
+        return brought_together(CutPieces, PackedCutPieces, operands, self.operand("order"))
+
+
+class CutPieces(Expr):  # type: ignore[misc]
+    """Each partition as a list of pieces, one for each new partition."""
+
+    _parameters = ("frame", "cut")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"cut-{self.operand('cut').label}-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    @staticmethod
+    def _pieces(frame: Any, cut: Cut, count: int, number: int) -> Any:
+        return cut.pieces(frame, count)
+
+    def _layer(self) -> dict[Any, Task]:
+        count, cut = self.frame.npartitions, self.operand("cut")
+        graph: dict[Any, Task] = {}
+        for i in range(count):
+            key, frame = (self._name, i), TaskRef((self.frame._name, i))
+            graph[key] = Task(key, self._pieces, frame, cut, count, i)
+        return graph
+
+
+class PackedCutPieces(CutPieces):
+    """The same as rows of a frame that Dask shuffles."""
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"pack-{self.operand('cut').label}-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return packed_rows([], 0)
+
+    @staticmethod
+    def _pieces(frame: Any, cut: Cut, count: int, number: int) -> Any:
+        return packed_rows(cut.pieces(frame, count), number)
 
 
 def together(collection: Any, by: By) -> Any:
-    """Return the rows of a Dask collection as one in which rows with equal keys share a partition.
-
-    Rows keep their index, but not their order.
-    """
-    like = collection._meta
-    hashed = collection.map_partitions(_hashed, by, meta=_hashed(like, by))
-    moved = hashed.shuffle(on=KEY)
-    return moved.map_partitions(_restored, like, meta=like)
-
-
-def _hashed(frame: Any, by: By) -> Any:
-    """The columns of a partition and the hashes of its keys."""
-    library = library_of(frame)
-    with library.reading(frame):
-        arrays = [library.array(c) for c in each(frame)]
-        names = [f"column{i}" for i in range(len(arrays))]
-        out: Any = library.frame(arrays, names, library.index(frame))
-        return out.assign(**{KEY: library.hash_rows(by.series(frame))})
-
-
-def _restored(moved: Any, like: Any) -> Any:
-    """The columns of a partition, named as they were."""
-    library = library_of(moved)
-    arrays = [library.array(moved[name]) for name in moved.columns if name != KEY]
-    return library.rebuild(like, arrays, library.index(moved))
+    """Return a Dask collection with its rows where rows with equal keys share a partition, in their order."""
+    if collection.npartitions == 1:
+        return collection
+    return new_collection(Moved(collection.expr, ByKey(by), None))

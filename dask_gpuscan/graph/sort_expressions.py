@@ -62,9 +62,12 @@ class Sorted(Expr):  # type: ignore[misc]
 
 
 def brought_together(
-    pieces: type[Expr], packed: type[Expr], operands: Sequence[Any], order: Order
+    pieces: type[Expr], packed: type[Expr], operands: Sequence[Any], order: Order | None
 ) -> Expr:
-    """Return new partitions in order, each joined of its pieces; `packed` are the pieces as bytes."""
+    """Return new partitions, each joined of its pieces; `packed` are the pieces as bytes.
+
+    Rows are in order, or without one as they come from the first partition to the last.
+    """
     frame = operands[0]
     way = _way(frame._meta)
     if way in TOGETHER:
@@ -139,10 +142,13 @@ class Pieces(Expr):  # type: ignore[misc]
         return graph
 
 
-def joined(pieces: Sequence[Any], order: Order) -> Any:
+def joined(pieces: Sequence[Any], order: Order | None) -> Any:
     """Return pieces, given in the order of the partitions that they came from, as one partition in order."""
     filled = [piece for piece in pieces if len(piece)]
-    return sort_rows(concat(filled), order) if len(filled) > 1 else [*filled, pieces[0]][0]
+    if len(filled) < 2:
+        return [*filled, pieces[0]][0]
+    rows = concat(filled)
+    return rows if order is None else sort_rows(rows, order)
 
 
 # --- pieces that stay in the memory of one process ---------------------------------------------------
@@ -175,7 +181,7 @@ class TakenTogether(Together):
         return {key: Task(key, _join_column, every, key[1], order) for key in keys}
 
 
-def _join_column(rows: list[list[Any]], number: int, order: Order) -> Any:
+def _join_column(rows: list[list[Any]], number: int, order: Order | None) -> Any:
     return joined([row[number] for row in rows], order)
 
 
@@ -234,7 +240,7 @@ def _item(bundle: list[list[Any]], number: int) -> list[Any]:
     return bundle[number]
 
 
-def _join_lists(lists: list[list[Any]], order: Order) -> Any:
+def _join_lists(lists: list[list[Any]], order: Order | None) -> Any:
     return joined([piece for pieces in lists for piece in pieces], order)
 
 
@@ -279,7 +285,7 @@ class Unpacked(Blockwise):  # type: ignore[misc]
         return self.operand("like")
 
     @staticmethod
-    def operation(rows: pd.DataFrame, order: Order, like: Any) -> Any:
+    def operation(rows: pd.DataFrame, order: Order | None, like: Any) -> Any:
         packed = rows[PIECE].array[np.argsort(rows[ORIGIN].to_numpy())]
         return joined([pickle.loads(piece) for piece in packed] or [like], order)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from .. import kernels
@@ -15,6 +14,7 @@ from ..frames.keys import By, boundary_key
 from ..frames.protocol import Values
 from ..frames.registry import library_of
 from .groups import INT64
+from .pieces import pieces_of
 from .rank import Rank, Ranking
 from .rank_runs import FLOAT64, Ends, Outside, SortedRuns, ends_of
 from .sort import Order
@@ -124,15 +124,17 @@ def ranked_rows(
 # --- the way back ------------------------------------------------------------------------------------
 
 
-def pieces_by_origin(rows: Any, partition: int, count: int) -> list[Any]:
-    """Return the rows of a partition, `partition`, by the one that they came from, of so many, as they were there."""
-    library = library_of(rows)
-    with library.reading(rows):
-        origins = _numbers(rows, ORIGIN)
-        order = kernels.argsort([origins, _numbers(rows, PLACE)])
-        bounds = library.xp.searchsorted(origins[order], library.xp.arange(count + 1)).tolist()
-        ordered = library.rows(rows, order)
-    return [library.rows(ordered, slice(start, stop)) for start, stop in pairwise(bounds)]
+@dataclass(frozen=True)
+class ByOrigin:
+    """Rows go to the partition that they came from, in the order in which they were."""
+
+    label = "by-origin"
+
+    def pieces(self, frame: Any, count: int) -> list[Any]:
+        with library_of(frame).reading(frame):
+            origins = _numbers(frame, ORIGIN)
+            order = kernels.argsort([origins, _numbers(frame, PLACE)])
+            return pieces_of(frame, order, origins, count)
 
 
 def put_back(ranking: Ranking, frame: Any, ranked: list[Any]) -> Any:

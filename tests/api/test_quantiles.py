@@ -158,3 +158,16 @@ def test_groups_together_in_partitions():
     assert "together in partitions" in repr(groups)
     same(groups["x"].quantile([0.2, 0.7]).compute(), frame.groupby("k")["x"].quantile([0.2, 0.7]))
     same(groups.rank().compute(), frame.groupby("k").rank())
+
+
+def test_partitions_may_have_other_categories_and_keys_be_tuples():
+    parts = [
+        pd.DataFrame(
+            {"k": pd.Categorical(["a", "b", "a"]), "t": [(1,), (2,), (1,)], "x": [1, 2, 3]}
+        ),
+        pd.DataFrame({"k": pd.Categorical(["c", "b"]), "t": [(1,), (2,)], "x": [4, 5]}),
+    ]
+    lazy = dask.dataframe.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
+    found = lazy.gpuscan.groupby("k")["x"].median().compute()
+    assert found.to_dict() == {"a": 2.0, "b": 3.5, "c": 4.0}
+    assert lazy.gpuscan.groupby("t")["x"].median().compute().to_dict() == {(1,): 3.0, (2,): 3.5}
