@@ -6,7 +6,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 
 from .arrays import is_array
 from .built_in import BUILT_IN
-from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
+from .by_key import most_codes, reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
 from .compact import (
     flags,
     head_flags,
@@ -21,6 +21,7 @@ from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions
+from .permute import put, take
 from .scan import (
     aggregate,
     aggregating,
@@ -62,8 +63,10 @@ __all__ = [
     "fold",
     "head_flags",
     "is_array",
+    "most_codes",
     "operator",
     "partition",
+    "put",
     "reduce",
     "reduce_by_code",
     "reduce_by_key",
@@ -79,6 +82,7 @@ __all__ = [
     "sort",
     "sort_pairs",
     "state",
+    "take",
     "unique",
 ]
 

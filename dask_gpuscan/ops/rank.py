@@ -112,16 +112,14 @@ class Rank:
         self, library: Library, column: Any, groups: Values | None, missing: Values | None
     ) -> Values:
         xp, count = library.xp, len(column)
-        ranks = xp.empty(count, FLOAT64)
         if not count:
-            return ranks
+            return xp.empty(count, FLOAT64)
         order, keys, nulls = self._sorted(library, column, groups, missing)
         starts, lengths = kernels.run_length_encode(keys, nulls=nulls)
         if (
             groups is None and len(starts) == count and not self.pct
         ):  # without ties all methods agree
-            ranks[order] = xp.arange(1, count + 1, dtype=FLOAT64)
-            return ranks
+            return kernels.put(xp.arange(1, count + 1, dtype=FLOAT64), order)
         # of groups: their first run, and how many runs they have
         heads, runs = xp.zeros(1, INT64), xp.full(1, len(starts), INT64)
         if groups is not None:
@@ -153,8 +151,8 @@ class Rank:
         if len(starts) < count:
             rows = kernels.run_length_decode(lengths, [xp.ascontiguousarray(a) for a in per_run])
         out = rows[0] + xp.arange(count) if counts_on else rows[0]
-        ranks[order] = out / rows[1] if self.pct else out
-        return ranks
+        ranks = out / rows[1] if self.pct else out
+        return kernels.put(ranks.astype(FLOAT64, copy=False), order)
 
     def _sorted(
         self, library: Library, column: Any, groups: Values | None, missing: Values | None
