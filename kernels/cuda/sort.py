@@ -108,7 +108,9 @@ def _order(levels: Sequence[Level]) -> Any:
     """Return the positions of rows in order."""
     (word, valid, nulls_first, words), *rest = levels
     if valid is not None:
-        with_value, null = (p[-1] for p in compact([], valid, True, True, False))
+        kept, others = compact([], valid, True, True, False)
+        assert others is not None
+        with_value, null = kept[-1], others[-1]
         if len(null):
             alone = [Level(word), *rest]
             parts = [_rows(with_value, alone), _rows(null, rest[words - 1 :])]
@@ -160,7 +162,7 @@ def _levels(key: SortKey) -> list[Level]:
     else:
         is_time = isinstance(key.nulls, InBand) and values.dtype == np.int64
         halves = [(values, "times" if is_time else KINDS[values.dtype.kind])]
-    found = []
+    found: list[Level] = []
     for half, kind in halves:
         code = KeyCode(half.dtype.itemsize, kind, key.descending, key.nulls_first)
         left = len(halves) - len(found)
