@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
@@ -55,14 +56,43 @@ class Sorted(Expr):  # type: ignore[misc]
         return plain_column_projection(self, parent, dependents, additional_columns=named)
 
     def _lower(self) -> Any:
-        operands = self.operand("frame"), self.operand("keys"), self.operand("order")
-        if self.frame.npartitions == 1:
-            return SortedPartitions(self.frame, self.operand("order"))
+        frame, order = self.frame, self.operand("order")
+        if frame.npartitions == 1:
+            return SortedPartitions(frame, order)
+        keys = self.operand("keys")
+        keys = keys.expr if isinstance(keys, Apart) else keys
+        if keys.npartitions != frame.npartitions:  # some of few columns are read as one
+            keys = _keys_of(frame, order)
+        operands = frame, keys, order
         way = _way(self._meta)
         if way in TOGETHER:
-            return TOGETHER[way](Pieces(*operands), self.operand("order"))
-        shuffled = Shuffle(PackedPieces(*operands), TARGET, self.frame.npartitions, method=way)
-        return Unpacked(shuffled, self.operand("order"), self._meta)
+            return TOGETHER[way](Pieces(*operands), order)
+        shuffled = Shuffle(PackedPieces(*operands), TARGET, frame.npartitions, method=way)
+        return Unpacked(shuffled, order, self._meta)
+
+
+def _keys_of(frame: Any, order: Order) -> Any:
+    return frame if frame.ndim == 1 else frame[list(order.keys.names)]
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Keys that are read by themselves, so that no other column waits for the splitters.
+
+    Dask does not see them as an operand until they are lowered: it would read several partitions of few columns as one.
+    """
+
+    expr: Any
+
+    def __dask_tokenize__(self) -> Any:
+        return type(self).__name__, self.expr._name
+
+
+def _apart(keys: Any) -> Any:
+    """Return keys that are to be read by themselves if they are only read; what takes more is done once for all."""
+    alone = keys.simplify()
+    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
+    return Apart(alone) if is_read else keys
 
 
 def _way(meta: Any) -> str:
@@ -282,15 +312,4 @@ def sorted_by(obj: Any, order: Order) -> Any:
     """
     if obj.known_divisions and order.starts_with_index():
         return new_collection(SortedPartitions(obj.expr, order))
-    keys = obj if obj.ndim == 1 else obj[list(order.keys.names)]
-    return new_collection(Sorted(obj.expr, _read_apart(keys.expr), order))
-
-
-def _read_apart(keys: Any) -> Any:
-    """Return keys that are read by themselves if they are only read, so that no other column waits for the splitters.
-
-    What takes more work than reading is done once, for the keys and all other columns.
-    """
-    alone = keys.simplify()
-    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
-    return alone if is_read else keys
+    return new_collection(Sorted(obj.expr, _apart(_keys_of(obj.expr, order)), order))

@@ -252,6 +252,22 @@ def test_nothing_is_computed_early_and_columns_are_read_as_needed():
     assert read == []
 
 
+def test_files_are_read_in_the_partitions_of_the_frame(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {name: rng.random(400) for name in "abcdefgh"}
+    whole = pd.DataFrame({"k": rng.integers(0, 3, 400), **columns})
+    dd.from_pandas(whole, npartitions=8).to_parquet(tmp_path)
+    ddf = dd.read_parquet(tmp_path)
+    for frame, names in ((ddf, list(whole)), (ddf[["k", "a"]], ["k", "a"])):
+        lazy = frame.gpuscan.sort_values("k")
+        same(lazy.compute(), whole[names].sort_values("k", kind="stable"))
+        same(lazy[["a"]].compute(), whole[["a", "k"]].sort_values("k", kind="stable")[["a"]])
+    kept = ddf.gpuscan.filter(ddf.b > 0.5).gpuscan.sort_values(["k", "a"])
+    same(kept.compute(), whole[whole.b > 0.5].sort_values(["k", "a"], kind="stable"))
+    added = ddf.assign(s=ddf.a + ddf.b).gpuscan.sort_values("s")
+    same(added.compute(), whole.assign(s=whole.a + whole.b).sort_values("s", kind="stable"))
+
+
 def test_known_divisions_are_kept():
     df = pd.DataFrame({"x": range(8)}, index=[0, 1, 1, 3, 4, 4, 6, 7]).sample(
         frac=1, random_state=1
