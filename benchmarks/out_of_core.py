@@ -154,7 +154,7 @@ def unsorted(number: int) -> pd.DataFrame:
 
 
 def verify_sorted(folder: Path, count: int) -> float:
-    """Check that rows are those of the input, in stable order; return the longest partition's length over an even one's."""
+    """Check that rows are the input's, in stable order; return how long the longest partition is of an even one."""
     last: tuple[int, int] = (-1, -1)
     total, longest = 0, 0
     seen = np.zeros(count * SORTED_ROWS, np.bool_)

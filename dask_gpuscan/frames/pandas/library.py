@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
-from .layouts import PandasArray, bare, holds_null, layout_of
+from .layouts import PandasArray, holds_null, layout_of
+from .layouts import bare as _bare
 from .ordering import PandasOrdering
 from .schema import PandasSchema
 
@@ -103,20 +104,20 @@ class Pandas(PandasSchema, PandasOrdering):
         return pd.array([], dtype=dtype)
 
     def copy(self, array: PandasArray) -> PandasArray:
-        return bare(array).copy()
+        return _bare(array).copy()
 
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
         # where none is filled, integers stay integers
         fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
-        return bare(array.take(positions, allow_fill=fills))
+        return _bare(array.take(positions, allow_fill=fills))
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
         if isinstance(arrays[0], pd.Categorical):
             return pd.api.types.union_categoricals(arrays)
-        parts = [pd.Series(bare(a), dtype=bare(a).dtype) for a in arrays]
-        return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
+        parts = [pd.Series(_bare(a), dtype=_bare(a).dtype) for a in arrays]
+        return _one_chunk(_bare(pd.concat(parts, ignore_index=True).array))
 
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -146,7 +147,7 @@ class Pandas(PandasSchema, PandasOrdering):
             positions = np.where(missing, -1, np.arange(len(array)))
             return array.take(positions, allow_fill=True)
         column = pd.Series(array, dtype=array.dtype)
-        return bare(column.mask(pd.array(missing)).array)
+        return _bare(column.mask(pd.array(missing)).array)
 
     def to_nullable(self, array: PandasArray) -> PandasArray:
         if holds_null(array.dtype):
@@ -158,7 +159,7 @@ class Pandas(PandasSchema, PandasOrdering):
     def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
         if column.dtype == np.float16:  # which pandas does not fill
             return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
-        filled = bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
+        filled = _bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
         own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
         return filled if own else filled.copy()
 
@@ -297,7 +298,7 @@ class Pandas(PandasSchema, PandasOrdering):
         return groups.ngroup().to_numpy()
 
     def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
-        array = bare(getattr(column.groupby(codes), method)().array)
+        array = _bare(getattr(column.groupby(codes), method)().array)
         # pandas looks whether all answers for objects are strings
         found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
         return array.astype(object) if found else array
