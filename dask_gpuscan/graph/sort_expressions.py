@@ -63,11 +63,11 @@ class Sorted(Expr):  # type: ignore[misc]
         keys = keys.expr if isinstance(keys, Apart) else keys
         if keys.npartitions != frame.npartitions:  # some of few columns are read as one
             keys = _keys_of(frame, order)
-        operands = frame, keys, order
+        found = Split(Sampled(keys, order, frame.npartitions), order)
         way = _way(self._meta)
         if way in TOGETHER:
-            return TOGETHER[way](Pieces(*operands), order)
-        shuffled = Shuffle(PackedPieces(*operands), TARGET, frame.npartitions, method=way)
+            return TOGETHER[way](Pieces(frame, found, order), order)
+        shuffled = Shuffle(PackedPieces(frame, found, order), TARGET, frame.npartitions, method=way)
         return Unpacked(shuffled, order, self._meta)
 
 
@@ -128,11 +128,46 @@ class SortedPartitions(Blockwise):  # type: ignore[misc]
         return self.frame._meta
 
 
-class Pieces(Expr):  # type: ignore[misc]
-    """Partitions cut at common splitters: each is a list of pieces, one for each new partition."""
+class Sampled(Blockwise):  # type: ignore[misc]
+    """Samples of partitions; Dask makes what reads the keys a part of their tasks."""
 
-    _parameters = ("frame", "keys", "order")
-    _cut: Callable[..., Any] = staticmethod(split)
+    _parameters = ("keys", "order", "count")
+    operation = staticmethod(sample)
+    _meta = None
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"sample-{self.deterministic_token}"
+
+
+class Split(Expr):  # type: ignore[misc]
+    """The splitters, of all samples: one partition."""
+
+    _parameters = ("samples", "order")
+    _meta = None
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"splitters-{self.deterministic_token}"
+
+    def _divisions(self) -> tuple[None, None]:
+        return (None, None)
+
+    def _layer(self) -> dict[Any, Task]:
+        samples = self.operand("samples")
+        refs = [TaskRef((samples._name, i)) for i in range(samples.npartitions)]
+        key = (self._name, 0)
+        return {key: Task(key, splitters, List(*refs), self.operand("order"))}
+
+
+class Pieces(Blockwise):  # type: ignore[misc]
+    """Partitions cut at common splitters: each is a list of pieces, one for each new partition.
+
+    What reads a partition becomes a part of the task, so that nothing is read before there are splitters.
+    """
+
+    _parameters = ("frame", "splitters", "order")
+    operation = staticmethod(split)
 
     @functools.cached_property
     def _name(self) -> str:
@@ -145,20 +180,13 @@ class Pieces(Expr):  # type: ignore[misc]
     def _divisions(self) -> Any:
         return (None,) * (self.frame.npartitions + 1)
 
-    def _layer(self) -> dict[Any, Task]:
-        count, order = self.frame.npartitions, self.operand("order")
-        graph: dict[Any, Task] = {}
-        samples = []
-        for i in range(count):
-            key = (f"sample-{self._name}", i)
-            graph[key] = Task(key, sample, TaskRef((self.operand("keys")._name, i)), order, count)
-            samples.append(TaskRef(key))
-        cut = f"splitters-{self._name}"
-        graph[cut] = Task(cut, splitters, List(*samples), order)
-        for i in range(count):
-            out, frame = (self._name, i), TaskRef((self.frame._name, i))
-            graph[out] = Task(out, self._cut, frame, order, TaskRef(cut), i)
-        return graph
+    def _broadcast_dep(self, dep: Any) -> bool:
+        return isinstance(dep, Split)
+
+    def _task(self, name: Any, index: int) -> Task:
+        found = TaskRef((self.operand("splitters")._name, 0))
+        frame = TaskRef((self.frame._name, index))
+        return Task(name, self.operation, frame, self.operand("order"), found, index)
 
 
 def joined(pieces: Sequence[Any], order: Order) -> Any:
@@ -267,16 +295,18 @@ TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTo
 # --- pieces that Dask shuffles, to disk or between workers --------------------------------------------
 
 
+def _split_packed(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
+    return _rows(split(frame, order, found, partition), partition)
+
+
 class PackedPieces(Pieces):
     """Pieces as rows of a frame: where each goes, where it came from, and itself as bytes."""
+
+    operation = staticmethod(_split_packed)
 
     @functools.cached_property
     def _meta(self) -> pd.DataFrame:
         return _rows([], 0)
-
-    @staticmethod
-    def _cut(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
-        return _rows(split(frame, order, found, partition), partition)
 
 
 def _rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
