@@ -60,7 +60,7 @@ class Sorted(Expr):  # type: ignore[misc]
         if frame.npartitions == 1:
             return SortedPartitions(frame, order)
         keys = self.operand("keys")
-        keys = keys.expr if isinstance(keys, Apart) else keys
+        keys = keys.reading if isinstance(keys, Apart) else keys
         if keys.npartitions != frame.npartitions:  # some of few columns are read as one
             keys = _keys_of(frame, order)
         found = Split(Sampled(keys, order, frame.npartitions), order)
@@ -82,10 +82,11 @@ class Apart:
     Dask does not see them as an operand until they are lowered: it would read several partitions of few columns as one.
     """
 
-    expr: Any
+    reading: Any
+    """The expression; Dask would take anything that is named `expr` out of its holder."""
 
     def __dask_tokenize__(self) -> Any:
-        return type(self).__name__, self.expr._name
+        return type(self).__name__, self.reading._name
 
 
 def _apart(keys: Any) -> Any:
