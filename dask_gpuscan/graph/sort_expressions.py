@@ -312,7 +312,8 @@ class PackedPieces(Pieces):
 
 def _rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
     filled = {j: pickle.dumps(p, pickle.HIGHEST_PROTOCOL) for j, p in enumerate(pieces) if len(p)}
-    packed = pd.array(list(filled.values()), dtype=pd.ArrowDtype(pa.large_binary()))
+    # pandas itself would make all bytes as long as the longest
+    packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))
     targets = np.array(list(filled), np.int64)
     return pd.DataFrame({TARGET: targets, ORIGIN: np.full_like(targets, origin), PIECE: packed})
 
