@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -111,6 +112,7 @@ def sort(bench: Bench) -> None:
         for number in range(count):
             unsorted(number).to_parquet(folder / "in" / f"part.{number}.parquet", index=False)
         with (
+            dask.config.set({"distributed.p2p.comm.buffer": limit // 16}),  # 1 GiB by default
             LocalCluster(
                 n_workers=2,
                 threads_per_worker=1,

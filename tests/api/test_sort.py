@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+from collections import Counter
 
 import dask
 import dask.dataframe as dd
@@ -9,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from dask.task_spec import Task
+from dask.utils import key_split
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -297,6 +300,19 @@ def test_the_same_input_gives_the_same_partitions():
             for left, right in zip(parts, dask.compute(*again.to_delayed()), strict=True):
                 same(left, right)
     same(first.persist().compute(), df.sort_values("k", kind="stable"))
+
+
+def part_of(i, columns=("k", "x")):
+    rng = np.random.default_rng(i)
+    return pd.DataFrame({name: rng.random(10) for name in columns})
+
+
+def test_a_process_takes_three_tasks_a_partition():
+    ddf = dd.from_map(part_of, range(20), meta=part_of(0).iloc[:0])
+    graph = ddf.gpuscan.sort_values("x").optimize().__dask_graph__()
+    names = Counter(key_split(key) for key, task in graph.items() if type(task) is Task)
+    assert {name: names[name] for name in ("splitters", "join")} == {"splitters": 1, "join": 20}
+    assert names.total() == 20 + 1 + 2 * 20  # others read keys and sample, or read and cut
 
 
 # --- bad input ---------------------------------------------------------------------------------------

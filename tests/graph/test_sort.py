@@ -1,13 +1,10 @@
 """Sorting on a local cluster: Dask's P2P shuffle moves the rows, and the answer is that of threads."""
 
-from collections import Counter
-
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask.task_spec import Task
 from dask.utils import key_split
 
 from backends import same
@@ -46,15 +43,3 @@ def test_moves_by_tasks_take_two_steps(count):
         tasks = len(lazy.optimize().__dask_graph__())
         same(lazy.compute(), pd.concat([part(i) for i in range(count)]).sort_values("x"))
     assert tasks <= 2 * count * (count**0.5 + 1) + 6 * count
-
-
-def part_of(i, columns=("k", "x")):
-    return part(i)[list(columns)]
-
-
-def test_a_process_takes_three_tasks_a_partition():
-    ddf = dd.from_map(part_of, range(20), meta=part_of(0).iloc[:0])
-    graph = ddf.gpuscan.sort_values("x").optimize().__dask_graph__()
-    names = Counter(key_split(key) for key, task in graph.items() if type(task) is Task)
-    assert {name: names[name] for name in ("splitters", "join")} == {"splitters": 1, "join": 20}
-    assert names.total() == 20 + 1 + 2 * 20  # others read keys and sample, or read and cut
