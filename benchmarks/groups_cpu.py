@@ -22,6 +22,8 @@ def run(bench: Bench) -> None:
     n = bench.scale(50_000_000, 2_000_000)
     filters(bench, n)
     groups(bench, n)
+    unsorted(bench, bench.scale(20_000_000, 2_000_000))
+    ranks(bench, bench.scale(20_000_000, 1_000_000))
     partitions(bench)
 
 
@@ -144,6 +146,100 @@ def groups(bench: Bench, n: int) -> None:
         {"pandas": lambda: keys[keys != keys.shift(fill_value=-1)]},
         "int64",
     )
+
+
+def unsorted(bench: Bench, n: int) -> None:
+    """Groups whose rows lie anywhere: scanned, filled, numbered and summed."""
+    value = pl.col("value")
+    scans = {
+        "cumsum": (lambda groups: groups.cumsum(), value.cum_sum()),
+        "ffill": (lambda groups: groups.ffill(), value.forward_fill()),
+        "cumcount": (lambda groups: groups.cumcount(), pl.int_range(pl.len()).alias("value")),
+    }
+    for count in (1_000, 1_000_000):
+        names = [f"groupby_unsorted_{what}_{count}" for what in (*scans, "sum")]
+        if not any(map(bench.wanted, names)):
+            continue
+        rng = np.random.default_rng(count)
+        keys = rng.integers(0, count, n, np.int32)
+        frame = pd.DataFrame({"key": keys, "value": column(n, "float64", nan=0.1)})
+        polar = pl.from_pandas(frame)  # whose nulls are no NaN
+
+        def compare(
+            name: str,
+            ours: Callable[[], Any],
+            peers: dict[str, Callable[[], Any]],
+            check: Callable[[Any, Any], None],
+            target: str,
+            count: int = count,
+        ) -> None:
+            for peer, theirs in peers.items():
+                bench.compare(
+                    name,
+                    ours,
+                    {peer: theirs},
+                    dtype="int32, float64",
+                    n=n,
+                    groups=count,
+                    check=check,
+                    targets={peer: target},
+                )
+
+        def alike_column(ours: Any, theirs: Any) -> None:
+            same(ours, theirs["value"] if isinstance(theirs, pl.DataFrame) else theirs)
+
+        for what, (method, expression) in scans.items():
+            compare(
+                f"groupby_unsorted_{what}_{count}",
+                lambda method=method, frame=frame: method(frame.gpuscan.groupby("key")),
+                {
+                    "pandas": lambda method=method, frame=frame: method(
+                        frame.groupby("key", sort=False)
+                    ),
+                    "polars": lambda expression=expression, polar=polar: polar.select(
+                        expression.over("key")
+                    ),
+                },
+                alike_column if what == "cumcount" else alike,
+                "ratio >= 1.5" if count == 1_000 else "ratio >= 2",
+            )
+
+        def alike_sums(ours: Any, theirs: Any) -> None:
+            alike(ours.reset_index() if isinstance(theirs, pl.DataFrame) else ours, theirs)
+
+        compare(
+            f"groupby_unsorted_sum_{count}",
+            lambda frame=frame: frame.gpuscan.groupby("key").sum(),
+            {
+                "pandas": lambda frame=frame: frame.groupby("key").sum(),
+                "polars": lambda polar=polar: polar.group_by("key").agg(value.sum()).sort("key"),
+            },
+            alike_sums,
+            "ratio >= 0.9",
+        )
+
+
+def ranks(bench: Bench, n: int) -> None:
+    """A column of distinct values, and one of few."""
+    name = "series_rank"
+    if not bench.wanted(name):
+        return
+    for distinct, values in {"all": column(n, "float64"), 1000: clustered(n, n // 1000)}.items():
+        series = pd.Series(np.random.default_rng(1).permutation(values))
+        polar = pl.Series(series.to_numpy())
+        peers = {"pandas": lambda s=series: s.rank(), "polars": lambda s=polar: s.rank()}
+        for peer, theirs in peers.items():
+            bench.compare(
+                name,
+                lambda s=series: s.gpuscan.rank(),
+                {peer: theirs},
+                dtype=str(series.dtype),
+                n=n,
+                check=alike,
+                targets={peer: "ratio >= 1"},
+                rounds=3,
+                distinct=distinct,
+            )
 
 
 # --- partitions -------------------------------------------------------------------------------------------------------

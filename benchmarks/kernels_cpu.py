@@ -25,6 +25,7 @@ def run(bench: Bench) -> None:
     two_dimensions(bench, n)
     compaction(bench, n)
     by_key(bench, n)
+    sorting(bench, bench.scale(20_000_000, 2_000_000))
 
 
 def column(n: int, dtype: str, nan: float = 0.0) -> np.ndarray:
@@ -268,4 +269,58 @@ def by_key(bench: Bench, n: int) -> None:
         n=n,
         mean_run=500,
         check=each("scan_by_key"),
+    )
+
+
+def anything(n: int, dtype: str) -> np.ndarray:
+    """Random values of the whole range of an integer type, or normal ones."""
+    if dtype.startswith("float"):
+        return column(n, dtype)
+    ends = np.iinfo(dtype)
+    return RNG.integers(ends.min, ends.max, n, dtype, endpoint=True)
+
+
+def sorting(bench: Bench, n: int) -> None:
+    """The order of a column, a column in order, and a column in the order of another."""
+    if not any(bench.wanted(name) for name in ("argsort", "sort_keys", "sort_pairs")):
+        return
+    for dtype in ("int32", "int64", "float64"):
+        values = anything(n, dtype)
+        polar = pl.Series(values)
+
+        def same_order(ours, theirs, values=values) -> None:
+            same(values[ours], values[np.asarray(theirs)])  # polars may exchange equal rows
+
+        bench.compare(
+            "argsort",
+            lambda values=values: kernels.argsort(values),
+            {"polars": lambda polar=polar: polar.arg_sort()},
+            dtype=dtype,
+            n=n,
+            check=same_order,
+            targets={"polars": "ratio >= 3"} if dtype == "int32" else None,
+        )
+        for peer, theirs in {
+            "numpy": lambda values=values: np.sort(values),
+            "polars": lambda polar=polar: polar.sort(),
+        }.items():
+            bench.compare(
+                "sort_keys",
+                lambda values=values: kernels.sort(values),
+                {peer: theirs},
+                dtype=dtype,
+                n=n,
+                check=same,
+                targets={peer: "ratio >= 1"},
+            )
+    key, value = anything(n, "int32"), anything(n, "float32")
+    frame = pl.DataFrame({"key": key, "value": value})
+    bench.compare(
+        "sort_pairs",
+        lambda: [a for arrays in kernels.sort_pairs(key, value) for a in arrays],
+        {"polars": lambda: frame.sort("key", maintain_order=True).get_columns()},
+        dtype="int32, float32",
+        n=n,
+        check=each("sort_pairs"),
+        targets={"polars": "ratio >= 2"},
     )

@@ -31,6 +31,7 @@ class ByCode(Protocol):
         groups: int,
         options: ScanOptions,
         carry_in: State | None,
+        carry_codes: Any,
         *,
         write: bool,
     ) -> tuple[Answer, Answer]:

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_inputs, check_one_length, is_array
+from .arrays import Array, as_inputs, brief, check_one_length, is_array
 from .backends import BACKENDS, Backend, backend_of
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .selection import runs
 from .signature import State
+
+CODES = (np.int32, np.int64)
+"""The dtypes of codes of groups."""
 
 
 def reduce_by_key(
@@ -158,7 +161,9 @@ def scan_by_code(
     nulls: Nulls = None,
     exclusive: bool = False,
     carry_in: State | None = None,
+    carry_codes: Array | None = None,
     dtype: Any = None,
+    mark_nulls: bool = False,
 ) -> tuple[Any, Any]:
     """Scan within groups of rows in any order: each row goes on from the state of its group.
 
@@ -166,13 +171,15 @@ def scan_by_code(
     ----------
     op, values, nulls, dtype
         As for `reduce_by_key`.
-    codes : array of int64
+    codes : array of int32 or int64
         The group of each row, from 0 to `groups` - 1. NumPy arrays only.
     groups : int
-    exclusive : bool, default False
+    exclusive, mark_nulls : bool, default False
         As for `scan`.
     carry_in : array of states, optional
-        States of the first groups before the first row, at most `groups`; default the identity.
+        States of groups before the first row; default the identity.
+    carry_codes : array of integers, optional
+        Which groups these are of; default the first ones.
 
     Returns
     -------
@@ -198,8 +205,8 @@ def scan_by_code(
     (array([1, 2, 4]), array([4, 2]))
     """
     dtype = None if dtype is None else np.dtype(dtype)
-    options = ScanOptions(nulls, -1, exclusive, False, dtype)
-    return _by_code(op, codes, values, groups, options, carry_in, write=True)
+    options = ScanOptions(nulls, -1, exclusive, False, dtype, mark_nulls)
+    return _by_code(op, codes, values, groups, options, carry_in, carry_codes, write=True)
 
 
 def reduce_by_code(
@@ -221,7 +228,7 @@ def reduce_by_code(
     """
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
-    return _by_code(op, codes, values, groups, options, None, write=False)[1]
+    return _by_code(op, codes, values, groups, options, None, None, write=False)[1]
 
 
 def _by_code(
@@ -231,14 +238,13 @@ def _by_code(
     groups: int,
     options: ScanOptions,
     carry_in: State | None,
+    carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    if not (isinstance(codes, np.ndarray) or is_array(codes)) or codes.dtype != np.int64:
-        raise TypeError(f"codes must be an array of int64, found {codes!r}")
+    if not (isinstance(codes, np.ndarray) or is_array(codes)) or codes.dtype not in CODES:
+        raise TypeError(f"codes must be an array of int32 or int64, found {brief(codes)}")
     backend, arrays = _begin(op, "codes", (codes,), values)
-    if backend.by_code is None:
-        raise TypeError(f"by_code does not take {type(codes).__module__} arrays")
-    return backend.by_code(op, codes, arrays, groups, options, carry_in, write=write)
+    return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 
 def _begin(

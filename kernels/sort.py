@@ -1,8 +1,8 @@
 """Sorting: the stable order of rows by one key or several, and arrays in it.
 
-Keys are turned into unsigned integers of the same order, and those are sorted by their digits (radix sort): floats,
-negative numbers, nulls, descending order and several keys are more bits, never a comparison. After Merrill and
-Grimshaw, *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
+Keys become unsigned integers of the same order, and those are sorted by their digits (radix sort): floats, negative
+numbers, nulls, descending order and several keys are more bits, not more comparisons. After Merrill and Grimshaw,
+*Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from .backends import backend_of
 from .compact import run_length_encode
 from .int128 import is_int128
 from .nulls import Nulls
-from .sort_key import SortKey, sort_keys
+from .sort_key import SortKey, listed, sort_keys
 
 
 def argsort(
@@ -25,19 +25,21 @@ def argsort(
     descending: bool | Sequence[bool] = False,
     nulls_first: bool | Sequence[bool] = False,
 ) -> Any:
-    """Return the positions of rows in the order of their keys; equal rows stay as they are.
+    """Return the positions of rows in the order of their keys; rows of equal keys keep their order.
 
     Parameters
     ----------
     keys : array or sequence of arrays
         1-d, of one length, the most significant first: bool, integers, floats of 16 to 64 bits, `INT128`,
-        datetime64 or timedelta64.
+        datetime64 or timedelta64. -0.0 equals 0.0, and NaN equals NaN.
     nulls : sequence of InBand, Mask or None, optional
-        Which elements of each key are null.
+        Which elements of each key are null; a null equals a null. NaN and NaT are found without being told of;
+        `InBand` says of int64 that its least number is NaT.
     descending : bool or sequence of bool, default False
-        Of all keys, or one a key. Equal rows stay as they are in either case.
+        Of all keys, or one a key. Rows of equal keys keep their order in either case.
     nulls_first : bool or sequence of bool, default False
-        Whether nulls, NaN and NaT come first rather than last; likewise.
+        Whether nulls, NaN and NaT come first rather than last, in either direction: of all keys, or one a key. NaN and
+        NaT are nearer to the values than nulls of a mask.
 
     Returns
     -------
@@ -46,13 +48,15 @@ def argsort(
     Raises
     ------
     TypeError
-        For keys that are not such arrays.
+        For keys that are not such arrays, and options of other types.
     ValueError
-        If lengths differ, or there is not one entry a key.
+        If there is no key, keys are not 1-d or differ in length, or an option has not one entry a key.
 
     Notes
     -----
-    A least significant digit radix sort: see `sort`.
+    Codes take as many bits as the values between the least and the greatest need, and those of several keys lie
+    beside each other. On a CPU as many bits as fit into 64 beside the number of the row are sorted first; only rows
+    that are equal in those are looked at again.
 
     See Also
     --------
@@ -94,6 +98,7 @@ def sort(
     Returns
     -------
     array
+        Of the same dtype. NaN need not keep its bits.
 
     Raises
     ------
@@ -106,7 +111,13 @@ def sort(
     -----
     Digits of the least significance first; digits in which all keys agree are skipped. On a GPU a digit takes one
     pass, which reads and writes each row once: its tiles look back for the counts of each digit before them. After
-    Adinets and Merrill, *Onesweep: a faster least significant digit radix sort for GPUs* (arXiv 2206.01784).
+    Adinets and Merrill, *Onesweep: a faster least significant digit radix sort for GPUs* (arXiv 2206.01784). On a CPU
+    NumPy sorts a piece a core, and the pieces are merged.
+
+    See Also
+    --------
+    argsort : Where elements go.
+    segmented_sort : Within segments.
 
     Examples
     --------
@@ -159,8 +170,7 @@ def sort_pairs(
     ([array([1, 2, 2])], [array([20., 10., 30.])])
     """
     by = sort_keys(keys, nulls, descending, nulls_first)
-    arrays = [values] if is_array(values) else list(values)
-    check_values(by, arrays)
+    arrays = check_values(by, values)
     own = [key.values for key in by]
     found = _sorted(by, [*own, *arrays], positions=positions)
     return found[: len(own)], found[len(own) :]
@@ -205,8 +215,7 @@ def segmented_sort(
     ([array([1, 2, 4, 3])], [])
     """
     by = sort_keys(keys, nulls, descending, nulls_first)
-    arrays = [values] if is_array(values) else list(values)
-    check_values(by, arrays)
+    arrays = check_values(by, values)
     if (offsets is None) == (within is None):
         raise ValueError("give either offsets or within")
     own = [key.values for key in by]
@@ -218,12 +227,15 @@ def segmented_sort(
     return found[: len(own)], found[len(own) :]
 
 
-def check_values(keys: Sequence[SortKey], arrays: Sequence[Any]) -> None:
-    """Check that arrays are of fixed width and as long as the keys."""
+def check_values(keys: Sequence[SortKey], values: Any) -> list[Any]:
+    """Return arrays that are of fixed width and as long as the keys, which callers may give as one array."""
+    accepted = "an array or a sequence of arrays"
+    arrays = [values] if is_array(values) else listed("values", accepted, values)
     for array in arrays:
         if not is_array(array) or not is_int128(array.dtype):
             check_columns("values", [array])
     check_one_length("keys and values", [keys[0].values, *arrays])
+    return arrays
 
 
 def _starts(offsets: Any, length: int) -> Any:

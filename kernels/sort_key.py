@@ -1,6 +1,6 @@
 """What rows are ordered by: one key, and keys as callers give them, checked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,9 @@ def sort_keys(
 ) -> list[SortKey]:
     """Return keys as `argsort` is given them, checked."""
     single = not isinstance(keys, (list, tuple)) and is_array(keys)
-    every: list[Any] = [keys] if single else list(keys)
+    every: list[Any] = (
+        [keys] if single else listed("keys", "an array or a sequence of arrays", keys)
+    )
     if not every:
         raise ValueError("keys must be at least one array")
     for key in every:
@@ -58,7 +60,9 @@ def sort_keys(
         _one_a_key(name, x, len(every))
         for name, x in (("descending", descending), ("nulls_first", nulls_first))
     ]
-    each = [None] * len(every) if nulls is None else list(nulls)
+    each = [None] * len(every)
+    if nulls is not None:
+        each = listed("nulls", "a sequence of InBand, Mask or None, one a key", nulls)
     if len(each) != len(every):
         raise ValueError(f"nulls must have one entry a key, found {len(each)}")
     for null in each:
@@ -80,9 +84,18 @@ def check_sortable(key: Any) -> None:
 
 
 def _one_a_key(name: str, given: Any, count: int) -> list[bool]:
-    flags = [given] * count if isinstance(given, (bool, np.bool_)) else list(given)
+    if isinstance(given, (bool, np.bool_)):
+        return [bool(given)] * count
+    flags = listed(name, "bool or a sequence of bool", given)
     if len(flags) != count:
         raise ValueError(f"{name} must have one entry a key, found {len(flags)} for {count} keys")
     if not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
         raise TypeError(f"{name} must be bool, found {given!r}")
     return list(map(bool, flags))
+
+
+def listed(name: str, accepted: str, given: Any) -> list[Any]:
+    """Return the items of an argument that must be iterable."""
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be {accepted}, found {given!r}")
+    return list(given)

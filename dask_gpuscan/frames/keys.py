@@ -137,7 +137,7 @@ class Keys:
 
 @dataclass(frozen=True)
 class Codes:
-    """Keys as numbers: equal where keys are, from 0 to `groups` - 1 in the order in which keys are met first."""
+    """Keys as numbers: equal where keys are, from 0 to `groups` - 1."""
 
     array: Values
     groups: int

@@ -20,6 +20,9 @@ class Ordering(Protocol):
         TypeError for a column whose values have no order.
         """
 
+    def rank_values(self, column: Column) -> Column:
+        """Return a column that has the order in which the library ranks this one."""
+
     def index_level(self, frame: Frame, number: int) -> Column:
         """Return the level of the index of a frame or series that has this number."""
 

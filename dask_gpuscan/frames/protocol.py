@@ -179,10 +179,10 @@ class Schema(Protocol):
     def stored_number(self, value: object, dtype: DType) -> int:
         """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
 
-    def answer_dtype(self, method: str, dtype: DType) -> DType:
+    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
-    def group_dtype(self, method: str, dtype: DType) -> DType:
+    def group_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of an answer of a method of the library's group-by; raises as `answer_dtype`.
 
         Where the library chooses it by the values, it is the one that holds the answer whatever they are.
@@ -259,6 +259,9 @@ class Arrays(Protocol):
 
     def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
+
+    def always_counted(self, array: Array) -> Array | None:
+        """Return values that the library counts even where none is there, in their order; None if there are none."""
 
     def concatenate(self, arrays: list[Array]) -> Array:
         """Join arrays of one dtype; categoricals get the categories of all."""
@@ -379,6 +382,12 @@ class GroupBy(Protocol):
 
     def group_codes(self, arrays: list[Array]) -> Values:
         """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
+
+    def dense_codes(self, arrays: list[Array]) -> tuple[Values, int]:
+        """Return such an array, and a number that is above all codes; not every number below it need be a code."""
+
+    def hash_rows(self, columns: list[Column]) -> Values:
+        """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
 
     def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
         """Return the library's own reduction of the rows with equal codes, in the codes' order."""

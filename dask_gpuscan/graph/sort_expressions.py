@@ -64,11 +64,19 @@ class Sorted(Expr):  # type: ignore[misc]
         if keys.npartitions != frame.npartitions:  # some of few columns are read as one
             keys = _keys_of(frame, order)
         found = Split(Sampled(keys, order, frame.npartitions), order)
-        way = _way(self._meta)
-        if way in TOGETHER:
-            return TOGETHER[way](Pieces(frame, found, order), order)
-        shuffled = Shuffle(PackedPieces(frame, found, order), TARGET, frame.npartitions, method=way)
-        return Unpacked(shuffled, order, self._meta)
+        return brought_together(Pieces, PackedPieces, [frame, found, order], order)
+
+
+def brought_together(
+    pieces: type[Expr], packed: type[Expr], operands: Sequence[Any], order: Order
+) -> Expr:
+    """Return new partitions in order, each joined of its pieces; `packed` are the pieces as bytes."""
+    frame = operands[0]
+    way = _way(frame._meta)
+    if way in TOGETHER:
+        return TOGETHER[way](pieces(*operands), order)
+    shuffled = Shuffle(packed(*operands), TARGET, frame.npartitions, method=way)
+    return Unpacked(shuffled, order, frame._meta)
 
 
 def _keys_of(frame: Any, order: Order) -> Any:
@@ -297,7 +305,7 @@ TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTo
 
 
 def _split_packed(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
-    return _rows(split(frame, order, found, partition), partition)
+    return packed_rows(split(frame, order, found, partition), partition)
 
 
 class PackedPieces(Pieces):
@@ -307,10 +315,11 @@ class PackedPieces(Pieces):
 
     @functools.cached_property
     def _meta(self) -> pd.DataFrame:
-        return _rows([], 0)
+        return packed_rows([], 0)
 
 
-def _rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
+def packed_rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
+    """Return pieces as rows: of the new partitions from the first on, cut from the one with number `origin`."""
     filled = {j: pickle.dumps(p, pickle.HIGHEST_PROTOCOL) for j, p in enumerate(pieces) if len(p)}
     # pandas itself would make all bytes as long as the longest
     packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))

@@ -253,11 +253,14 @@ class Scan:
                     views, wrap, lambda _: bool(saw_null[0]), library.in_band
                 )()
         inputs = Inputs(library.resolved(views))
+        marks = plan.has_nulls and self.options.skipna and _writes_nulls(plan, inputs.nulls)
+        if marks and groups.marks_nulls:
+            options["mark_nulls"] = True
         out = groups.scan(op, inputs.values, nulls=inputs.nulls, **options)
         missing = None
         if plan.has_nulls and not self.options.skipna:
             missing = self._after_null(inputs, groups, null)
-        elif plan.has_nulls and inputs.nulls is not None:
+        elif plan.has_nulls and inputs.nulls is not None and not options.get("mark_nulls"):
             missing = inputs.missing()
         if plan.has_nulls and self._needs_seen():
             missing = self._before_value(plan, inputs, groups, seen, missing, len(columns[0]))

@@ -16,12 +16,17 @@ import numpy as np
 from .. import kernels
 from ..frames.protocol import Library
 from ..frames.registry import library_of
-from ..kernels import BUILT_IN, Operator
+from ..kernels import BUILT_IN, NAT, InBand, Operator
 from .groups import INT64, Groups, ReducibleGroups, States
 from .row_number import places
 
 LAST_NUMBER = Operator(lambda a, b: a if b != b else b, np.nan, name="last-number", inputs=1)
 """`last` of floats: NaN is the identity, so the state is one number, which is moved faster."""
+
+_LAST_TIME = Operator(lambda a, b: a if b == NAT else b, NAT, name="last-time", inputs=1)
+
+_LAST_IN_BAND = {"f": LAST_NUMBER, "i": _LAST_TIME}
+"""The operators whose state is a number, NaN or NaT where there was no value, by the kind of what is scanned."""
 
 _LARGEST = BUILT_IN["maximum"]
 
@@ -156,11 +161,25 @@ class Fill:
     def _apply_to_groups(self, column: Any, groups: Groups, prior: States | None) -> Any:
         """Take for each row the one that it is filled from; last values of before have numbers below zero."""
         library, count = library_of(column), len(column)
-        xp, array, valid = library.xp, library.array(column), library.valid(column)
-        if bool(valid.all()):
-            return library.copy(array)
+        xp, array = library.xp, library.array(column)
         values, seen, since = (None, None, None) if prior is None else prior
         known = kernels.is_array(seen)
+        layout = library.layout(column.dtype)
+        if layout is not None and layout.nan_is_null and self.limit is None:
+            view = layout.view(array)
+            op = _LAST_IN_BAND.get(view.values.dtype.kind)
+            if op is not None and isinstance(view.nulls, InBand):
+                carry = None
+                if known:
+                    carry = layout.view(values).values
+                elif seen:
+                    carry = library.number(values, column.dtype)
+                dtype = view.values.dtype
+                filled = groups.scan(op, view.values, nulls=view.nulls, carry_in=carry, dtype=dtype)
+                return layout.wrap(filled, None, column.dtype)
+        valid = library.valid(column)
+        if bool(valid.all()):
+            return library.copy(array)
         before = len(seen) if known else int(prior is not None)
         numbers = xp.arange(count, dtype=INT64)
         if groups.reverse:

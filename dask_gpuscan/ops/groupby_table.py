@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..frames.keys import Codes, Keys, any_null
 from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
@@ -49,8 +51,13 @@ def _sorted(library: Library, keys: list[Any]) -> tuple[Any, Keys]:
 
 
 def _coded(library: Library, keys: list[Any]) -> Codes:
-    codes = library.group_codes(keys)
-    return Codes(codes, int(codes.max()) + 1 if len(codes) else 0)
+    """Return codes of which each has a row."""
+    xp, (codes, most) = library.xp, library.dense_codes(keys)
+    some = xp.zeros(most, np.bool_)
+    some[codes] = True
+    numbers = xp.cumsum(some)
+    groups = int(numbers[-1]) if most else 0
+    return Codes(codes if groups == most else numbers[codes] - 1, groups)
 
 
 def _scans_by_code(library: Library, operations: Sequence[GroupScan]) -> bool:
@@ -161,8 +168,8 @@ class KeyedScan:
             groups: Groups
             alone = False  # whether the groups of all rows had none before, and rows are sorted
             if _scans_by_code(library, self._operations):
-                codes = _coded(library, arrays)  # those of groups before are the first
-                groups = CodedGroups(Codes(codes.array[before:], codes.groups))
+                codes, most = library.dense_codes(arrays)
+                groups = CodedGroups(Codes(codes[before:], most), codes[:before])
             else:
                 order, keys = _sorted(library, arrays)
                 back = library.xp.argsort(order, kind="stable")[before:]

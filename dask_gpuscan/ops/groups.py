@@ -47,6 +47,8 @@ class ScanArguments(TypedDict, total=False):
     carry_in: Any
     """The state, or the states, that groups had before."""
     dtype: np.dtype | None
+    mark_nulls: bool
+    """Whether to write nulls where values are missing, for groups that can."""
 
 
 class Groups:
@@ -56,6 +58,8 @@ class Groups:
     """Whether all rows are one group."""
     reverse = False
     """Whether rows are met from the last to the first."""
+    marks_nulls = False
+    """Whether a scan can write nulls where values are missing."""
 
     def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
         """Scan within groups."""
@@ -167,14 +171,19 @@ class AdjacentGroups(ReducibleGroups):
 
 
 class CodedGroups(ReducibleGroups):
-    """Each row has the code of its group; the groups with the first codes may have had rows before."""
+    """Each row has the code of its group; the codes `before` are those of the groups that had rows before."""
 
-    def __init__(self, codes: Codes) -> None:
+    marks_nulls = True
+
+    def __init__(self, codes: Codes, before: Any = None) -> None:
         self.codes = codes
+        self.before = before
 
     def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
         codes = self.codes
-        out, _ = kernels.scan_by_code(op, codes.array, values, codes.groups, **options)
+        out, _ = kernels.scan_by_code(
+            op, codes.array, values, codes.groups, carry_codes=self.before, **options
+        )
         return out
 
     def reduce(

@@ -60,6 +60,63 @@ class UniqueConsecutive:
         return out
 
 
+@dataclass(frozen=True)
+class RunCount:
+    """Some rows: how many runs they are, and the keys of the first and the last; None if there are no rows."""
+
+    runs: int
+    first: BoundaryKey | None = None
+    last: BoundaryKey | None = None
+
+    def joins(self, later: RunCount) -> bool:
+        """Tell whether the last run goes on in later rows."""
+        if self.last is None or later.first is None:
+            return False
+        return self.last.values == later.first.values
+
+
+@dataclass(frozen=True)
+class RunNumbers:
+    """The number of the run that each row is in, over all partitions, from 1."""
+
+    by: By
+    label = "run-number"
+    reverse = columnwise = False
+    keeps_index = True
+
+    def check(self, frame: Any) -> None:
+        if not len(frame):  # of rows, `apply` tells
+            key_arrays(self.by.series(frame))
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def aggregate(self, partition: Any) -> RunCount:
+        if not len(partition):
+            return RunCount(0)
+        series = self.by.series(partition)
+        with library_of(partition).reading(partition):
+            runs = int(key_arrays(series).head_flags().sum())
+        return RunCount(runs, boundary_key(series, 0), boundary_key(series, len(partition) - 1))
+
+    def combine(self, aggregates: Sequence[RunCount]) -> RunCount:
+        total = RunCount(0)
+        for piece in aggregates:
+            runs = total.runs + piece.runs - total.joins(piece)
+            total = RunCount(runs, total.first or piece.first, piece.last or total.last)
+        return total
+
+    def apply(self, partition: Any, prefix: RunCount | None) -> Any:
+        library, before = library_of(partition), 0
+        series = self.by.series(partition)
+        if prefix is not None and len(partition):
+            own = RunCount(1, boundary_key(series, 0))
+            before = prefix.runs - prefix.joins(own)
+        with library.reading(partition):
+            numbers = library.xp.cumsum(key_arrays(series).head_flags(), dtype=INT64) + before
+            return library.series(library.from_integers(numbers), library.index(partition))
+
+
 # --- runs that stay open over borders ----------------------------------------------------------------
 
 

@@ -140,17 +140,21 @@ def by_code(
     groups: int,
     options: ScanOptions,
     carry_in: State | None,
+    carry_codes: np.ndarray | None,
     *,
     write: bool,
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
-    key = op.token, _dtypes(values), options.dtype, type(options.nulls), write
-    work, kernel = _CODES.get(key) or keep(_CODES, key, _codes_work(op, key[1], options, write))
-    # the states that are carried in, then identities
+    given = _dtypes(values), options.dtype, type(options.nulls), options.mark_nulls
+    key = op.token, *given, codes.dtype, write
+    work, kernel = _CODES.get(key) or keep(
+        _CODES, key, _codes_work(op, given[0], options, codes.dtype, write)
+    )
+    (codes,) = _side_by_side((codes,))
     table = [np.full(groups, part, d) for part, d in zip(work.start, work.state, strict=True)]
     if carry_in is not None:
         for field, states in zip(table, _parts(work, carry_in), strict=True):
-            field[: len(states)] = states
+            field[slice(len(states)) if carry_codes is None else carry_codes] = states
     states = table[0] if work.scalar_state else tuple(table)
     out, output = None, None
     if write:
@@ -268,12 +272,12 @@ def _walk(op: Operator, types_: Signature, visitor: types.Type, space: types.Typ
 
 
 def _codes_work(
-    op: Operator, dtypes: Form, options: ScanOptions, write: bool
+    op: Operator, dtypes: Form, options: ScanOptions, code: np.dtype, write: bool
 ) -> tuple[Types, Kernel]:
     types_ = types_of(op, dtypes, options.dtype)
     source = source_type(op, types_, type(options.nulls))
     output = output_type(types_, "C") if write else types.none
-    codes = array_type(WORD, True, "C")
+    codes = array_type(code, True, "C")
     table = arrays_type(types_.state_form, "C")
     kernel = entry(walk_codes, (source, output, codes, table, types.int64))
     return _types(op, dtypes, options), kernel

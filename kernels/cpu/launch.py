@@ -15,7 +15,7 @@ from ..nulls import NAT, InBand, Mask
 from ..operator_calls import operator_type
 from ..operators import Operator
 from ..signature import Signature, StateForm, joined, signature_of
-from .engine import States, Tiles, walk_tiles
+from .engine import STATUS, States, Tiles, walk_tiles
 from .steps import Output, Source
 from .visitors import record_type
 
@@ -53,15 +53,19 @@ def outside(op: Operator, error: IndexError) -> IndexError:
     return IndexError(f"{op.name} reads outside a tuple or an array that it uses: {error}")
 
 
-def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
-    """Run `work` on this thread, and on the other cores where the elements are worth it.
+def helpers_for(elements: int) -> int:
+    """Return how many other threads so many elements are worth.
 
     Dask's worker threads scan one partition each, so only the main thread takes other cores.
     """
-    helpers = 0
-    if elements >= PARALLEL and threading.current_thread() is threading.main_thread():
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        helpers = min((cores or 1) - 1, elements // PARALLEL)
+    if elements < PARALLEL or threading.current_thread() is not threading.main_thread():
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min((cores or 1) - 1, elements // PARALLEL)
+
+
+def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
+    """Run `work` on this thread, and on the other cores where the elements are worth it."""
     failures: list[BaseException] = []
 
     def attempt(leader: bool) -> None:
@@ -71,7 +75,9 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
             control[1] = 1  # whoever waits for this thread's tile gives up
             failures.append(failure)
 
-    threads = [threading.Thread(target=attempt, args=(False,)) for _ in range(helpers)]
+    threads = [
+        threading.Thread(target=attempt, args=(False,)) for _ in range(helpers_for(elements))
+    ]
     for thread in threads:
         thread.start()
     attempt(True)
@@ -79,6 +85,13 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
         thread.join()
     if failures:
         raise failures[0]
+
+
+def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
+    """Run a kernel that takes tickets on as many threads as `elements` are worth; return its control array."""
+    control = np.zeros(STATUS, np.int64)
+    run_team(elements, control, lambda _: kernel(*given, control))
+    return control
 
 
 def null_values(form: StateForm, mark: bool) -> Any:

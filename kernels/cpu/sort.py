@@ -1,66 +1,68 @@
-"""Sorting of NumPy arrays: keys as integers of the same order, sorted by their digits."""
+"""Sorting of NumPy arrays: the order of rows by a radix sort of codes, and arrays brought into that order."""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..nulls import InBand, Mask
+from ..jit import cached_njit
 from ..sort_key import SortKey
+from .engine import TICKET
+from .launch import CONTROL, Kernel, array_type, entry, run_kernel
+from .memory import borrow, take_ticket
+from .outputs import empty
+from .radix_sort import order
+from .sort_codes import WORD_BITS, chunks_of, fields_of
+from .sort_values import is_sorted_by_value, sorted_values
+
+SLICE = 1 << 16
+"""Rows that a thread takes at once."""
 
 
 def sort(
     keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: bool
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
-    order = np.arange(len(keys[0].values))
-    columns = [column for key in keys for column in codes(np, key)]
-    if starts is not None:
-        flags = np.zeros(len(order), np.int64)
-        flags[starts] = 1
-        columns.insert(0, np.cumsum(flags))
-    for column in columns[::-1]:
-        order = order[np.argsort(column[order], kind="stable")]
-    return [a[order] for a in arrays] + [order] * positions
+    alone = starts is None and not positions and len(keys) == len(arrays) == 1
+    if alone and arrays[0] is keys[0].values and is_sorted_by_value(keys[0]):
+        return [sorted_values(keys[0])]
+    count = len(keys[0].values)
+    fields = [field for key in keys for field in fields_of(key)]
+    most = WORD_BITS - max(count - 1, 1).bit_length()
+    rows = order(chunks_of(fields, most), count, starts)
+    return [take(a, rows) for a in arrays] + [rows] * positions
 
 
-def codes(xp: Any, key: SortKey) -> list[Any]:
-    """Return arrays that have the order of a key, the most significant first."""
-    values, missing = key.values, None
-    if values.dtype.kind in "mM":
-        values = values.view(np.int64)
-        missing = values == np.iinfo(np.int64).min
-    elif values.dtype.kind == "f":
-        values = values.astype(np.float64) + 0.0
-        missing = values != values
-        values = xp.where(missing, 0.0, values).view(np.int64)
-        values = xp.where(values < 0, ~values ^ np.int64(np.iinfo(np.int64).min), values)
-    elif isinstance(key.nulls, InBand) and values.dtype == np.int64:
-        missing = values == np.iinfo(np.int64).min
-    level = xp.zeros(len(values), np.int8)
-    if missing is not None:
-        level[missing] = 1
-    if isinstance(key.nulls, Mask):
-        level[null_flags(xp, key.nulls, len(values))] = 2
-    if values.dtype.kind == "V":
-        fields = [values["high"], values["low"]]
-    elif values.dtype.kind == "b":
-        fields = [values.view(np.int8)]
-    else:
-        fields = [values]
-    if key.nulls_first:
-        level = -level
-    for field in fields:
-        field = field if not key.descending else ~field
-    return [
-        level,
-        *(xp.where(level == 0, ~f if key.descending else f, f.dtype.type(0)) for f in fields),
-    ]
+def take(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the elements of an array at these rows, of which all must be there."""
+    out, number = empty(len(rows), array.dtype), _NUMBERS[array.itemsize]
+    values = np.require(array, requirements=["A"]).view(number)
+    run_kernel(len(rows), _taking(number), values, rows, out.view(number))
+    return out
 
 
-def null_flags(xp: Any, mask: Mask, count: int) -> Any:
-    """Return which elements a mask tells missing."""
-    if mask.shift == 0:
-        return mask.buffer[mask.offset : mask.offset + count] == mask.null
-    bits = xp.unpackbits(mask.buffer, bitorder="little")
-    return bits[mask.offset : mask.offset + count] == mask.null
+_NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
+"""Numbers that are as wide as an element."""
+
+
+@cached_njit
+def take_rows(values, rows, out, control):
+    """Copy the elements at these rows."""
+    values, rows, out, control = borrow(values), borrow(rows), borrow(out), borrow(control)
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(rows):
+            break
+        for i in range(start, min(len(rows), start + SLICE)):
+            out[i] = values[np.uintp(rows[i])]
+
+
+@lru_cache(maxsize=8)
+def _taking(number: str) -> Kernel:
+    dtype = np.dtype(number)
+    rows, out = array_type(np.dtype(np.int64), True, "C"), array_type(dtype, layout="C")
+    return entry(take_rows, (array_type(dtype, True), rows, out, CONTROL))

@@ -20,9 +20,10 @@ ADD, MAXIMUM = BUILT_IN["add"], BUILT_IN["maximum"]
 @given(
     rows=st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 9), st.booleans()), max_size=40),
     exclusive=st.booleans(),
+    dtype=st.sampled_from(["int32", "int64"]),
 )
-def test_sums_of_rows_in_any_order(rows, exclusive):
-    codes = np.array([r[0] for r in rows], np.int64)
+def test_sums_of_rows_in_any_order(rows, exclusive, dtype):
+    codes = np.array([r[0] for r in rows], dtype)
     values = np.array([r[1] for r in rows], np.int32)
     missing = np.array([r[2] for r in rows], np.bool_)
     before = np.array([100, 200])
@@ -37,6 +38,16 @@ def test_sums_of_rows_in_any_order(rows, exclusive):
     assert states.tolist() == state
     reduced = reduce_by_code(ADD, codes, values, 5, nulls=byte_mask(missing))
     assert (reduced + np.array([100, 200, 0, 0, 0])).tolist() == state
+
+
+def test_states_of_groups_that_are_named():
+    codes, values = np.array([3, 9, 0, 9, 3], np.int32)[::-2], np.array([1.0, 2.0, np.nan])
+    before, which = np.array([100.0, 200.0]), np.array([3, 1])
+    out, states = scan_by_code(
+        ADD, codes, values, 4, nulls=InBand(), carry_in=before, carry_codes=which, mark_nulls=True
+    )
+    np.testing.assert_array_equal(out, [101.0, 2.0, np.nan])
+    assert states.tolist() == [2.0, 200.0, 0.0, 101.0]
 
 
 def test_many_rows_in_any_order():
@@ -69,7 +80,7 @@ def test_codes_of_no_group(codes):
 
 
 def test_bad_input():
-    with pytest.raises(TypeError, match="codes must be an array of int64"):
+    with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
         scan_by_code(ADD, np.array([0.0]), np.array([1]), 1)
     with pytest.raises(ValueError, match="codes and values"):
         scan_by_code(ADD, np.array([0]), np.array([1, 2]), 1)

@@ -37,6 +37,9 @@ class CudfOrdering:
         ranks = ColumnBase.create(codes, np.dtype(np.int32))
         return view_of(ranks).values, nulls_of(array) if array.null_count else None
 
+    def rank_values(self, column: cudf.Series) -> cudf.Series:
+        return column
+
     def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
         index = frame.index
         return (index if index.nlevels == 1 else index.get_level_values(number)).to_series()

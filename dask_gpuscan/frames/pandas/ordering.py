@@ -40,6 +40,12 @@ class PandasOrdering:
                 f"leave it out of the keys, or cast it with astype"
             ) from error
 
+    def rank_values(self, column: pd.Series) -> pd.Series:
+        dtype = column.dtype
+        if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
+            return column.astype(dtype.categories.dtype)
+        return column
+
     def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
         index = frame.index
         if index.nlevels == 1:

@@ -1,0 +1,64 @@
+"""Codes of keys by their range, without hashing: of columns that pandas keeps as integers, bool, dates, categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+
+from ...kernels import InBand
+from ..protocol import Values
+from .layouts import PandasArray, layout_of
+
+ROOM = 8
+"""Numbers below which codes are, for each row: a table of so many is cheaper than to hash the rows.
+
+Measured on 20 million rows, two cores, milliseconds for a running sum: hashed 540 by 10**6 keys, by range 190."""
+
+FEW = 1 << 16
+"""Numbers that any table may have."""
+
+
+def range_codes(arrays: Sequence[PandasArray]) -> tuple[Values, int] | None:
+    """Return codes that are equal where the rows of all arrays are, and a number that is above all of them.
+
+    None if an array holds no integers, or the ranges are too wide for so many rows. Integers that are codes by
+    themselves are not copied.
+    """
+    most = max(ROOM * len(arrays[0]), FEW)
+    found, product = [], 1
+    for array in arrays:
+        one = _codes(array, most)
+        if one is None or product * one[1] > most:
+            return None
+        found.append(one)
+        product *= one[1]
+    return reduce(lambda a, b: (a[0].astype(np.int64) * b[1] + b[0], a[1] * b[1]), found)
+
+
+def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:
+    """Return codes of one array; None if there would be more than `most`."""
+    if isinstance(array, pd.Categorical):
+        return array.codes.astype(np.int32) + 1, len(array.categories) + 1
+    layout = layout_of(array.dtype)
+    view = None if layout is None else layout.view(array)
+    if view is None or view.values.dtype.kind not in "biu" or isinstance(view.nulls, InBand):
+        return None
+    values, null = view.values, None if view.nulls is None else view.missing()
+    if values.itemsize < 4:
+        values = values.astype(np.int32)
+    some = values if null is None else values[~null]
+    low, high = (int(some.min()), int(some.max())) if len(some) else (0, 0)
+    span = high - low + 1
+    if span >= most:
+        return None
+    if null is None and low >= 0 and high < most and values.dtype.kind == "i":
+        return values, high + 1
+    codes = np.empty(len(values), np.int32 if span < 1 << 31 else np.int64)
+    np.subtract(values, values.dtype.type(low), out=codes, casting="unsafe")
+    if null is None:
+        return codes, span
+    codes[null] = span
+    return codes, span + 1

@@ -1,0 +1,68 @@
+"""Codes of pandas keys by their range, against those of pandas' own groups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dask_gpuscan.frames.pandas.codes import FEW, range_codes
+from dask_gpuscan.frames.pandas.library import PANDAS
+from strategies import INTEGERS, columns
+
+DTYPES = (*INTEGERS, "category", "date32[day][pyarrow]")
+
+
+@given(data=st.data(), count=st.integers(1, 3))
+def test_codes_are_equal_where_keys_are(data, count):
+    every = [data.draw(columns(DTYPES)) for _ in range(count)]
+    rows = min(map(len, every))
+    step = data.draw(st.sampled_from([1, -1, 2]))
+    arrays = [column.iloc[:rows].iloc[::step].array for column in every]
+    codes, most = PANDAS.dense_codes(arrays)
+    assert codes.dtype in (np.int32, np.int64)
+    assert len(codes) == len(arrays[0])
+    assert not len(codes) or 0 <= codes.min() <= codes.max() < most
+    expected = PANDAS.group_codes(arrays)
+    np.testing.assert_array_equal(pd.factorize(codes)[0], pd.factorize(expected)[0])
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        (pd.Series([5, 3, 5], dtype="int32"), [5, 3, 5]),
+        (pd.Series([-2, -128, 127], dtype="int8"), [126, 0, 255]),
+        (pd.Series([2**64 - 1, 2**64 - 3], dtype="uint64"), [2, 0]),
+        (pd.Series([-(2**63), -(2**63) + 7]), [0, 7]),
+        (pd.Series([7, None, 9], dtype="Int64"), [0, 3, 2]),
+        (pd.Series([7, None, 9], dtype="int64[pyarrow]"), [0, 3, 2]),
+        (pd.Series([None, None], dtype="Int8"), [1, 1]),
+        (pd.Series([True, False]), [1, 0]),
+        (pd.Series(["b", None, "a"], dtype="category"), [2, 0, 1]),
+    ],
+)
+def test_integers_are_coded_by_their_range(keys, found):
+    codes, most = PANDAS.dense_codes([keys.array])
+    assert codes.tolist() == found
+    assert max(found) < most
+
+
+def test_integers_that_are_codes_are_not_copied():
+    keys = np.array([3, 1, 2], np.int32)
+    assert range_codes([keys])[0] is keys
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pd.Series([0, FEW]),
+        pd.Series([-(2**63), 2**63 - 1]),
+        pd.Series([0.0, 1.0]),
+        pd.Series(["a", "b"]),
+        pd.Series([0, 1], dtype="datetime64[ns]"),
+    ],
+)
+def test_other_keys_are_hashed(keys):
+    assert range_codes([keys.to_numpy()]) is None
+    codes, most = PANDAS.dense_codes([keys.array])
+    assert (codes.tolist(), most) == ([0, 1], 2)
