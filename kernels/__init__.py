@@ -7,6 +7,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 from .arrays import is_array
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
+from .codes import number_codes
 from .compact import (
     flags,
     head_flags,
@@ -62,6 +63,7 @@ __all__ = [
     "fold",
     "head_flags",
     "is_array",
+    "number_codes",
     "operator",
     "partition",
     "reduce",

@@ -112,6 +112,10 @@ class Backend(Protocol):
     def by_code(self) -> ByCode | None:
         """None where the backend has no such function."""
 
+    @property
+    def number_codes(self) -> Callable[[Any, int], tuple[Any, Any]] | None:
+        """None where the backend has no such function; see `kernels.number_codes`."""
+
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}
 """The backend of each set of types of arrays that has been met together.

@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_inputs, brief, check_one_length, is_array
+from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
+from .codes import check_codes
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .selection import runs
 from .signature import State
-
-CODES = (np.int32, np.int64)
-"""The dtypes of codes of groups."""
 
 
 def reduce_by_key(
@@ -241,8 +239,7 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    if not (isinstance(codes, np.ndarray) or is_array(codes)) or codes.dtype not in CODES:
-        raise TypeError(f"codes must be an array of int32 or int64, found {brief(codes)}")
+    check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
     if backend.by_code is None:
         raise TypeError(f"by_code does not take {type(codes).__module__} arrays")

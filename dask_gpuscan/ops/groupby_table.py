@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from .. import kernels
 from ..frames.keys import Codes, Keys, any_null
 from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
@@ -50,14 +49,10 @@ def _sorted(library: Library, keys: list[Any]) -> tuple[Any, Keys]:
     return order, Keys([codes[order]], [None])
 
 
-def _coded(library: Library, keys: list[Any]) -> Codes:
-    """Return codes of which each has a row."""
-    xp, (codes, most) = library.xp, library.dense_codes(keys)
-    some = xp.zeros(most, np.bool_)
-    some[codes] = True
-    numbers = xp.cumsum(some)
-    groups = int(numbers[-1]) if most else 0
-    return Codes(codes if groups == most else numbers[codes] - 1, groups)
+def _coded(library: Library, keys: list[Any]) -> CodedGroups:
+    """Return the groups of equal keys, of which each has a row."""
+    codes, first_rows = kernels.number_codes(*library.dense_codes(keys))
+    return CodedGroups(Codes(codes, len(first_rows)), first_rows=first_rows)
 
 
 def _scans_by_code(library: Library, operations: Sequence[GroupScan]) -> bool:
@@ -75,7 +70,7 @@ def table(
         arrays = [library.array(c) for c in series]
         groups: CodedGroups | AdjacentGroups
         if by_code:
-            groups, rows = CodedGroups(_coded(library, arrays)), partition
+            groups, rows = _coded(library, arrays), partition
         else:
             order, keys = _sorted(library, arrays)
             groups, rows = AdjacentGroups(keys), library.rows(partition, order)
@@ -99,7 +94,7 @@ def merge(operations: Sequence[GroupOperation], tables: Sequence[Table], by_code
     ]
     groups: CodedGroups | AdjacentGroups
     if by_code:
-        groups = CodedGroups(_coded(library, arrays))
+        groups = _coded(library, arrays)
         first = groups.first_rows
     else:
         order, keys = _sorted(library, arrays)

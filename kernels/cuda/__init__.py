@@ -25,6 +25,7 @@ __all__ = [
     "by_code",
     "compact",
     "head_flags",
+    "number_codes",
     "reduce_by_key",
     "repeat",
     "run_lengths",
@@ -33,5 +34,5 @@ __all__ = [
     "sort",
 ]
 
-by_code = None
+by_code = number_codes = None
 """There is no scan of rows in any order."""
