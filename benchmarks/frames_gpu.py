@@ -100,6 +100,7 @@ def series(bench: GpuBench) -> None:
     versus("series_cummax", lambda s: s.cummax(), "float64", nulls=0.1)
     versus("series_ffill", lambda s: s.ffill(), "float64", nulls=0.1, target="ratio >= 5")
     versus("series_ewm", lambda s: s.ewm(halflife=50).mean(), "float64")
+    versus("series_rank", lambda s: s.rank(), "float64", target="ratio >= 4")
     for dtype, nulls in [("float64", 0.0), ("int32", 0.0), ("float64", 0.1)]:
         versus(
             "series_cumsum_1000",

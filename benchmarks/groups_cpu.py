@@ -23,6 +23,7 @@ def run(bench: Bench) -> None:
     filters(bench, n)
     groups(bench, n)
     unsorted(bench, bench.scale(20_000_000, 2_000_000))
+    ranks(bench, bench.scale(20_000_000, 1_000_000))
     partitions(bench)
 
 
@@ -216,6 +217,29 @@ def unsorted(bench: Bench, n: int) -> None:
             alike_sums,
             "ratio >= 0.9",
         )
+
+
+def ranks(bench: Bench, n: int) -> None:
+    """A column of distinct values, and one of few."""
+    name = "series_rank"
+    if not bench.wanted(name):
+        return
+    for distinct, values in {"all": column(n, "float64"), 1000: clustered(n, n // 1000)}.items():
+        series = pd.Series(np.random.default_rng(1).permutation(values))
+        polar = pl.Series(series.to_numpy())
+        peers = {"pandas": lambda s=series: s.rank(), "polars": lambda s=polar: s.rank()}
+        for peer, theirs in peers.items():
+            bench.compare(
+                name,
+                lambda s=series: s.gpuscan.rank(),
+                {peer: theirs},
+                dtype=str(series.dtype),
+                n=n,
+                check=alike,
+                targets={peer: "ratio >= 1"},
+                rounds=3,
+                distinct=distinct,
+            )
 
 
 # --- partitions -------------------------------------------------------------------------------------------------------

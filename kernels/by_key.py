@@ -241,8 +241,6 @@ def _by_code(
 ) -> tuple[Any, Any]:
     check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
-    if backend.by_code is None:
-        raise TypeError(f"by_code does not take {type(codes).__module__} arrays")
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

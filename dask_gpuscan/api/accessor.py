@@ -11,13 +11,17 @@ import dask.dataframe as dd
 import pandas as pd
 from dask.dataframe import extensions
 
+from .duplicate_methods import DuplicateMethods
 from .filter_methods import FilterMethods
 from .groupby import GroupMethods
 from .lazy_import import when_imported
+from .order_methods import GpuscanIndex, OrderMethods
+from .rank_methods import RankMethods
 from .row_methods import RowMethods
 from .run_methods import RunMethods
 from .scan_methods import ScanMethods
 from .session_methods import SessionMethods
+from .sort_methods import SortMethods
 from .window_methods import WindowMethods
 
 
@@ -29,6 +33,10 @@ class Gpuscan(
     RunMethods,
     GroupMethods,
     SessionMethods,
+    OrderMethods,
+    DuplicateMethods,
+    RankMethods,
+    SortMethods,
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 
@@ -54,15 +62,19 @@ class Gpuscan(
 
 
 def register() -> None:
-    """Put ``.gpuscan`` on pandas and Dask Series and DataFrames; on cuDF's once cuDF is imported."""
-    for cls, decorate in (
-        (pd.Series, pd.api.extensions.register_series_accessor),
-        (pd.DataFrame, pd.api.extensions.register_dataframe_accessor),
-        (dd.Series, extensions.register_series_accessor),
-        (dd.DataFrame, extensions.register_dataframe_accessor),
+    """Put ``.gpuscan`` on pandas and Dask Series, DataFrames and Indexes; on cuDF's once cuDF is imported."""
+    pandas = pd.api.extensions
+    for cls, decorate, accessor in (
+        (pd.Series, pandas.register_series_accessor, Gpuscan),
+        (pd.DataFrame, pandas.register_dataframe_accessor, Gpuscan),
+        (pd.Index, pandas.register_index_accessor, GpuscanIndex),
+        # an Index of Dask's is a Series of Dask's, and has its accessor unless it has one first
+        (dd.Index, extensions.register_index_accessor, GpuscanIndex),
+        (dd.Series, extensions.register_series_accessor, Gpuscan),
+        (dd.DataFrame, extensions.register_dataframe_accessor, Gpuscan),
     ):
         if not hasattr(cls, "gpuscan"):  # a reload must not warn
-            decorate("gpuscan")(Gpuscan)
+            decorate("gpuscan")(accessor)
     when_imported("cudf", _register_cudf)
 
 
@@ -76,3 +88,4 @@ def _register_cudf() -> None:
     if not hasattr(cudf.Series, "gpuscan"):
         cudf.api.extensions.register_series_accessor("gpuscan")(Gpuscan)
         cudf.api.extensions.register_dataframe_accessor("gpuscan")(Gpuscan)
+        cudf.api.extensions.register_index_accessor("gpuscan")(GpuscanIndex)

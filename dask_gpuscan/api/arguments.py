@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from ..frames.messages import FLAG, name_list, refuse_flag
 from ..kernels import BUILT_IN, Operator
 from ..ops.column_scan import ScanOptions
 
@@ -19,6 +21,26 @@ def check_limit(limit: Any) -> int | None:
     if isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1:
         raise ValueError(f"limit must be a positive integer or None, found {limit!r}")
     return min(int(limit), 2**62)
+
+
+def check_count(name: str, count: Any, accepted: str = "an integer") -> int:
+    """Return a number of rows, or a place among them, as an int; raises a TypeError for anything else."""
+    if isinstance(count, (bool, np.bool_)) or not hasattr(count, "__index__"):
+        raise TypeError(f"{name} must be {accepted}, found {count!r}")
+    return max(-(2**62), min(int(count), 2**62))
+
+
+def check_choice(name: str, choice: Any, accepted: Sequence[Any]) -> None:
+    """Check that an argument is one of a few values; raises a ValueError that names them."""
+    if not any(choice is one or (isinstance(choice, str) and choice == one) for one in accepted):
+        raise ValueError(f"{name} must be one of {name_list(accepted)}, found {choice!r}")
+
+
+def check_flags(**flags: Any) -> None:
+    """Check that arguments are True or False."""
+    for name, flag in flags.items():
+        if not isinstance(flag, FLAG):
+            refuse_flag(name, flag)
 
 
 def check_dtype(dtype: Any) -> Any:

@@ -11,7 +11,7 @@ from dask.dataframe.utils import meta_nonempty
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
-from ..graph.filter_expressions import filtered, split
+from ..graph.filter_expressions import keep_rows, split
 from ..graph.lookback import Collection
 from ..graph.rebalance import rebalanced
 from ..ops.filter import Predicate, filter_rows, split_rows
@@ -68,10 +68,8 @@ class FilterMethods:
         if not isinstance(rebalance, FLAG):
             refuse_flag("rebalance", rebalance)
         checked = _check(self._obj, predicate)
-        if not isinstance(self._obj, Collection):
-            return filter_rows(self._obj, checked)
-        kept = filtered(self._obj, checked)
-        return rebalanced(kept) if rebalance else kept
+        kept = keep_rows(self._obj, checked)
+        return rebalanced(kept) if rebalance and isinstance(kept, Collection) else kept
 
     def partition(self, predicate: Any) -> tuple[Any, Any]:
         """Return the rows that a predicate keeps, and the rest: both in their order, from one pass.

@@ -6,14 +6,18 @@ states by key.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from ..frames.keys import check_by
-from ..frames.messages import FLAG, name_list, refuse_flag
+from ..frames.messages import FLAG, name_list
 from ..frames.registry import names_of
-from ..graph.lookback import Collection
+from ..graph.lookback import look_back, meta_of
+from ..ops.clustered_check import CheckClustered
+from .arguments import check_flags
 from .groupby_reductions import GroupByReductions
 from .groupby_scans import GroupByScans
+from .groupby_sorted import GroupBySorted
+from .rank_methods import GroupByRank
 
 
 class GroupMethods:
@@ -21,16 +25,20 @@ class GroupMethods:
 
     _obj: Any
 
-    def groupby(self, by: Any, clustered: bool | None = None, dropna: bool = True) -> GroupBy:
+    def groupby(
+        self, by: Any, clustered: bool | Literal["check"] | None = None, dropna: bool = True
+    ) -> GroupBy:
         """Return groups of rows with equal keys, to be reduced or scanned in the rows' own order.
 
         Parameters
         ----------
         by : name or list of names
             Columns, or levels of the index, of any dtype whose values can be hashed.
-        clustered : bool, optional
+        clustered : bool or "check", optional
             Whether equal keys are adjacent. Then a reduction is one pass and gives one row a group in order
-            of appearance; groups may span partitions. A key that comes again is a group of its own.
+            of appearance; groups may span partitions. This is not checked: a key that comes again is a group of
+            its own. "check" is True, and checks: it raises a ValueError that names a key that comes back after
+            another one, of a Dask collection when it is computed.
             By default, a Dask collection whose index is the key, with known divisions, counts as clustered.
         dropna : bool, default True
             Leave out rows with a null key; scans give null there.
@@ -42,12 +50,13 @@ class GroupMethods:
         Raises
         ------
         TypeError, ValueError
-            If `by` does not name columns or levels, each once.
+            If `by` does not name columns or levels, each once, and for another `clustered` or `dropna`.
 
         Notes
         -----
         If keys are not clustered, answers are pandas': reductions are sorted by key and go through the
-        library's own hash group-by, scans hand states on by key, so that carries grow with the number of keys.
+        library's own hash group-by, scans hand states on by key, so that carries grow with the number of keys. So
+        does the check, to which partitions hand on the keys of all runs so far.
 
         Examples
         --------
@@ -58,10 +67,19 @@ class GroupMethods:
         >>> df.gpuscan.groupby("k")["x"].cumsum().tolist()
         [1, 3, 3, 7]
         """
-        return GroupBy(self._obj, by, clustered, dropna)
+        check_flags(dropna=dropna)
+        checks = isinstance(clustered, str) and clustered == "check"
+        if not (checks or clustered is None or isinstance(clustered, FLAG)):
+            raise ValueError(
+                f"clustered must be True or False, 'check' or None, found {clustered!r}"
+            )
+        obj = self._obj
+        if checks:
+            obj = look_back(obj, CheckClustered(check_by(meta_of(obj), by), bool(dropna)))
+        return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
 
 
-class GroupBy(GroupByReductions, GroupByScans):
+class GroupBy(GroupByReductions, GroupByScans, GroupBySorted, GroupByRank):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.
 
     Examples
@@ -75,12 +93,8 @@ class GroupBy(GroupByReductions, GroupByScans):
     def __init__(
         self, obj: Any, by: Any, clustered: bool | None, dropna: bool, selected: Any = None
     ) -> None:
-        if clustered is not None and not isinstance(clustered, FLAG):
-            refuse_flag("clustered", clustered)
-        if not isinstance(dropna, FLAG):
-            refuse_flag("dropna", dropna)
         self._obj = obj
-        self._meta = obj._meta if isinstance(obj, Collection) else obj
+        self._meta = meta_of(obj)
         self._by = check_by(self._meta, by)
         self._clustered = clustered
         self._dropna = bool(dropna)

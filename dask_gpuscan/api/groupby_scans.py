@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
-from ..graph.lookback import look_back, meta_of
+from ..graph.lookback import meta_of
 from ..kernels import BUILT_IN, Operator
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.fill import Fill
-from ..ops.groupby_clustered import ClusteredScan
-from ..ops.groupby_table import KeyedScan
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from .arguments import check_limit, check_operator, checked_options
-from .groupby_columns import GroupByColumns
+from .groupby_rows import GroupByRows
 from .row_methods import with_row_numbers
 from .window_methods import Ewm, Expanding
 
 
-class GroupByScans(GroupByColumns):
+class GroupByScans(GroupByRows):
     """The part of `GroupBy` that scans."""
-
-    def _scan(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
-        carry = ClusteredScan(
-            self._by,
-            label=f"groupby-{label}",
-            parts=tuple(parts),
-            as_series=as_series,
-            dropna=self._dropna,
-            sorts=self._is_sorted,
-            reverse=any(part.operation.reverse for part in parts),
-            null_keys=self._null_keys,
-        )
-        frame = self._needed([n for part in parts for n in part.sources])
-        return look_back(frame, carry if self._one_pass else KeyedScan(carry))
 
     def _scan_columns(self, operation: GroupScan, numeric_only: bool = False) -> Any:
         if not isinstance(numeric_only, FLAG):
@@ -138,12 +121,6 @@ class GroupByScans(GroupByColumns):
     def bfill(self, limit: int | None = None) -> Any:
         """Fill nulls with the next value after them in their group, of columns of any dtype."""
         return self._scan_columns(Fill(True, check_limit(limit), in_groups=True))
-
-    def cumcount(self, ascending: bool = True) -> Any:
-        """Return the number of each row within its group, from 0; or from the end."""
-        if not isinstance(ascending, FLAG):
-            refuse_flag("ascending", ascending)
-        return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)
 
     def row_number(self) -> Any:
         """Return the number of each row within its group, from 0, as a Series ``row_number``."""

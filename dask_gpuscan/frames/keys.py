@@ -28,6 +28,11 @@ class By:
     levels: tuple[Hashable, ...] = ()
     """Those among `columns` that are levels of the index."""
 
+    @property
+    def names(self) -> list[Hashable]:
+        """Return the names of those that are no levels of the index."""
+        return [name for name in self.columns if name not in self.levels]
+
     def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
         if not self.columns:

@@ -1,8 +1,8 @@
-"""What is asked of a dataframe library: four protocols by meaning, and the views and layouts of its columns.
+"""What is asked of a dataframe library: five protocols by meaning, and the views and layouts of its columns.
 
-`Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, and `GroupBy` rows with equal
-keys. A `Library` is all four in one object. A layout shows the numbers of a column and where its nulls are, without a
-copy where memory allows, and makes a column out of the numbers that come back.
+`Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, `GroupBy` rows with equal
+keys, and `Ordering` keys that rows are sorted by. A `Library` is all five in one object. A layout shows the numbers of
+a column and where its nulls are, without a copy where memory allows, and makes a column out of numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from ..kernels import Nulls
+from .ordering import Ordering
 
 T = TypeVar("T")
 
@@ -178,10 +179,10 @@ class Schema(Protocol):
     def stored_number(self, value: object, dtype: DType) -> int:
         """Return the number that a column of times or decimals stores for a value; raises a TypeError."""
 
-    def answer_dtype(self, method: str, dtype: DType) -> DType:
+    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of the library's own answer of a method; raises a TypeError if it has none."""
 
-    def group_dtype(self, method: str, dtype: DType) -> DType:
+    def group_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         """Return the dtype of an answer of a method of the library's group-by; raises as `answer_dtype`.
 
         Where the library chooses it by the values, it is the one that holds the answer whatever they are.
@@ -258,6 +259,9 @@ class Arrays(Protocol):
 
     def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
+
+    def always_counted(self, array: Array) -> Array | None:
+        """Return values that the library counts even where none is there, in their order; None if there are none."""
 
     def concatenate(self, arrays: list[Array]) -> Array:
         """Join arrays of one dtype; categoricals get the categories of all."""
@@ -382,6 +386,9 @@ class GroupBy(Protocol):
     def dense_codes(self, arrays: list[Array]) -> tuple[Values, int]:
         """Return such an array, and a number that is above all codes; not every number below it need be a code."""
 
+    def hash_rows(self, columns: list[Column]) -> Values:
+        """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
+
     def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
         """Return the library's own reduction of the rows with equal codes, in the codes' order."""
 
@@ -389,7 +396,7 @@ class GroupBy(Protocol):
         """Return an array with its nulls as the library's ``first`` and ``last`` of groups write them."""
 
 
-class Library(Schema, Arrays, Index, GroupBy, Protocol):
+class Library(Schema, Arrays, Index, GroupBy, Ordering, Protocol):
     """What is asked of the library that a frame belongs to: pandas, cuDF or another."""
 
     def __hash__(self) -> int: ...

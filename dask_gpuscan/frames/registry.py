@@ -84,8 +84,13 @@ Schema = tuple[tuple[Hashable, Any], ...]
 
 def schema_of(frame: Any) -> Schema:
     """Return the names and dtypes of the columns of a frame, or of a series."""
+    return schema_of_columns(each(frame))
+
+
+def schema_of_columns(columns: Sequence[Column]) -> Schema:
+    """Return the names and dtypes of columns."""
     return tuple(
-        (c.name, c.dtype if isinstance(c.dtype, np.dtype) else str(c.dtype)) for c in each(frame)
+        (c.name, c.dtype if isinstance(c.dtype, np.dtype) else str(c.dtype)) for c in columns
     )
 
 

@@ -21,6 +21,7 @@ from dask.dataframe.dask_expr._expr import (
 from dask.task_spec import Task, TaskRef
 
 from ..ops.filter import Predicate, filter_rows, split_rows
+from .lookback import Collection
 
 
 class Filtered(Blockwise):  # type: ignore[misc]
@@ -121,6 +122,11 @@ def filtered(obj: Any, predicate: Predicate) -> Any:
     operand, aligns = _operand(obj, predicate)
     expression = FilteredAlign if aligns else Filtered
     return new_collection(expression(obj.expr, operand))
+
+
+def keep_rows(obj: Any, predicate: Predicate) -> Any:
+    """Return the rows of a frame or series that a predicate keeps: at once, or lazily for a Dask collection."""
+    return (filtered if isinstance(obj, Collection) else filter_rows)(obj, predicate)
 
 
 def split(obj: Any, predicate: Predicate) -> tuple[Any, Any]:

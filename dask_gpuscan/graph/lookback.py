@@ -189,7 +189,8 @@ class LookBack(Expr):  # type: ignore[misc]
 
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
         if isinstance(parent, Projection) and self.carry.columnwise and self.frame.ndim == 2:
-            return plain_column_projection(self, parent, dependents)
+            keys = list(getattr(self.carry, "key_columns", ()))
+            return plain_column_projection(self, parent, dependents, additional_columns=keys)
         return None
 
     def _layer(self) -> dict[Key, Any]:

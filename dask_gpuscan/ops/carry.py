@@ -42,8 +42,9 @@ class DataFrameCarry(Carry, Protocol):
     keeps_index : bool
         Whether the output has its input's index, so that divisions hold.
 
-    A carry may tell, too, that divisions hold for rows that are left out (``keeps_divisions = True``), and which
-    carry applies to the partition that nothing follows (``final``), if that one has more to write.
+    A carry may tell, too, that divisions hold for rows that are left out (``keeps_divisions = True``), which
+    carry applies to the partition that nothing follows (``final``), if that one has more to write, and which columns
+    it reads beside the one that is asked for (``key_columns``).
     """
 
     @property

@@ -6,14 +6,14 @@ which the others and the index are gathered. This module must never loop over ro
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import kernels
 from ..frames.protocol import Library
-from ..frames.registry import column_of, each, library_of
+from ..frames.registry import column_of, library_of
+from .flat_frame import flat_frame
 from .predicate_function import Function, compiled, shown
 from .predicate_text import Expression
 
@@ -76,58 +76,22 @@ def truth(column: Any) -> Any:
     return view.values if view.nulls is None else view.values & ~view.missing()
 
 
-def compact(frame: Any, choose: Callable[[list[Any]], list[list[Any]]]) -> list[Any]:
-    """Return frames of some rows of a frame, each in the rows' order.
-
-    Parameters
-    ----------
-    frame : DataFrame or Series
-    choose : callable
-        Takes the arrays of numbers of the columns of fixed width; returns, for each frame to be made,
-        the chosen elements of each array and the positions of the chosen rows, last.
-    """
-    library = library_of(frame)
-    columns = each(frame)
-    flat: list[Any] = []
-    plans = []
-    for column in columns:
-        array = library.array(column)
-        layout = library.moved_layout(column.dtype)
-        masked = False
-        if layout is not None:
-            view = layout.raw(array)
-            flat.append(view.values)
-            masked = layout.nulls == "mask" and view.nulls is not None
-            if masked:
-                flat.append(view.missing())
-        plans.append((array, layout, masked, column.dtype))
-    frames = []
-    for *parts, positions in choose(flat):
-        left = iter(parts)
-        arrays = []
-        for array, layout, masked, dtype in plans:
-            if layout is None:
-                arrays.append(library.take(array, positions))
-            else:
-                values = next(left)
-                arrays.append(layout.wrap(values, next(left) if masked else None, dtype))
-        index = library.take_index(library_of(frame).index(frame), positions)
-        frames.append(library.rebuild(frame, arrays, index))
-    return frames
-
-
 def filter_rows(frame: Any, predicate: Predicate) -> Any:
     """Return the rows of a frame that a predicate keeps."""
     with library_of(frame).reading(frame):
         keep = _keep(frame, predicate)
-        return compact(frame, lambda flat: [kernels.select(flat, keep, positions=True)])[0]
+        flat = flat_frame(frame)
+        *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
+        return flat.rebuild(arrays, positions)
 
 
 def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
     """Return the rows that a predicate keeps, and the others."""
     with library_of(frame).reading(frame):
         keep = _keep(frame, predicate)
-        kept, rest = compact(
-            frame, lambda flat: list(kernels.partition(flat, keep, positions=True))
+        flat = flat_frame(frame)
+        kept, rest = (
+            flat.rebuild(arrays, positions)
+            for *arrays, positions in kernels.partition(flat.arrays, keep, positions=True)
         )
     return kept, rest

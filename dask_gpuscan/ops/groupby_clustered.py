@@ -104,25 +104,29 @@ class ClusteredReduce(Clustered):
         return self.final.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: Open | None) -> Any:
+        with library_of(partition).reading(partition):
+            return self.by_key(partition, *self.closed(partition, prefix))
+
+    def closed(self, partition: Any, prefix: Open | None) -> tuple[list[Any], list[Any]]:
+        """Return the keys of the groups that end in a partition, and their answers, as arrays."""
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
         order = self.order(partition)
         partition = partition if order is None else library.rows(partition, order)
-        with library.reading(partition):
-            series = self.by.series(partition)
-            keys = key_arrays(series)
-            groups = AdjacentGroups(keys)
-            found = []
-            for part in self.parts:
-                columns = self.columns(partition, part)
-                found.append((part.operation, columns, part.operation.aggregate(columns, groups)()))
-            runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
-            carried = prefix.states or (None,) * len(found)
-            arrays = [
-                operation.finalize_runs(columns, states, runs, before)
-                for (operation, columns, states), before in zip(found, carried, strict=True)
-            ]
-            return self.by_key(partition, runs.keys(), arrays)
+        series = self.by.series(partition)
+        keys = key_arrays(series)
+        groups = AdjacentGroups(keys)
+        found = []
+        for part in self.parts:
+            columns = self.columns(partition, part)
+            found.append((part.operation, columns, part.operation.aggregate(columns, groups)()))
+        runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
+        carried = prefix.states or (None,) * len(found)
+        arrays = [
+            operation.finalize_runs(columns, states, runs, before)
+            for (operation, columns, states), before in zip(found, carried, strict=True)
+        ]
+        return runs.keys(), arrays
 
     def by_key(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
         """Make the keys of groups and their answers the result, without null keys if these are left out."""
@@ -131,8 +135,16 @@ class ClusteredReduce(Clustered):
         if null is not None:
             positions = library.xp.flatnonzero(~null)
             keys = [library.take(a, positions) for a in keys]
-            arrays = [library.take(a, positions) for a in arrays]
-        return self.build(frame, arrays, library.key_index(keys, self.by.columns))
+            arrays = [self.take_groups(library, a, positions) for a in arrays]
+        return self.build_groups(frame, keys, arrays)
+
+    def build_groups(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
+        """Make the keys of groups, and their answers, the result."""
+        return self.build(frame, arrays, library_of(frame).key_index(keys, self.by.columns))
+
+    def take_groups(self, library: Library, array: Any, groups: Any) -> Any:
+        """Return the answers of some groups."""
+        return library.take(array, groups)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from .. import kernels
 from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
 from ..frames.registry import column_of, each, library_of
-from .filter import compact
+from .flat_frame import flat_frame
 from .groups import INT64
 
 
@@ -48,18 +48,73 @@ class UniqueConsecutive:
         series = self.by.series(partition)
         keep = "last" if self.reverse else "first"
         with library_of(partition).reading(partition):
-            keys = key_arrays(series)
-
-            def choose(flat: list[Any]) -> list[list[Any]]:
-                positions, parts = kernels.unique(keys.arrays, flat, nulls=keys.nulls, keep=keep)
-                return [[*parts, positions]]
-
-            out = compact(partition, choose)[0]
+            keys, flat = key_arrays(series), flat_frame(partition)
+            positions, arrays = kernels.unique(
+                keys.arrays, flat.arrays, nulls=keys.nulls, keep=keep
+            )
+            out = flat.rebuild(arrays, positions)
         row = len(partition) - 1 if self.reverse else 0
         if prefix is not None and prefix.values == boundary_key(series, row).values:
             rest = slice(None, -1) if self.reverse else slice(1, None)
             return library_of(out).rows(out, rest)
         return out
+
+
+@dataclass(frozen=True)
+class RunCount:
+    """Some rows: how many runs they are, and the keys of the first and the last; None if there are no rows."""
+
+    runs: int
+    first: BoundaryKey | None = None
+    last: BoundaryKey | None = None
+
+    def joins(self, later: RunCount) -> bool:
+        """Tell whether the last run goes on in later rows."""
+        if self.last is None or later.first is None:
+            return False
+        return self.last.values == later.first.values
+
+
+@dataclass(frozen=True)
+class RunNumbers:
+    """The number of the run that each row is in, over all partitions, from 1."""
+
+    by: By
+    label = "run-number"
+    reverse = columnwise = False
+    keeps_index = True
+
+    def check(self, frame: Any) -> None:
+        if not len(frame):  # of rows, `apply` tells
+            key_arrays(self.by.series(frame))
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def aggregate(self, partition: Any) -> RunCount:
+        if not len(partition):
+            return RunCount(0)
+        series = self.by.series(partition)
+        with library_of(partition).reading(partition):
+            runs = int(key_arrays(series).head_flags().sum())
+        return RunCount(runs, boundary_key(series, 0), boundary_key(series, len(partition) - 1))
+
+    def combine(self, aggregates: Sequence[RunCount]) -> RunCount:
+        total = RunCount(0)
+        for piece in aggregates:
+            runs = total.runs + piece.runs - total.joins(piece)
+            total = RunCount(runs, total.first or piece.first, piece.last or total.last)
+        return total
+
+    def apply(self, partition: Any, prefix: RunCount | None) -> Any:
+        library, before = library_of(partition), 0
+        series = self.by.series(partition)
+        if prefix is not None and len(partition):
+            own = RunCount(1, boundary_key(series, 0))
+            before = prefix.runs - prefix.joins(own)
+        with library.reading(partition):
+            numbers = library.xp.cumsum(key_arrays(series).head_flags(), dtype=INT64) + before
+            return library.series(library.from_integers(numbers), library.index(partition))
 
 
 # --- runs that stay open over borders ----------------------------------------------------------------

@@ -17,6 +17,7 @@ require()
 
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
+from .multi_scan import by_code, most_codes  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
 from .sort import sort  # noqa: E402
@@ -25,6 +26,7 @@ __all__ = [
     "by_code",
     "compact",
     "head_flags",
+    "most_codes",
     "number_codes",
     "reduce_by_key",
     "repeat",
@@ -34,5 +36,5 @@ __all__ = [
     "sort",
 ]
 
-by_code = number_codes = None
-"""There is no scan of rows in any order."""
+number_codes = None
+"""Tables of groups are sorted by key."""

@@ -19,6 +19,7 @@ from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from .. import kernel_cache
 from ..compile_lock import compile_lock
+from .code_pass import code_source
 from .column_pass import ColumnPass, forms_of
 from .columns_source import columns_source
 from .devices import Device, check, device
@@ -34,6 +35,7 @@ SOURCES: dict[str, Callable[..., str]] = {
     "scan": scan_source,
     "columns": columns_source,
     "sort": sort_source,
+    "codes": code_source,
 }
 """What generates the source of a pass, by the engine of its visitor."""
 

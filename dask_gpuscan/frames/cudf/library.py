@@ -18,12 +18,14 @@ from cudf.core.column_accessor import ColumnAccessor
 from rmm.allocators.cupy import rmm_cupy_allocator
 
 from ... import kernels
-from ...kernels import BUILT_IN, Mask, Nulls
+from ...kernels import BUILT_IN, Mask
 from ..nan import assume_no_nan, in_band, resolved
 from ..pandas import PANDAS
 from ..protocol import Column, DType, Library, Scalar, Values
 from ..registry import LIBRARY_OF
+from .grouping import CudfGrouping
 from .layouts import LAYOUT, moved_layout_of, nulls_of, view_of
+from .ordering import CudfOrdering
 from .schema import CudfSchema
 
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
@@ -61,11 +63,10 @@ class CudfColumn:
         return size
 
 
-class Cudf(CudfSchema):
+class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
     """The library of cuDF: its arrays are cuDF's columns."""
 
     xp = cupy
-    scans_by_code = False
 
     def __reduce__(self) -> str:
         return "CUDF"  # one object a process
@@ -162,6 +163,9 @@ class Cudf(CudfSchema):
         elif self._is_plain(array):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
+
+    def always_counted(self, array: ColumnBase) -> None:
+        return None
 
     def concatenate(self, arrays: list[ColumnBase]) -> ColumnBase:
         categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
@@ -337,29 +341,6 @@ class Cudf(CudfSchema):
         out = frame.reset_index(drop=drop)
         out.index = self.range_index(start, start + len(frame))
         return out
-
-    # --- group-by ----------------------------------------------------------------------------------
-
-    def codes(self, column: cudf.Series) -> tuple[Values, Nulls]:
-        if isinstance(column.dtype, cudf.CategoricalDtype):
-            view = view_of(column._column.codes)
-            return view.values, view.nulls
-        return self.group_codes([column._column]), None
-
-    def group_codes(self, arrays: list[ColumnBase]) -> Values:
-        _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
-        return view_of(ColumnBase.create(codes, _INT32)).values
-
-    def dense_codes(self, arrays: list[ColumnBase]) -> tuple[Values, int]:
-        codes = self.group_codes(arrays)
-        return codes, int(codes.max()) + 1 if len(codes) else 0
-
-    def group_reduce(self, method: str, column: cudf.Series, codes: Values) -> ColumnBase:
-        plain = self.series(column._column, None)
-        return getattr(plain.groupby(cudf.Series(codes)), method)().sort_index()._column
-
-    def first_last(self, array: ColumnBase) -> ColumnBase:
-        return array
 
 
 CUDF: Library = Cudf()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from decimal import Decimal
 from functools import lru_cache
 
 import cudf
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from cudf.core.column import column_empty
@@ -17,14 +19,14 @@ from ..protocol import DType, Scalar
 from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
 
-def _asked_of_groups(method: str, dtype: DType) -> DType:
+def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
     groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
     if method == "size" and isinstance(dtype, pd.ArrowDtype):  # where cuDF 26.10 itself raises
         size: DType = pd.ArrowDtype(pa.int64())
         return size
     try:
-        found: DType = getattr(groups, method)().dtype
+        found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
         raise TypeError(
@@ -34,9 +36,9 @@ def _asked_of_groups(method: str, dtype: DType) -> DType:
 
 
 @lru_cache(maxsize=1024)
-def group_dtype(method: str, dtype: DType) -> DType:
+def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
-    return wide_integers(layout_of, method, dtype, _asked_of_groups(method, dtype))
+    return wide_integers(layout_of, method, dtype, _asked_of_groups(method, dtype, **options))
 
 
 class CudfSchema:
@@ -73,12 +75,14 @@ class CudfSchema:
                 return int(scaled)
         raise TypeError(f"initial must be {dtype!r}, found {value!r}")
 
-    def answer_dtype(self, method: str, dtype: DType) -> DType:
+    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         try:
             if isinstance(dtype, DecimalDtype) and method == "cumprod":
                 raise TypeError("the scale of a decimal would change from row to row")
+            if method == "value_counts":  # which has other dtypes of no rows
+                return np.dtype(np.float64 if options.get("normalize") else np.int64)
             empty = cudf.Series._from_column(column_empty(0, dtype))
-            found: DType = getattr(empty, method)().dtype
+            found: DType = getattr(empty, method)(**options).dtype
             return found
         except (TypeError, AttributeError, NotImplementedError) as error:
             raise TypeError(

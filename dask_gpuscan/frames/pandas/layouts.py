@@ -18,6 +18,11 @@ PandasArray: TypeAlias = Any
 """What lies under a series: an array of NumPy or of pandas."""
 
 
+def bare(array: PandasArray) -> PandasArray:
+    """Return the NumPy array that pandas has wrapped; any other array as it is, one of strings too."""
+    return array.to_numpy() if type(array) is pd.arrays.NumpyExtensionArray else array
+
+
 def _nulls(missing: Missing) -> Values | None:
     return missing.missing() if isinstance(missing, View) else missing
 

@@ -13,11 +13,12 @@ import pyarrow as pa
 from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .codes import range_codes
-from .layouts import PandasArray, holds_null, layout_of
+from .layouts import PandasArray, bare, holds_null, layout_of
+from .ordering import PandasOrdering
 from .schema import PandasSchema
 
 
-class Pandas(PandasSchema):
+class Pandas(PandasSchema, PandasOrdering):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
@@ -70,7 +71,8 @@ class Pandas(PandasSchema):
                 names = like.columns[[known.index(n) for n in names]]
         # pandas would look for strings in bare arrays of objects
         columns = {
-            i: self.series(a, index, i) if a.dtype == object else a for i, a in enumerate(arrays)
+            i: self.series(a, index, i) if a.dtype == object else a
+            for i, a in enumerate(map(bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
         out.columns = names
@@ -103,20 +105,25 @@ class Pandas(PandasSchema):
         return pd.array([], dtype=dtype)
 
     def copy(self, array: PandasArray) -> PandasArray:
-        return _bare(array).copy()
+        return bare(array).copy()
 
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
         # where none is filled, integers stay integers
         fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
-        return _bare(array.take(positions, allow_fill=fills))
+        return bare(array.take(positions, allow_fill=fills))
+
+    def always_counted(self, array: PandasArray) -> PandasArray | None:
+        if not isinstance(array, pd.Categorical):
+            return None
+        return pd.Categorical.from_codes(range(len(array.categories)), dtype=array.dtype)
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
         if isinstance(arrays[0], pd.Categorical):
             return pd.api.types.union_categoricals(arrays)
-        parts = [pd.Series(_bare(a), dtype=_bare(a).dtype) for a in arrays]
-        return _one_chunk(_bare(pd.concat(parts, ignore_index=True).array))
+        parts = [pd.Series(bare(a), dtype=bare(a).dtype) for a in arrays]
+        return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -146,7 +153,7 @@ class Pandas(PandasSchema):
             positions = np.where(missing, -1, np.arange(len(array)))
             return array.take(positions, allow_fill=True)
         column = pd.Series(array, dtype=array.dtype)
-        return _bare(column.mask(pd.array(missing)).array)
+        return bare(column.mask(pd.array(missing)).array)
 
     def to_nullable(self, array: PandasArray) -> PandasArray:
         if holds_null(array.dtype):
@@ -158,7 +165,7 @@ class Pandas(PandasSchema):
     def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
         if column.dtype == np.float16:  # which pandas does not fill
             return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
-        filled = _bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
+        filled = bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
         own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
         return filled if own else filled.copy()
 
@@ -223,7 +230,8 @@ class Pandas(PandasSchema):
         return list(frame.index.names)
 
     def level(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
-        return frame.index.get_level_values(name).to_series(index=frame.index)
+        values = frame.index.get_level_values(name)
+        return self.series(values.array, frame.index, values.name)
 
     def is_sorted(self, index: pd.Index) -> bool:
         return bool(index.is_monotonic_increasing)
@@ -250,7 +258,7 @@ class Pandas(PandasSchema):
     def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
         if not isinstance(index, pd.RangeIndex) or not len(positions):
             return index.take(positions)
-        if len(positions) == len(index):
+        if len(positions) == len(index) and _is_every_row(positions):
             return index
         # pandas would look whether the rows are evenly spaced, which takes longer than to choose them
         rows = positions
@@ -296,20 +304,42 @@ class Pandas(PandasSchema):
         return groups.ngroup().to_numpy()
 
     def dense_codes(self, arrays: list[PandasArray]) -> tuple[Values, int]:
-        found = range_codes([_bare(a) for a in arrays])
+        found = range_codes([bare(a) for a in arrays])
         if found is not None:
             return found
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
 
+    def hash_rows(self, columns: list[pd.Series]) -> Values:
+        out = np.zeros(len(columns[0]), np.uint64)
+        for column in columns:
+            out = out * _ODD + _hashes(column)
+        return out
+
     def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
-        array = _bare(getattr(column.groupby(codes), method)().array)
+        array = bare(getattr(column.groupby(codes), method)().array)
         # pandas looks whether all answers for objects are strings
         found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
         return array.astype(object) if found else array
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return _with_null(array, None)
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _hashes(column: pd.Series) -> Values:
+    """Hash values by what they are, and not by whether there are nulls among them, as pandas does."""
+    layout = layout_of(column.dtype)
+    if layout is None:
+        return pd.util.hash_pandas_object(column, index=False).to_numpy()
+    view = layout.raw(column.array)
+    values = view.values
+    if values.dtype.kind == "f":  # equal ones have several bits
+        values = np.where(np.isnan(values), np.nan, values + 0.0)
+    hashes = pd.util.hash_array(values)
+    return np.where(view.missing(), np.uint64(0), hashes)
 
 
 def _with_null(array: PandasArray, null: object) -> PandasArray:
@@ -319,6 +349,13 @@ def _with_null(array: PandasArray, null: object) -> PandasArray:
     array = np.asarray(array).copy()
     array[pd.isna(array)] = null
     return array
+
+
+def _is_every_row(positions: Values) -> bool:
+    """Tell whether positions count from 0; mostly, the first of them tell."""
+    first = positions[:64]
+    counts = bool((first == np.arange(len(first))).all())
+    return counts and bool((np.diff(positions) == 1).all())
 
 
 def _unsigned_zeros(array: PandasArray) -> PandasArray:
@@ -335,11 +372,6 @@ def _one_chunk(array: PandasArray) -> PandasArray:
     if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
         return type(array)(chunked.combine_chunks())
     return array
-
-
-def _bare(array: PandasArray) -> PandasArray:
-    """Return the NumPy array that pandas has wrapped; any other array as it is."""
-    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
 
 
 PANDAS: Library = Pandas()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any
 
@@ -30,12 +30,12 @@ def wide_integers(
     return layout.result(np.dtype(f"{answer.kind}8"), dtype) if is_narrow else answer
 
 
-def _asked_of_groups(method: str, dtype: DType) -> DType:
+def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType:
     groups = pd.Series([], dtype=dtype).groupby(np.array([], np.int64))
     try:
         if dtype.kind == "M" and method in _NOT_OF_DATES:
             raise TypeError("of no rows pandas has an answer, of any it has none")
-        found: DType = getattr(groups, method)().dtype
+        found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, NotImplementedError, pa.ArrowException) as error:
         raise TypeError(
@@ -45,9 +45,9 @@ def _asked_of_groups(method: str, dtype: DType) -> DType:
 
 
 @lru_cache(maxsize=1024)
-def group_dtype(method: str, dtype: DType) -> DType:
+def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
-    answer = _asked_of_groups(method, dtype)
+    answer = _asked_of_groups(method, dtype, **options)
     if method in SUMS and answer == np.dtype(
         np.float16
     ):  # whose sums pandas makes of single precision
@@ -93,9 +93,9 @@ class PandasSchema:
             raise TypeError(f"initial must be {dtype}, found {value!r}")
         return int(view.values[0])
 
-    def answer_dtype(self, method: str, dtype: DType) -> DType:
+    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         try:
-            found: DType = getattr(pd.Series([], dtype=dtype), method)().dtype
+            found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
             return found
         except (TypeError, NotImplementedError, pa.ArrowException) as error:
             raise TypeError(

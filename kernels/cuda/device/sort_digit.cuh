@@ -16,7 +16,7 @@ struct Params {
   const Value* values;
   Written* sorted_values;
   const u64* starts;  // where each digit starts
-  u8* scratch;        // the ticket, and a descriptor for each digit of each tile
+  u8* scratch;        // the ticket, and after as many bytes as a tile's descriptors, those of each tile
   u8* carry;
   i64 length, lines, tiles;
   i64 shift;
@@ -94,7 +94,7 @@ __device__ __forceinline__ void sort_tile(const Params& p, const Shared& shared,
   int shift = int(p.shift);
   const i64 first = tile * TILE + warp * 32 * ITEMS + lane;
   const int rows = FULL ? TILE : int(p.length - tile * TILE), left = FULL ? TILE : int(p.length - first);
-  Count* descriptors = reinterpret_cast<Count*>(p.scratch + 16) + threadIdx.x;
+  Count* descriptors = reinterpret_cast<Count*>(p.scratch) + BINS + threadIdx.x;
   u32 lower;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower));
   u32 *mine = shared.counts + warp * BINS, *with = shared.lanes + warp * BINS;

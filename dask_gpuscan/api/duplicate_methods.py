@@ -1,0 +1,134 @@
+"""The methods of ``.gpuscan`` that find equal rows wherever they are."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+from typing import Any
+
+from ..frames.keys import By, check_subset
+from ..graph.filter_expressions import keep_rows
+from ..graph.lookback import Collection, look_back, meta_of
+from ..graph.tree_reduce import tree_reduce
+from ..ops.groupby_clustered import ClusteredScan
+from ..ops.groupby_table import KeyedScan
+from ..ops.operation import Part
+from ..ops.row_number import CountRows, ResetIndex
+from ..ops.value_counts import ValueCounts
+from .arguments import check_choice, check_flags
+
+
+class DuplicateMethods:
+    """The part of `Gpuscan` that finds equal rows."""
+
+    _obj: Any
+
+    def drop_duplicates(
+        self, subset: Any = None, keep: Any = "first", ignore_index: bool = False
+    ) -> Any:
+        """Return one row of those that are equal, in the rows' own order, over any number of partitions.
+
+        Parameters
+        ----------
+        subset : name or list of names, optional
+            Columns that tell rows apart; default all. NaN equals NaN, and a null equals a null.
+        keep : {"first", "last", False}, default "first"
+            Which of equal rows; with False, none of those that are there more than once.
+        ignore_index : bool, default False
+            Give the rows that are left a default index.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of `pandas.DataFrame.drop_duplicates`; a Dask collection keeps its divisions, but for
+            `ignore_index`.
+
+        Raises
+        ------
+        TypeError
+            For values that cannot be hashed.
+        ValueError
+            For unknown columns, and for another `keep`.
+
+        See Also
+        --------
+        unique_consecutive : Where equal rows are adjacent, without a table of those met so far.
+
+        Notes
+        -----
+        Each row is numbered among those that equal it. What partitions hand on has a row for each distinct one so
+        far.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abab"), "x": [1, 2, 1, 4]})
+        >>> df.gpuscan.drop_duplicates("k", keep="last").index.tolist()
+        [2, 3]
+        """
+        check_choice("keep", keep, ("first", "last", False))
+        check_flags(ignore_index=ignore_index)
+        by = check_subset(meta_of(self._obj), subset)
+        flags = [self._copies(by, keep == "last") == 0]
+        if keep is False:
+            flags.append(self._copies(by, True) == 0)
+        out = keep_rows(self._obj, reduce(and_, flags))
+        return look_back(out, ResetIndex(drop=True)) if ignore_index else out
+
+    def value_counts(
+        self,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        dropna: bool = True,
+    ) -> Any:
+        """Return how often each value of a Series is there, most frequent first.
+
+        Parameters
+        ----------
+        normalize : bool, default False
+            Return shares of all that are counted rather than counts.
+        sort : bool, default True
+            By count; values that are there as often are in the order in which they are met first. Otherwise all are.
+        ascending : bool, default False
+            Least frequent first.
+        dropna : bool, default True
+            Leave out nulls.
+
+        Returns
+        -------
+        Series
+            As of `pandas.Series.value_counts`, named ``count`` or ``proportion``, in one partition. Of pandas'
+            categoricals all categories are counted, in their own order.
+
+        Raises
+        ------
+        TypeError
+            For a DataFrame, and for values that cannot be hashed.
+        ValueError
+            For other arguments.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("babac")).gpuscan.value_counts().to_dict()
+        {'b': 2, 'a': 2, 'c': 1}
+        """
+        check_flags(normalize=normalize, sort=sort, ascending=ascending, dropna=dropna)
+        if meta_of(self._obj).ndim != 1:
+            raise TypeError(
+                "value_counts is of a Series; choose a column, or count rows by several with groupby(...).size()"
+            )
+        flags = map(bool, (normalize, sort, ascending, dropna))
+        return tree_reduce(self._obj, ValueCounts(*flags))
+
+    def _copies(self, by: By, from_last: bool) -> Any:
+        """The number of each row among those that equal it."""
+        rows = self._obj
+        if isinstance(rows, Collection) and rows.ndim == 2:
+            rows = rows[list(by.columns)]
+        part = Part(None, (), CountRows(from_last))
+        carry = ClusteredScan(
+            by, "drop-duplicates", (part,), as_series=True, dropna=False, reverse=from_last
+        )
+        return look_back(rows, KeyedScan(carry))

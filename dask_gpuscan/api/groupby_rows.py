@@ -1,0 +1,212 @@
+"""Rows of groups by their place in them: the methods of `GroupBy` that give some rows, in the rows' own order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from ..frames.messages import FLAG, refuse_flag
+from ..frames.registry import names_of
+from ..graph.filter_expressions import keep_rows
+from ..graph.lookback import look_back, meta_of
+from ..graph.tree_reduce import tree_reduce
+from ..ops.group_rows import Place, chosen
+from ..ops.groupby_clustered import ClusteredScan
+from ..ops.groupby_table import KeyedScan
+from ..ops.operation import GroupScan, Part
+from ..ops.row_number import CountRows
+from ..ops.runs import RunNumbers
+from ..ops.top_rows import KEEP, TopRows
+from .arguments import check_choice, check_count
+from .groupby_columns import GroupByColumns
+
+
+class GroupByRows(GroupByColumns):
+    """The part of `GroupBy` that numbers and chooses rows."""
+
+    def _scan(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
+        carry = ClusteredScan(
+            self._by,
+            label=f"groupby-{label}",
+            parts=tuple(parts),
+            as_series=as_series,
+            dropna=self._dropna,
+            sorts=self._is_sorted,
+            reverse=any(part.operation.reverse for part in parts),
+            null_keys=self._null_keys,
+        )
+        frame = self._needed([n for part in parts for n in part.sources])
+        return look_back(frame, carry if self._one_pass else KeyedScan(carry))
+
+    def cumcount(self, ascending: bool = True) -> Any:
+        """Return the number of each row within its group, from 0; or from the end."""
+        if not isinstance(ascending, FLAG):
+            refuse_flag("ascending", ascending)
+        return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)
+
+    def head(self, n: int = 5) -> Any:
+        """Return the first rows of each group, in the rows' own order with their own index.
+
+        Parameters
+        ----------
+        n : int, default 5
+            How many of each group; below zero, all but the last ``-n``.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of `pandas.api.typing.DataFrameGroupBy.head`; a Dask collection keeps its divisions. Rows whose
+            key is null are left out, unless groups were made with ``dropna=False``.
+
+        Raises
+        ------
+        TypeError
+            If `n` is not an integer.
+
+        See Also
+        --------
+        nth : Rows at any places.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.groupby("k").head(1)
+           k  x
+        0  a  1
+        1  b  2
+        """
+        return self._rows([slice(None, check_count("n", n))])
+
+    def tail(self, n: int = 5) -> Any:
+        """Return the last rows of each group, in the rows' own order; parameters as for `head`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.groupby("k")["x"].tail(1).to_dict()
+        {1: 2, 3: 4}
+        """
+        n = check_count("n", n)
+        return self._rows([slice(-n, None) if n else slice(0, 0)])
+
+    def nth(self, n: Any, dropna: None = None) -> Any:
+        """Return the rows at some places of each group, in the rows' own order with their own index.
+
+        Parameters
+        ----------
+        n : int, slice, or list of int and slice
+            Places in a group, from 0; below zero from its end. Steps of slices are positive.
+        dropna : None
+            Rows are counted whether they hold nulls or not.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of `pandas.api.typing.DataFrameGroupBy.nth`.
+
+        Raises
+        ------
+        TypeError
+            If `n` holds anything else.
+        ValueError
+            For a step that is not positive, and for a `dropna` other than None.
+
+        Notes
+        -----
+        Rows are numbered within their groups by a scan, over any number of partitions, and filtered.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaab"), "x": [1, 2, 3, 4, 5]})
+        >>> df.gpuscan.groupby("k")["x"].nth([0, -1]).tolist()
+        [1, 2, 4, 5]
+        """
+        if dropna is not None:
+            raise ValueError(
+                f"dropna must be None, found {dropna!r}; drop nulls from the frame first"
+            )
+        places = list(n) if isinstance(n, (list, tuple)) else [n]
+        return self._rows([_place(place) for place in places])
+
+    def nlargest(self, n: int = 5, keep: str = "first") -> Any:
+        """Return the rows of each group with the largest values of one column.
+
+        Parameters
+        ----------
+        n : int, default 5
+            How many of each group, not negative.
+        keep : {"first", "last", "all"}, default "first"
+            Which rows with the last value that is taken; with "all", there may be more than `n`.
+
+        Returns
+        -------
+        Series
+            As of `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the order of values, nulls last. Keys
+            are the first levels of the index, and labels of rows the others. In one partition.
+
+        Raises
+        ------
+        TypeError
+            For several columns, for one that holds neither numbers nor times, and for an `n` that is no integer.
+        ValueError
+            For a negative `n`, and for another `keep`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.groupby("k")["x"].nlargest(2).to_dict()
+        {('a', 3): 4, ('a', 2): 3, ('b', 1): 2}
+        """
+        return self._top(n, keep, True)
+
+    def nsmallest(self, n: int = 5, keep: str = "first") -> Any:
+        """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`."""
+        return self._top(n, keep, False)
+
+    def _top(self, n: int, keep: str, largest: bool) -> Any:
+        count = check_count("n", n)
+        if count < 0:
+            raise ValueError(f"n must not be negative, found {n!r}")
+        check_choice("keep", keep, KEEP)
+        if not self._as_series:
+            raise TypeError("nlargest and nsmallest are of one column; choose it by its name")
+        (name,) = self._columns()
+        frame, group = self._needed([name]), None
+        if self._clustered:
+            group = "_run"
+            if frame.ndim == 1:
+                frame = frame.to_frame()
+            while group in names_of(meta_of(frame)):
+                group += "_"
+            frame = frame.assign(**{group: look_back(frame, RunNumbers(self._by))})
+        return tree_reduce(
+            frame, TopRows(self._by, name, count, largest, keep, self._dropna, group)
+        )
+
+    def _rows(self, places: list[Place]) -> Any:
+        """The rows at these places of each group."""
+        frame = self._obj
+        if self._selected is not None:
+            frame = frame[self._selected]
+        first = cache(self.cumcount)
+        last = cache(lambda: self.cumcount(ascending=False))
+        keep = chosen(places or [slice(0, 0)], first, last)
+        return keep_rows(frame, keep)
+
+
+def _place(place: Any) -> Place:
+    """A place as an int, or a slice of ints."""
+    if not isinstance(place, slice):
+        return check_count("n", place, "integers, slices or a list of them")
+    bounds = (place.start, place.stop, place.step)
+    start, stop, step = (
+        None if bound is None else check_count("n", bound, "slices of integers") for bound in bounds
+    )
+    if step is not None and step < 1:
+        raise ValueError(f"n must have slices with a positive step, found {step}")
+    return slice(start, stop, step)

@@ -1,0 +1,113 @@
+"""``rank``, of frames and series and of groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..graph.rank_expressions import ranked
+from ..ops.rank import METHODS, NULLS, Rank, RankColumns, RankGroups
+from .arguments import check_choice, check_flags
+from .groupby_columns import GroupByColumns
+
+
+def _rank(
+    method: Any, pct: Any, ascending: Any, na_option: Any, numeric_only: Any, in_groups: bool
+) -> Rank:
+    """Return how values are ranked; raises what the user should see for other arguments."""
+    check_choice("method", method, tuple(METHODS))
+    check_choice("na_option", na_option, NULLS)
+    check_flags(pct=pct, ascending=ascending, numeric_only=numeric_only)
+    return Rank(method, bool(ascending), na_option, bool(pct), in_groups)
+
+
+class RankMethods:
+    """The part of `Gpuscan` that ranks."""
+
+    _obj: Any
+
+    def rank(
+        self,
+        method: str = "average",
+        pct: bool = False,
+        ascending: bool = True,
+        na_option: str = "keep",
+        numeric_only: bool = False,
+    ) -> Any:
+        """Return the place of each value in order, from 1, over all partitions; of a frame by column.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max", "first", "dense"}, default "average"
+            What equal values get: the mean of their places, the first or the last of them, each its own in the
+            rows' order, or one place that no others are left out for.
+        pct : bool, default False
+            Divide by how many values there are; of "dense", how many distinct ones.
+        ascending : bool, default True
+        na_option : {"keep", "top", "bottom"}, default "keep"
+            Whether nulls have no rank, or come before or after all values; they are equal.
+        numeric_only : bool, default False
+            Leave out columns that are not numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of `pandas.DataFrame.rank`: float64, or as the library has it.
+
+        Raises
+        ------
+        TypeError
+            For values that have no order.
+        ValueError
+            For other arguments.
+
+        Notes
+        -----
+        One sort, one pass over the sorted values, and one write where the rows stand.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x = pd.Series([30, 10, 30, 20])
+        >>> x.gpuscan.rank().tolist(), x.gpuscan.rank("dense").tolist()
+        ([3.5, 1.0, 3.5, 2.0], [3.0, 1.0, 3.0, 2.0])
+        """
+        rank = _rank(method, pct, ascending, na_option, numeric_only, False)
+        return ranked(self._obj, RankColumns(rank, bool(numeric_only)))
+
+
+class GroupByRank(GroupByColumns):
+    """The part of `GroupBy` that ranks."""
+
+    def rank(
+        self,
+        method: str = "average",
+        pct: bool = False,
+        ascending: bool = True,
+        na_option: str = "keep",
+        numeric_only: bool = False,
+    ) -> Any:
+        """Return the place of each value in the order of its group, from 1.
+
+        Parameters
+        ----------
+        method, pct, ascending, na_option, numeric_only
+            As for `Gpuscan.rank`.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows, the order and the index of the frame; null in rows whose key is null.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].rank().tolist()
+        [2.0, 1.0, 1.0]
+        """
+        rank = _rank(method, pct, ascending, na_option, numeric_only, True)
+        names = self._columns(bool(numeric_only))
+        ranking = RankGroups(
+            self._by, tuple(names), rank, self._as_series, bool(self._clustered), self._dropna
+        )
+        return ranked(self._needed(names), ranking)

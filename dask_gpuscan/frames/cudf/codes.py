@@ -1,0 +1,68 @@
+"""Codes of keys by their range, without hashing: of columns that cuDF keeps as integers, bool, dates, categories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import cudf
+import cupy as cp
+import numpy as np
+from cudf.core.column import ColumnBase
+
+from ... import kernels
+from ...kernels import BUILT_IN
+from ..protocol import Values
+from .layouts import layout_of, view_of
+
+ROOM = 8
+"""Numbers below which codes are, for each row, so that codes have few digits."""
+
+FEW = 1 << 16
+"""Numbers below which codes may always be."""
+
+
+def range_codes(arrays: Sequence[ColumnBase]) -> tuple[Values, int] | None:
+    """Return codes that are equal where the rows of all arrays are, and a number that is above all of them.
+
+    None if an array holds no integers, or the ranges are too wide for so many rows.
+    """
+    most = min(max(ROOM * len(arrays[0]), FEW), np.iinfo(np.int32).max)
+    found, product = [], 1
+    for array in arrays:
+        one = _codes(array, most)
+        if one is None or product * one[1] > most:
+            return None
+        found.append(one)
+        product *= one[1]
+    return reduce(lambda a, b: (a[0] * np.int32(b[1]) + b[0], a[1] * b[1]), found)
+
+
+def _codes(array: ColumnBase, most: int) -> tuple[Values, int] | None:
+    """Return codes of one array; None if there would be more than `most`."""
+    if isinstance(array.dtype, cudf.CategoricalDtype):
+        array = array.codes
+    elif layout_of(array.dtype) is None:
+        return None
+    view = view_of(array)
+    values = view.values
+    if values.dtype.kind not in "biu":
+        return None
+    if values.dtype.kind == "b":
+        values = values.view(np.uint8)
+    reads = [
+        kernels.aggregating(BUILT_IN[name], values, nulls=view.nulls)
+        for name in ("minimum", "maximum")
+    ]
+    low, high = (int(read()) for _, read in reads)
+    if low > high:  # there is no value
+        low = high = 0
+    span = high - low + 1
+    if span >= most:
+        return None
+    unsigned = np.dtype(f"u{values.itemsize}")
+    first = np.array(low, values.dtype).view(unsigned)[()]
+    codes = cp.subtract(values.view(unsigned), first).astype(np.int32)
+    if view.nulls is None:
+        return codes, span
+    return cp.where(view.missing(), np.int32(span), codes), span + 1

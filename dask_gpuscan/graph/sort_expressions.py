@@ -1,0 +1,305 @@
+"""Sorted Dask collections: samples, splitters, pieces, and the moves that bring pieces together.
+
+A sample is a task of each partition, and the splitters are one, so nothing is computed before the collection is.
+Samples are of the keys alone, which Dask reads by themselves where it can; then each partition is read, sorted and cut
+into a piece for each new partition. Pieces are joined in the order of the partitions that they came from, and
+sorted once more, where equal rows stay as they are: so no row needs a number, and the answer depends on no timing.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Callable, Sequence
+from math import isqrt
+from typing import Any
+
+import dask
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._expr import Blockwise, Expr, Projection, plain_column_projection
+from dask.dataframe.dask_expr._shuffle import Shuffle
+from dask.dataframe.dask_expr.io.io import IO
+from dask.dataframe.methods import concat
+from dask.task_spec import List, Task, TaskRef
+
+from ..ops.sort import Order, Splitters, sample, sort_rows, split, splitters
+
+TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
+"""The columns of pieces as rows that Dask shuffles; the first is named as Dask's own is."""
+
+
+class Sorted(Expr):  # type: ignore[misc]
+    """The rows of all partitions in order, in as many partitions; `keys` is of the columns that the order needs."""
+
+    _parameters = ("frame", "keys", "order")
+    _is_length_preserving = True
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"sort-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if not isinstance(parent, Projection) or self.frame.ndim == 1:
+            return None
+        named = list(self.operand("order").keys.names)
+        return plain_column_projection(self, parent, dependents, additional_columns=named)
+
+    def _lower(self) -> Any:
+        operands = self.operand("frame"), self.operand("keys"), self.operand("order")
+        if self.frame.npartitions == 1:
+            return SortedPartitions(self.frame, self.operand("order"))
+        return brought_together(Pieces, PackedPieces, operands, self.operand("order"))
+
+
+def brought_together(
+    pieces: type[Expr], packed: type[Expr], operands: Sequence[Any], order: Order
+) -> Expr:
+    """Return new partitions in order, each joined of its pieces; `packed` are the pieces as bytes."""
+    frame = operands[0]
+    way = _way(frame._meta)
+    if way in TOGETHER:
+        return TOGETHER[way](pieces(*operands), order)
+    shuffled = Shuffle(packed(*operands), TARGET, frame.npartitions, method=way)
+    return Unpacked(shuffled, order, frame._meta)
+
+
+def _way(meta: Any) -> str:
+    """Return how pieces are moved: as Dask is told to shuffle, else as suits the scheduler."""
+    told = dask.config.get("dataframe.shuffle.method", None)
+    if told is not None:
+        return str(told)
+    try:
+        from distributed import default_client
+
+        client = default_client()
+    except (ImportError, ValueError):
+        return "shared"
+    if isinstance(meta, (pd.DataFrame, pd.Series)):
+        return "p2p"
+    # frames on GPUs would go through the host
+    return "tasks" if len(client.scheduler_info()["workers"]) > 1 else "shared"
+
+
+class SortedPartitions(Blockwise):  # type: ignore[misc]
+    """Each partition in order."""
+
+    _parameters = ("frame", "order")
+    _preserves_partitioning_information = True
+    operation = staticmethod(sort_rows)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"sort-partitions-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+
+class Pieces(Expr):  # type: ignore[misc]
+    """Partitions cut at common splitters: each is a list of pieces, one for each new partition."""
+
+    _parameters = ("frame", "keys", "order")
+    _cut: Callable[..., Any] = staticmethod(split)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"cut-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    def _layer(self) -> dict[Any, Task]:
+        count, order = self.frame.npartitions, self.operand("order")
+        graph: dict[Any, Task] = {}
+        samples = []
+        for i in range(count):
+            key = (f"sample-{self._name}", i)
+            graph[key] = Task(key, sample, TaskRef((self.operand("keys")._name, i)), order, count)
+            samples.append(TaskRef(key))
+        cut = f"splitters-{self._name}"
+        graph[cut] = Task(cut, splitters, List(*samples), order)
+        for i in range(count):
+            out, frame = (self._name, i), TaskRef((self.frame._name, i))
+            graph[out] = Task(out, self._cut, frame, order, TaskRef(cut), i)
+        return graph
+
+
+def joined(pieces: Sequence[Any], order: Order) -> Any:
+    """Return pieces, given in the order of the partitions that they came from, as one partition in order."""
+    filled = [piece for piece in pieces if len(piece)]
+    return sort_rows(concat(filled), order) if len(filled) > 1 else [*filled, pieces[0]][0]
+
+
+# --- pieces that stay in the memory of one process ---------------------------------------------------
+
+
+class Together(Expr):  # type: ignore[misc]
+    """New partitions, each joined of its pieces."""
+
+    _parameters = ("pieces", "order")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"join-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.pieces._meta
+
+    def _divisions(self) -> Any:
+        return self.pieces.divisions
+
+
+class TakenTogether(Together):
+    """New partitions that take their pieces out of what all partitions were cut into: a task each."""
+
+    def _layer(self) -> dict[Any, Task]:
+        count, order = self.pieces.npartitions, self.operand("order")
+        every = List(*(TaskRef((self.pieces._name, i)) for i in range(count)))
+        keys = [(self._name, j) for j in range(count)]
+        return {key: Task(key, _join_column, every, key[1], order) for key in keys}
+
+
+def _join_column(rows: list[list[Any]], number: int, order: Order) -> Any:
+    return joined([row[number] for row in rows], order)
+
+
+# --- pieces that workers send each other -------------------------------------------------------------
+
+
+class MovedTogether(Together):
+    """New partitions whose pieces are sent by tasks, in two steps.
+
+    For n partitions, about the square root of n pieces with near targets go from each partition to a task that sorts
+    them by target, for as many partitions: 2 n sqrt(n) tasks rather than n squared.
+    """
+
+    def _layer(self) -> dict[Any, Task]:
+        count, name = self.pieces.npartitions, self._name
+        width = isqrt(count - 1) + 1
+        starts = range(0, count, width)
+        graph: dict[Any, Task] = {}
+
+        def add(key: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> TaskRef:
+            graph[key] = Task(key, function, *arguments)
+            return TaskRef(key)
+
+        for start in starts:
+            bundles = []
+            for block in starts:
+                parts = [
+                    add(
+                        (f"part-{name}", i, start),
+                        _slice,
+                        TaskRef((self.pieces._name, i)),
+                        start,
+                        width,
+                    )
+                    for i in range(block, min(block + width, count))
+                ]
+                bundles.append(add((f"bundle-{name}", block, start), _transposed, List(*parts)))
+            for j in range(start, min(start + width, count)):
+                pieces = [
+                    add((f"piece-{name}", block, j), _item, bundle, j - start)
+                    for block, bundle in zip(starts, bundles, strict=True)
+                ]
+                add((name, j), _join_lists, List(*pieces), self.operand("order"))
+        return graph
+
+
+def _slice(pieces: list[Any], start: int, width: int) -> list[Any]:
+    return pieces[start : start + width]
+
+
+def _transposed(parts: list[list[Any]]) -> list[list[Any]]:
+    return [list(pieces) for pieces in zip(*parts, strict=True)]
+
+
+def _item(bundle: list[list[Any]], number: int) -> list[Any]:
+    return bundle[number]
+
+
+def _join_lists(lists: list[list[Any]], order: Order) -> Any:
+    return joined([piece for pieces in lists for piece in pieces], order)
+
+
+TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTogether}
+"""Ways in which frames themselves are handed on; in others, Dask shuffles them as bytes."""
+
+
+# --- pieces that Dask shuffles, to disk or between workers --------------------------------------------
+
+
+class PackedPieces(Pieces):
+    """Pieces as rows of a frame: where each goes, where it came from, and itself as bytes."""
+
+    @functools.cached_property
+    def _meta(self) -> pd.DataFrame:
+        return packed_rows([], 0)
+
+    @staticmethod
+    def _cut(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
+        return packed_rows(split(frame, order, found, partition), partition)
+
+
+def packed_rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
+    """Return pieces as rows: of the new partitions from the first on, cut from the one with number `origin`."""
+    filled = {j: pickle.dumps(p, pickle.HIGHEST_PROTOCOL) for j, p in enumerate(pieces) if len(p)}
+    packed = pd.array(list(filled.values()), dtype=pd.ArrowDtype(pa.large_binary()))
+    targets = np.array(list(filled), np.int64)
+    return pd.DataFrame({TARGET: targets, ORIGIN: np.full_like(targets, origin), PIECE: packed})
+
+
+class Unpacked(Blockwise):  # type: ignore[misc]
+    """New partitions, each joined of its rows of pieces."""
+
+    _parameters = ("frame", "order", "like")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"join-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("like")
+
+    @staticmethod
+    def operation(rows: pd.DataFrame, order: Order, like: Any) -> Any:
+        packed = rows[PIECE].array[np.argsort(rows[ORIGIN].to_numpy())]
+        return joined([pickle.loads(piece) for piece in packed] or [like], order)
+
+
+def sorted_by(obj: Any, order: Order) -> Any:
+    """Return the rows of a Dask collection in order.
+
+    Where divisions of the first key are known, rows are in the partitions where they belong.
+    """
+    if obj.known_divisions and order.starts_with_index():
+        return new_collection(SortedPartitions(obj.expr, order))
+    keys = obj if obj.ndim == 1 else obj[list(order.keys.names)]
+    return new_collection(Sorted(obj.expr, _read_apart(keys.expr), order))
+
+
+def _read_apart(keys: Any) -> Any:
+    """Return keys that are read by themselves if they are only read, so that no other column waits for the splitters.
+
+    What takes more work than reading is done once, for the keys and all other columns.
+    """
+    alone = keys.simplify()
+    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
+    return alone if is_read else keys

@@ -1,0 +1,65 @@
+"""A frame as arrays that kernels move, and frames of some of its rows made of what they return.
+
+Columns of fixed width are arrays; others and the index are gathered at the positions of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..frames.protocol import Array, DType, Layout, Values
+from ..frames.registry import each, library_of
+
+
+@dataclass(frozen=True)
+class FlatColumn:
+    """How a column lies in the arrays of its frame."""
+
+    array: Array
+    dtype: DType
+    layout: Layout | None
+    """None if its values have no fixed width."""
+    start: int
+    """Which array of the frame holds its numbers."""
+    masked: bool
+    """Whether the next array tells where it is null."""
+
+
+@dataclass(frozen=True)
+class FlatFrame:
+    """A frame or series and its arrays of fixed width."""
+
+    frame: Any
+    columns: list[FlatColumn]
+    arrays: list[Values]
+
+    def rebuild(self, arrays: Sequence[Values], positions: Values) -> Any:
+        """Return a frame of the rows at some positions, given these rows of the arrays."""
+        library = library_of(self.frame)
+        made: list[Array] = []
+        for c in self.columns:
+            if c.layout is None:
+                made.append(library.take(c.array, positions))
+            else:
+                missing = arrays[c.start + 1] if c.masked else None
+                made.append(c.layout.wrap(arrays[c.start], missing, c.dtype))
+        index = library.take_index(library.index(self.frame), positions)
+        return library.rebuild(self.frame, made, index)
+
+
+def flat_frame(frame: Any) -> FlatFrame:
+    """Return a frame or series with its columns of fixed width as arrays."""
+    library = library_of(frame)
+    columns: list[FlatColumn] = []
+    arrays: list[Values] = []
+    for column in each(frame):
+        array, start, masked = library.array(column), len(arrays), False
+        layout = library.moved_layout(column.dtype)
+        if layout is not None:
+            view = layout.raw(array)
+            masked = layout.nulls == "mask" and view.nulls is not None
+            arrays += [view.values, view.missing()] if masked else [view.values]
+        columns.append(FlatColumn(array, column.dtype, layout, start, masked))
+    return FlatFrame(frame, columns, arrays)

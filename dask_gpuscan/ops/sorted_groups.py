@@ -1,0 +1,140 @@
+"""Reductions of the sorted values of groups: what they have in common, and the number of distinct values.
+
+The values of groups, whose rows are adjacent, are sorted within each group in one segmented sort. The state of a group
+that goes on in the next partition is its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import kernels
+from ..frames.keys import key_arrays
+from ..frames.messages import column_title
+from ..frames.protocol import Library, Values
+from ..frames.registry import library_of
+from .groups import INT64, AdjacentGroups, ReducibleGroups, States
+from .runs import Runs
+
+
+@dataclass(frozen=True)
+class SortedValues:
+    """The values of groups, in order within each."""
+
+    library: Library
+    values: Values
+    starts: Values
+    """Where each group starts."""
+    counts: Values
+    """Values of each group that are not null; these come first."""
+
+
+class SortedReduction:
+    """A reduction of the sorted values of each group."""
+
+    @property
+    def name(self) -> str:
+        """For the names of tasks, and messages."""
+        raise NotImplementedError
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer; raises a TypeError that names the column and the way out."""
+        column = columns[0]
+        try:
+            return self._dtype(library_of(column), column.dtype)
+        except TypeError as error:
+            raise TypeError(f"{self.name} of {column_title(column)}: {error}") from error
+
+    def _dtype(self, library: Library, dtype: Any) -> Any:
+        raise NotImplementedError
+
+    def numbers(self, column: Any) -> Values:
+        """Return the array whose elements are sorted; what stands for nulls does not matter."""
+        raise NotImplementedError
+
+    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+        """Return the answers of groups, and where they are null."""
+        raise NotImplementedError
+
+    # --- states: the values themselves ------------------------------------------------------------
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        library = library_of(columns[0])
+        if isinstance(groups, AdjacentGroups):
+            return lambda: (groups.first_rows,)
+        return lambda: (library, library.copy(library.array(columns[0])))
+
+    def combine(self, states: Sequence[States]) -> States:
+        library = states[0][0]
+        return library, library.concatenate([array for _, array in states])
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        raise NotImplementedError("values of one group do not make a row of a table")
+
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        return self._answers(columns[0], library_of(columns[0]).array(columns[0]), states[0])
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
+    ) -> Any:
+        column, starts = columns[0], states[0]
+        library, closed = library_of(column), len(runs.starts)
+        end = int(starts[closed]) if closed < len(starts) else len(column)
+        array, starts = library.slice_array(library.array(column), 0, end), starts[:closed]
+        if runs.before or runs.joined:
+            assert carried is not None
+            earlier = carried[1]
+            array = library.concatenate([earlier, array])
+            later = starts[1:] if runs.joined else starts
+            starts = library.prepend_number(INT64.type(0), later + len(earlier))
+        return self._answers(column, array, starts)
+
+    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+        library, dtype = library_of(column), self.dtype([column])
+        layout = library.layout(dtype)
+        assert layout is not None
+        values, missing = self.answer(self._sorted(library, array, starts), dtype)
+        if missing is not None and not bool(missing.any()):
+            missing = None
+        return layout.wrap(values.astype(layout.storage(dtype)), missing, dtype)
+
+    def _sorted(self, library: Library, array: Any, starts: Values) -> SortedValues:
+        xp, column = library.xp, library.as_column(array)
+        missing, values = library.missing(column), self.numbers(column)
+        offsets = xp.append(starts, xp.asarray([len(values)], INT64))
+        counts = offsets[1:] - offsets[:-1]
+        nulls = None
+        if missing is not None:
+            nulls = kernels.byte_mask(missing)
+            before = xp.append(xp.zeros(1, INT64), xp.cumsum(missing, dtype=INT64))[offsets]
+            counts = counts - (before[1:] - before[:-1])
+        if len(starts):
+            (values,), _ = kernels.segmented_sort(values, offsets=offsets, nulls=[nulls])
+        return SortedValues(library, values, starts, counts)
+
+
+@dataclass(frozen=True)
+class CountDistinct(SortedReduction):
+    """How many distinct values a group has; with `dropna` a null is none."""
+
+    dropna: bool = True
+    name = "nunique"
+
+    def _dtype(self, library: Library, dtype: Any) -> Any:
+        return library.group_dtype("nunique", dtype)
+
+    def numbers(self, column: Any) -> Values:
+        return key_arrays([column]).arrays[0]
+
+    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+        xp, starts, counts = found.library.xp, found.starts, found.counts
+        ends = xp.append(starts[1:], xp.asarray([len(found.values)], INT64))[: len(starts)]
+        heads = kernels.head_flags(found.values)
+        heads[starts] = True
+        before = xp.append(xp.zeros(1, INT64), xp.cumsum(heads, dtype=INT64))
+        distinct = before[starts + counts] - before[starts]
+        if not self.dropna:
+            distinct = distinct + (starts + counts < ends)
+        return distinct, None

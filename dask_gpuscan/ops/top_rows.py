@@ -1,0 +1,201 @@
+"""The largest or smallest values of each group.
+
+The rows of a partition that may be among the answer stand for it; so do those among the rows of several partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .. import kernels
+from ..frames.keys import By, any_null
+from ..frames.messages import column_title
+from ..frames.protocol import Library, Values
+from ..frames.registry import Schema, common_schema, library_of, schema_of
+from .groupby_together import sorted_rows
+from .groups import INT64
+
+KEEP = ("first", "last", "all")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of partitions in their order, as arrays."""
+
+    library: Library
+    keys: list[Any]
+    groups: list[Any]
+    """What tells groups apart: the keys, or one array of numbers."""
+    levels: list[Any]
+    """Of the index."""
+    values: Any
+    schema: Schema
+
+    def joined(self, later: Sequence[Rows]) -> Rows:
+        """Return these rows and later ones."""
+        every = [self, *later]
+
+        def join(arrays: list[list[Any]]) -> list[Any]:
+            return [self.library.concatenate(list(same)) for same in zip(*arrays, strict=True)]
+
+        return replace(
+            self,
+            keys=join([rows.keys for rows in every]),
+            groups=join([rows.groups for rows in every]),
+            levels=join([rows.levels for rows in every]),
+            values=self.library.concatenate([rows.values for rows in every]),
+        )
+
+    def take(self, positions: Values) -> Rows:
+        """Return the rows at these positions."""
+
+        def take(arrays: list[Any]) -> list[Any]:
+            return [self.library.take(array, positions) for array in arrays]
+
+        return replace(
+            self,
+            keys=take(self.keys),
+            groups=take(self.groups),
+            levels=take(self.levels),
+            values=self.library.take(self.values, positions),
+        )
+
+
+@dataclass(frozen=True)
+class TopRows:
+    """At most so many rows of each group, with the largest or the smallest values, by group and in their order.
+
+    Parameters
+    ----------
+    by : By
+        Keys, which become levels of the index.
+    name : hashable
+        The column of the values.
+    n : int
+        Not negative.
+    largest : bool
+    keep : {"first", "last", "all"}
+        Which rows with the last value that is taken.
+    dropna : bool
+        Leave out rows with a null key.
+    group : hashable, optional
+        The column that numbers groups; by default equal keys are a group, and groups are in the order of keys.
+    """
+
+    by: By
+    name: Any
+    n: int
+    largest: bool
+    keep: str = "first"
+    dropna: bool = True
+    group: Any = None
+
+    @property
+    def label(self) -> str:
+        return f"groupby-{self._method}"
+
+    @property
+    def _method(self) -> str:
+        return "nlargest" if self.largest else "nsmallest"
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+        column = self.by.column(frame, self.name)
+        library = library_of(column)
+        layout = library.layout(column.dtype)
+        if layout is None or layout.storage(column.dtype).kind not in "biuf":
+            raise TypeError(
+                f"{self._method} of {column_title(column)}: dtype {column.dtype} is neither of numbers nor "
+                f"of times; choose another column, or cast it with astype"
+            )
+
+    def meta(self, frame: Any) -> Any:
+        none = library_of(frame).no_rows(frame)
+        return self.finish([self.table(none)], none)
+
+    def table(self, partition: Any) -> Rows:
+        library = library_of(partition)
+        with library.reading(partition):
+            keys = [library.array(c) for c in self.by.series(partition)]
+            groups = keys
+            if self.group is not None:
+                groups = [library.array(library.column(partition, self.group))]
+            count = len(library.index_names(partition))
+            levels = [library.array(library.index_level(partition, i)) for i in range(count)]
+            values = library.array(self.by.column(partition, self.name))
+            rows = Rows(library, keys, groups, levels, values, schema_of(partition))
+            return self._top(rows)
+
+    def merge(self, tables: Sequence[Rows]) -> Rows:
+        common_schema([t.schema for t in tables])
+        return self._top(tables[0].joined(tables[1:])) if len(tables) > 1 else tables[0]
+
+    def finish(self, tables: Sequence[Rows], frame: Any) -> Any:
+        rows = self.merge(tables)
+        library = rows.library
+        with library.reading(frame):
+            order, places, codes = self._ordered(rows, final=True)
+            order, codes = order[places < self.n], codes[places < self.n]
+            if self.group is None:
+                numbers = self._numbers_of_groups(library, rows.keys, order, codes)
+                order = order[kernels.argsort(numbers)]
+            found = rows.take(order)
+            names = [*self.by.columns, *library.index_names(frame)]
+            index = library.key_index([*found.keys, *found.levels], names)
+            return library.series(found.values, index, self.name)
+
+    def _numbers_of_groups(
+        self, library: Library, keys: list[Any], order: Values, codes: Values
+    ) -> Values:
+        """The number of the group of each row in the order of keys."""
+        starts, lengths = kernels.run_length_encode(codes)
+        groups = [library.take(key, order[starts]) for key in keys]
+        sorted_groups = sorted_rows(library, library.key_index(groups, self.by.columns))
+        numbers = library.xp.empty(len(starts), INT64)
+        numbers[sorted_groups] = library.xp.arange(len(starts))
+        return kernels.run_length_decode(lengths, [numbers])[0]
+
+    def _top(self, rows: Rows) -> Rows:
+        """The rows that may be among the answer, in their order.
+
+        They are one more of each group than asked for, so that the end knows which groups have more.
+        """
+        order, places, _ = self._ordered(rows, final=False)
+        return rows.take(kernels.sort(order[places < self.n + (self.keep != "all")]))
+
+    def _ordered(self, rows: Rows, final: bool) -> tuple[Values, Values, Values]:
+        """Rows by group and value, the place of each in its group, and its group; without those in no group."""
+        library, count = rows.library, len(rows.values)
+        xp, column = library.xp, library.as_column(rows.values)
+        codes = library.group_codes(rows.groups).astype(INT64)
+        missing = library.missing(column)
+        values, nulls = library.sort_key(column)
+        if missing is not None:
+            values = xp.where(missing, values.dtype.type(0), values)
+            nulls = kernels.byte_mask(missing)
+        keys, key_nulls = [codes, values], [None, nulls]
+        numbers = xp.arange(count, dtype=INT64)
+        if self.keep == "last":  # of equal values the last comes first, unless all rows are taken
+            from_first = xp.zeros(count, bool) if missing is None else missing
+            if final:
+                from_first = from_first | (xp.bincount(codes, minlength=1)[codes] <= self.n)
+            keys, key_nulls = [*keys, xp.where(from_first, numbers, -numbers)], [*key_nulls, None]
+        descending = [False, self.largest, False][: len(keys)]
+        order = kernels.argsort(keys, nulls=key_nulls, descending=descending)
+        null_key = any_null([library.as_column(k) for k in rows.keys]) if self.dropna else None
+        if null_key is not None:
+            order = order[~null_key[order]]
+        codes = codes[order]
+        heads = [codes]
+        if self.keep == "all":  # equal values have one place
+            heads = [codes, values[order], *([] if missing is None else [missing[order]])]
+        starts, _ = kernels.run_length_encode(codes)
+        ties, lengths = kernels.run_length_encode(heads)
+        begin = starts[xp.searchsorted(starts, ties, side="right") - 1]
+        if self.keep == "all":
+            places = kernels.run_length_decode(lengths, [ties - begin])[0]
+        else:
+            places = numbers[: len(order)] - kernels.run_length_decode(lengths, [begin])[0]
+        return order, places, codes

@@ -1,0 +1,102 @@
+"""How often each value is there: tables of values and counts that merge, in the order in which values are met first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import kernels
+from ..frames.keys import any_null
+from ..frames.messages import column_title
+from ..frames.protocol import Library, Values
+from ..frames.registry import Schema, common_schema, library_of, schema_of
+from ..kernels import BUILT_IN
+from .groups import INT64
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Distinct values as an array, and how often each was met."""
+
+    library: Library
+    values: Any
+    counts: Values
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """The values of a series and their counts, or with `normalize` their shares, as a series."""
+
+    normalize: bool = False
+    sort: bool = True
+    ascending: bool = False
+    dropna: bool = True
+    label = "value-counts"
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that an empty series shows."""
+        self.finish([self.table(frame.iloc[:0])], frame.iloc[:0])
+
+    def meta(self, frame: Any) -> Any:
+        return self.finish([self.table(frame)], frame)
+
+    def table(self, partition: Any) -> Counts:
+        library = library_of(partition)
+        with library.reading(partition):
+            array = library.array(partition)
+            counts = library.xp.ones(len(partition), INT64)
+            always = library.always_counted(array)
+            if always is not None:
+                array = library.concatenate([always, array])
+                none = library.xp.zeros(len(always), INT64)
+                counts = library.xp.concatenate([none, counts])
+            return self._added(Counts(library, array, counts, schema_of(partition)))
+
+    def merge(self, tables: Sequence[Counts]) -> Counts:
+        library, schema = tables[0].library, common_schema([t.schema for t in tables])
+        if len(tables) == 1:
+            return tables[0]
+        values = library.concatenate([t.values for t in tables])
+        counts = library.xp.concatenate([t.counts for t in tables])
+        return self._added(Counts(library, values, counts, schema))
+
+    def _added(self, found: Counts) -> Counts:
+        """Add the counts of equal values; they stay in the order in which they are met first."""
+        library = found.library
+        codes = library.group_codes([found.values])
+        order = kernels.argsort(codes)
+        starts, sums = kernels.reduce_by_key(
+            BUILT_IN["add"], [codes[order]], found.counts[order], dtype=INT64
+        )
+        first = order[starts]
+        met = kernels.argsort(first)
+        values = library.take(found.values, first[met])
+        return Counts(library, values, sums[met], found.schema)
+
+    def finish(self, tables: Sequence[Counts], frame: Any) -> Any:
+        found = self.merge(tables)
+        library, values, counts = found.library, found.values, found.counts
+        null = any_null([library.as_column(values)]) if self.dropna else None
+        if null is not None:
+            rows = library.xp.flatnonzero(~null)
+            values, counts = library.take(values, rows), counts[rows]
+        if self.sort:
+            order = kernels.argsort(counts, descending=not self.ascending)
+            values, counts = library.take(values, order), counts[order]
+        dtype = self._dtype(library, frame)
+        layout = library.layout(dtype)
+        assert layout is not None
+        numbers = counts
+        if self.normalize:  # of no values, categories have no share
+            numbers = counts / (int(counts.sum()) or float("nan"))
+        array = layout.wrap(numbers.astype(layout.storage(dtype)), None, dtype)
+        index = library.key_index([values], [frame.name])
+        return library.series(array, index, "proportion" if self.normalize else "count")
+
+    def _dtype(self, library: Library, frame: Any) -> Any:
+        try:
+            return library.answer_dtype("value_counts", frame.dtype, normalize=self.normalize)
+        except TypeError as error:
+            raise TypeError(f"value_counts of {column_title(frame)}: {error}") from error

@@ -1,0 +1,76 @@
+"""Equal rows wherever they are: pandas' answers on the whole data, in the rows' own order."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends import same
+from strategies import columns, cuts, frames, partitioned
+
+DTYPES = ("int64", "int8", "float64", "Int64", "str", "category", "datetime64[ns]")
+KEEP = st.sampled_from(["first", "last", False])
+
+
+def check(backend, frame, at, ask, expected):
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, at)):
+        (found,) = dask.compute(ask(each.gpuscan))
+        same(backend.to_pandas(found), expected)
+
+
+@given(df=frames(DTYPES), at=cuts(), keep=KEEP, ignore=st.booleans(), one=st.booleans())
+def test_drop_duplicates(backend, df, at, keep, ignore, one):
+    options = {"subset": "c0" if one else None, "keep": keep, "ignore_index": ignore}
+    df.index = pd.Index(np.arange(len(df)) // 2, name="row")
+    ask = lambda it: it.drop_duplicates(**options)  # noqa: E731
+    expected = df.drop_duplicates(**options)
+    if ignore:  # which pandas does not look at where there are no rows
+        expected = expected.reset_index(drop=True)
+    check(backend, df, at, ask, expected)
+
+
+@given(x=columns(DTYPES), at=cuts(), keep=KEEP, ignore=st.booleans())
+def test_drop_duplicates_of_a_series(backend, x, at, keep, ignore):
+    options = {"keep": keep, "ignore_index": ignore}
+    ask = lambda it: it.drop_duplicates(**options)  # noqa: E731
+    check(backend, x, at, ask, x.drop_duplicates(**options))
+
+
+def test_bad_arguments_of_drop_duplicates():
+    frame = pd.DataFrame({"x": [1, 1]})
+    for each in (frame, partitioned(frame, [])):
+        with pytest.raises(ValueError, match="keep must be one of 'first', 'last', False"):
+            each.gpuscan.drop_duplicates(keep="any")
+        with pytest.raises(ValueError, match="keep must be one of"):
+            each.gpuscan.drop_duplicates(keep=0)
+        with pytest.raises(ValueError, match="subset names 'y'"):
+            each.gpuscan.drop_duplicates("y")
+        with pytest.raises(ValueError, match="ignore_index must be True or False"):
+            each.gpuscan.drop_duplicates(ignore_index=1)
+
+
+@given(
+    x=columns((*DTYPES, "bool", "int64[pyarrow]", "string[pyarrow]", "object", "boolean")),
+    at=cuts(),
+    normalize=st.booleans(),
+    sort=st.booleans(),
+    ascending=st.booleans(),
+    dropna=st.booleans(),
+)
+def test_value_counts(backend, x, at, normalize, sort, ascending, dropna):
+    # pandas has nulls of nullable columns last among values that are there as often, and None where ours are NaN
+    dropna = dropna or str(x.dtype) in ("Int64", "boolean", "object")
+    options = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
+    check(backend, x, at, lambda it: it.value_counts(**options), x.value_counts(**options))
+
+
+def test_bad_arguments_of_value_counts():
+    frame = pd.DataFrame({"x": [1, 1]})
+    for each in (frame, partitioned(frame, [])):
+        with pytest.raises(TypeError, match="value_counts is of a Series"):
+            each.gpuscan.value_counts()
+        with pytest.raises(ValueError, match="sort must be True or False"):
+            each.x.gpuscan.value_counts(sort="yes")

@@ -1,0 +1,127 @@
+"""Medians, quantiles and distinct values of groups: pandas' answers on the whole data, exact on whatever partitions."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from backends import Backend, same
+from strategies import columns, cuts, partitioned
+
+KEYS = ("int64", "float64", "Int64", "str", "category")
+NUMBERS = ("int64", "int8", "float64", "float32", "Int64", "Float64", "int64[pyarrow]", "bool")
+TIMES = ("datetime64[ns]", "datetime64[us, Europe/Berlin]", "timedelta64[ns]")
+OTHERS = ("str", "category", "string[pyarrow]")
+QUANTILES = st.sampled_from([0, 0.25, 0.5, 0.75, 1, 0.3])
+
+
+@st.composite
+def keyed(draw, clustered, dtypes):
+    """A frame with a key ``k`` and a column ``x``; perhaps with equal keys adjacent."""
+    k, x = draw(columns(KEYS)), draw(columns(dtypes))
+    count = min(len(k), len(x))
+    frame = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
+    frame.index = pd.Index(np.arange(count) // 2, name="row")
+    if clustered:
+        groups = frame.groupby("k", sort=False, dropna=False, observed=True).ngroup()
+        frame = frame.iloc[np.argsort(groups.to_numpy(), kind="stable")]
+    return frame
+
+
+def check(backend, data, clustered, dtypes, at, dropna, method, *options):
+    df = data.draw(keyed(clustered, dtypes))
+
+    def ask(it, columns="x"):
+        groups = it.groupby("k", dropna=dropna, sort=not clustered, observed=True)
+        return getattr(groups[columns], method)(*options)
+
+    expected = Backend().answer(df, ask)
+    assume(expected is not None and backend.answer(df, ask) is not None)
+    assume(len(df))  # of no rows pandas answers with other dtypes
+    whole = backend.frame(df)
+    for each in (whole, partitioned(whole, at)):
+        groups = each.gpuscan.groupby("k", clustered=clustered, dropna=dropna)
+        found, frame = dask.compute(
+            getattr(groups["x"], method)(*options), getattr(groups[["x"]], method)(*options)
+        )
+        same(backend.to_pandas(found), expected)
+        same(backend.to_pandas(frame), ask(df, ["x"]))
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(
+    data=st.data(),
+    at=cuts(),
+    q=QUANTILES | st.lists(QUANTILES, min_size=1, max_size=3, unique=True),
+    how=st.sampled_from(["linear", "lower", "higher", "midpoint", "nearest"]),
+    dropna=st.booleans(),
+)
+def test_quantile(backend, clustered, data, at, q, how, dropna):
+    check(backend, data, clustered, (*NUMBERS, *TIMES), at, dropna, "quantile", q, how)
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(data=st.data(), at=cuts(), dropna=st.booleans())
+def test_median(backend, clustered, data, at, dropna):
+    check(backend, data, clustered, (*NUMBERS, *TIMES), at, dropna, "median")
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(data=st.data(), at=cuts(), dropna=st.booleans(), nulls=st.booleans())
+def test_nunique(backend, clustered, data, at, dropna, nulls):
+    check(backend, data, clustered, (*NUMBERS, *TIMES, *OTHERS), at, dropna, "nunique", not nulls)
+
+
+@given(x=columns(("int64", "float64"), max_size=12), at=cuts())
+def test_groups_by_a_level_of_the_index(backend, x, at):
+    x.index = pd.Index(np.arange(len(x)) % 3, name="level")
+    assume(len(x))
+    whole = backend.frame(x)
+    for each in (whole, partitioned(whole, at)):
+        found = each.gpuscan.groupby("level").quantile([0.25, 0.5])
+        (found,) = dask.compute(found)
+        same(backend.to_pandas(found), x.groupby(level="level").quantile([0.25, 0.5]))
+
+
+@given(data=st.data(), at=cuts())
+def test_two_keys(backend, data, at):
+    df = data.draw(keyed(False, ("float64", "int64")))
+    df["j"] = np.arange(len(df)) % 2
+    assume(len(df))
+    expected = df.groupby(["k", "j"], observed=True)["x"].median()
+    whole = backend.frame(df)
+    for each in (whole, partitioned(whole, at)):
+        (found,) = dask.compute(each.gpuscan.groupby(["k", "j"])["x"].median())
+        same(backend.to_pandas(found), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int64[pyarrow]", "Int64", "float64"])
+def test_equal_keys_meet_whatever_is_in_their_partitions(dtype):
+    frame = pd.DataFrame({"k": pd.array([1, None, 0, 1, 1, 0], dtype=dtype), "x": range(6)})
+    if dtype == "float64":
+        frame.loc[5, "k"] = -0.0
+    found = partitioned(frame, [0.4]).gpuscan.groupby("k", dropna=False)["x"].median()
+    same(found.compute(), frame.groupby("k", dropna=False)["x"].median())
+
+
+def test_bad_arguments():
+    frame = pd.DataFrame({"k": [1], "x": [2.0], "w": ["a"]})
+    for each in (frame, partitioned(frame, [0.5])):
+        groups = each.gpuscan.groupby("k")
+        for q in (-0.1, 1.5, float("nan"), [0.5, 2]):
+            with pytest.raises(ValueError, match="q must be between 0 and 1"):
+                groups["x"].quantile(q)
+        with pytest.raises(ValueError, match="q must hold at least one quantile"):
+            groups["x"].quantile([])
+        for q in ("half", None, ["a"], True):
+            with pytest.raises(TypeError, match="q must be a number between 0 and 1"):
+                groups["x"].quantile(q)
+        with pytest.raises(ValueError, match="interpolation must be one of 'linear', 'lower'"):
+            groups["x"].quantile(0.5, "cubic")
+        with pytest.raises(TypeError, match="quantile of column 'w'"):
+            groups.quantile()
+        assert list(groups.median(numeric_only=True).columns) == ["x"]
+        with pytest.raises(ValueError, match="dropna must be True or False"):
+            groups.nunique(dropna="no")

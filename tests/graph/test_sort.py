@@ -1,0 +1,56 @@
+"""Sorting on a local cluster: Dask's P2P shuffle moves the rows, and the answer is that of threads."""
+
+from collections import Counter
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask.task_spec import Task
+from dask.utils import key_split
+
+from backends import same
+
+
+def part(i):
+    rng = np.random.default_rng(i)
+    words = rng.integers(0, 30, 500).astype(str)
+    odd = {"o": rng.integers(0, 9, 500).astype(object), "p": pd.period_range("2026", periods=500)}
+    return pd.DataFrame({"k": rng.integers(0, 7, 500), "w": words, "x": rng.random(500), **odd})
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [None, "tasks"])
+def test_rows_are_moved_between_workers(client, way):
+    ddf = dd.from_map(part, range(12), meta=part(0).iloc[:0])
+    whole = pd.concat([part(i) for i in range(12)])
+    with dask.config.set({"dataframe.shuffle.method": way}):
+        lazy = ddf.gpuscan.sort_values(["w", "k"], ascending=[True, False])
+        names = {key_split(key) for key in lazy.optimize().__dask_graph__()}
+        assert any(name.startswith("shuffle-transfer") for name in names) == (way is None)
+        expected = whole.sort_values(["w", "k"], ascending=[True, False], kind="stable")
+        parts = client.gather(client.compute(lazy.to_delayed()))
+        same(pd.concat(parts), expected)
+        assert all(abs(len(p) - 500) <= 50 for p in parts)
+        series = ddf.x.gpuscan.sort_values()
+        same(client.compute(series).result(), whole.x.sort_values(kind="stable"))
+
+
+@pytest.mark.parametrize("count", [2, 7, 26])
+def test_moves_by_tasks_take_two_steps(count):
+    ddf = dd.from_map(part, range(count), meta=part(0).iloc[:0])
+    with dask.config.set({"dataframe.shuffle.method": "tasks"}):
+        lazy = ddf.gpuscan.sort_values("x")
+        tasks = len(lazy.optimize().__dask_graph__())
+        same(lazy.compute(), pd.concat([part(i) for i in range(count)]).sort_values("x"))
+    assert tasks <= 2 * count * (count**0.5 + 1) + 6 * count
+
+
+def test_a_process_takes_three_tasks_a_partition():
+    ddf = dd.from_map(part, range(20), meta=part(0).iloc[:0])
+    graph = ddf.gpuscan.sort_values("x").optimize().__dask_graph__()
+    names = Counter(key_split(key) for key, task in graph.items() if type(task) is Task)
+    own = {name: names[name] for name in ("sample-cut", "splitters-cut", "cut", "join")}
+    assert own == {"sample-cut": 20, "splitters-cut": 1, "cut": 20, "join": 20}
