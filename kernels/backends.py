@@ -113,6 +113,9 @@ class Backend(Protocol):
     def most_codes(self) -> int | None:
         """Return how many groups `by_code` takes at most; None if any number."""
 
+    def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
+        """Return codes of which each has a row; see `kernels.number_codes`."""
+
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}
 """The backend of each set of types of arrays that has been met together.

@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_inputs, brief, check_one_length, is_array
+from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
+from .codes import check_codes, check_few
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .selection import runs
 from .signature import State
-
-CODES = (np.int32, np.int64)
-"""The dtypes of codes of groups."""
 
 
 def reduce_by_key(
@@ -212,17 +210,6 @@ def scan_by_code(
     return _by_code(op, codes, values, groups, options, carry_in, carry_codes, write=True)
 
 
-def most_codes(codes: Array) -> int | None:
-    """Return how many groups `scan_by_code` takes at most for arrays like these codes; None if any number.
-
-    Examples
-    --------
-    >>> most_codes(np.array([0, 1])) is None
-    True
-    """
-    return backend_of([codes]).most_codes()
-
-
 def reduce_by_code(
     op: Operator,
     codes: Array,
@@ -255,12 +242,9 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    if not (isinstance(codes, np.ndarray) or is_array(codes)) or codes.dtype not in CODES:
-        raise TypeError(f"codes must be an array of int32 or int64, found {brief(codes)}")
+    check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
-    most = backend.most_codes()
-    if most is not None and groups > most:
-        raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
+    check_few(groups, backend)
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

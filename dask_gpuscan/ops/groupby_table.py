@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .. import kernels
 from ..frames.keys import Codes, Keys, any_null
 from ..frames.protocol import Library
@@ -73,16 +71,10 @@ class Coded:
         most = self.library.most_codes(self.codes)
         return most is None or self.most <= most
 
-    def dense(self) -> Codes:
-        """Return codes of which each has a row."""
-        xp, codes, most = self.library.xp, self.codes, self.most
-        some = xp.zeros(most, np.bool_)
-        some[codes] = True
-        numbers = xp.cumsum(some)
-        groups = int(numbers[-1]) if most else 0
-        if groups == most:
-            return Codes(codes, groups)
-        return Codes((numbers - 1).astype(codes.dtype)[codes], groups)
+    def groups(self) -> CodedGroups:
+        """Return the groups, of which each has a row."""
+        codes, first_rows = kernels.number_codes(self.codes, self.most)
+        return CodedGroups(Codes(codes, len(first_rows)), first_rows=first_rows)
 
     def sorted(self) -> tuple[Any, Keys]:
         """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
@@ -93,7 +85,7 @@ class Coded:
 def _reducible(coded: Coded, adjacent: bool) -> tuple[CodedGroups | AdjacentGroups, Any]:
     """Return rows as groups that can be reduced, and the order that they are to be brought into, if any."""
     if coded.are_few and not adjacent:
-        return CodedGroups(coded.library.xp, coded.dense()), None
+        return coded.groups(), None
     order, keys = coded.sorted()
     return AdjacentGroups(keys), order
 
@@ -201,7 +193,7 @@ class KeyedScan:
             if coded.are_few and not self._adjacent:
                 codes = coded.codes
                 rest = Codes(codes[before:], coded.most)
-                groups = CodedGroups(library.xp, rest, codes[:before])
+                groups = CodedGroups(rest, codes[:before])
             else:
                 order, keys = coded.sorted()
                 groups = SortedGroups(library.xp, keys, order, before)

@@ -171,14 +171,21 @@ class AdjacentGroups(ReducibleGroups):
 
 
 class CodedGroups(ReducibleGroups):
-    """Each row has the code of its group; the codes `before` are those of the groups that had rows before."""
+    """Each row has the code of its group.
+
+    Parameters
+    ----------
+    codes : Codes
+    before : array, optional
+        The codes of the groups that had rows before.
+    first_rows : array, optional
+        The row in which each code is met first.
+    """
 
     marks_nulls = True
 
-    def __init__(self, xp: Any, codes: Codes, before: Any = None) -> None:
-        self.xp = xp
-        self.codes = codes
-        self.before = before
+    def __init__(self, codes: Codes, before: Any = None, first_rows: Any = None) -> None:
+        self.codes, self.before, self.first_rows = codes, before, first_rows
 
     def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
         codes = self.codes
@@ -195,13 +202,6 @@ class CodedGroups(ReducibleGroups):
             op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype
         )
         return lambda: fields_of(states)
-
-    @property
-    def first_rows(self) -> Any:
-        """The row in which each code is met first."""
-        codes, groups = self.codes.array, self.codes.groups
-        rows = self.xp.arange(len(codes))
-        return kernels.reduce_by_code(BUILT_IN["minimum"], codes, rows, groups)
 
 
 class SortedGroups(Groups):

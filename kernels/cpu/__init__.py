@@ -1,6 +1,7 @@
 """The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
 
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
+from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
 from .scan import fold, scan
 from .sort import put, sort, take
@@ -11,6 +12,7 @@ __all__ = [
     "fold",
     "head_flags",
     "most_codes",
+    "number_codes",
     "put",
     "reduce_by_key",
     "repeat",
