@@ -90,6 +90,12 @@ class Backend(Protocol):
         None. With `positions`, those of the rows come last.
         """
 
+    def take(self, array: Any, positions: Any) -> Any:
+        """Return rows by position; see `kernels.take`."""
+
+    def put(self, rows: Any, positions: Any) -> Any:
+        """Return rows at other positions; see `kernels.put`."""
+
     def by_code(
         self,
         op: Operator,
@@ -104,9 +110,11 @@ class Backend(Protocol):
     ) -> tuple[Answer, Answer]:
         """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
 
-    @property
-    def number_codes(self) -> Callable[[Any, int], tuple[Any, Any]] | None:
-        """None where the backend has no such function; see `kernels.number_codes`."""
+    def most_codes(self) -> int | None:
+        """Return how many groups `by_code` takes at most; None if any number."""
+
+    def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
+        """Return codes of which each has a row, and the first row of each; see `kernels.number_codes`."""
 
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}

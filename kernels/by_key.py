@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
-from .codes import check_codes
+from .codes import CODES, check_codes
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
@@ -170,8 +170,9 @@ def scan_by_code(
     op, values, nulls, dtype
         As for `reduce_by_key`.
     codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1. NumPy arrays only.
+        The group of each row, from 0 to `groups` - 1.
     groups : int
+        CuPy arrays may be in `most_codes` groups.
     exclusive, mark_nulls : bool, default False
         As for `scan`.
     carry_in : array of states, optional
@@ -193,7 +194,9 @@ def scan_by_code(
 
     Notes
     -----
-    One pass in the rows' order by one thread, with one table of states: fast where the table stays in cache.
+    On CPUs one pass in the rows' order by one thread, with one table of states: fast where the table stays in cache. On
+    GPUs each warp has a table of states in shared memory for the rows of a chunk, after Merrill and Grimshaw,
+    *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03), multi-scan.
 
     Examples
     --------
@@ -205,6 +208,17 @@ def scan_by_code(
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, False, dtype, mark_nulls)
     return _by_code(op, codes, values, groups, options, carry_in, carry_codes, write=True)
+
+
+def most_codes(codes: Array) -> int | None:
+    """Return how many groups `scan_by_code` takes at most for arrays like these codes; None if any number.
+
+    Examples
+    --------
+    >>> most_codes(np.array([0, 1])) is None
+    True
+    """
+    return backend_of([codes]).most_codes()
 
 
 def reduce_by_code(
@@ -239,8 +253,12 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    check_codes(codes)
+    if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
+        check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
+    most = backend.most_codes()
+    if most is not None and groups > most:
+        raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

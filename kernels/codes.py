@@ -23,7 +23,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     Parameters
     ----------
     codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1. NumPy arrays only.
+        The group of each row, from 0 to `groups` - 1, as for `scan_by_code`.
     groups : int
 
     Returns
@@ -37,7 +37,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     TypeError
         For other arrays.
     ValueError
-        For codes of no group.
+        For codes of no group, in NumPy arrays.
 
     See Also
     --------
@@ -49,9 +49,6 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     (array([2, 0, 2, 1]), array([1, 3, 0]))
     """
     check_codes(codes)
-    backend = backend_of([codes])
-    if backend.number_codes is None:
-        raise TypeError(f"number_codes does not take {type(codes).__module__} arrays")
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
-    return backend.number_codes(codes, groups)
+    return backend_of([codes]).number_codes(codes, groups)

@@ -169,7 +169,7 @@ class TopRows:
         """Rows by group and value, the place of each in its group, and its group; without those in no group."""
         library, count = rows.library, len(rows.values)
         xp, column = library.xp, library.as_column(rows.values)
-        codes = library.group_codes(rows.groups).astype(INT64)
+        codes, _ = library.dense_codes(rows.groups)
         missing = library.missing(column)
         values, nulls = library.sort_key(column)
         if missing is not None:

@@ -1,4 +1,4 @@
-"""Codes of keys by their range, without hashing: of columns that pandas keeps as integers, bool, dates, categories."""
+"""Codes of keys by their range, of columns that pandas keeps as integers, bool, dates, categories; hashes of any."""
 
 from __future__ import annotations
 
@@ -66,3 +66,24 @@ def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:
         return codes, span
     codes[null] = span
     return codes, span + 1
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def row_hashes(columns: Sequence[pd.Series]) -> Values:
+    """Return a number for each row, equal in every process where the rows of all columns are."""
+    return reduce(lambda hashes, column: hashes * _ODD + column, map(_hashes, columns))
+
+
+def _hashes(column: pd.Series) -> Values:
+    """Hash values by what they are, and not by whether there are nulls among them, as pandas does."""
+    layout = layout_of(column.dtype)
+    if layout is None:
+        return pd.util.hash_pandas_object(column, index=False).to_numpy()
+    view = layout.raw(column.array)
+    values = view.values
+    if values.dtype.kind == "f":  # equal ones have several bits
+        values = np.where(np.isnan(values), np.nan, values + 0.0)
+    hashes = pd.util.hash_array(values)
+    return np.where(view.missing(), np.uint64(0), hashes)
