@@ -56,7 +56,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     TypeError
         For other arrays.
     ValueError
-        For codes of no group.
+        For codes of no group, in NumPy arrays.
 
     See Also
     --------
@@ -72,4 +72,4 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     check_few(groups, backend)
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
-    return backend.number_codes(codes, groups)
+    return backend_of([codes]).number_codes(codes, groups)
