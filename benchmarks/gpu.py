@@ -91,9 +91,9 @@ def commit():
 class Records:
     """The table that is written: one record a measurement and peer."""
 
-    def __init__(self, peers, log2_n):
+    def __init__(self, peers, log2_n, copied="float64"):
         self.peers = {(p["name"], p["dtype"], p["n"]): p for p in peers}
-        largest = ("float64", 1 << (log2_n - 1))
+        largest = (copied, (4 << log2_n) // np.dtype(copied).itemsize)
         copy, read = self.peers["memcpy", *largest], self.peers["read", *largest]
         self.copy_rate, self.read_rate = copy["bytes"] / copy["ms"], read["bytes"] / read["ms"]
         name = cp.cuda.runtime.getDeviceProperties(0)["name"].decode()
@@ -113,6 +113,16 @@ class Records:
                "limit_ms": None, **self.common}  # fmt: skip
         self.rows.append(row)
         print(f"host_{name:19} {dtype:16} {n:>10} {us:9.1f} us  cupy    {peer_us:9.1f} us")
+
+    def versus(self, name, dtype, n, ms, peer, peer_ms):
+        """Record a time against that of a peer in Python."""
+        row = {"name": name, "dtype": dtype, "n": n, "ours_ms": round(ms, 5), "peer": peer,
+               "peer_ms": round(peer_ms, 5), "ratio": round(peer_ms / ms, 3), "limit_ms": None,
+               **self.common}  # fmt: skip
+        self.rows.append(row)
+        print(
+            f"{name:24} {dtype:16} {n:>10} {ms:9.4f} ms  {peer:7} {peer_ms:9.4f} ms  x{peer_ms / ms:5.2f}"
+        )
 
     def add(self, name, dtype, n, ms, bytes_, peer=None, writes=True):
         rate = self.copy_rate if writes else self.read_rate

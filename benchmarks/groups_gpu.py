@@ -102,9 +102,44 @@ def frames(bench: GpuBench) -> None:
 
     if bench.wanted("frame_filter"):
         filters(versus, n)
+    if bench.wanted("groupby_unsorted"):
+        unsorted(bench)
     names = ("groupby_sum", "groupby_cumsum", "rle", "unique_consecutive", "sessionize")
     if any(bench.wanted(f"frame_{name}") for name in names):
         groups(versus, n)
+
+
+def unsorted(bench: GpuBench) -> None:
+    """Groups whose rows lie anywhere, of few and of many keys."""
+    n = bench.scale(1 << 26, 1 << 20)
+    rng = cp.random.default_rng(20261122)
+    for keys, least in [(1_000, 12), (1_000_000, 6), (30_000_000, 60)]:
+        key = rng.integers(0, keys, n, dtype=cp.int32)
+        df = cudf.DataFrame({"key": key, "value": rng.standard_normal(n)})
+        for method, target in (("cumsum", f"ratio >= {least}"), ("sum", "ratio >= 1")):
+            bench.compare(
+                f"groupby_unsorted_{method}_{keys}",
+                lambda method=method, df=df: getattr(df.gpuscan.groupby("key"), method)(),
+                {
+                    "cudf": lambda method=method, df=df: getattr(
+                        df.groupby("key", sort=True), method
+                    )()
+                },
+                dtype="int32,float64",
+                n=n,
+                check=near,
+                rounds=bench.scale(9, 3),
+                calls=2,
+                moved=n * (20 if method == "cumsum" else 12),
+                targets={"cudf": target},
+            )
+
+
+def near(ours: Any, theirs: Any) -> None:
+    """The same but for the order in which numbers are added."""
+    for name in theirs.columns:
+        assert bool(cp.allclose(ours[name].values, theirs[name].values, rtol=1e-6, atol=1e-6)), name
+    assert ours.index.equals(theirs.index)
 
 
 def filters(versus: Callable[..., None], n: int) -> None:

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 class GroupBy(Protocol):
     """Rows with equal keys."""
 
-    scans_by_code: bool
-    """Whether kernels scan within groups of its arrays without sorting rows: those of NumPy."""
-
     def codes(self, column: Column) -> tuple[Values, Nulls]:
         """Return an array of integers, equal where values of a column are, and where nulls are if not one value.
 
@@ -30,6 +27,9 @@ class GroupBy(Protocol):
 
     def hash_rows(self, columns: list[Column]) -> Values:
         """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
+
+    def most_codes(self, codes: Values) -> int | None:
+        """Return how many groups kernels scan by such codes without moving rows; None if any number."""
 
     def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
         """Return the library's own reduction of the rows with equal codes, in the codes' order."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
@@ -55,10 +56,15 @@ class Sorted(Expr):  # type: ignore[misc]
         return plain_column_projection(self, parent, dependents, additional_columns=named)
 
     def _lower(self) -> Any:
-        operands = self.operand("frame"), self.operand("keys"), self.operand("order")
-        if self.frame.npartitions == 1:
-            return SortedPartitions(self.frame, self.operand("order"))
-        return brought_together(Pieces, PackedPieces, operands, self.operand("order"))
+        frame, order = self.frame, self.operand("order")
+        if frame.npartitions == 1:
+            return SortedPartitions(frame, order)
+        keys = self.operand("keys")
+        keys = keys.reading if isinstance(keys, Apart) else keys
+        if keys.npartitions != frame.npartitions:  # some of few columns are read as one
+            keys = _keys_of(frame, order)
+        found = Split(Sampled(keys, order, frame.npartitions), order)
+        return brought_together(Pieces, PackedPieces, [frame, found, order], order)
 
 
 def brought_together(
@@ -74,6 +80,31 @@ def brought_together(
         return TOGETHER[way](pieces(*operands), order)
     shuffled = Shuffle(packed(*operands), TARGET, frame.npartitions, method=way)
     return Unpacked(shuffled, order, frame._meta)
+
+
+def _keys_of(frame: Any, order: Order) -> Any:
+    return frame if frame.ndim == 1 else frame[list(order.keys.names)]
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Keys that are read by themselves, so that no other column waits for the splitters.
+
+    Dask does not see them as an operand until they are lowered: it would read several partitions of few columns as one.
+    """
+
+    reading: Any
+    """The expression; Dask would take anything that is named `expr` out of its holder."""
+
+    def __dask_tokenize__(self) -> Any:
+        return type(self).__name__, self.reading._name
+
+
+def _apart(keys: Any) -> Any:
+    """Return keys that are to be read by themselves if they are only read; what takes more is done once for all."""
+    alone = keys.simplify()
+    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
+    return Apart(alone) if is_read else keys
 
 
 def _way(meta: Any) -> str:
@@ -109,11 +140,46 @@ class SortedPartitions(Blockwise):  # type: ignore[misc]
         return self.frame._meta
 
 
-class Pieces(Expr):  # type: ignore[misc]
-    """Partitions cut at common splitters: each is a list of pieces, one for each new partition."""
+class Sampled(Blockwise):  # type: ignore[misc]
+    """Samples of partitions; Dask makes what reads the keys a part of their tasks."""
 
-    _parameters = ("frame", "keys", "order")
-    _cut: Callable[..., Any] = staticmethod(split)
+    _parameters = ("keys", "order", "count")
+    operation = staticmethod(sample)
+    _meta = None
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"sample-{self.deterministic_token}"
+
+
+class Split(Expr):  # type: ignore[misc]
+    """The splitters, of all samples: one partition."""
+
+    _parameters = ("samples", "order")
+    _meta = None
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"splitters-{self.deterministic_token}"
+
+    def _divisions(self) -> tuple[None, None]:
+        return (None, None)
+
+    def _layer(self) -> dict[Any, Task]:
+        samples = self.operand("samples")
+        refs = [TaskRef((samples._name, i)) for i in range(samples.npartitions)]
+        key = (self._name, 0)
+        return {key: Task(key, splitters, List(*refs), self.operand("order"))}
+
+
+class Pieces(Blockwise):  # type: ignore[misc]
+    """Partitions cut at common splitters: each is a list of pieces, one for each new partition.
+
+    What reads a partition becomes a part of the task, so that nothing is read before there are splitters.
+    """
+
+    _parameters = ("frame", "splitters", "order")
+    operation = staticmethod(split)
 
     @functools.cached_property
     def _name(self) -> str:
@@ -126,20 +192,13 @@ class Pieces(Expr):  # type: ignore[misc]
     def _divisions(self) -> Any:
         return (None,) * (self.frame.npartitions + 1)
 
-    def _layer(self) -> dict[Any, Task]:
-        count, order = self.frame.npartitions, self.operand("order")
-        graph: dict[Any, Task] = {}
-        samples = []
-        for i in range(count):
-            key = (f"sample-{self._name}", i)
-            graph[key] = Task(key, sample, TaskRef((self.operand("keys")._name, i)), order, count)
-            samples.append(TaskRef(key))
-        cut = f"splitters-{self._name}"
-        graph[cut] = Task(cut, splitters, List(*samples), order)
-        for i in range(count):
-            out, frame = (self._name, i), TaskRef((self.frame._name, i))
-            graph[out] = Task(out, self._cut, frame, order, TaskRef(cut), i)
-        return graph
+    def _broadcast_dep(self, dep: Any) -> bool:
+        return isinstance(dep, Split)
+
+    def _task(self, name: Any, index: int) -> Task:
+        found = TaskRef((self.operand("splitters")._name, 0))
+        frame = TaskRef((self.frame._name, index))
+        return Task(name, self.operation, frame, self.operand("order"), found, index)
 
 
 def joined(pieces: Sequence[Any], order: Order | None) -> Any:
@@ -251,22 +310,25 @@ TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTo
 # --- pieces that Dask shuffles, to disk or between workers --------------------------------------------
 
 
+def _split_packed(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
+    return packed_rows(split(frame, order, found, partition), partition)
+
+
 class PackedPieces(Pieces):
     """Pieces as rows of a frame: where each goes, where it came from, and itself as bytes."""
+
+    operation = staticmethod(_split_packed)
 
     @functools.cached_property
     def _meta(self) -> pd.DataFrame:
         return packed_rows([], 0)
 
-    @staticmethod
-    def _cut(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
-        return packed_rows(split(frame, order, found, partition), partition)
-
 
 def packed_rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
     """Return pieces as rows: of the new partitions from the first on, cut from the one with number `origin`."""
     filled = {j: pickle.dumps(p, pickle.HIGHEST_PROTOCOL) for j, p in enumerate(pieces) if len(p)}
-    packed = pd.array(list(filled.values()), dtype=pd.ArrowDtype(pa.large_binary()))
+    # pandas itself would make all bytes as long as the longest
+    packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))
     targets = np.array(list(filled), np.int64)
     return pd.DataFrame({TARGET: targets, ORIGIN: np.full_like(targets, origin), PIECE: packed})
 
@@ -297,15 +359,4 @@ def sorted_by(obj: Any, order: Order) -> Any:
     """
     if obj.known_divisions and order.starts_with_index():
         return new_collection(SortedPartitions(obj.expr, order))
-    keys = obj if obj.ndim == 1 else obj[list(order.keys.names)]
-    return new_collection(Sorted(obj.expr, _read_apart(keys.expr), order))
-
-
-def _read_apart(keys: Any) -> Any:
-    """Return keys that are read by themselves if they are only read, so that no other column waits for the splitters.
-
-    What takes more work than reading is done once, for the keys and all other columns.
-    """
-    alone = keys.simplify()
-    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
-    return alone if is_read else keys
+    return new_collection(Sorted(obj.expr, _apart(_keys_of(obj.expr, order)), order))

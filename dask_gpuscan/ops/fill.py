@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.protocol import Library
+from ..frames.protocol import Layout, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, NAT, InBand, Operator
+from ..kernels.nulls import missing_in_band
 from .groups import INT64, Groups, ReducibleGroups, States
 from .row_number import places
 
@@ -40,6 +41,31 @@ def _later_seen(a: Any, b: Any) -> Any:
 
 _SINCE = Operator(_later_seen, (False, 0), name="since")
 """State: (whether there was a value, rows since it; all rows if there was none)."""
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Numbers among which NaN and NaT are the nulls, and the operator whose state is the last of them."""
+
+    layout: Layout
+    dtype: Any
+    view: View
+    op: Operator
+
+    def states(self, groups: ReducibleGroups) -> States:
+        """Return the last number of each group, whether there is one, and in place of rows since then zeros."""
+        values = self.view.values
+        (last,) = groups.reduce(self.op, values, nulls=self.view.nulls, dtype=values.dtype)()
+        seen = ~missing_in_band(last)
+        return self.layout.wrap(last, None, self.dtype), seen, np.zeros_like(seen, INT64)
+
+    def filled(self, groups: Groups, carry_in: Any) -> Any:
+        """Return the array with its nulls filled within groups."""
+        values = self.view.values
+        found = groups.scan(
+            self.op, values, nulls=self.view.nulls, carry_in=carry_in, dtype=values.dtype
+        )
+        return self.layout.wrap(found, None, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -74,6 +100,9 @@ class Fill:
                 return library.host_row(column, at), True, at if self.reverse else count - 1 - at
 
             return carried
+        number = self._as_numbers(library, library.array(column), column.dtype)
+        if number is not None:
+            return lambda: number.states(groups)
         valid = library.valid(column)
         rows = library.xp.where(valid, library.xp.arange(count, dtype=INT64), -1)
         (at,) = groups.reduce(_LARGEST, rows)()
@@ -90,9 +119,23 @@ class Fill:
 
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         values, seen, since = states
+        number = self._as_numbers(library, values, values.dtype)
+        if number is not None:
+            return number.states(groups)
         rows = library.xp.where(seen, library.xp.arange(len(seen), dtype=INT64), -1)
         (at,) = groups.reduce(_LARGEST, rows)()
         return (library.take(values, at, nulls=True), *groups.reduce(_SINCE, (seen, since))())
+
+    def _as_numbers(self, library: Library, array: Any, dtype: Any) -> _Numbers | None:
+        """Return an array as numbers that are filled by their own values; None for others, and with a limit."""
+        layout = None if self.limit is not None else library.layout(dtype)
+        if layout is None or not layout.nan_is_null:
+            return None
+        view = layout.view(array)
+        op = _LAST_IN_BAND.get(view.values.dtype.kind)
+        if op is None or not isinstance(view.nulls, InBand):
+            return None
+        return _Numbers(layout, dtype, view, op)
 
     # --- the fill itself --------------------------------------------------------------------------
 
@@ -164,19 +207,14 @@ class Fill:
         xp, array = library.xp, library.array(column)
         values, seen, since = (None, None, None) if prior is None else prior
         known = kernels.is_array(seen)
-        layout = library.layout(column.dtype)
-        if layout is not None and layout.nan_is_null and self.limit is None:
-            view = layout.view(array)
-            op = _LAST_IN_BAND.get(view.values.dtype.kind)
-            if op is not None and isinstance(view.nulls, InBand):
-                carry = None
-                if known:
-                    carry = layout.view(values).values
-                elif seen:
-                    carry = library.number(values, column.dtype)
-                dtype = view.values.dtype
-                filled = groups.scan(op, view.values, nulls=view.nulls, carry_in=carry, dtype=dtype)
-                return layout.wrap(filled, None, column.dtype)
+        number = self._as_numbers(library, array, column.dtype)
+        if number is not None:
+            carry = None
+            if known:
+                carry = number.layout.view(values).values
+            elif seen:
+                carry = library.number(values, column.dtype)
+            return number.filled(groups, carry)
         valid = library.valid(column)
         if bool(valid.all()):
             return library.copy(array)

@@ -86,9 +86,8 @@ class Rank:
         self, library: Library, column: Any, groups: Values | None, missing: Values | None
     ) -> Values:
         xp, count = library.xp, len(column)
-        ranks = xp.empty(count, FLOAT64)
         if not count:
-            return ranks
+            return xp.empty(count, FLOAT64)
         values, nulls = self._key(library, column, missing)
         outer = [] if groups is None else [groups]
         keys, (order,) = kernels.sort_pairs(
@@ -103,8 +102,8 @@ class Rank:
             keys[-1] = library.group_codes([library.array(column)])[order]
         null = None if missing is None else missing[order]
         found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
-        ranks[order] = found.ranks(self.method, self.pct)
-        return ranks
+        ranks = found.ranks(self.method, self.pct)
+        return kernels.put(ranks.astype(FLOAT64, copy=False), order)
 
     def runs_of_sorted(self, library: Library, column: Any, groups: Values | None) -> SortedRuns:
         """Return the runs of rows that are sorted already, by group and value; at least one row."""

@@ -277,7 +277,8 @@ def _bounds(
         before = xp.where(inner > 0, rows[xp.maximum(inner - 1, 0)] + 1, 0)
     lower, upper = np.asarray(before.tolist(), np.int64).reshape(2, many)
     outer = np.where(found.partitions > partition, upper, lower)
-    return np.where(found.partitions == partition, found.places, outer).tolist()  # type: ignore[no-any-return]
+    own = np.clip(found.places, lower, upper)  # where it is, unless other rows were read this time
+    return np.where(found.partitions == partition, own, outer).tolist()  # type: ignore[no-any-return]
 
 
 def _ranks(columns: list[Column], rows: Values, order: Order, found: Splitters) -> Values:

@@ -62,7 +62,7 @@ def months(answers: dd.DataFrame) -> dd.DataFrame:
 
 def planes(flights: dd.DataFrame) -> dd.DataFrame:
     """The flights that left, aircraft by aircraft, in the order in which each flew them."""
-    flown = flights.gpuscan.filter(flights.left.notnull()).sort_values(["tailnum", "left"])
+    flown = flights.gpuscan.filter(flights.left.notnull()).gpuscan.sort_values(["tailnum", "left"])
     # A flight that landed elsewhere has no arrival delay, and was not on time either.
     return flown.assign(late=~(flown.arr_delay < LATE)).gpuscan.reset_index(drop=True)
 

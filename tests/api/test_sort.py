@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+from collections import Counter
 
 import dask
 import dask.dataframe as dd
@@ -9,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from dask.task_spec import Task
+from dask.utils import key_split
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -252,6 +255,22 @@ def test_nothing_is_computed_early_and_columns_are_read_as_needed():
     assert read == []
 
 
+def test_files_are_read_in_the_partitions_of_the_frame(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {name: rng.random(400) for name in "abcdefgh"}
+    whole = pd.DataFrame({"k": rng.integers(0, 3, 400), **columns})
+    dd.from_pandas(whole, npartitions=8).to_parquet(tmp_path)
+    ddf = dd.read_parquet(tmp_path)
+    for frame, names in ((ddf, list(whole)), (ddf[["k", "a"]], ["k", "a"])):
+        lazy = frame.gpuscan.sort_values("k")
+        same(lazy.compute(), whole[names].sort_values("k", kind="stable"))
+        same(lazy[["a"]].compute(), whole[["a", "k"]].sort_values("k", kind="stable")[["a"]])
+    kept = ddf.gpuscan.filter(ddf.b > 0.5).gpuscan.sort_values(["k", "a"])
+    same(kept.compute(), whole[whole.b > 0.5].sort_values(["k", "a"], kind="stable"))
+    added = ddf.assign(s=ddf.a + ddf.b).gpuscan.sort_values("s")
+    same(added.compute(), whole.assign(s=whole.a + whole.b).sort_values("s", kind="stable"))
+
+
 def test_known_divisions_are_kept():
     df = pd.DataFrame({"x": range(8)}, index=[0, 1, 1, 3, 4, 4, 6, 7]).sample(
         frac=1, random_state=1
@@ -281,6 +300,19 @@ def test_the_same_input_gives_the_same_partitions():
             for left, right in zip(parts, dask.compute(*again.to_delayed()), strict=True):
                 same(left, right)
     same(first.persist().compute(), df.sort_values("k", kind="stable"))
+
+
+def part_of(i, columns=("k", "x")):
+    rng = np.random.default_rng(i)
+    return pd.DataFrame({name: rng.random(10) for name in columns})
+
+
+def test_a_process_takes_three_tasks_a_partition():
+    ddf = dd.from_map(part_of, range(20), meta=part_of(0).iloc[:0])
+    graph = ddf.gpuscan.sort_values("x").optimize().__dask_graph__()
+    names = Counter(key_split(key) for key, task in graph.items() if type(task) is Task)
+    assert {name: names[name] for name in ("splitters", "join")} == {"splitters": 1, "join": 20}
+    assert names.total() == 20 + 1 + 2 * 20  # others read keys and sample, or read and cut
 
 
 # --- bad input ---------------------------------------------------------------------------------------

@@ -1,13 +1,10 @@
 """Sorting on a local cluster: Dask's P2P shuffle moves the rows, and the answer is that of threads."""
 
-from collections import Counter
-
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask.task_spec import Task
 from dask.utils import key_split
 
 from backends import same
@@ -46,11 +43,3 @@ def test_moves_by_tasks_take_two_steps(count):
         tasks = len(lazy.optimize().__dask_graph__())
         same(lazy.compute(), pd.concat([part(i) for i in range(count)]).sort_values("x"))
     assert tasks <= 2 * count * (count**0.5 + 1) + 6 * count
-
-
-def test_a_process_takes_three_tasks_a_partition():
-    ddf = dd.from_map(part, range(20), meta=part(0).iloc[:0])
-    graph = ddf.gpuscan.sort_values("x").optimize().__dask_graph__()
-    names = Counter(key_split(key) for key, task in graph.items() if type(task) is Task)
-    own = {name: names[name] for name in ("sample-cut", "splitters-cut", "cut", "join")}
-    assert own == {"sample-cut": 20, "splitters-cut": 1, "cut": 20, "join": 20}
