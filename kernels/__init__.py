@@ -7,6 +7,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 from .arrays import is_array
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
+from .codes import most_codes, number_codes
 from .compact import (
     flags,
     head_flags,
@@ -21,6 +22,7 @@ from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions
+from .permute import put, take
 from .scan import (
     aggregate,
     aggregating,
@@ -62,8 +64,11 @@ __all__ = [
     "fold",
     "head_flags",
     "is_array",
+    "most_codes",
+    "number_codes",
     "operator",
     "partition",
+    "put",
     "reduce",
     "reduce_by_code",
     "reduce_by_key",
@@ -79,6 +84,7 @@ __all__ = [
     "sort",
     "sort_pairs",
     "state",
+    "take",
     "unique",
 ]
 

@@ -20,24 +20,6 @@ Answer = Any
 """One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
 
 
-class ByCode(Protocol):
-    """The type of `Backend.by_code`."""
-
-    def __call__(
-        self,
-        op: Operator,
-        codes: Any,
-        values: tuple[Any, ...],
-        groups: int,
-        options: ScanOptions,
-        carry_in: State | None,
-        carry_codes: Any,
-        *,
-        write: bool,
-    ) -> tuple[Answer, Answer]:
-        """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
-
-
 class Backend(Protocol):
     """The functions of a backend, which is a module; arguments have been checked when it gets them."""
 
@@ -108,9 +90,31 @@ class Backend(Protocol):
         None. With `positions`, those of the rows come last.
         """
 
-    @property
-    def by_code(self) -> ByCode | None:
-        """None where the backend has no such function."""
+    def take(self, array: Any, positions: Any) -> Any:
+        """Return rows by position; see `kernels.take`."""
+
+    def put(self, rows: Any, positions: Any) -> Any:
+        """Return rows at other positions; see `kernels.put`."""
+
+    def by_code(
+        self,
+        op: Operator,
+        codes: Any,
+        values: tuple[Any, ...],
+        groups: int,
+        options: ScanOptions,
+        carry_in: State | None,
+        carry_codes: Any,
+        *,
+        write: bool,
+    ) -> tuple[Answer, Answer]:
+        """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
+
+    def most_codes(self) -> int | None:
+        """Return how many groups `by_code` takes at most; None if any number."""
+
+    def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
+        """Return codes of which each has a row; see `kernels.number_codes`."""
 
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}

@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_inputs, brief, check_one_length, is_array
+from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
+from .codes import check_codes, check_few
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .selection import runs
 from .signature import State
-
-CODES = (np.int32, np.int64)
-"""The dtypes of codes of groups."""
 
 
 def reduce_by_key(
@@ -172,8 +170,9 @@ def scan_by_code(
     op, values, nulls, dtype
         As for `reduce_by_key`.
     codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1. NumPy arrays only.
+        The group of each row, from 0 to `groups` - 1.
     groups : int
+        CuPy arrays may be in `most_codes` groups.
     exclusive, mark_nulls : bool, default False
         As for `scan`.
     carry_in : array of states, optional
@@ -195,7 +194,9 @@ def scan_by_code(
 
     Notes
     -----
-    One pass in the rows' order by one thread, with one table of states: fast where the table stays in cache.
+    On CPUs one pass in the rows' order by one thread, with one table of states: fast where the table stays in cache. On
+    GPUs each warp has a table of states in shared memory for the rows of a chunk, after Merrill and Grimshaw,
+    *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03), multi-scan.
 
     Examples
     --------
@@ -241,9 +242,9 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    if not (isinstance(codes, np.ndarray) or is_array(codes)) or codes.dtype not in CODES:
-        raise TypeError(f"codes must be an array of int32 or int64, found {brief(codes)}")
+    check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
+    check_few(groups, backend)
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

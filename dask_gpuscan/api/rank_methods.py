@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..graph.rank_expressions import ranked
-from ..ops.rank import METHODS, NULLS, Rank, RankColumns, RankGroups
+from ..ops.rank import NULLS, Rank, RankColumns, RankGroups
+from ..ops.rank_runs import METHODS
 from .arguments import check_choice, check_flags
 from .groupby_columns import GroupByColumns
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from ..kernels import Nulls
+from .grouping import GroupBy
 from .ordering import Ordering
 
 T = TypeVar("T")
@@ -366,34 +367,6 @@ class Index(Protocol):
 
     def reset_index(self, frame: Frame, start: int, drop: bool) -> Frame:
         """Return a frame whose index counts from `start`; the old one becomes columns, or with `drop` goes."""
-
-
-class GroupBy(Protocol):
-    """Rows with equal keys."""
-
-    scans_by_code: bool
-    """Whether kernels scan within groups of its arrays without sorting rows: those of NumPy."""
-
-    def codes(self, column: Column) -> tuple[Values, Nulls]:
-        """Return an array of integers, equal where values of a column are, and where nulls are if not one value.
-
-        Raises a TypeError for values that cannot be hashed.
-        """
-
-    def group_codes(self, arrays: list[Array]) -> Values:
-        """Return an array of integers, equal where the rows of all arrays are; nulls equal nulls."""
-
-    def dense_codes(self, arrays: list[Array]) -> tuple[Values, int]:
-        """Return such an array, and a number that is above all codes; not every number below it need be a code."""
-
-    def hash_rows(self, columns: list[Column]) -> Values:
-        """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
-
-    def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
-        """Return the library's own reduction of the rows with equal codes, in the codes' order."""
-
-    def first_last(self, array: Array) -> Array:
-        """Return an array with its nulls as the library's ``first`` and ``last`` of groups write them."""
 
 
 class Library(Schema, Arrays, Index, GroupBy, Ordering, Protocol):

@@ -1,4 +1,4 @@
-"""Ranks of Dask collections: rows are sorted, numbered by look-backs over the sorted partitions, and brought back."""
+"""Ranks of Dask collections: rows are sorted over all partitions, ranked there, and brought back."""
 
 from __future__ import annotations
 
@@ -11,27 +11,19 @@ from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
 from dask.dataframe.dask_expr._expr import Blockwise, Expr, Projection, plain_column_projection
 from dask.task_spec import List, Task, TaskRef
 
-from ..frames.keys import By
 from ..frames.registry import library_of, names_of
-from ..kernels import BUILT_IN
-from ..ops.column_scan import Scan, ScanOptions
-from ..ops.groupby_clustered import ClusteredScan
-from ..ops.operation import GroupScan, Part
 from ..ops.rank import Rank, Ranking
 from ..ops.rank_partitions import (
     BACK,
-    FORMULAS,
-    ORIGIN,
-    PLACE,
-    RANK,
     Names,
-    counted,
+    ends,
     order_of,
     pieces_by_origin,
     placed,
     put_back,
+    ranked_rows,
 )
-from ..ops.row_number import CountRows
+from ..ops.rank_runs import outsides
 from ..ops.runs import RunNumbers
 from .lookback import Collection, look_back
 from .sort_expressions import brought_together, packed_rows, sorted_by
@@ -112,41 +104,37 @@ class Placed(Expr):  # type: ignore[misc]
 def _ranks(rows: Expr, rank: Rank) -> Expr:
     """Rows with their ranks, in the partitions and the order in which they were."""
     names = Names.of(names_of(rows._meta))
-    groups = names.groups
-    ranked = sorted_by(new_collection(rows), order_of(rank, names))
-    needs = FORMULAS[rank.method].needs
-
-    def numbered(frame: Any, name: str, by: tuple[str, ...], operation: GroupScan) -> Any:
-        parts = (Part[GroupScan](None, (name,) if name in frame.columns else (), operation),)
-        carry = ClusteredScan(
-            By(by), f"rank-{name}", parts, as_series=True, dropna=False, reverse=operation.reverse
-        )
-        return look_back(frame, carry)
-
-    if "in_group" in needs:
-        ranked = ranked.assign(in_group=numbered(ranked, "in_group", groups, CountRows()))
-    runs = (*groups, names.value)
-    if "in_run" in needs:
-        ranked = ranked.assign(in_run=numbered(ranked, "in_run", runs, CountRows()))
-    if "after_in_run" in needs:
-        after = numbered(ranked, "after_in_run", runs, CountRows(reverse=True))
-        ranked = ranked.assign(after_in_run=after)
-    if "runs" in needs:
-        ranked = ranked.assign(runs=(ranked["in_run"] == 0).astype("int64"))
-        ranked = ranked.assign(runs=numbered(ranked, "runs", groups, _sum()))
-    out = FORMULAS[rank.method].rank(ranked)
-    if rank.pct:
-        ranked = ranked.assign(counted=counted(ranked, rank, names.value))
-        before = numbered(ranked, "counted", groups, _sum())
-        after = numbered(ranked, "counted", groups, _sum(reverse=True))
-        out = out / (before + after - ranked["counted"])
-    moved: Collection = ranked.assign(**{RANK: out})[[ORIGIN, PLACE, RANK]]
-    return BackToOrigin(moved.expr)
+    in_order = sorted_by(new_collection(rows), order_of(rank, names))
+    return BackToOrigin(RankedRows(in_order.expr, rank, names))
 
 
-def _sum(reverse: bool = False) -> Scan:
-    options = ScanOptions(reverse=reverse)
-    return Scan("cumsum", BUILT_IN["add"], options, in_groups=True)
+class RankedRows(Expr):  # type: ignore[misc]
+    """The ranks of sorted rows: two tasks a partition, and one that tells each what of its ends is in others."""
+
+    _parameters = ("frame", "rank", "names")
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return ranked_rows(self.frame._meta, self.operand("rank"), self.operand("names"), (), 0)
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    def _layer(self) -> dict[Any, Task]:
+        rank, names = self.operand("rank"), self.operand("names")
+        graph: dict[Any, Task] = {}
+        parts = [TaskRef((self.frame._name, i)) for i in range(self.frame.npartitions)]
+        found = []
+        for i, part in enumerate(parts):
+            key = (f"ends-{self._name}", i)
+            graph[key] = Task(key, ends, part, rank, names)
+            found.append(TaskRef(key))
+        outside = f"outside-{self._name}"
+        graph[outside] = Task(outside, outsides, List(*found))
+        for i, part in enumerate(parts):
+            out = (self._name, i)
+            graph[out] = Task(out, ranked_rows, part, rank, names, TaskRef(outside), i)
+        return graph
 
 
 class BackToOrigin(Expr):  # type: ignore[misc]

@@ -1,9 +1,9 @@
 """Group-by of rows in any order: states by key, in tables that partitions hand on.
 
-A library gives equal keys equal codes. On CPUs the state of each code stands in a table as rows are walked in their own
-order; on GPUs rows are brought together by code, and back after the scan. What partitions hand on has a row for each
-key met so far, so carries grow with the number of keys. This module must never compare codes of two
-calls: tables that meet are given codes together.
+A library gives equal keys equal codes. The state of each code stands in a table as rows are walked in their own order.
+Rows of many groups on a GPU, and those that are compared with the row before in their group, are brought together by
+code, and put back after the scan. What partitions hand on has a row for each key met so far, so carries grow with the
+number of keys. This module must never compare codes of two calls: tables that meet are given codes together.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from .. import kernels
 from ..frames.keys import Codes, Keys, any_null
 from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
@@ -43,51 +42,77 @@ def _joined(library: Library, parts: list[Any]) -> Any:
     return library.concatenate(parts)
 
 
-def _sorted(library: Library, keys: list[Any]) -> tuple[Any, Keys]:
-    """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
-    codes = library.group_codes(keys)
-    order = library.xp.argsort(codes, kind="stable")
-    return order, Keys([codes[order]], [None])
+def _put_back(library: Library, array: Any, order: Any) -> Any:
+    """Return an array, whose rows are in an order, with the rows where they were."""
+    layout = library.layout(array.dtype)
+    if layout is None:
+        return library.take(array, kernels.put(library.xp.arange(len(order)), order))
+    view = layout.raw(array)
+    missing = None if view.nulls is None else kernels.put(view.missing(), order)
+    return layout.wrap(kernels.put(view.values, order), missing, array.dtype)
 
 
-def _coded(library: Library, keys: list[Any]) -> Codes:
-    """Return codes of which each has a row."""
-    xp, (codes, most) = library.xp, library.dense_codes(keys)
-    some = xp.zeros(most, np.bool_)
-    some[codes] = True
-    numbers = xp.cumsum(some)
-    groups = int(numbers[-1]) if most else 0
-    return Codes(codes if groups == most else numbers[codes] - 1, groups)
+@dataclass(frozen=True)
+class Coded:
+    """Rows whose groups have codes, from 0 to `most` - 1, of which some may have no row."""
+
+    library: Library
+    codes: Any
+    most: int
+
+    @classmethod
+    def of(cls, library: Library, keys: list[Any]) -> Coded:
+        """Return the codes of rows with these keys, one array a column."""
+        return cls(library, *library.dense_codes(keys))
+
+    @property
+    def are_few(self) -> bool:
+        """Whether there is room for the states of all codes: then no row is moved, which takes longer."""
+        most = self.library.most_codes(self.codes)
+        return most is None or self.most <= most
+
+    def groups(self) -> CodedGroups:
+        """Return the groups, of which each has a row."""
+        codes, first_rows = kernels.number_codes(self.codes, self.most)
+        return CodedGroups(Codes(codes, len(first_rows)), first_rows=first_rows)
+
+    def sorted(self) -> tuple[Any, Keys]:
+        """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
+        (codes,), (order,) = kernels.sort_pairs(self.codes, [], positions=True)
+        return order, Keys([codes], [None])
 
 
-def _scans_by_code(library: Library, operations: Sequence[GroupScan]) -> bool:
-    """Whether rows stay where they are and states are looked up by code: on CPUs a sort takes much longer."""
-    return library.scans_by_code and not any(o.needs_neighbours for o in operations)
+def _reducible(coded: Coded, adjacent: bool) -> tuple[CodedGroups | AdjacentGroups, Any]:
+    """Return rows as groups that can be reduced, and the order that they are to be brought into, if any."""
+    if coded.are_few and not adjacent:
+        return coded.groups(), None
+    order, keys = coded.sorted()
+    return AdjacentGroups(keys), order
 
 
 def table(
-    carry: Clustered, operations: Sequence[GroupOperation], partition: Any, by_code: bool
+    carry: Clustered,
+    operations: Sequence[GroupOperation],
+    partition: Any,
+    adjacent: bool = False,
 ) -> Table:
-    """Return the states of a partition by key."""
+    """Return the states of a partition by key; operations may need equal keys to be adjacent."""
     library = library_of(partition)
     with library.reading(partition):
-        series = carry.by.series(partition)
-        arrays = [library.array(c) for c in series]
-        groups: CodedGroups | AdjacentGroups
-        if by_code:
-            groups, rows = CodedGroups(_coded(library, arrays)), partition
-        else:
-            order, keys = _sorted(library, arrays)
-            groups, rows = AdjacentGroups(keys), library.rows(partition, order)
+        arrays = [library.array(c) for c in carry.by.series(partition)]
+        groups, order = _reducible(Coded.of(library, arrays), adjacent)
+        rows = partition if order is None else library.rows(partition, order)
         parts = zip(carry.parts, operations, strict=True)
         begun = [o.aggregate(carry.columns(rows, p), groups) for p, o in parts]
         states = [wait() for wait in begun]
-        first = groups.first_rows if by_code else order[groups.first_rows]
+        first = groups.first_rows if order is None else order[groups.first_rows]
         taken = [library.take(a, first) for a in arrays]
         return Table(library, taken, states, schema_of(partition))
 
 
-def merge(operations: Sequence[GroupOperation], tables: Sequence[Table], by_code: bool) -> Table:
+def merge(
+    operations: Sequence[GroupOperation], tables: Sequence[Table], adjacent: bool = False
+) -> Table:
     """Return one table for several, given in the order of their rows."""
     if len(tables) == 1:
         return tables[0]
@@ -97,15 +122,11 @@ def merge(operations: Sequence[GroupOperation], tables: Sequence[Table], by_code
         tuple(_joined(library, list(f)) for f in zip(*(t.states[i] for t in tables), strict=True))
         for i in range(len(operations))
     ]
-    groups: CodedGroups | AdjacentGroups
-    if by_code:
-        groups = CodedGroups(_coded(library, arrays))
-        first = groups.first_rows
-    else:
-        order, keys = _sorted(library, arrays)
-        groups = AdjacentGroups(keys)
+    groups, order = _reducible(Coded.of(library, arrays), adjacent)
+    first = groups.first_rows
+    if order is not None:
         fields = [tuple(_rows(library, f, order) for f in each) for each in fields]
-        first = order[groups.first_rows]
+        first = order[first]
     states = [o.merge(library, f, groups) for o, f in zip(operations, fields, strict=True)]
     return Table(library, [library.take(a, first) for a in arrays], states, schema)
 
@@ -139,6 +160,10 @@ class KeyedScan:
     def _operations(self) -> list[GroupScan]:
         return [part.operation for part in self.carry.parts]
 
+    @property
+    def _adjacent(self) -> bool:
+        return any(o.needs_neighbours for o in self._operations)
+
     def check(self, frame: Any) -> None:
         self.carry.check(frame)
 
@@ -146,13 +171,10 @@ class KeyedScan:
         return self.apply(library_of(frame).no_rows(frame), None)
 
     def aggregate(self, partition: Any) -> Table:
-        operations = self._operations
-        by_code = _scans_by_code(library_of(partition), operations)
-        return table(self.carry, operations, self._met(partition), by_code)
+        return table(self.carry, self._operations, self._met(partition), self._adjacent)
 
     def combine(self, aggregates: Sequence[Table]) -> Table:
-        operations = self._operations
-        return merge(operations, aggregates, _scans_by_code(aggregates[0].library, operations))
+        return merge(self._operations, aggregates, self._adjacent)
 
     def apply(self, partition: Any, prefix: Table | None) -> Any:
         library, met = library_of(partition), self._met(partition)
@@ -167,13 +189,14 @@ class KeyedScan:
             null = any_null(series) if self.carry.dropna else None
             groups: Groups
             alone = False  # whether the groups of all rows had none before, and rows are sorted
-            if _scans_by_code(library, self._operations):
-                codes, most = library.dense_codes(arrays)
-                groups = CodedGroups(Codes(codes[before:], most), codes[:before])
+            coded = Coded.of(library, arrays)
+            if coded.are_few and not self._adjacent:
+                codes = coded.codes
+                rest = Codes(codes[before:], coded.most)
+                groups = CodedGroups(rest, codes[:before])
             else:
-                order, keys = _sorted(library, arrays)
-                back = library.xp.argsort(order, kind="stable")[before:]
-                groups = SortedGroups(library.xp, keys, order, back, before)
+                order, keys = coded.sorted()
+                groups = SortedGroups(library.xp, keys, order, before)
                 alone = prefix is None
             states = [None] * len(self.carry.parts) if prefix is None else prefix.states
             found = []
@@ -183,7 +206,7 @@ class KeyedScan:
                     taken = [library.take(library.array(c), order) for c in columns]
                     rows = [library.as_column(array) for array in taken]
                     array = part.operation.apply(rows, AdjacentGroups(keys), None)
-                    array = library.take(array, back)
+                    array = _put_back(library, array, order)
                 else:
                     array = part.operation.apply(columns, groups, prior)
                 found.append(self.carry.in_groups(library, array, null))
@@ -219,12 +242,11 @@ class KeyedReduce:
 
     def table(self, partition: Any) -> Table:
         """Return the states of a partition by key."""
-        library = library_of(partition)
-        return table(self.carry, self._operations, partition, library.scans_by_code)
+        return table(self.carry, self._operations, partition)
 
     def merge(self, tables: Sequence[Table]) -> Table:
         """Return one table for several, given in the order of their rows."""
-        return merge(self._operations, tables, tables[0].library.scans_by_code)
+        return merge(self._operations, tables)
 
     def finish(self, tables: Sequence[Table], frame: Any) -> Any:
         """Return the answers of all keys."""

@@ -51,7 +51,8 @@ class TogetherReduce:
         """Return the answers of the groups of a partition."""
         library = library_of(partition)
         with library.reading(partition):
-            codes = library.group_codes([library.array(c) for c in self.carry.by.series(partition)])
+            keys = [library.array(c) for c in self.carry.by.series(partition)]
+            codes, _ = library.dense_codes(keys)
             rows = library.rows(partition, kernels.argsort(codes))
             keys, arrays = self.carry.final.closed(rows, None)
         return Answers(library, keys, arrays, schema_of(partition))

@@ -171,13 +171,21 @@ class AdjacentGroups(ReducibleGroups):
 
 
 class CodedGroups(ReducibleGroups):
-    """Each row has the code of its group; the codes `before` are those of the groups that had rows before."""
+    """Each row has the code of its group.
+
+    Parameters
+    ----------
+    codes : Codes
+    before : array, optional
+        The codes of the groups that had rows before.
+    first_rows : array, optional
+        The row in which each code is met first.
+    """
 
     marks_nulls = True
 
-    def __init__(self, codes: Codes, before: Any = None) -> None:
-        self.codes = codes
-        self.before = before
+    def __init__(self, codes: Codes, before: Any = None, first_rows: Any = None) -> None:
+        self.codes, self.before, self.first_rows = codes, before, first_rows
 
     def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
         codes = self.codes
@@ -195,13 +203,6 @@ class CodedGroups(ReducibleGroups):
         )
         return lambda: fields_of(states)
 
-    @property
-    def first_rows(self) -> np.ndarray:
-        """The row in which each code is met first."""
-        first = np.empty(self.codes.groups, np.int64)
-        first[self.codes.array[::-1]] = np.arange(len(self.codes.array) - 1, -1, -1)
-        return first
-
 
 class SortedGroups(Groups):
     """Rows in any order that are brought together with what their groups had before, scanned, and brought back.
@@ -212,23 +213,25 @@ class SortedGroups(Groups):
         Of groups that had rows before, one row each, and of the rows, in the order in which equal keys are adjacent.
     order : array
         Where each of these comes from: groups first, then rows.
-    back : array
-        Where each row is in that order.
     before : int
         How many groups had rows before.
     """
 
-    def __init__(self, xp: Any, keys: Keys, order: Any, back: Any, before: int) -> None:
+    def __init__(self, xp: Any, keys: Keys, order: Any, before: int) -> None:
         self.xp = xp
-        self.keys, self.order, self.back, self.before = keys, order, back, before
+        self.keys, self.order, self.before = keys, order, before
 
     def arranged(self, states: Any, values: Any) -> Any:
         """Return the state of each group before its rows, equal keys being adjacent."""
         return self.xp.concatenate([states, values])[self.order]
 
+    def returned(self, answers: Any) -> Any:
+        """Return what stands in the order of keys where the rows were."""
+        return kernels.put(answers, self.order)[self.before :]
+
     def scan(self, op: Operator, values: Any, **options: Unpack[ScanArguments]) -> Any:
         carry_in, dtype = options.get("carry_in"), options.get("dtype")
-        rows = self.xp.arange(len(self.back), dtype=INT64)
+        rows = self.xp.arange(len(self.order) - self.before, dtype=INT64)
         _, states = kernels.reduce_by_key(
             op, [rows], values, nulls=options.get("nulls"), dtype=dtype, starts=False
         )
@@ -250,7 +253,7 @@ class SortedGroups(Groups):
             dtype=dtype if len(both) == 1 else None,
             carry_out=False,
         )
-        out = out[self.back]
+        out = self.returned(out)
         return out if dtype is None else out.astype(dtype, copy=False)
 
 

@@ -6,11 +6,8 @@ and written where the rows stand.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-import numpy as np
 
 from .. import kernels
 from ..frames.keys import By, any_null, key_arrays
@@ -18,30 +15,7 @@ from ..frames.messages import column_title
 from ..frames.protocol import Library, Values
 from ..frames.registry import each, library_of
 from .columnwise import numeric_columns
-from .groups import INT64
-
-FLOAT64 = np.dtype(np.float64)
-
-
-@dataclass(frozen=True)
-class Ties:
-    """Runs of equal values in order."""
-
-    start: Values
-    """Rows before each in its group."""
-    length: Values
-    number: Values
-    """Runs before each in its group."""
-
-
-METHODS: dict[str, Callable[[Ties], Values]] = {
-    "average": lambda ties: ties.start + (ties.length + 1) / 2,
-    "min": lambda ties: ties.start + 1,
-    "max": lambda ties: ties.start + ties.length,
-    "first": lambda ties: ties.start + 1,
-    "dense": lambda ties: ties.number + 1,
-}
-"""The rank of a run's rows, by the name of the method; of its first row, where rows of a run count on."""
+from .rank_runs import FLOAT64, SortedRuns
 
 NULLS = ("keep", "top", "bottom")
 
@@ -112,76 +86,58 @@ class Rank:
         self, library: Library, column: Any, groups: Values | None, missing: Values | None
     ) -> Values:
         xp, count = library.xp, len(column)
-        ranks = xp.empty(count, FLOAT64)
         if not count:
-            return ranks
-        order, keys, nulls = self._sorted(library, column, groups, missing)
-        starts, lengths = kernels.run_length_encode(keys, nulls=nulls)
-        if (
-            groups is None and len(starts) == count and not self.pct
-        ):  # without ties all methods agree
-            ranks[order] = xp.arange(1, count + 1, dtype=FLOAT64)
-            return ranks
-        # of groups: their first run, and how many runs they have
-        heads, runs = xp.zeros(1, INT64), xp.full(1, len(starts), INT64)
-        if groups is not None:
-            heads, runs = kernels.run_length_encode(keys[0][starts])
-        first = starts[heads]
-
-        def of_runs(of_groups: Values) -> Values:
-            """Repeat what is known of groups for their runs; of one group it is broadcast."""
-            if groups is None:
-                return of_groups
-            return kernels.run_length_decode(runs, [of_groups])[0]
-
-        number = xp.arange(len(starts)) - of_runs(heads)
-        found = METHODS[self.method](Ties(starts - of_runs(first), lengths, number))
-        counts_on = self.method == "first"
-        if counts_on:
-            found = found - starts
-        if self.pct:
-            sizes = runs if self.method == "dense" else xp.append(first[1:], count) - first
-            if self.nulls == "keep" and missing is not None:  # they come last
-                last = heads + runs - 1
-                of_nulls = 1 if self.method == "dense" else lengths[last]
-                sizes = sizes - xp.where(missing[order[starts[last]]], of_nulls, 0)
-            sizes = xp.maximum(sizes, 1)
-            per_run = [found, xp.broadcast_to(of_runs(sizes), found.shape)]
-        else:
-            per_run = [found]
-        rows = per_run
-        if len(starts) < count:
-            rows = kernels.run_length_decode(lengths, [xp.ascontiguousarray(a) for a in per_run])
-        out = rows[0] + xp.arange(count) if counts_on else rows[0]
-        ranks[order] = out / rows[1] if self.pct else out
-        return ranks
-
-    def _sorted(
-        self, library: Library, column: Any, groups: Values | None, missing: Values | None
-    ) -> tuple[Values, list[Values], list[kernels.Nulls]]:
-        """The positions of rows in order, and keys in it whose runs are equal values of one group, and their nulls."""
-        values, nulls = library.sort_key(column)
-        masked = isinstance(nulls, kernels.Mask)
-        if masked and missing is None:
-            nulls, masked = None, False
-        if masked and values.dtype.kind != "V":  # whatever is behind nulls, they are equal
-            values = library.xp.where(missing, values.dtype.type(0), values)
+            return xp.empty(count, FLOAT64)
+        values, nulls = self._key(library, column, missing)
         outer = [] if groups is None else [groups]
         keys, (order,) = kernels.sort_pairs(
             [*outer, values],
             [],
-            nulls=[*[None] * len(outer), nulls],
-            descending=[*[False] * len(outer), not self.ascending],
+            nulls=[*(None for _ in outer), nulls],
+            descending=[*(False for _ in outer), not self.ascending],
             nulls_first=self.nulls == "top",
             positions=True,
         )
         if values.dtype.kind == "V":  # of 128 bits, which only codes tell apart
             keys[-1] = library.group_codes([library.array(column)])[order]
-        run_nulls = [None if masked else n for n in [*[None] * len(outer), nulls]]
-        if masked:
-            assert missing is not None
-            return order, [*keys, missing[order]], [*run_nulls, None]
-        return order, keys, run_nulls
+        null = None if missing is None else missing[order]
+        found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
+        ranks = found.ranks(self.method, self.pct)
+        return kernels.put(ranks.astype(FLOAT64, copy=False), order)
+
+    def runs_of_sorted(self, library: Library, column: Any, groups: Values | None) -> SortedRuns:
+        """Return the runs of rows that are sorted already, by group and value; at least one row."""
+        missing = library.missing(column)
+        values, nulls = self._key(library, column, missing)
+        if values.dtype.kind == "V":
+            values = library.group_codes([library.array(column)])
+        return self._runs(library.xp, groups, values, nulls, missing)
+
+    def _runs(
+        self,
+        xp: Any,
+        groups: Values | None,
+        values: Values,
+        nulls: kernels.Nulls,
+        missing: Values | None,
+    ) -> SortedRuns:
+        left_out = missing if self.nulls == "keep" else None
+        if isinstance(nulls, kernels.Mask):  # it tells of rows as they were before they were sorted
+            return SortedRuns.of(xp, groups, [values, missing], [None, None], left_out)
+        return SortedRuns.of(xp, groups, [values], [nulls], left_out)
+
+    def _key(
+        self, library: Library, column: Any, missing: Values | None
+    ) -> tuple[Values, kernels.Nulls]:
+        """An array in the order of a column, in which nulls of a mask are equal, and where it is null."""
+        values, nulls = library.sort_key(column)
+        if not isinstance(nulls, kernels.Mask):
+            return values, nulls
+        if missing is None:
+            return values, None
+        if values.dtype.kind != "V":
+            values = library.xp.where(missing, values.dtype.type(0), values)
+        return values, nulls
 
 
 class Ranking(Protocol):
@@ -275,7 +231,7 @@ class RankGroups:
             if self.clustered:
                 codes = library.xp.cumsum(key_arrays(series).head_flags())
             else:
-                codes = library.group_codes([library.array(c) for c in series])
+                codes, _ = library.dense_codes([library.array(c) for c in series])
             null = self.no_group(frame)
             pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
             arrays = [self.rank.of(column, dtype, codes, null) for column, dtype in pairs]

@@ -1,22 +1,22 @@
-"""What ranks over partitions are made of: rows that are sorted, what is counted in sorted rows, and the way back.
+"""What ranks over partitions are made of: rows that are sorted, the ranks of sorted rows, and the way back.
 
-Sorted rows know the place from which they came. Ranks are sums of numbers that scans of the sorted rows give: the
-number of a row in its group, and in its run of equal values from either end.
+Sorted rows know the place from which they came.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from .. import kernels
-from ..frames.keys import By
+from ..frames.keys import By, boundary_key
 from ..frames.protocol import Values
 from ..frames.registry import library_of
 from .groups import INT64
 from .rank import Rank, Ranking
+from .rank_runs import FLOAT64, Ends, Outside, SortedRuns, ends_of
 from .sort import Order
 
 ORIGIN, PLACE = "origin", "place"
@@ -46,15 +46,13 @@ def placed(frame: Any, ranking: Ranking, column: int, partition: int, groups: An
         columns = [] if ranking.by is None else ranking.by.series(frame)
         if groups is not None:
             columns = [groups]
-        if not columns:  # all rows are one group
-            columns = [library.as_column(library.from_integers(xp.zeros(count, INT64)))]
         columns = [*columns, ranking.columns(frame)[column]]
         arrays = [library.array(library.rank_values(c)) for c in columns]
         # errors name columns as users know them
         names: list[str] = []
         for c in columns:
             name = "key" if c.name is None else str(c.name)
-            while name in (*names, ORIGIN, PLACE, RANK, *COUNTS):
+            while name in (*names, ORIGIN, PLACE):
                 name += "_"
             names.append(name)
         origin = library.from_integers(xp.full(count, partition, INT64))
@@ -86,42 +84,41 @@ BACK = Order(By((PLACE,)), (True,))
 """The order in which rows of a partition were."""
 
 
-# --- what is counted in sorted rows ------------------------------------------------------------------
+# --- sorted rows -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Formula:
-    """How ranks are made of the numbers of sorted rows."""
-
-    needs: tuple[str, ...]
-    """Numbers of a row from 0, ``in_group``, ``in_run`` and ``after_in_run``; ``runs`` of its group so far."""
-    rank: Callable[[Any], Any]
-
-
-COUNTS = ("in_group", "in_run", "after_in_run", "runs", "counted")
-"""The columns of numbers that sorted rows get."""
-
-FORMULAS = {
-    "average": Formula(
-        ("in_group", "in_run", "after_in_run"),
-        lambda rows: rows.in_group + (rows.after_in_run - rows.in_run) / 2 + 1,
-    ),
-    "min": Formula(("in_group", "in_run"), lambda rows: rows.in_group - rows.in_run + 1),
-    "max": Formula(
-        ("in_group", "after_in_run"), lambda rows: rows.in_group + rows.after_in_run + 1
-    ),
-    "first": Formula(("in_group",), lambda rows: rows.in_group + 1),
-    "dense": Formula(("in_run", "runs"), lambda rows: rows.runs),
-}
-"""By the name of the method; they answer what `rank.METHODS` do."""
+def _runs(rows: Any, rank: Rank, names: Names) -> SortedRuns:
+    library = library_of(rows)
+    codes = None
+    if names.groups:
+        groups = [library.array(library.column(rows, name)) for name in names.groups]
+        codes, _ = library.dense_codes(groups)
+    return rank.runs_of_sorted(library, library.column(rows, names.value), codes)
 
 
-def counted(rows: Any, rank: Rank, value: str) -> Any:
-    """Return which sorted rows add to the size of their group by which `pct` divides, as a series of 0 and 1."""
-    ones = (rows[PLACE] >= 0).astype(INT64)
-    if rank.method == "dense":
-        ones = (rows["in_run"] == 0).astype(INT64)
-    return ones * (~rows[value].isna()).astype(INT64) if rank.nulls == "keep" else ones
+def ends(rows: Any, rank: Rank, names: Names) -> Ends | None:
+    """Return what other partitions need to know of a partition of sorted rows; None if it has no rows."""
+    if not len(rows):
+        return None
+    library = library_of(rows)
+    with library.reading(rows):
+        columns = [library.column(rows, name) for name in (*names.groups, names.value)]
+        keys = tuple(boundary_key(columns, row).values for row in (0, len(rows) - 1))
+        return ends_of(_runs(rows, rank, names), rank.method, keys)
+
+
+def ranked_rows(
+    rows: Any, rank: Rank, names: Names, outside: Sequence[Outside], number: int
+) -> Any:
+    """Return the ranks of a partition of sorted rows, and where rows were, given what is outside of each."""
+    library = library_of(rows)
+    with library.reading(rows):
+        found = library.xp.empty(0, FLOAT64)
+        if len(rows):
+            found = _runs(rows, rank, names).ranks(rank.method, rank.pct, outside[number])
+        ranks = library.from_floats(found.astype(FLOAT64, copy=False))
+        arrays = [library.array(library.column(rows, name)) for name in (ORIGIN, PLACE)]
+        return library.frame([*arrays, ranks], [ORIGIN, PLACE, RANK], library.index(rows))
 
 
 # --- the way back ------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ class CountGaps:
         )
         gaps += self._gaps(ends, begins, heads)
         out = AdjacentGroups(groups.keys).scan(_ADD, gaps)
-        return library_of(columns[0]).from_integers(out[groups.back])
+        return library_of(columns[0]).from_integers(groups.returned(out))
 
     def _checked_times(self, columns: Sequence[Any]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:

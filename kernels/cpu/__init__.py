@@ -1,21 +1,26 @@
 """The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
 
-from .by_key import by_code, reduce_by_key, scan_by_key
+from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
+from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
 from .scan import fold, scan
-from .sort import sort
+from .sort import put, sort, take
 
 __all__ = [
     "by_code",
     "compact",
     "fold",
     "head_flags",
+    "most_codes",
+    "number_codes",
+    "put",
     "reduce_by_key",
     "repeat",
     "run_lengths",
     "scan",
     "scan_by_key",
     "sort",
+    "take",
 ]
 
 

@@ -133,6 +133,10 @@ def scan_by_key(
     return out, None if not carry_out else end[0] if work.scalar_state else tuple(end)
 
 
+def most_codes() -> None:
+    """Any number of groups is scanned by code."""
+
+
 def by_code(
     op: Operator,
     codes: np.ndarray,

@@ -9,8 +9,8 @@ Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numba
 import numpy as np
@@ -87,7 +87,7 @@ def _sort_chunk(
     if tied is not None:
         long, number = np.empty((count // LEAF + 1, 2), np.int64), np.zeros(1, np.int64)
         given = words, other, out, ties, tied, low, chunk.width, long, number
-        run_kernel(count, _kernels().runs, *given)
+        run_kernel(count, _kernel(sort_runs), *given)
         left = [(*run, chunk.width, words, other) for run in long[: number[0]].tolist()]
     while left:
         left += _sort_long(*left.pop(), out, ties, low)
@@ -112,7 +112,7 @@ def _sort_long(
         ends = _part(start, end, low + bits, digit, words, other)
         words, other = other, words
     most = LEAF if bits else end - start
-    run_kernel(end - start, _kernels().leaves, words, other, out, ties, ends, most, low, bits)
+    run_kernel(end - start, _kernel(sort_leaves), words, other, out, ties, ends, most, low, bits)
     long = np.flatnonzero(np.diff(ends) > most).tolist()
     return [(int(ends[i]), int(ends[i + 1]), bits, words, other) for i in long]
 
@@ -124,10 +124,10 @@ def _part(
     size = max(SLICE, -(-(end - start) // SLICES))
     counts = np.zeros((-(-(end - start) // size), 1 << digit), np.int64)
     given = words, other, start, end, size, shift, counts
-    run_kernel(end - start, _kernels().count, *given)
+    run_kernel(end - start, _kernel(count_digits), *given)
     ends = np.concatenate([[start], start + np.cumsum(counts.sum(axis=0))])
     counts[...] = ends[:-1] + np.cumsum(counts, axis=0) - counts
-    run_kernel(end - start, _kernels().move, *given)
+    run_kernel(end - start, _kernel(move_words), *given)
     return ends
 
 
@@ -262,29 +262,21 @@ def move_words(words, other, start, end, size, shift, places, control):
             places[part, digit] = place + 1
 
 
-@dataclass(frozen=True)
-class Kernels:
-    """What sorts runs, what sorts parts, and what counts and moves words by a digit."""
+_WORDS, _ROWS, _FLAGS = (array_type(np.dtype(d), layout="C") for d in ("u8", "i8", "u1"))
+_TABLE, _WORD = types.Array(types.int64, 2, "C"), types.int64
 
-    runs: Kernel
-    leaves: Kernel
-    count: Kernel
-    move: Kernel
+_LEAF = (_WORDS, _WORDS, _ROWS, _FLAGS)
+_DIGITS = (_WORDS, _WORDS, _WORD, _WORD, _WORD, _WORD, _TABLE, CONTROL)
+
+_ARGUMENTS = {
+    sort_runs: (*_LEAF, _FLAGS, _WORD, _WORD, _TABLE, _ROWS, CONTROL),
+    sort_leaves: (*_LEAF, _ROWS, _WORD, _WORD, _WORD, CONTROL),
+    count_digits: _DIGITS,
+    move_words: _DIGITS,
+}
+"""The types of what each kernel takes."""
 
 
-@lru_cache(maxsize=1)
-def _kernels() -> Kernels:
-    words, counts = array_type(np.dtype(np.uint64), layout="C"), types.Array(types.int64, 2, "C")
-    rows, flags = (
-        array_type(np.dtype(np.int64), layout="C"),
-        array_type(np.dtype(np.uint8), layout="C"),
-    )
-    word = types.int64
-    leaf = words, words, rows, flags
-    digits = words, words, word, word, word, word, counts, CONTROL
-    return Kernels(
-        entry(sort_runs, (*leaf, flags, word, word, counts, rows, CONTROL)),
-        entry(sort_leaves, (*leaf, rows, word, word, word, CONTROL)),
-        entry(count_digits, digits),
-        entry(move_words, digits),
-    )
+@lru_cache(maxsize=4)
+def _kernel(function: Any) -> Kernel:
+    return entry(function, _ARGUMENTS[function])

@@ -45,6 +45,13 @@ def take(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return out
 
 
+def put(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return rows at their positions; see `kernels.put`."""
+    out = empty(len(rows), rows.dtype)
+    out[positions] = rows
+    return out
+
+
 _NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 """Numbers that are as wide as an element."""
 

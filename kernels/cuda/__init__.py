@@ -17,20 +17,23 @@ require()
 
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
-from .multi_scan import by_code, most_codes  # noqa: E402
+from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
-from .sort import sort  # noqa: E402
+from .sort import put, sort, take  # noqa: E402
 
 __all__ = [
     "by_code",
     "compact",
     "head_flags",
     "most_codes",
+    "number_codes",
+    "put",
     "reduce_by_key",
     "repeat",
     "run_lengths",
     "scan",
     "scan_by_key",
     "sort",
+    "take",
 ]

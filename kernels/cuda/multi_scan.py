@@ -6,6 +6,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ..built_in import BUILT_IN
 from ..nulls import Mask
 from ..operators import Operator
 from ..options import ScanOptions
@@ -15,7 +16,9 @@ from .captured_numbers import shared_code
 from .code_pass import STEPS, CodePass
 from .device_arrays import kind_of_nulls, mask_buffer, readable
 from .devices import device
+from .in_order import Substitute, substitute
 from .plan import Extent, Form, Plan, state_dtype, typed
+from .scan import check_markers
 from .tuning import CHUNK_GROUPS, CHUNK_ROWS, FEW_CODES, LARGE_SHARED
 
 BUCKET = 4096
@@ -41,12 +44,14 @@ def by_code(
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
     nulls, length = options.nulls, len(codes)
     dtypes = tuple([v.dtype for v in values])
-    types_, passes, numbers = _steps(
+    asked, types_, instead, passes, numbers = _steps(
         op, dtypes, options.dtype, codes.itemsize, kind_of_nulls(nulls), options.exclusive,
         options.mark_nulls, groups, write,
     )  # fmt: skip
     outs = [cupy.ndarray(length, d) for d in types_.outputs] if write else []
     states = [cupy.ndarray(groups, d) for d in types_.state]
+    if carry_in is not None and instead is not None:
+        carry_in = instead.enter(_on_host(carry_in))
     initial = _initial(types_, carry_in, carry_codes, groups)
     reduce, scan_table, scan_chunks = passes
     chunks = -(-length // reduce.chunk)
@@ -69,12 +74,32 @@ def by_code(
         begun = launch.Launch(launch.current_space(Plan((each,)), Extent(extent)), False)
         integers = reduce.chunk, chunks, groups, null
         begun.run(0, pointers, (), (offset,), integers, b"", numbers)
-    if found := int(wrong[0]):
-        raise ValueError(f"codes must be from 0 to {groups - 1}, found {found - 1}")
+    if above := int(wrong[0]):
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {above - 1}")
     out = None
     if write:
         out = outs[0] if types_.scalar_output else tuple(outs)
-    return out, states[0] if types_.scalar_state else tuple(states)
+    found = states[0] if types_.scalar_state else tuple(states)
+    if instead is not None:
+        left = instead.leave(_on_host(found))
+        found = cupy.asarray(left) if asked.scalar_state else tuple(map(cupy.asarray, left))
+    return out, found
+
+
+def number_codes(codes: Any, groups: int) -> tuple[Any, Any]:
+    """Return codes of which each has a row; see `kernels.number_codes`."""
+    rows, minimum = cupy.arange(len(codes)), BUILT_IN["minimum"]
+    _, first = by_code(minimum, codes, (rows,), groups, ScanOptions(), None, None, write=False)
+    there = cupy.flatnonzero(first < len(codes))
+    if len(there) == groups:
+        return codes, first
+    numbers = cupy.zeros(groups, codes.dtype)
+    numbers[there] = cupy.arange(len(there))
+    return numbers[codes], first[there]
+
+
+def _on_host(states: Any) -> Any:
+    return tuple(map(cupy.asnumpy, states)) if isinstance(states, tuple) else cupy.asnumpy(states)
 
 
 def _initial(types_: Signature, carry_in: Any, carry_codes: Any, groups: int) -> list[Any]:
@@ -103,9 +128,14 @@ def _steps(
     mark_nulls: bool,
     groups: int,
     write: bool,
-) -> tuple[Signature, list[CodePass], bytes]:
-    """Return the types of the operator, the passes, and its numbers."""
-    types_ = signature_of(op, inputs, dtype)
+) -> tuple[Signature, Signature, Substitute | None, list[CodePass], bytes]:
+    """Return the types that were asked for, those of the operator that is run, what it stands for, passes, numbers."""
+    asked = types_ = signature_of(op, inputs, dtype)
+    if mark_nulls:
+        check_markers(types_)
+    instead = substitute(op, types_) if op.in_order else None
+    if instead is not None:
+        op, types_ = instead.op, instead.types
     op, numbers = shared_code(op, types_.inputs)
     of = typed(op, types_)
     bytes_ = -(-groups * state_dtype(types_.state).itemsize // BUCKET) * BUCKET
@@ -114,4 +144,4 @@ def _steps(
         CodePass(of, step, code, nulls, exclusive, mark_nulls, write, bytes_, chunk)
         for step in STEPS
     ]
-    return types_, passes, numbers
+    return asked, types_, instead, passes, numbers

@@ -31,7 +31,7 @@ class Word:
 
     def take(self, positions: Any) -> "Word":
         """Return the keys at these positions."""
-        return Word(take(self.keys, positions), self.code)
+        return Word(rows_at(self.keys, positions), self.code)
 
 
 def position_dtype(length: int) -> np.dtype:
@@ -89,11 +89,13 @@ def radix_sort(
     ):  # digits depend on each other: all of them are needed
         return _Sorting(word, starts, values, positions, wants_keys, widens).run(digits)
     if len(slots):
-        tied = Word(take(keys, slots), word.code)
-        again, back = radix_sort(tied, None if moved is None else take(moved, slots), spare=False)
-        put(again, slots, keys)
+        tied = Word(rows_at(keys, slots), word.code)
+        again, back = radix_sort(
+            tied, None if moved is None else rows_at(moved, slots), spare=False
+        )
+        move(again, slots, keys, puts=True)
         if moved is not None:
-            put(back, slots, moved)
+            move(back, slots, moved, puts=True)
     return keys, _widened(moved, widens)
 
 
@@ -106,22 +108,32 @@ def tied_slots(word: Word, shift: int = 0) -> Any:
     return kept[-1]
 
 
-def take(column: Any, positions: Any) -> Any:
-    """Return the rows of an array at these positions, which are in it."""
-    return _move(column, positions, cupy.ndarray(len(positions), column.dtype), False)
-
-
-def put(rows: Any, positions: Any, column: Any) -> Any:
-    """Put rows at these positions of an array, of which no two are the same."""
-    return _move(rows, positions, column, True)
-
-
-def _move(column: Any, positions: Any, out: Any, puts: bool) -> Any:
+def move(column: Any, positions: Any, out: Any, *, puts: bool) -> Any:
+    """Take rows of a column from positions of `out`'s length, or put them there."""
     if len(positions):
         each = MovePass(column.itemsize, positions.itemsize, puts)
         pointers = [column.data.ptr, positions.data.ptr, out.data.ptr]
         _begin((each,), len(positions)).run(0, pointers, (), (), (), b"", b"")
     return out
+
+
+def rows_at(column: Any, positions: Any) -> Any:
+    """Return the rows of an array at these positions, which are in it."""
+    return move(column, positions, cupy.ndarray(len(positions), column.dtype), puts=False)
+
+
+def gathered_by_place(rows: Any, positions: Any) -> tuple[Any, Any]:
+    """Return rows and their positions, a permutation, by the leading eight bits of these."""
+    length = len(rows)
+    shift = max(0, (length - 1).bit_length() - 8)
+    starts = cupy.minimum(cupy.arange(BINS, dtype=np.uint64) << np.uint64(shift), np.uint64(length))
+    word = Word(positions, KeyCode(positions.itemsize))
+    plan = Plan((DigitPass(word.code, rows.itemsize, wide=length >= 1 << 30),))
+    out, places = cupy.ndarray(length, rows.dtype), cupy.ndarray(length, positions.dtype)
+    begun = launch.Launch(launch.current_space(plan, Extent(length)), False)
+    pointers = [positions, places, rows, out, starts]
+    begun.run(0, [p.data.ptr for p in pointers], (), (), (shift,), b"", b"")
+    return out, places
 
 
 def _begin(passes: Sequence[Any], length: int, waits: bool = False) -> launch.Launch:

@@ -15,8 +15,17 @@ from ..nulls import InBand, Mask
 from ..sort_key import SortKey
 from .compact import compact
 from .device_arrays import mask_buffer, readable
-from .radix_sort import Word, put, radix_sort, take, tied_slots
+from .radix_sort import (
+    Word,
+    gathered_by_place,
+    move,
+    position_dtype,
+    radix_sort,
+    rows_at,
+    tied_slots,
+)
 from .sort_pass import KeyCode
+from .tuning import PLACED_FROM
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "floats", "m": "times", "M": "times"}
 """How codes are made, by the kind of a dtype."""
@@ -36,7 +45,7 @@ class Level(NamedTuple):
 
     def take(self, positions: Any) -> "Level":
         """Return the level of the rows at these positions."""
-        valid = None if self.valid is None else take(self.valid, positions)
+        valid = None if self.valid is None else rows_at(self.valid, positions)
         return Level(self.word.take(positions), valid, self.nulls_first, self.words)
 
 
@@ -54,7 +63,23 @@ def sort(
     order = _order(levels)
     if starts is not None:
         order = _within(starts, order)
-    return [take(a, order) for a in columns] + [_widened(order)] * positions
+    return [rows_at(a, order) for a in columns] + [_widened(order)] * positions
+
+
+def take(array: Any, positions: Any) -> Any:
+    """Return rows by position; see `kernels.take`."""
+    return rows_at(readable(array), readable(positions))
+
+
+def put(rows: Any, positions: Any) -> Any:
+    """Return rows at other positions; see `kernels.put`."""
+    rows, positions = readable(rows), readable(positions)
+    out = cupy.ndarray(len(rows), rows.dtype)
+    if len(rows) >= PLACED_FROM and rows.itemsize in CARRIED:
+        narrow = positions.astype(position_dtype(len(rows)))
+        moved, narrow = gathered_by_place(_bits(rows), narrow)
+        return move(moved.view(rows.dtype), narrow, out, puts=True)
+    return move(rows, positions, out, puts=True)
 
 
 def _by_word(
@@ -73,7 +98,7 @@ def _by_word(
         if array is own:
             found.append(keys.view(column.dtype))
         elif carried:
-            found.append(take(column, moved))
+            found.append(rows_at(column, moved))
         else:
             found.append(moved.view(column.dtype))
     return [*found, moved] if positions else found
@@ -83,7 +108,9 @@ def _order(levels: Sequence[Level]) -> Any:
     """Return the positions of rows in order."""
     (word, valid, nulls_first, words), *rest = levels
     if valid is not None:
-        with_value, null = (p[-1] for p in compact([], valid, True, True, False))
+        kept, others = compact([], valid, True, True, False)
+        assert others is not None
+        with_value, null = kept[-1], others[-1]
         if len(null):
             alone = [Level(word), *rest]
             parts = [_rows(with_value, alone), _rows(null, rest[words - 1 :])]
@@ -93,10 +120,10 @@ def _order(levels: Sequence[Level]) -> Any:
         return order
     slots = tied_slots(Word(keys, word.code))
     if len(slots):
-        rows = take(order, slots)
+        rows = rows_at(order, slots)
         rows = _rows(rows, rest)
         _, again = radix_sort(word.take(rows), positions=True, wants_keys=False)
-        put(take(rows, again), slots, order)
+        move(rows_at(rows, again), slots, order, puts=True)
     return order
 
 
@@ -104,7 +131,7 @@ def _rows(rows: Any, levels: Sequence[Level]) -> Any:
     """Return rows, given by their positions, in the order of levels."""
     if not levels or not len(rows):
         return rows
-    return take(rows, _order([level.take(rows) for level in levels]))
+    return rows_at(rows, _order([level.take(rows) for level in levels]))
 
 
 def _within(starts: Any, order: Any) -> Any:
@@ -112,9 +139,9 @@ def _within(starts: Any, order: Any) -> Any:
     segments = cupy.zeros(len(order), np.uint32 if len(starts) < 1 << 32 else np.uint64)
     segments[starts[1:]] = 1
     segments = cupy.cumsum(segments, dtype=segments.dtype)
-    word = Word(take(segments, order), KeyCode(segments.itemsize))
+    word = Word(rows_at(segments, order), KeyCode(segments.itemsize))
     _, again = radix_sort(word, positions=True, wants_keys=False)
-    return take(order, again)
+    return rows_at(order, again)
 
 
 def _widened(order: Any) -> Any:
@@ -135,7 +162,7 @@ def _levels(key: SortKey) -> list[Level]:
     else:
         is_time = isinstance(key.nulls, InBand) and values.dtype == np.int64
         halves = [(values, "times" if is_time else KINDS[values.dtype.kind])]
-    found = []
+    found: list[Level] = []
     for half, kind in halves:
         code = KeyCode(half.dtype.itemsize, kind, key.descending, key.nulls_first)
         left = len(halves) - len(found)

@@ -1,7 +1,5 @@
 """The CUDA source of the passes of sorting: constants and the types of keys, values and positions."""
 
-from typing import Any
-
 from .plan import Capability
 from .sort_pass import CountPass, DigitPass, KeyCode, MovePass, TiesPass
 from .source import constants_source, include
@@ -12,7 +10,8 @@ SortPass = CountPass | TiesPass | MovePass | DigitPass
 
 def sort_source(each: SortPass, schedule: str, capability: Capability, relief: int = 0) -> str:
     """Return the CUDA source of a pass. Each step of `relief` leaves more registers to a thread."""
-    threads, rows, constants, types = SWEEP_THREADS, SWEEP_ITEMS, {}, []
+    threads, rows = SWEEP_THREADS, SWEEP_ITEMS
+    constants: dict[str, int]
     if isinstance(each, MovePass):
         types = [f"using Key = {_word(each.size)};", f"using Position = {_word(each.position)};"]
         constants = {"PUTS": each.puts}
@@ -46,9 +45,9 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
     return "\n".join([*lines, *include(each.visitor.source), ""])
 
 
-def _code_constants(code: KeyCode) -> dict[str, Any]:
+def _code_constants(code: KeyCode) -> dict[str, int]:
     kinds = {"SIGNED": "signed", "TIMES": "times", "FLOATS": "floats"}
-    return {name: code.kind == kind for name, kind in kinds.items()} | {
+    return {name: int(code.kind == kind) for name, kind in kinds.items()} | {
         "DESCENDING": code.descending,
         "NULLS_FIRST": code.nulls_first,
     }

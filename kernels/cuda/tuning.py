@@ -290,6 +290,9 @@ SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 20, 1 / 8
 """Bytes of keys, and rows, from which on keys are sorted by leading digits first; and how many others a row may be
 expected to tie with."""
 
+PLACED_FROM = 1 << 22
+"""Rows from which on those that are put at positions are first brought near to them: fewer stay in the L2 cache."""
+
 # --- scans by code --------------------------------------------------------------------------------
 
 CODE_WARPS, CODE_BATCH, CODE_BLOCKS = (4, 2, 1), 4, 8

@@ -50,7 +50,9 @@ class LazyLibrary(Pandas):
         return LAYOUT if LAYOUT.matches(dtype) else super().layout(dtype)
 
     moved_layout = layout
-    scans_by_code = False
+
+    def most_codes(self, codes):
+        return 0
 
     def array(self, column):
         return np.asarray(column.array)

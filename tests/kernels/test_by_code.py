@@ -7,6 +7,7 @@ from dask_gpuscan.kernels import (
     BUILT_IN,
     InBand,
     byte_mask,
+    number_codes,
     operator,
     reduce_by_code,
     scan_by_code,
@@ -85,3 +86,28 @@ def test_bad_input():
     with pytest.raises(ValueError, match="codes and values"):
         scan_by_code(ADD, np.array([0]), np.array([1, 2]), 1)
     assert scan_by_code(ADD, np.array([], np.int64), np.array([], np.int64), 0)[0].tolist() == []
+
+
+@given(
+    codes=st.lists(st.integers(0, 9), max_size=30),
+    dtype=st.sampled_from(["int32", "int64"]),
+    step=st.sampled_from([1, -1, 2]),
+)
+def test_numbers_without_gaps(codes, dtype, step):
+    given_codes = np.array(codes, dtype)[::step]
+    found, rows = number_codes(given_codes, 10)
+    expected, first, numbers = np.unique(given_codes, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(found, numbers)
+    np.testing.assert_array_equal(rows, first)
+    assert (found.dtype, rows.dtype, len(expected)) == (given_codes.dtype, np.int64, len(rows))
+
+
+def test_numbers_of_bad_codes():
+    with pytest.raises(ValueError, match="codes must be from 0 to 1, found 2"):
+        number_codes(np.array([0, 2, 1]), 2)
+    with pytest.raises(ValueError, match="codes must be from 0 to 1, found -1"):
+        number_codes(np.array([-1, 0]), 2)
+    with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
+        number_codes(np.array([0.0]), 1)
+    with pytest.raises(ValueError, match="codes must be 1-d"):
+        number_codes(np.zeros((1, 1), np.int64), 1)

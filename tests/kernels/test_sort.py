@@ -207,7 +207,7 @@ def test_many_rows(backend, dtype, spread):
 
 
 @pytest.mark.parametrize("mean", [1, 20, 1000, 200_000])
-def test_many_segments(backend, mean):
+def test_many_segments(backend, mean, poisoned):
     rng, count = np.random.default_rng(mean), 500_000
     heads = rng.random(count) < 1 / mean
     segment, values = np.cumsum(heads), rng.integers(0, 2**62, count)

@@ -1,4 +1,4 @@
-"""Codes of keys by their range, without hashing: of columns that pandas keeps as integers, bool, dates, categories."""
+"""Codes of keys by their range, of columns that pandas keeps as integers, bool, dates, categories; hashes of any."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from ...kernels import InBand
 from ..protocol import Values
 from .layouts import PandasArray, layout_of
 
+FEW = 1 << 16
+"""Numbers below which codes may be for any rows: a table of so many is made at no cost."""
+
 ROOM = 8
-"""Numbers below which codes are, for each row: a table of so many is cheaper than to hash the rows.
+"""Numbers below which they may be for each row, up to `WIDE`: such a table is cheaper than to hash the rows.
 
 Measured on 20 million rows, two cores, milliseconds for a running sum: hashed 540 by 10**6 keys, by range 190."""
 
-FEW = 1 << 16
-"""Numbers that any table may have."""
+WIDE = 1 << 24
+"""Numbers from which on a table takes memory that counts: beyond, there may be two for each row."""
 
 
 def range_codes(arrays: Sequence[PandasArray]) -> tuple[Values, int] | None:
@@ -27,7 +30,8 @@ def range_codes(arrays: Sequence[PandasArray]) -> tuple[Values, int] | None:
     None if an array holds no integers, or the ranges are too wide for so many rows. Integers that are codes by
     themselves are not copied.
     """
-    most = max(ROOM * len(arrays[0]), FEW)
+    rows = len(arrays[0])
+    most = max(FEW, min(ROOM * rows, WIDE), 2 * rows)
     found, product = [], 1
     for array in arrays:
         one = _codes(array, most)
@@ -62,3 +66,24 @@ def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:
         return codes, span
     codes[null] = span
     return codes, span + 1
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def row_hashes(columns: Sequence[pd.Series]) -> Values:
+    """Return a number for each row, equal in every process where the rows of all columns are."""
+    return reduce(lambda hashes, column: hashes * _ODD + column, map(_hashes, columns))
+
+
+def _hashes(column: pd.Series) -> Values:
+    """Hash values by what they are, and not by whether there are nulls among them, as pandas does."""
+    layout = layout_of(column.dtype)
+    if layout is None:
+        return pd.util.hash_pandas_object(column, index=False).to_numpy()
+    view = layout.raw(column.array)
+    values = view.values
+    if values.dtype.kind == "f":  # equal ones have several bits
+        values = np.where(np.isnan(values), np.nan, values + 0.0)
+    hashes = pd.util.hash_array(values)
+    return np.where(view.missing(), np.uint64(0), hashes)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...kernels import Nulls
+from ...kernels import Nulls, most_codes
 from ..protocol import DType, Library, Scalar, T, Values, View
-from .codes import range_codes
+from .codes import range_codes, row_hashes
 from .layouts import PandasArray, bare, holds_null, layout_of
 from .ordering import PandasOrdering
 from .schema import PandasSchema
@@ -22,7 +22,6 @@ class Pandas(PandasSchema, PandasOrdering):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
-    scans_by_code = True
 
     def __reduce__(self) -> str:
         return "PANDAS"  # one object a process
@@ -310,11 +309,11 @@ class Pandas(PandasSchema, PandasOrdering):
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
 
+    def most_codes(self, codes: Values) -> int | None:
+        return most_codes(codes)
+
     def hash_rows(self, columns: list[pd.Series]) -> Values:
-        out = np.zeros(len(columns[0]), np.uint64)
-        for column in columns:
-            out = out * _ODD + _hashes(column)
-        return out
+        return row_hashes(columns)
 
     def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
         array = bare(getattr(column.groupby(codes), method)().array)
@@ -324,22 +323,6 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return _with_null(array, None)
-
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-
-
-def _hashes(column: pd.Series) -> Values:
-    """Hash values by what they are, and not by whether there are nulls among them, as pandas does."""
-    layout = layout_of(column.dtype)
-    if layout is None:
-        return pd.util.hash_pandas_object(column, index=False).to_numpy()
-    view = layout.raw(column.array)
-    values = view.values
-    if values.dtype.kind == "f":  # equal ones have several bits
-        values = np.where(np.isnan(values), np.nan, values + 0.0)
-    hashes = pd.util.hash_array(values)
-    return np.where(view.missing(), np.uint64(0), hashes)
 
 
 def _with_null(array: PandasArray, null: object) -> PandasArray:

@@ -1,0 +1,92 @@
+"""Rows by position: taken from where positions say, and put there."""
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, brief, check_columns, check_one_length, is_array
+from .backends import backend_of
+from .int128 import is_int128
+
+
+def take(array: Array, positions: Array) -> Any:
+    """Return the rows of an array at these positions.
+
+    Parameters
+    ----------
+    array : array
+        1-d, of any fixed-width dtype.
+    positions : array of int64
+        From 0 to ``len(array)`` - 1, which is not checked.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    TypeError
+        For arrays that are no such arrays.
+    ValueError
+        For arrays that are not 1-d.
+
+    See Also
+    --------
+    put : The inverse.
+    argsort : Positions of rows in order.
+
+    Examples
+    --------
+    >>> take(np.array([7, 8, 9]), np.array([2, 0]))
+    array([9, 7])
+    """
+    _check(array, positions)
+    return backend_of([array, positions]).take(array, positions)
+
+
+def put(rows: Array, positions: Array) -> Any:
+    """Return an array that has each row at its position: ``put(take(x, p), p)`` is ``x`` for a permutation.
+
+    Parameters
+    ----------
+    rows : array
+        1-d, of any fixed-width dtype.
+    positions : array of int64
+        Each number from 0 to ``len(rows)`` - 1 once, which is not checked.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    TypeError
+        For arrays that are no such arrays.
+    ValueError
+        For arrays that are not 1-d, or not of one length.
+
+    See Also
+    --------
+    take : The inverse.
+
+    Notes
+    -----
+    On a GPU many rows are first brought near to where they go, by one digit of a radix sort: then neighbours are
+    written together, in a third of the time.
+
+    Examples
+    --------
+    >>> put(np.array([9, 7, 8]), np.array([2, 0, 1]))
+    array([7, 8, 9])
+    """
+    _check(rows, positions)
+    check_one_length("rows and positions", [rows, positions])
+    return backend_of([rows, positions]).put(rows, positions)
+
+
+def _check(array: Any, positions: Any) -> None:
+    if not is_array(array) or not is_int128(array.dtype):
+        check_columns("rows", [array])
+    if not is_array(positions) or positions.dtype != np.int64 or positions.ndim != 1:
+        found = brief(positions) if is_array(positions) else type(positions).__name__
+        raise TypeError(f"positions must be a 1-d array of int64, found {found}")
