@@ -6,8 +6,8 @@ This package knows arrays, null masks and operators, and must never import Dask,
 
 from .arrays import is_array
 from .built_in import BUILT_IN
-from .by_key import most_codes, reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
-from .codes import number_codes
+from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
+from .codes import most_codes, number_codes
 from .compact import (
     flags,
     head_flags,

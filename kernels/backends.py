@@ -114,7 +114,7 @@ class Backend(Protocol):
         """Return how many groups `by_code` takes at most; None if any number."""
 
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
-        """Return codes of which each has a row, and the first row of each; see `kernels.number_codes`."""
+        """Return codes of which each has a row; see `kernels.number_codes`."""
 
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}

@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
-from .codes import CODES, check_codes
+from .codes import check_codes, check_few
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
@@ -210,17 +210,6 @@ def scan_by_code(
     return _by_code(op, codes, values, groups, options, carry_in, carry_codes, write=True)
 
 
-def most_codes(codes: Array) -> int | None:
-    """Return how many groups `scan_by_code` takes at most for arrays like these codes; None if any number.
-
-    Examples
-    --------
-    >>> most_codes(np.array([0, 1])) is None
-    True
-    """
-    return backend_of([codes]).most_codes()
-
-
 def reduce_by_code(
     op: Operator,
     codes: Array,
@@ -253,12 +242,9 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
-        check_codes(codes)
+    check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
-    most = backend.most_codes()
-    if most is not None and groups > most:
-        raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
+    check_few(groups, backend)
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

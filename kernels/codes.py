@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, brief, is_array
-from .backends import backend_of
+from .backends import Backend, backend_of
 
 CODES = (np.int32, np.int64)
 """The dtypes of codes of groups."""
@@ -17,14 +17,33 @@ def check_codes(codes: Any) -> None:
         raise TypeError(f"codes must be an array of int32 or int64, found {brief(codes)}")
 
 
+def most_codes(codes: Array) -> int | None:
+    """Return how many groups `scan_by_code` takes at most for arrays like these codes; None if any number.
+
+    Examples
+    --------
+    >>> most_codes(np.array([0, 1])) is None
+    True
+    """
+    return backend_of([codes]).most_codes()
+
+
+def check_few(groups: int, backend: Backend) -> None:
+    """Check that a backend takes so many groups."""
+    most = backend.most_codes()
+    if most is not None and groups > most:
+        raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
+
+
 def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     """Return codes of which each has a row, in the order of those given, and the first row of each.
 
     Parameters
     ----------
     codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1, as for `scan_by_code`.
+        The group of each row, from 0 to `groups` - 1.
     groups : int
+        CuPy arrays may be in `most_codes` groups.
 
     Returns
     -------
@@ -37,7 +56,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     TypeError
         For other arrays.
     ValueError
-        For codes of no group, in NumPy arrays.
+        For codes of no group.
 
     See Also
     --------
@@ -49,6 +68,8 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     (array([2, 0, 2, 1]), array([1, 3, 0]))
     """
     check_codes(codes)
+    backend = backend_of([codes])
+    check_few(groups, backend)
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
-    return backend_of([codes]).number_codes(codes, groups)
+    return backend.number_codes(codes, groups)

@@ -16,9 +16,8 @@ from .requirements import require
 require()
 
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
-from .codes import number_codes  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
-from .multi_scan import by_code, most_codes  # noqa: E402
+from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
 from .sort import put, sort, take  # noqa: E402

@@ -6,6 +6,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ..built_in import BUILT_IN
 from ..nulls import Mask
 from ..operators import Operator
 from ..options import ScanOptions
@@ -83,6 +84,18 @@ def by_code(
         left = instead.leave(_on_host(found))
         found = cupy.asarray(left) if asked.scalar_state else tuple(map(cupy.asarray, left))
     return out, found
+
+
+def number_codes(codes: Any, groups: int) -> tuple[Any, Any]:
+    """Return codes of which each has a row; see `kernels.number_codes`."""
+    rows, minimum = cupy.arange(len(codes)), BUILT_IN["minimum"]
+    _, first = by_code(minimum, codes, (rows,), groups, ScanOptions(), None, None, write=False)
+    there = cupy.flatnonzero(first < len(codes))
+    if len(there) == groups:
+        return codes, first
+    numbers = cupy.zeros(groups, codes.dtype)
+    numbers[there] = cupy.arange(len(there))
+    return numbers[codes], first[there]
 
 
 def _on_host(states: Any) -> Any:

@@ -79,10 +79,10 @@ def test_the_type_of_arrays_chooses_the_backend():
         backends.backend_of([X, [1]])
 
 
-def test_a_function_that_a_backend_declares_to_lack(monkeypatch):
-    monkeypatch.setattr(cpu, "by_code", None)
-    with pytest.raises(TypeError, match=r"by_code does not take numpy arrays$"):
-        scan_by_code(BUILT_IN["add"], np.array([0]), np.array([1]), 1)
+def test_groups_that_a_backend_has_no_room_for(monkeypatch):
+    monkeypatch.setattr(cpu, "most_codes", lambda: 1)
+    with pytest.raises(ValueError, match=r"^groups must be at most 1 of these arrays, found 2$"):
+        scan_by_code(BUILT_IN["add"], np.array([0, 1]), np.array([1, 1]), 2)
 
 
 # --- facts ------------------------------------------------------------------------------------------
