@@ -53,6 +53,7 @@ def run(bench: Any, *, profiled: bool) -> None:
         many = Many(bench, client)
         many.frames(profiled)
         many.arrays()
+        sorts(bench, client)
 
 
 def make(seed: int, rows: int) -> Any:
@@ -84,6 +85,39 @@ def same_partitions(ours: Any, theirs: Any) -> None:
     worst = dd.map_partitions(gap, ours, theirs, meta=meta, align_dataframes=False)
     worst = worst.compute().max()
     assert worst["gap"] <= 1e-10 * worst["top"], f"values differ by {worst['gap']}"
+
+
+def make_keys(seed: int, rows: int) -> Any:
+    rng = cp.random.default_rng(seed)
+    return cudf.DataFrame({"key": rng.integers(-(2**31), 2**31 - 1, rows, dtype="int32")})
+
+
+def sorts(bench: Any, client: Client) -> None:
+    """64 partitions of 2^22 keys in order, against dask-cudf's own sort."""
+    name = "dask_sort_values"
+    if not bench.wanted(name):
+        return
+    count, rows = 64, bench.scale(1 << 22, 1 << 14)
+    frame = dd.from_map(make_keys, range(count), rows=rows, meta=make_keys(0, 1))
+    frame = materialise(client, frame)
+
+    def check(ours: Any, theirs: Any) -> None:  # partitions are cut elsewhere
+        ours, theirs = (answer.compute()["key"].values for answer in (ours, theirs))
+        assert bool((ours == theirs).all()), "keys differ"
+
+    bench.compare(
+        name,
+        lambda: materialise(client, frame.gpuscan.sort_values("key")),
+        {"dask-cudf": lambda: materialise(client, frame.sort_values("key"))},
+        dtype="int32",
+        n=count * rows,
+        partitions=count,
+        gpus=bench.gpus,
+        check=check,
+        rounds=3,
+        moved=8 * count * rows,
+        targets={"dask-cudf": "ratio >= 2"},
+    )
 
 
 class Many:

@@ -112,6 +112,54 @@ def series(bench: GpuBench) -> None:
         )
 
 
+def keys(n: int, dtype: str) -> cp.ndarray:
+    """Random numbers of the whole range of an integer dtype, or around zero."""
+    rng = cp.random.default_rng(20130101)
+    if dtype.startswith("int"):
+        ends = cp.iinfo(dtype)
+        return rng.integers(ends.min, ends.max, n, dtype=dtype)
+    return rng.standard_normal(n).astype(dtype, copy=False)
+
+
+def sorts(bench: GpuBench) -> None:
+    """Rows in order: a Series by its values, a frame of three columns by one key and by two."""
+    n = bench.scale(1 << 27, 1 << 20)
+    options: Any = {"n": n, "rounds": bench.scale(7, 3), "calls": 1}
+    targets = {"int32": "ratio >= 4", "int64": "ratio >= 2.3", "float64": "ratio >= 6"}
+    for dtype, target in targets.items() if bench.wanted("series_sort_values") else ():
+        s = cudf.Series(keys(n, dtype))
+        bench.compare(
+            "series_sort_values",
+            lambda s=s: s.gpuscan.sort_values(),
+            {"cudf": lambda s=s: s.sort_values()},
+            dtype=dtype,
+            check=same,
+            moved=n * (2 * s.dtype.itemsize + 8),  # the index counts, and is written as int64
+            targets={"cudf": target},
+            **options,
+        )
+    if not bench.wanted("frame_sort_values"):
+        return
+    frame = cudf.DataFrame({name: keys(n, name) for name in ("int32", "float64", "int64")})
+
+    def alike(ours: cudf.DataFrame, theirs: cudf.DataFrame) -> None:
+        for name in frame:
+            same(ours[name], theirs[name])
+
+    for by, target in ((["int32"], "ratio >= 2"), (["int32", "int64"], "ratio >= 5")):
+        bench.compare(
+            "frame_sort_values",
+            lambda by=by: frame.gpuscan.sort_values(by),
+            {"cudf": lambda by=by: frame.sort_values(by)},
+            dtype=",".join(by),
+            check=alike,
+            columns=3,
+            moved=n * (2 * (4 + 8 + 8) + 8),
+            targets={"cudf": target},
+            **options,
+        )
+
+
 def arrays(bench: GpuBench) -> None:
     """One CuPy array, against CuPy's own function."""
     for name, n, dtypes in [
@@ -159,6 +207,7 @@ def main() -> None:
     bench = start(options)
     if options.series or both:
         series(bench)
+        sorts(bench)
         arrays(bench)
         if options.profile:
             profile()

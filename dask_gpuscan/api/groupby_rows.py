@@ -176,17 +176,18 @@ class GroupByRows(GroupByColumns):
         if not self._as_series:
             raise TypeError("nlargest and nsmallest are of one column; choose it by its name")
         (name,) = self._columns()
-        frame, group = self._needed([name]), None
+        frame, column, group = self._needed([name]), name, None
         if self._clustered:
-            group = "_run"
-            if frame.ndim == 1:
+            if frame.ndim == 1:  # whose only column has a name even if it has none
                 frame = frame.to_frame()
+                (column,) = names_of(meta_of(frame))
+            group = "run"
             while group in names_of(meta_of(frame)):
                 group += "_"
             frame = frame.assign(**{group: look_back(frame, RunNumbers(self._by))})
-        return tree_reduce(
-            frame, TopRows(self._by, name, count, largest, keep, self._dropna, group)
-        )
+            group = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
+        top = TopRows(self._by, column, name, count, largest, keep, self._dropna, group)
+        return tree_reduce(frame, top)
 
     def _rows(self, places: list[Place]) -> Any:
         """The rows at these places of each group."""

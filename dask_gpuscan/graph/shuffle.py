@@ -5,26 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 from ..frames.keys import By
-from ..frames.registry import library_of, names_of
-from .lookback import meta_of
+from ..frames.registry import each, library_of
+
+KEY = "key"
+"""The column of hashes; the others are numbered, as Dask shuffles by no names of several levels."""
 
 
 def together(collection: Any, by: By) -> Any:
-    """Return the rows of a Dask collection as a frame or series in which rows with equal keys share a partition.
+    """Return the rows of a Dask collection as one in which rows with equal keys share a partition.
 
     Rows keep their index, but not their order.
     """
-    frame = collection.to_frame() if collection.ndim == 1 else collection
-    name = "_key"
-    while name in names_of(meta_of(frame)):
-        name += "_"
-    hashed = frame.map_partitions(_with_hash, by, name, meta=_with_hash(frame._meta, by, name))
-    moved = hashed.shuffle(on=name)
-    columns = names_of(meta_of(frame))
-    return moved[columns[0]] if collection.ndim == 1 else moved[columns]
+    like = collection._meta
+    hashed = collection.map_partitions(_hashed, by, meta=_hashed(like, by))
+    moved = hashed.shuffle(on=KEY)
+    return moved.map_partitions(_restored, like, meta=like)
 
 
-def _with_hash(frame: Any, by: By, name: str) -> Any:
+def _hashed(frame: Any, by: By) -> Any:
+    """The columns of a partition and the hashes of its keys."""
     library = library_of(frame)
-    hashes = library.hash_rows(by.series(frame))
-    return frame.assign(**{name: hashes})
+    with library.reading(frame):
+        arrays = [library.array(c) for c in each(frame)]
+        names = [f"column{i}" for i in range(len(arrays))]
+        out: Any = library.frame(arrays, names, library.index(frame))
+        return out.assign(**{KEY: library.hash_rows(by.series(frame))})
+
+
+def _restored(moved: Any, like: Any) -> Any:
+    """The columns of a partition, named as they were."""
+    library = library_of(moved)
+    arrays = [library.array(moved[name]) for name in moved.columns if name != KEY]
+    return library.rebuild(like, arrays, library.index(moved))

@@ -71,8 +71,10 @@ class TopRows:
     ----------
     by : By
         Keys, which become levels of the index.
+    column : hashable
+        Of the values.
     name : hashable
-        The column of the values.
+        Of the answer.
     n : int
         Not negative.
     largest : bool
@@ -85,6 +87,7 @@ class TopRows:
     """
 
     by: By
+    column: Any
     name: Any
     n: int
     largest: bool
@@ -102,7 +105,7 @@ class TopRows:
 
     def check(self, frame: Any) -> None:
         """Raise the errors that a user should see early."""
-        column = self.by.column(frame, self.name)
+        column = self.by.column(frame, self.column)
         library = library_of(column)
         layout = library.layout(column.dtype)
         if layout is None or layout.storage(column.dtype).kind not in "biuf":
@@ -124,7 +127,7 @@ class TopRows:
                 groups = [library.array(library.column(partition, self.group))]
             count = len(library.index_names(partition))
             levels = [library.array(library.index_level(partition, i)) for i in range(count)]
-            values = library.array(self.by.column(partition, self.name))
+            values = library.array(self.by.column(partition, self.column))
             rows = Rows(library, keys, groups, levels, values, schema_of(partition))
             return self._top(rows)
 

@@ -125,3 +125,36 @@ def test_bad_arguments():
         assert list(groups.median(numeric_only=True).columns) == ["x"]
         with pytest.raises(ValueError, match="dropna must be True or False"):
             groups.nunique(dropna="no")
+
+
+@pytest.mark.parametrize("method", ["median", "nunique", "rank", "head"])
+def test_odd_names_of_columns(method):
+    levels = pd.DataFrame({("k", ""): [1, 2, 1, 2], ("a", "x"): [1.0, 2.0, 3.0, 3.0]})
+    numbers = pd.DataFrame({0: [1, 2, 1, 2], "key": [1.0, 2.0, 3.0, 3.0]})
+    for frame, key in ((levels, ("k", "")), (numbers, 0)):
+        expected = getattr(frame.groupby([key]), method)()
+        for each in (frame, partitioned(frame, [0.4])):
+            (found,) = dask.compute(getattr(each.gpuscan.groupby([key]), method)())
+            same(found, expected)
+
+
+@pytest.mark.parametrize("clustered", [None, True])
+def test_a_series_without_a_name(clustered):
+    x = pd.Series([3.0, 1.0, 2.0, 5.0, 4.0], pd.Index([0, 0, 1, 1, 2], name="level"))
+    expected = x.groupby(level="level")
+    for each in (x, partitioned(x, [0.5])):
+        groups = each.gpuscan.groupby("level", clustered=clustered)
+        for found, wanted in (
+            (groups.median(), expected.median()),
+            (groups.nlargest(1), expected.nlargest(1)),
+            (groups.rank(), expected.rank()),
+        ):
+            same(dask.compute(found)[0], wanted)
+
+
+def test_groups_together_in_partitions():
+    frame = pd.DataFrame({"x": [3.0, 1.0, 2.0, 5.0]}, pd.Index([0, 0, 1, 2], name="k"))
+    groups = dask.dataframe.from_pandas(frame, npartitions=2).gpuscan.groupby("k")
+    assert "together in partitions" in repr(groups)
+    same(groups["x"].quantile([0.2, 0.7]).compute(), frame.groupby("k")["x"].quantile([0.2, 0.7]))
+    same(groups.rank().compute(), frame.groupby("k").rank())
