@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
-from .codes import check_codes, check_few
+from .codes import CODES, check_codes, check_few
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
@@ -242,9 +242,12 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    check_codes(codes)
+    if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
+        check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
-    check_few(groups, backend)
+    most = backend.most_codes()
+    if most is not None:
+        check_few(groups, most)
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 
