@@ -245,7 +245,9 @@ def _by_code(
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
-    check_few(groups, backend)
+    most = backend.most_codes()
+    if most is not None:
+        check_few(groups, most)
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

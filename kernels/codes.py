@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, brief, is_array
-from .backends import Backend, backend_of
+from .backends import backend_of
 
 CODES = (np.int32, np.int64)
 """The dtypes of codes of groups."""
@@ -28,9 +28,8 @@ def most_codes(codes: Array) -> int | None:
     return backend_of([codes]).most_codes()
 
 
-def check_few(groups: int, backend: Backend) -> None:
-    """Check that a backend takes so many groups."""
-    most = backend.most_codes()
+def check_few(groups: int, most: int | None) -> None:
+    """Check that a backend that takes at most so many groups takes these."""
     if most is not None and groups > most:
         raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
 
@@ -56,7 +55,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     TypeError
         For other arrays.
     ValueError
-        For codes of no group, in NumPy arrays.
+        For codes of no group.
 
     See Also
     --------
@@ -69,7 +68,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     """
     check_codes(codes)
     backend = backend_of([codes])
-    check_few(groups, backend)
+    check_few(groups, backend.most_codes())
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
-    return backend_of([codes]).number_codes(codes, groups)
+    return backend.number_codes(codes, groups)
