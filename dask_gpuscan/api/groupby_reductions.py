@@ -35,7 +35,7 @@ class GroupByReductions(GroupByColumns):
         """Whether the library's own group-by is asked; for no rows it may answer with other dtypes."""
         if self._one_pass or isinstance(self._obj, Collection) or isinstance(self._selected, tuple):
             return False  # pandas takes a tuple for a list of names
-        return len(self._obj) > 0
+        return library_of(self._meta).reduces_groups and len(self._obj) > 0
 
     def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
         """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""

@@ -42,6 +42,13 @@ def _joined(library: Library, parts: list[Any]) -> Any:
     return library.concatenate(parts)
 
 
+def _in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
+    """Return columns with their rows in an order, if there is one."""
+    if order is None:
+        return list(columns)
+    return [library.as_column(library.take(library.array(c), order)) for c in columns]
+
+
 def _put_back(library: Library, array: Any, order: Any) -> Any:
     """Return an array, whose rows are in an order, with the rows where they were."""
     layout = library.layout(array.dtype)
@@ -101,9 +108,11 @@ def table(
     with library.reading(partition):
         arrays = [library.array(c) for c in carry.by.series(partition)]
         groups, order = _reducible(Coded.of(library, arrays), adjacent)
-        rows = partition if order is None else library.rows(partition, order)
         parts = zip(carry.parts, operations, strict=True)
-        begun = [o.aggregate(carry.columns(rows, p), groups) for p, o in parts]
+        begun = [
+            o.aggregate(_in_order(library, carry.columns(partition, p), order), groups)
+            for p, o in parts
+        ]
         states = [wait() for wait in begun]
         first = groups.first_rows if order is None else order[groups.first_rows]
         taken = [library.take(a, first) for a in arrays]
@@ -203,8 +212,7 @@ class KeyedScan:
             for part, prior in zip(self.carry.parts, states, strict=True):
                 columns = self.carry.columns(met, part)
                 if alone:
-                    taken = [library.take(library.array(c), order) for c in columns]
-                    rows = [library.as_column(array) for array in taken]
+                    rows = _in_order(library, columns, order)
                     array = part.operation.apply(rows, AdjacentGroups(keys), None)
                     array = _put_back(library, array, order)
                 else:

@@ -88,9 +88,11 @@ def by_code(
 
 def number_codes(codes: Any, groups: int) -> tuple[Any, Any]:
     """Return codes of which each has a row; see `kernels.number_codes`."""
-    rows, minimum = cupy.arange(len(codes)), BUILT_IN["minimum"]
+    rows = cupy.arange(len(codes), dtype=np.int32 if len(codes) < 1 << 31 else np.int64)
+    minimum = BUILT_IN["minimum"]
     _, first = by_code(minimum, codes, (rows,), groups, ScanOptions(), None, None, write=False)
     there = cupy.flatnonzero(first < len(codes))
+    first = first.astype(np.int64, copy=False)
     if len(there) == groups:
         return codes, first
     numbers = cupy.zeros(groups, codes.dtype)

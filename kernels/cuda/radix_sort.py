@@ -122,18 +122,25 @@ def rows_at(column: Any, positions: Any) -> Any:
     return move(column, positions, cupy.ndarray(len(positions), column.dtype), puts=False)
 
 
-def gathered_by_place(rows: Any, positions: Any) -> tuple[Any, Any]:
-    """Return rows and their positions, a permutation, by the leading eight bits of these."""
+def near_their_places(rows: Any, positions: Any) -> tuple[Any, Any]:
+    """Return rows and their positions, a permutation, by the leading bits of these: of two digits."""
     length = len(rows)
-    shift = max(0, (length - 1).bit_length() - 8)
-    starts = cupy.minimum(cupy.arange(BINS, dtype=np.uint64) << np.uint64(shift), np.uint64(length))
     word = Word(positions, KeyCode(positions.itemsize))
-    plan = Plan((DigitPass(word.code, rows.itemsize, wide=length >= 1 << 30),))
-    out, places = cupy.ndarray(length, rows.dtype), cupy.ndarray(length, positions.dtype)
-    begun = launch.Launch(launch.current_space(plan, Extent(length)), False)
-    pointers = [positions, places, rows, out, starts]
-    begun.run(0, [p.data.ptr for p in pointers], (), (), (shift,), b"", b"")
-    return out, places
+    bits = (length - 1).bit_length()
+    sorting = _Sorting(word, None, rows, False, True, False)
+    shifts = [max(0, bits - 16), max(0, bits - 8)]
+    # each number below the length is there once, so how often a digit has a value is known
+    starts = [_starts_of_digit(length, shift) for shift in shifts]
+    places, moved = sorting.run_shifts(shifts, starts)
+    return moved, places
+
+
+def _starts_of_digit(length: int, shift: int) -> Any:
+    """Return how many of the numbers below a length have a lower digit of eight bits than each, from this bit on."""
+    values = np.arange(BINS, dtype=np.uint64)
+    whole, rest = divmod(length, BINS << shift)
+    least = np.minimum(values << np.uint64(shift), np.uint64(rest))
+    return cupy.asarray(values * np.uint64(whole << shift) + least)
 
 
 def _begin(passes: Sequence[Any], length: int, waits: bool = False) -> launch.Launch:
@@ -212,21 +219,25 @@ class _Sorting:
 
     def run(self, digits: Sequence[int]) -> tuple[Any, Any]:
         """Sort by these digits, the lowest first; return the keys, if they are wanted, and the values."""
+        return self.run_shifts([8 * d for d in digits], [self._starts[d] for d in digits])
+
+    def run_shifts(self, shifts: Sequence[int], starts: Sequence[Any]) -> tuple[Any, Any]:
+        """Sort by the eight bits from each of these bits on, given where each value of theirs starts."""
         word, buffers = self._word, self._buffers
-        if not digits:
+        if not shifts:
             if len(buffers) > 1 and self._values is None:
                 dtype = np.dtype(np.int64) if self._widens else buffers[1][0].dtype
                 return word.keys, cupy.arange(len(word), dtype=dtype)
             return word.keys, self._values
-        last, read = len(digits) - 1, [word.keys, self._values]
-        for i, digit in enumerate(digits):
+        last, read = len(shifts) - 1, [word.keys, self._values]
+        for i, shift in enumerate(shifts):
             write = [pair[(last - i) % 2] for pair in buffers]
             pointers = []
             for source, target in zip(read[: len(write)], write, strict=True):
                 pointers += [0 if source is None else source.data.ptr, target.data.ptr]
-            pointers += [0, 0] * (2 - len(write)) + [self._starts[digit].data.ptr]
+            pointers += [0, 0] * (2 - len(write)) + [starts[i].data.ptr]
             which = word.code.size - 1 if 0 < i == last else i
-            self._begun.run(which, pointers, (), (), (8 * digit,), b"", b"")
+            self._begun.run(which, pointers, (), (), (shift,), b"", b"")
             read = write
         keys = read[0] if self._wants_keys else None
         moved = read[1] if len(buffers) > 1 else None

@@ -17,8 +17,8 @@ from .compact import compact
 from .device_arrays import mask_buffer, readable
 from .radix_sort import (
     Word,
-    gathered_by_place,
     move,
+    near_their_places,
     position_dtype,
     radix_sort,
     rows_at,
@@ -77,7 +77,7 @@ def put(rows: Any, positions: Any) -> Any:
     out = cupy.ndarray(len(rows), rows.dtype)
     if len(rows) >= PLACED_FROM and rows.itemsize in CARRIED:
         narrow = positions.astype(position_dtype(len(rows)))
-        moved, narrow = gathered_by_place(_bits(rows), narrow)
+        moved, narrow = near_their_places(_bits(rows), narrow)
         return move(moved.view(rows.dtype), narrow, out, puts=True)
     return move(rows, positions, out, puts=True)
 

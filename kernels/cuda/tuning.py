@@ -295,7 +295,7 @@ PLACED_FROM = 1 << 22
 
 # --- scans by code --------------------------------------------------------------------------------
 
-CODE_WARPS, CODE_BATCH, CODE_BLOCKS = (4, 2, 1), 4, 8
+CODE_WARPS, CODE_BATCH, CODE_BLOCKS = (4, 2, 1), 4, 12
 """Warps of a block that walks chunks of rows, of which the most are taken that fit; rows that a lane asks for at once;
 and blocks on a multiprocessor at most."""
 

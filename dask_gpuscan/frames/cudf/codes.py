@@ -60,9 +60,12 @@ def _codes(array: ColumnBase, most: int) -> tuple[Values, int] | None:
     span = high - low + 1
     if span >= most:
         return None
+    if values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most:
+        return values, high + 1
+    # a difference of unsigned numbers is right whatever their signs are
     unsigned = np.dtype(f"u{values.itemsize}")
-    first = np.array(low, values.dtype).view(unsigned)[()]
-    codes = cp.subtract(values.view(unsigned), first).astype(np.int32)
+    codes = values.view(unsigned) - np.array(low, values.dtype).view(unsigned)[()]
+    codes = codes.view(np.int32) if values.itemsize == 4 else codes.astype(np.int32)
     if view.nulls is None:
         return codes, span
     return cp.where(view.missing(), np.int32(span), codes), span + 1

@@ -18,6 +18,8 @@ from .layouts import view_of
 class CudfGrouping:
     """Codes and hashes of keys, and cuDF's own reductions."""
 
+    reduces_groups = False
+
     def codes(self, column: cudf.Series) -> tuple[Values, Nulls]:
         if isinstance(column.dtype, cudf.CategoricalDtype):
             view = view_of(column._column.codes)

@@ -22,6 +22,7 @@ class Pandas(PandasSchema, PandasOrdering):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
+    reduces_groups = True
 
     def __reduce__(self) -> str:
         return "PANDAS"  # one object a process

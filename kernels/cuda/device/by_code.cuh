@@ -144,10 +144,17 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
     for (i64 g = lane; g < p.groups; g += 32) table[g] = STEP == SCAN_CHUNKS ? row_of_chunk[g] : identity();
     __syncwarp();
     const i64 end = (chunk + 1) * p.chunk < p.length ? (chunk + 1) * p.chunk : p.length;
+    Row ahead[BATCH];  // the rows of the next batch are on their way while a batch is walked
+    auto read_ahead = [&](i64 first) {
+#pragma unroll
+      for (int i = 0; i < BATCH; i++) ahead[i] = read_row(p, first + 32 * i + lane, end);
+    };
+    read_ahead(chunk * p.chunk);
     for (i64 first = chunk * p.chunk; first < end; first += 32 * BATCH) {
       Batch batch;
 #pragma unroll
-      for (int i = 0; i < BATCH; i++) batch.rows[i] = read_row(p, first + 32 * i + lane, end);
+      for (int i = 0; i < BATCH; i++) batch.rows[i] = ahead[i];
+      read_ahead(first + 32 * BATCH);
       combine_rows(batch, lower_lanes, lane);
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
