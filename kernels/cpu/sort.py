@@ -41,6 +41,7 @@ def take(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the elements of an array at these rows, of which all must be there."""
     out, number = empty(len(rows), array.dtype), _NUMBERS[array.itemsize]
     values = np.require(array, requirements=["A"]).view(number)
+    rows = np.require(rows, requirements=["C", "A"])
     run_kernel(len(rows), _taking(number), values, rows, out.view(number))
     return out
 

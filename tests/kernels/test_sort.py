@@ -9,9 +9,11 @@ from dask_gpuscan.kernels import (
     argsort,
     bitmap,
     byte_mask,
+    put,
     segmented_sort,
     sort,
     sort_pairs,
+    take,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,6 +242,20 @@ def test_values_of_any_order(backend):
     expected = np.argsort(key, kind="stable")
     np.testing.assert_array_equal(backend.to_numpy(whole), wide[expected])
     np.testing.assert_array_equal(backend.to_numpy(part), np.arange(2000)[::-2][expected])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "int64", "complex128", INT128])
+def test_rows_by_position(backend, dtype):
+    rng, count = np.random.default_rng(4), 1000
+    plain = dtype != INT128
+    values = rng.integers(0, 100, count).astype(dtype) if plain else values_of(dtype, rng, count)
+    order = rng.permutation(count)
+    given_values, positions = backend.array(values), backend.array(order)
+    for step in (1, -1, 3):
+        found = take(given_values[::-1], positions[::step])
+        np.testing.assert_array_equal(backend.to_numpy(found), values[::-1][order[::step]])
+    back = put(take(given_values, positions), positions)
+    np.testing.assert_array_equal(backend.to_numpy(back), values)
 
 
 BAD = [
