@@ -124,6 +124,8 @@ class Layout(Protocol):
     """Where a result keeps nulls: "in band" (only some dtypes can) or "mask"."""
     passes_over_nan: bool
     """Whether NaN is not null, but min and max skip it."""
+    groups_pass_over_nan: bool
+    """Whether min and max of groups do."""
     nan_is_null: bool
     """Whether NaN is null."""
 

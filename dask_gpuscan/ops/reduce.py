@@ -80,7 +80,7 @@ class ReduceColumn:
         op = reduction.op
         facts = FACTS.get(op.token, PLAIN)
         if facts.over_nan is not None:
-            op = seeing(facts.over_nan if layout.passes_over_nan else op)
+            op = seeing(facts.over_nan if layout.groups_pass_over_nan else op)
         elif facts.overflow is not None:
             answer = self._dtype(library, (column.dtype,))
             answers = library.layout(answer)

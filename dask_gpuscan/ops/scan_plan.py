@@ -134,7 +134,8 @@ def scan_plan(
     assert layout is not None
     kernel_dtype = layout.storage(result)
     kernels.signature(op, storages, kernel_dtype)
-    answers = facts.over_nan if own.passes_over_nan and facts.over_nan is not None else op
+    passes = own.groups_pass_over_nan if in_groups else own.passes_over_nan
+    answers = facts.over_nan if passes and facts.over_nan is not None else op
     is_integer = kernel_dtype.kind in "iu"
     if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
         answers = facts_of(answers).over_rows or answers  # Arrow's sums begin with 0.0

@@ -618,10 +618,23 @@ def test_answers_by_keys_of_objects_are_inputs():
     assert least.dtype == least.compute().dtype == object
 
 
-def test_extremes_pass_over_the_nan_of_arrow_in_every_partition():
+def _of_arrow(values):
+    return pd.arrays.ArrowExtensionArray(pa.array(values))
+
+
+def _of_pandas(values):
+    return pd.arrays.FloatingArray(values, np.zeros(len(values), bool))
+
+
+@pytest.mark.parametrize("nullable", [_of_arrow, _of_pandas])
+@pytest.mark.parametrize("clustered", [True, False])
+def test_extremes_pass_over_nan_that_is_no_null_in_every_partition(nullable, clustered):
     nan = float("nan")
-    x = pa.chunked_array([pa.array([nan, 1.0, nan, 2.0, 1.5, nan])])
-    frame = pd.DataFrame({"k": [1, 2, 1, 2, 1, 1], "x": pd.arrays.ArrowExtensionArray(x)})
-    groups = partitioned(frame, [1 / 3]).gpuscan.groupby("k")["x"]
-    assert groups.max().compute().tolist() == [1.5, 2.0]
-    assert groups.min().compute().tolist() == [1.5, 1.0]
+    x = np.array([nan, 1.5, nan, nan, 2.0, 1.0, nan])
+    frame = pd.DataFrame({"k": [1, 1, 1, 2, 2, 2, 2], "x": nullable(x)})
+    expected = frame.groupby("k")["x"]
+    for each in (frame, partitioned(frame, [2 / 7, 5 / 7])):
+        groups = each.gpuscan.groupby("k", clustered=clustered)["x"]
+        for method in ("max", "min", "cummax", "cummin"):
+            (found,) = dask.compute(getattr(groups, method)())
+            assert found.fillna(-1).tolist() == getattr(expected, method)().fillna(-1).tolist()

@@ -68,6 +68,7 @@ class CudfLayout:
 
     nulls = "mask"
     passes_over_nan = False
+    groups_pass_over_nan = False
     nan_is_null = True
 
     def __repr__(self) -> str:

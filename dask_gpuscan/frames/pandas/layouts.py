@@ -49,6 +49,7 @@ class NumPyLayout(_Exact):
 
     nulls = "in band"
     passes_over_nan = False
+    groups_pass_over_nan = False
     nan_is_null = True
 
     def matches(self, dtype: DType) -> bool:
@@ -80,6 +81,7 @@ class TimeLayout(_Exact):
 
     nulls = "in band"
     passes_over_nan = False
+    groups_pass_over_nan = False
     nan_is_null = True
 
     def matches(self, dtype: DType) -> bool:
@@ -113,6 +115,7 @@ class MaskedLayout(_Exact):
 
     nulls = "mask"
     passes_over_nan = False
+    groups_pass_over_nan = True
     nan_is_null = False
 
     def matches(self, dtype: DType) -> bool:
@@ -146,6 +149,7 @@ class ArrowLayout(_Exact):
 
     nulls = "mask"
     passes_over_nan = True
+    groups_pass_over_nan = True
     nan_is_null = False
 
     def matches(self, dtype: DType) -> bool:
