@@ -15,8 +15,8 @@ import numpy as np
 from . import launch
 from .compact import compact
 from .plan import Extent, Plan
-from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, TiesPass
-from .tuning import SPARE_FROM, SPARED_FROM, TIES_AT_MOST
+from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, PlacePass, TiesPass
+from .tuning import PLACE_BITS, PLACE_BITS_AT_MOST, SPARE_FROM, SPARED_FROM, TIES_AT_MOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +122,26 @@ def rows_at(column: Any, positions: Any) -> Any:
     return move(column, positions, cupy.ndarray(len(positions), column.dtype), puts=False)
 
 
-def near_their_places(rows: Any, positions: Any) -> tuple[Any, Any]:
-    """Return rows and their positions, a permutation, by the leading bits of these: of two digits."""
+def place(rows: Any, positions: Any) -> Any:
+    """Put rows at positions, which are a permutation: by two digits near to their places, then in tiles.
+
+    Rows are of 1, 2, 4 or 8 bytes.
+    """
     length = len(rows)
-    word = Word(positions, KeyCode(positions.itemsize))
     bits = (length - 1).bit_length()
-    sorting = _Sorting(word, None, rows, False, True, False)
-    shifts = [max(0, bits - 16), max(0, bits - 8)]
+    low = max(PLACE_BITS, bits - 16)
+    shifts = [low, low + 8] if bits - low > 8 else [low]
     # each number below the length is there once, so how often a digit has a value is known
     starts = [_starts_of_digit(length, shift) for shift in shifts]
-    places, moved = sorting.run_shifts(shifts, starts)
-    return moved, places
+    word = Word(positions, KeyCode(positions.itemsize))
+    places, near = _Sorting(word, None, rows, False, True, False).run_shifts(shifts, starts)
+    out = cupy.ndarray(length, rows.dtype)
+    if low > PLACE_BITS_AT_MOST:
+        return move(near, places, out, puts=True)
+    each = PlacePass(rows.itemsize, positions.itemsize, 1 << low)
+    pointers = [near.data.ptr, places.data.ptr, out.data.ptr]
+    _begin((each,), length).run(0, pointers, (), (), (), b"", b"")
+    return out
 
 
 def _starts_of_digit(length: int, shift: int) -> Any:

@@ -69,6 +69,7 @@ HEAD_FLAGS = _on_columns("head_flags", "head_flags", looks_back=False, schedules
 COUNT_DIGITS = VisitorSpec("count_digits", "count_digits", "sort", ("classic",), looks_back=False)
 SORT_DIGIT = VisitorSpec("sort_digit", "sort_digit", "sort", ("classic",))
 MARK_TIES = VisitorSpec("mark_ties", "mark_ties", "sort", ("classic",), looks_back=False)
+PLACE_ROWS = VisitorSpec("place_rows", "place_rows", "sort", ("classic",), looks_back=False)
 BY_CODE = VisitorSpec("by_code", "by_code", "codes", ("classic",), looks_back=False)
 MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
 
@@ -84,4 +85,6 @@ VISITORS = (
     SORT_DIGIT,
     MARK_TIES,
     MOVE_ROWS,
+    PLACE_ROWS,
+    BY_CODE,
 )
