@@ -74,15 +74,13 @@ def radix_sort(
         spare and word.code.size >= SPARED_FROM and len(word) >= SPARE_FROM,
     )
     counting, starts = _begin_count(word)
-    sorting = _Sorting(
-        word, starts, values, positions, wants_keys or may_spare, widens and not may_spare
-    )
+    sorting = _Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
     counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
     digits = [d for d in range(word.code.size) if counts[d].max() < length]
     left_out = _spared(counts[digits], length) if may_spare else 0
     keys, moved = sorting.run(digits[left_out:])
     if not left_out:
-        return keys, _widened(moved, widens)
+        return keys, moved
     slots = tied_slots(Word(keys, word.code), 8 * digits[left_out])
     if (
         len(slots) > length * TIES_AT_MOST * 2
@@ -96,7 +94,7 @@ def radix_sort(
         move(again, slots, keys, puts=True)
         if moved is not None:
             move(back, slots, moved, puts=True)
-    return keys, _widened(moved, widens)
+    return keys, moved
 
 
 def tied_slots(word: Word, shift: int = 0) -> Any:
@@ -176,10 +174,6 @@ def _spared(counts: np.ndarray, length: int) -> int:
     return int(enough[-1]) if len(enough) and enough[-1] > 1 else 0
 
 
-def _widened(positions: Any, widens: bool) -> Any:
-    return positions.astype(np.int64, copy=False) if widens else positions
-
-
 @lru_cache(maxsize=1024)
 def _plan(
     code: KeyCode, value: int, positions: bool, wants_keys: bool, widens: bool, wide: bool
@@ -251,5 +245,5 @@ class _Sorting:
         keys = read[0] if self._wants_keys else None
         moved = read[1] if len(buffers) > 1 else None
         if self._widens:
-            return keys, self._wide if last else _widened(moved, True)
+            return keys, self._wide if last else moved.astype(np.int64)
         return keys, moved
