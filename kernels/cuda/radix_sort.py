@@ -243,7 +243,7 @@ class _Sorting:
             self._begun.run(which, pointers, (), (), (shift,), b"", b"")
             read = write
         keys = read[0] if self._wants_keys else None
-        moved = read[1] if len(buffers) > 1 else None
+        moved: Any = read[1] if len(buffers) > 1 else None
         if self._widens:
             return keys, self._wide if last else moved.astype(np.int64)
         return keys, moved
