@@ -243,9 +243,13 @@ register(Lengths, Visitor(_observe_lengths, _emit_lengths, finish=_finish_length
 
 
 class Repeat(NamedTuple):
-    """Entries of columns are written as often as `lengths` says; the state is the sum of the lengths."""
+    """Entries of columns are written as often as `lengths` says; the state is the sum of the lengths.
+
+    `address` is that of the lengths; what moves a column is `repeat`.
+    """
 
     lengths: np.ndarray
+    address: int
     columns: np.ndarray
 
 
@@ -259,31 +263,23 @@ def _observe_repeat(work, space, before, first, size):
 
 @numba.njit(**OPTIONS)
 def _emit_repeat(work, space, prefix, memo, first, size):
-    columns = work.columns
+    columns, lengths = work.columns, work.address + 8 * first
     for c in range(len(columns)):
         width, stride = columns[c, WIDTH], columns[c, STRIDE]
-        source, target = columns[c, SOURCE], columns[c, TARGET]
-        if width == 1:
-            _repeat_as(work.lengths, source, stride, target, 1, prefix, first, size, np.uint8(0))
-        elif width == 2:
-            _repeat_as(work.lengths, source, stride, target, 2, prefix, first, size, np.uint16(0))
-        elif width == 4:
-            _repeat_as(work.lengths, source, stride, target, 4, prefix, first, size, np.uint32(0))
-        elif width == 8:
-            _repeat_as(work.lengths, source, stride, target, 8, prefix, first, size, np.uint64(0))
-        else:
-            _repeat_as(
-                work.lengths, source, stride, target, 16, prefix, first, size, np.complex128(0)
-            )
+        source = columns[c, SOURCE] + first * stride
+        target = columns[c, TARGET] + prefix * width
+        call(columns[c, MOVE], (lengths, size, source, stride, width, target))
 
 
-@numba.njit(**OPTIONS)
-def _repeat_as(lengths, source, stride, target, width, prefix, first, size, like):
-    at = target + prefix * width
-    for i in range(first, first + size):
-        count = lengths[np.uintp(i)]
-        elements(at, count, like)[:] = read(source + i * stride, like)
-        at += count * width
+@cached_njit
+def repeat(kind, lengths, size, source, stride, width, target):
+    """Write each element, as wide as a kind of numbers, as often as its length says."""
+    like, lengths = zero(kind), elements(lengths, size, np.int64(0))
+    for i in range(size):
+        count = lengths[i]
+        elements(target, count, like)[:] = read(source + i * stride, like)
+        target += count * width
+    return 0
 
 
 register(Repeat, Visitor(_observe_repeat, _emit_repeat))
