@@ -3,6 +3,7 @@
 Where it is not known how many rows are selected, outputs are made for all of them and cut to their number.
 """
 
+import contextlib
 from functools import lru_cache, partial
 from typing import Any
 
@@ -16,8 +17,8 @@ from ..selection import Predicate, Runs, Selection
 from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
-from .engine import TILE
-from .launch import PARALLEL, WORD, array_type, tiles_kernel
+from .engine import STATUS, TILE
+from .launch import PARALLEL, WORD, array_type, run_team, tiles_kernel
 from .outputs import empty
 from .selection import (
     RUNS,
@@ -38,6 +39,9 @@ COUNT = StateForm((WORD,), True)
 PAIR = StateForm((WORD, WORD), False)
 ADD = BUILT_IN["add"]
 """The operator of counts."""
+
+SLICE = 1 << 17
+"""Lengths that a thread adds up at once."""
 
 LIST = (list_rows,)
 COUNT_AND_LIST = (count_rows, list_rows)
@@ -114,11 +118,22 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[n
 
 def _total(lengths: np.ndarray) -> int:
     """Return the sum of lengths, or MOST if that is less; raises a ValueError if one is negative."""
-    longest = int(lengths.view(np.uint64).max(initial=0))
+    waiting = np.array_split(lengths, len(lengths) // SLICE + 1)
+    found: list[tuple[int, int]] = []
+
+    def add_up(_: bool) -> None:
+        with contextlib.suppress(IndexError):  # all slices are taken
+            while True:
+                part = waiting.pop()
+                longest = part.view(np.uint64).max(initial=0)  # of a negative one, more than MOST
+                found.append((int(longest), int(part.sum())))
+
+    run_team(len(lengths), np.zeros(STATUS, np.int64), add_up)
+    longest = max(longest for longest, _ in found)
     if longest > MOST:
         raise ValueError(f"lengths must not be negative, found {lengths.min()}")
     if longest * len(lengths) <= MOST:
-        return int(lengths.sum())
+        return sum(total for _, total in found)
     return min(sum(lengths.tolist()), MOST)  # as integers that do not wrap around
 
 

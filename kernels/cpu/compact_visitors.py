@@ -194,7 +194,9 @@ class HeadFlags(NamedTuple):
 @numba.njit(**OPTIONS)
 def _observe_head_flags(work, space, before, first, size):
     flag_rows(work.selection, space, first, size)
-    work.out[first : first + size] = elements(space.flags, size, np.uint8(0))
+    flags, out = elements(space.flags, size, np.uint8(0)), work.out
+    for i in range(size):  # slices take 2 s to compile
+        out[np.uintp(first + i)] = flags[i]
     return before, 0
 
 
