@@ -3,7 +3,6 @@
 Where it is not known how many rows are selected, outputs are made for all of them and cut to their number.
 """
 
-import contextlib
 from functools import lru_cache, partial
 from typing import Any
 
@@ -118,15 +117,13 @@ def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[n
 
 def _total(lengths: np.ndarray) -> int:
     """Return the sum of lengths, or MOST if that is less; raises a ValueError if one is negative."""
-    waiting = np.array_split(lengths, len(lengths) // SLICE + 1)
+    waiting = iter(np.array_split(lengths, len(lengths) // SLICE + 1))
     found: list[tuple[int, int]] = []
 
     def add_up(_: bool) -> None:
-        with contextlib.suppress(IndexError):  # all slices are taken
-            while True:
-                part = waiting.pop()
-                longest = part.view(np.uint64).max(initial=0)  # of a negative one, more than MOST
-                found.append((int(longest), int(part.sum())))
+        for part in waiting:
+            longest = part.view(np.uint64).max(initial=0)  # of a negative one, more than MOST
+            found.append((int(longest), int(part.sum())))
 
     run_team(len(lengths), np.zeros(STATUS, np.int64), add_up)
     longest = max(longest for longest, _ in found)

@@ -16,7 +16,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from ..jit import OPTIONS, cached_njit
+from ..jit import OPTIONS
 from .memory import copy_bytes, elements, read, write
 from .packing import ADD_UP, pack_rows
 from .selection_visitors import (
@@ -32,7 +32,7 @@ from .selection_visitors import (
     list_selected,
     offset,
 )
-from .shared import call, zero
+from .shared import call, shared_njit, zero
 from .visitors import Visitor, register
 
 COLUMN = ("source", "stride", "width", "move", "target", "others")
@@ -79,7 +79,7 @@ def _emit(work, space, prefix, count, first, size):
     call(function, (work.columns, space.words, prefix, count, first, size))
 
 
-@cached_njit
+@shared_njit
 def move_rows(kind, columns, space, prefix, count, first, size):
     """Copy the rows of a tile behind those before them; in place, to the buffer, column by column."""
     word = np.int64(0)
@@ -107,7 +107,7 @@ def move_rows(kind, columns, space, prefix, count, first, size):
     return 0
 
 
-@cached_njit
+@shared_njit
 def place_rows(kind, columns, space, prefix, count, first, size):
     """Copy the rows of a tile from the buffer behind those before them."""
     word = np.int64(0)
@@ -125,14 +125,14 @@ def place_rows(kind, columns, space, prefix, count, first, size):
     return 0
 
 
-@cached_njit
+@shared_njit
 def move(kind, source, stride, width, first, rows, size, count, target):
     """Copy selected elements, as wide as a kind of numbers; see `_move_as`."""
     _move_as(source, stride, width, rows, size, count, target, zero(kind))
     return 0
 
 
-@cached_njit
+@shared_njit
 def move_positions(kind, source, stride, width, first, rows, size, count, target):
     """Write where the selected rows are; see `_move_as`."""
     _move_as(first, 0, width, rows, size, count, target, None)
@@ -273,7 +273,7 @@ def _emit_repeat(work, space, prefix, memo, first, size):
         call(columns[c, MOVE], (lengths, size, source, stride, width, target))
 
 
-@cached_njit
+@shared_njit
 def repeat(kind, lengths, size, source, stride, width, target):
     """Write each element, as wide as a kind of numbers, as often as its length says."""
     like, lengths = zero(kind), elements(lengths, size, np.int64(0))
