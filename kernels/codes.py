@@ -28,8 +28,12 @@ def most_codes(codes: Array) -> int | None:
     return backend_of([codes]).most_codes()
 
 
-def check_few(groups: int, most: int | None) -> None:
-    """Check that a backend that takes at most so many groups takes these."""
+def check_groups(groups: Any, most: int | None) -> None:
+    """Check a number of groups, of which a backend may take at most so many."""
+    if not isinstance(groups, (int, np.integer)) or isinstance(groups, bool):
+        raise TypeError(f"groups must be an integer, found {groups!r}")
+    if groups < 0:
+        raise ValueError(f"groups must not be negative, found {groups}")
     if most is not None and groups > most:
         raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
 
@@ -68,7 +72,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     """
     check_codes(codes)
     backend = backend_of([codes])
-    check_few(groups, backend.most_codes())
+    check_groups(groups, backend.most_codes())
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
     return backend.number_codes(codes, groups)

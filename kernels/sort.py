@@ -15,6 +15,7 @@ from .backends import backend_of
 from .compact import run_length_encode
 from .int128 import is_int128
 from .nulls import Nulls
+from .selection import runs
 from .sort_key import SortKey, listed, sort_keys
 
 
@@ -220,6 +221,7 @@ def segmented_sort(
         raise ValueError("give either offsets or within")
     own = [key.values for key in by]
     if within is not None:
+        check_one_length("keys and within", [own[0], *runs(within).keys])
         starts, _ = run_length_encode(within)
     else:
         starts = _starts(offsets, len(own[0]))

@@ -39,6 +39,15 @@ def test_drop_duplicates_of_a_series(backend, x, at, keep, ignore):
     check(backend, x, at, ask, x.drop_duplicates(**options))
 
 
+def test_half_floats_are_told_apart():
+    x = pd.Series(np.array([1, 1, 2, np.nan, -0.0, 0.0, np.nan], "float16"), name="x")
+    for each in (x, partitioned(x, [0.3, 0.8])):
+        (found,) = dask.compute(each.gpuscan.drop_duplicates())
+        same(found, x.drop_duplicates())
+        with pytest.raises(TypeError, match="column 'x' of dtype float16 cannot be an index"):
+            each.gpuscan.value_counts()
+
+
 def test_bad_arguments_of_drop_duplicates():
     frame = pd.DataFrame({"x": [1, 1]})
     for each in (frame, partitioned(frame, [])):

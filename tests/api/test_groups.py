@@ -570,6 +570,27 @@ def test_names_that_are_none():
     assert df.gpuscan.groupby("v").cumsum().iloc[:, 0].tolist() == [1, 1]
 
 
+def test_half_floats_are_keys_of_scans_only():
+    df = pd.DataFrame({"k": np.array([1, 2, np.nan, 1], "float16"), "v": [1, 2, 3, 4]})
+    expected = df.astype({"k": "float32"}).groupby("k")["v"].cumsum()
+    for frame in (df, partitioned(df, [0.5])):
+        groups = frame.gpuscan.groupby("k")["v"]
+        same(dask.compute(groups.cumsum())[0], expected)
+        with pytest.raises(TypeError, match="column 'k' of dtype float16 cannot be an index"):
+            groups.sum()
+
+
+def test_ordered_categories_that_differ_between_partitions():
+    parts = [
+        pd.DataFrame({"k": pd.Categorical(["a"], order, ordered=True), "v": 1})
+        for order in (["a", "b"], ["b", "a"])
+    ]
+    groups = dd.from_map(lambda i: parts[i], [0, 1], meta=parts[0].iloc[:0]).gpuscan.groupby("k")
+    for answer in (groups.cumsum(), groups.sum()):
+        with pytest.raises(ValueError, match=r"has other categories in some.*set_categories"):
+            answer.compute()
+
+
 @pytest.mark.parametrize("dtype", ["float16", "complex128", "int64"])
 def test_fills_of_columns_without_nulls(dtype):
     df = pd.DataFrame({"k": [1, 1, 2], "v": np.array([1, 2, 3], dtype)})

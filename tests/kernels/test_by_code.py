@@ -102,6 +102,18 @@ def test_numbers_without_gaps(codes, dtype, step):
     assert (found.dtype, rows.dtype, len(expected)) == (given_codes.dtype, np.int64, len(rows))
 
 
+@pytest.mark.parametrize("groups", [-1, 1.5, None, True])
+def test_bad_numbers_of_groups(groups):
+    codes = np.array([0, 0])
+    for call in (
+        lambda: number_codes(codes, groups),
+        lambda: scan_by_code(ADD, codes, codes, groups),
+        lambda: reduce_by_code(ADD, codes, codes, groups),
+    ):
+        with pytest.raises((TypeError, ValueError), match="groups must"):
+            call()
+
+
 def test_numbers_of_bad_codes():
     with pytest.raises(ValueError, match="codes must be from 0 to 1, found 2"):
         number_codes(np.array([0, 2, 1]), 2)

@@ -285,6 +285,7 @@ BAD = [
     (ValueError, "keys and values must have one length", lambda x: sort_pairs(x, x[1:])),
     (ValueError, "either offsets or within", lambda x: segmented_sort(x)),
     (ValueError, "either offsets or within", lambda x: segmented_sort(x, offsets=x, within=x)),
+    (ValueError, "keys and within must have one", lambda x: segmented_sort(x, within=x[:2])),
     (ValueError, "begin with 0 and end with", lambda x: segmented_sort(x, offsets=x[:0])),
     (ValueError, "begin with 0 and end with", lambda x: segmented_sort(x, offsets=x + 1)),
     (

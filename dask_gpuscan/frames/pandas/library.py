@@ -121,7 +121,13 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
         if isinstance(arrays[0], pd.Categorical):
-            return pd.api.types.union_categoricals(arrays)
+            try:
+                return pd.api.types.union_categoricals(arrays)
+            except TypeError as error:
+                raise ValueError(
+                    f"partitions do not match: a column of dtype {arrays[0].dtype} has other categories in some, "
+                    f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
+                ) from error
         parts = [pd.Series(bare(a), dtype=bare(a).dtype) for a in arrays]
         return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
@@ -240,6 +246,11 @@ class Pandas(PandasSchema, PandasOrdering):
         return index is other or bool(index.equals(other))
 
     def key_index(self, arrays: list[PandasArray], names: Sequence[Hashable]) -> pd.Index:
+        for array, name in zip(arrays, names, strict=True):
+            if bare(array).dtype == np.float16:
+                raise TypeError(
+                    f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
+                )
         if len(arrays) == 1:
             array = _with_null(arrays[0], np.nan)
             return pd.Index(array, dtype=array.dtype, name=names[0])
@@ -298,7 +309,7 @@ class Pandas(PandasSchema, PandasOrdering):
         return pd.factorize(column.array)[0], None
 
     def group_codes(self, arrays: list[PandasArray]) -> Values:
-        arrays = [_one_chunk(a) for a in arrays]
+        arrays = [_as_keys(a) for a in arrays]
         numbered = self.frame(arrays, range(len(arrays)), pd.RangeIndex(len(arrays[0])))
         groups = numbered.groupby(list(numbered), sort=False, dropna=False, observed=True)
         return groups.ngroup().to_numpy()
@@ -346,6 +357,12 @@ def _unsigned_zeros(array: PandasArray) -> PandasArray:
     """Return an array without -0.0, of which pandas makes a level of its own if it is Arrow's."""
     is_arrow = isinstance(array.dtype, pd.ArrowDtype) and array.dtype.kind == "f"
     return array + 0.0 if is_arrow else array
+
+
+def _as_keys(array: PandasArray) -> PandasArray:
+    """Return an array of which pandas makes groups: it makes none of half floats."""
+    array = _one_chunk(bare(array))
+    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def _one_chunk(array: PandasArray) -> PandasArray:
