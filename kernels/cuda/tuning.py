@@ -306,9 +306,9 @@ PLACE_BITS, PLACE_BITS_AT_MOST = 12, 13
 
 CODE_WARPS, CODE_BATCH, CODE_BLOCKS = (4, 2, 1), 4, 12
 """Warps of a block that walks chunks of rows, of which the most are taken that fit; rows that a lane asks for at once;
-and blocks on a multiprocessor at most. Milliseconds for sums of 2^26 float64 by 1,000 codes, of the reduction and of the
-scan (run 17): with 2, 4 and 6 rows 0.61 and 0.64, 0.56 and 0.58, 0.55 and 0.57; where each row was looked at before
-the next was read 0.67 and 0.73, 0.63 and 0.71, 0.66 and 0.69."""
+and blocks on a multiprocessor at most. Milliseconds for sums of 2^26 float64 by 1,000 codes, of the reduction and of
+the scan (run 17): with 2, 4 and 6 rows 0.61 and 0.64, 0.56 and 0.58, 0.55 and 0.57; where each row was looked at
+before the next was read 0.67 and 0.73, 0.63 and 0.71, 0.66 and 0.69."""
 
 CODE_SHARED = {True: 226 << 10, False: 63 << 10}
 """Bytes of shared memory of a multiprocessor, with LARGE_SHARED or without."""

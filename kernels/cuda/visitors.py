@@ -23,7 +23,8 @@ class VisitorSpec:
         The file in `device/` that says what a tile does.
     engine : str
         Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
-        "sort" for rows of one key that is sorted by its digits.
+        "sort" for rows of one key that is sorted by its digits, "codes" for rows of few groups; these two have no
+        tiles to visit, and their source is the whole kernel.
     schedules : tuple of str
         How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
     looks_back : bool
