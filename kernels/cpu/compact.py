@@ -131,7 +131,7 @@ def _total(lengths: np.ndarray) -> int:
         raise ValueError(f"lengths must not be negative, found {lengths.min()}")
     if longest * len(lengths) <= MOST:
         return sum(total for _, total in found)
-    return min(sum(lengths.tolist()), MOST)  # as integers that do not wrap around
+    return int(min(sum(lengths.tolist()), MOST))  # as integers that do not wrap around
 
 
 def _table(
