@@ -22,16 +22,18 @@ from numba.core.serialize import dumps
 from . import kernel_cache
 from .compile_lock import hold_over_forks
 
-ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Of what Python calls, and of what only compiled code calls: wrappers of the latter would double its compile time."""
+ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
+OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True}
+"""Of what Python calls, of what is called by address, and of what only compiled code calls: wrappers of it that nobody
+calls would double its compile time."""
 
 hold_over_forks()
 
 
-def cached_njit(function: Any) -> Any:
+def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
     """Compile a function of the engine lazily, and keep its machine code on disk."""
-    compiled = numba.njit(**ENTRY)(function)
+    compiled = numba.njit(**options)(function)
     compiled._cache = _KernelCache(function)
     return compiled
 

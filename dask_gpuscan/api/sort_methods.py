@@ -49,7 +49,7 @@ class SortMethods:
         -------
         Series or DataFrame
             As of pandas' ``sort_values(kind="stable")``. A Dask collection has as many partitions as before, each
-            within 10 % of an even share of the rows where partitions are fewer than 325, and unknown divisions.
+            within 10 % of an even share of the rows up to 323 partitions, and unknown divisions.
 
         Raises
         ------

@@ -12,16 +12,13 @@ from numba.core import types
 from ..arrays import MOST, check_size
 from ..built_in import BUILT_IN
 from ..counted_segments import LATEST
-from ..operators import Operator
-from ..options import ScanOptions
 from ..selection import Predicate, Runs, Selection
 from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
-from .engine import TILE
-from .launch import PARALLEL, WORD, array_type, tiles_kernel
+from .engine import STATUS, TILE
+from .launch import PARALLEL, WORD, array_type, run_team, tiles_kernel
 from .outputs import empty
-from .scan import scan
 from .selection import (
     RUNS,
     SPACE,
@@ -41,6 +38,9 @@ COUNT = StateForm((WORD,), True)
 PAIR = StateForm((WORD, WORD), False)
 ADD = BUILT_IN["add"]
 """The operator of counts."""
+
+SLICE = 1 << 17
+"""Lengths that a thread adds up at once."""
 
 LIST = (list_rows,)
 COUNT_AND_LIST = (count_rows, list_rows)
@@ -104,25 +104,34 @@ def run_lengths(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
 
 def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[np.ndarray]:
     """Repeat entries of arrays; see `kernels.run_length_decode`."""
-    _, read = scan(_TOTAL, (lengths,), ScanOptions(), None, write=False, waits=True)
-    total, lowest = map(int, read())
-    if lowest < 0:
-        raise ValueError(f"lengths must not be negative, found {lowest}")
+    lengths = np.require(lengths, requirements=["C", "A"])
+    total = _total(lengths)
     check_size(total, beside + sum(a.itemsize for a in arrays), outputs.available())
     outs = [empty(total, a.dtype) for a in arrays]
-    work = compiled.Repeat(lengths, _table(arrays, outs, None, False, False)[1:])
+    table = _table(arrays, outs, None, False, False, compiled.repeat)
+    work = compiled.Repeat(lengths, address_of(lengths), table[1:])
     entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
     walk(_repeat_walk(), ADD, work, (0,), len(lengths), tile=entries, cost=total)
     return outs
 
 
-def _sums(a, b):  # type: ignore[no-untyped-def]
-    # compilers take for granted that integers do not wrap around
-    return (a[0] + b[0] if a[0] <= MOST - b[0] else MOST, min(a[1], b[1]))
+def _total(lengths: np.ndarray) -> int:
+    """Return the sum of lengths, or MOST if that is less; raises a ValueError if one is negative."""
+    waiting = iter(np.array_split(lengths, len(lengths) // SLICE + 1))
+    found: list[tuple[int, int]] = []
 
+    def add_up(_: bool) -> None:
+        for part in waiting:
+            longest = part.view(np.uint64).max(initial=0)  # of a negative one, more than MOST
+            found.append((int(longest), int(part.sum())))
 
-_TOTAL = Operator(_sums, (0, 0), lambda n: (max(n, 0), min(n, 0)), name="total")
-"""State: (sum of what is not negative, or MOST if that is less; least number)."""
+    run_team(len(lengths), np.zeros(STATUS, np.int64), add_up)
+    longest = max(longest for longest, _ in found)
+    if longest > MOST:
+        raise ValueError(f"lengths must not be negative, found {lengths.min()}")
+    if longest * len(lengths) <= MOST:
+        return sum(total for _, total in found)
+    return int(min(sum(lengths.tolist()), MOST))  # as integers that do not wrap around
 
 
 def _table(
@@ -131,9 +140,12 @@ def _table(
     rest: list[np.ndarray] | None,
     positions: bool,
     in_place: bool,
+    function: Any = compiled.move,
 ) -> np.ndarray:
     """What is known of all columns, `COLUMNS`, then one row a column: where it is and where its rows go."""
-    columns = [(address_of(a), a.strides[0], a.itemsize, _mover(a.itemsize)) for a in arrays]
+    columns = [
+        (address_of(a), a.strides[0], a.itemsize, _mover(function, a.itemsize)) for a in arrays
+    ]
     if positions:
         columns.append((0, 0, 8, address(compiled.move_positions)))
     to = [address_of(a) for a in kept]
@@ -146,9 +158,9 @@ def _table(
 
 
 @lru_cache(maxsize=16)
-def _mover(width: int) -> int:
-    """Return the address of what copies elements of so many bytes."""
-    return address(compiled.move, _KINDS[width])
+def _mover(function: Any, width: int) -> int:
+    """Return the address of a function that copies elements of so many bytes."""
+    return address(function, _KINDS[width])
 
 
 _KINDS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
@@ -200,5 +212,6 @@ def _lengths_walk() -> Walk:
 @lru_cache(maxsize=1)
 def _repeat_walk() -> Walk:
     columns = types.Array(types.int64, 2, "C")
-    work = record_type(compiled.Repeat, lengths=array_type(WORD, True), columns=columns)
+    lengths = array_type(WORD, True, "C")
+    work = record_type(compiled.Repeat, lengths=lengths, address=types.int64, columns=columns)
     return _counting(work, types.none)

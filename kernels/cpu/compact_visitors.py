@@ -16,7 +16,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from ..jit import OPTIONS, cached_njit
+from ..jit import OPTIONS
 from .memory import copy_bytes, elements, read, write
 from .packing import ADD_UP, pack_rows
 from .selection_visitors import (
@@ -32,7 +32,7 @@ from .selection_visitors import (
     list_selected,
     offset,
 )
-from .shared import call, zero
+from .shared import call, shared_njit, zero
 from .visitors import Visitor, register
 
 COLUMN = ("source", "stride", "width", "move", "target", "others")
@@ -79,7 +79,7 @@ def _emit(work, space, prefix, count, first, size):
     call(function, (work.columns, space.words, prefix, count, first, size))
 
 
-@cached_njit
+@shared_njit
 def move_rows(kind, columns, space, prefix, count, first, size):
     """Copy the rows of a tile behind those before them; in place, to the buffer, column by column."""
     word = np.int64(0)
@@ -107,7 +107,7 @@ def move_rows(kind, columns, space, prefix, count, first, size):
     return 0
 
 
-@cached_njit
+@shared_njit
 def place_rows(kind, columns, space, prefix, count, first, size):
     """Copy the rows of a tile from the buffer behind those before them."""
     word = np.int64(0)
@@ -125,14 +125,14 @@ def place_rows(kind, columns, space, prefix, count, first, size):
     return 0
 
 
-@cached_njit
+@shared_njit
 def move(kind, source, stride, width, first, rows, size, count, target):
     """Copy selected elements, as wide as a kind of numbers; see `_move_as`."""
     _move_as(source, stride, width, rows, size, count, target, zero(kind))
     return 0
 
 
-@cached_njit
+@shared_njit
 def move_positions(kind, source, stride, width, first, rows, size, count, target):
     """Write where the selected rows are; see `_move_as`."""
     _move_as(first, 0, width, rows, size, count, target, None)
@@ -194,7 +194,9 @@ class HeadFlags(NamedTuple):
 @numba.njit(**OPTIONS)
 def _observe_head_flags(work, space, before, first, size):
     flag_rows(work.selection, space, first, size)
-    work.out[first : first + size] = elements(space.flags, size, np.uint8(0))
+    flags, out = elements(space.flags, size, np.uint8(0)), work.out
+    for i in range(size):  # slices take 2 s to compile
+        out[np.uintp(first + i)] = flags[i]
     return before, 0
 
 
@@ -243,9 +245,13 @@ register(Lengths, Visitor(_observe_lengths, _emit_lengths, finish=_finish_length
 
 
 class Repeat(NamedTuple):
-    """Entries of columns are written as often as `lengths` says; the state is the sum of the lengths."""
+    """Entries of columns are written as often as `lengths` says; the state is the sum of the lengths.
+
+    `address` is that of the lengths; what moves a column is `repeat`.
+    """
 
     lengths: np.ndarray
+    address: int
     columns: np.ndarray
 
 
@@ -259,31 +265,23 @@ def _observe_repeat(work, space, before, first, size):
 
 @numba.njit(**OPTIONS)
 def _emit_repeat(work, space, prefix, memo, first, size):
-    columns = work.columns
+    columns, lengths = work.columns, work.address + 8 * first
     for c in range(len(columns)):
         width, stride = columns[c, WIDTH], columns[c, STRIDE]
-        source, target = columns[c, SOURCE], columns[c, TARGET]
-        if width == 1:
-            _repeat_as(work.lengths, source, stride, target, 1, prefix, first, size, np.uint8(0))
-        elif width == 2:
-            _repeat_as(work.lengths, source, stride, target, 2, prefix, first, size, np.uint16(0))
-        elif width == 4:
-            _repeat_as(work.lengths, source, stride, target, 4, prefix, first, size, np.uint32(0))
-        elif width == 8:
-            _repeat_as(work.lengths, source, stride, target, 8, prefix, first, size, np.uint64(0))
-        else:
-            _repeat_as(
-                work.lengths, source, stride, target, 16, prefix, first, size, np.complex128(0)
-            )
+        source = columns[c, SOURCE] + first * stride
+        target = columns[c, TARGET] + prefix * width
+        call(columns[c, MOVE], (lengths, size, source, stride, width, target))
 
 
-@numba.njit(**OPTIONS)
-def _repeat_as(lengths, source, stride, target, width, prefix, first, size, like):
-    at = target + prefix * width
-    for i in range(first, first + size):
-        count = lengths[np.uintp(i)]
-        elements(at, count, like)[:] = read(source + i * stride, like)
-        at += count * width
+@shared_njit
+def repeat(kind, lengths, size, source, stride, width, target):
+    """Write each element, as wide as a kind of numbers, as often as its length says."""
+    like, lengths = zero(kind), elements(lengths, size, np.int64(0))
+    for i in range(size):
+        count = lengths[i]
+        elements(target, count, like)[:] = read(source + i * stride, like)
+        target += count * width
+    return 0
 
 
 register(Repeat, Visitor(_observe_repeat, _emit_repeat))

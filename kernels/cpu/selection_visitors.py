@@ -16,14 +16,14 @@ import numpy as np
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from ..jit import OPTIONS, cached_njit
+from ..jit import OPTIONS
 from ..operator_calls import kinds, lift, parts
 from ..operators import Operator
 from .elements import is_nan, load, null
 from .engine import TILE
 from .memory import elements, read, write
 from .packing import GATHER_BITS
-from .shared import call, zero
+from .shared import call, shared_njit, zero
 from .steps import Arrays, KernelNulls
 from .visitors import visit
 
@@ -105,7 +105,7 @@ _FOUR = np.uint64(0x0001000100010001)
 _COUNTS = _BITS.sum(axis=1)
 
 
-@cached_njit
+@shared_njit
 def list_rows(kind, flags, size, offsets):
     """List the offsets of the selected rows of a tile; return how many there are.
 
@@ -126,7 +126,7 @@ def list_rows(kind, flags, size, offsets):
     return count
 
 
-@cached_njit
+@shared_njit
 def count_rows(kind, flags, size, swap):
     """Return how many rows of a tile are selected; with `swap`, select those that were not, first."""
     write(flags + size, np.uint64(0))
@@ -197,7 +197,7 @@ def _flag_run_ends(selection, space, first, size):
     call(selection.flag_runs, (selection.runs, space.words, first, size))
 
 
-@cached_njit
+@shared_njit
 def flag_runs(kind, runs, space, first, size):
     """Flag the rows of a tile where runs of keys start or end; `runs` and `space` are addresses of these words."""
     word = np.int64(0)
@@ -215,7 +215,7 @@ def flag_runs(kind, runs, space, first, size):
     return 0
 
 
-@cached_njit
+@shared_njit
 def flag_key(kind, key, runs, space, first, size):
     """Flag the rows of a tile that differ in one key from the row before or, where last rows are selected, after them.
 

@@ -16,7 +16,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.extending import models, register_model
 
-from ..jit import load_kernel
+from ..jit import SHARED, cached_njit, load_kernel
 
 
 class Kind(types.Type):
@@ -30,6 +30,11 @@ class Kind(types.Type):
 @register_model(Kind)
 class _KindModel(models.OpaqueModel):
     pass
+
+
+def shared_njit(function: Any) -> Any:
+    """Compile a shared function lazily, and keep its machine code on disk."""
+    return cached_njit(function, SHARED)
 
 
 @lru_cache(maxsize=256)

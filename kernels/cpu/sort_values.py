@@ -54,11 +54,10 @@ def sorted_values(key: SortKey) -> np.ndarray:
         values = values.view(np.int64)
     count = helpers_for(len(values)) + 1 if values.itemsize >= MERGED else 1
     pieces = np.array_split(empty(len(values), values.dtype), count)
-    waiting = list(zip(np.array_split(values, count), pieces, strict=True))
+    waiting = iter(list(zip(np.array_split(values, count), pieces, strict=True)))
 
     def sort_pieces(_: bool) -> None:
-        while waiting:
-            given, piece = waiting.pop()
+        for given, piece in waiting:  # of all threads: each takes the next
             piece[...] = given
             piece.sort()
 

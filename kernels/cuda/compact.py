@@ -95,7 +95,10 @@ def repeat(lengths: Any, arrays: Sequence[Any], beside: int) -> list[Any]:
     if float(lengths.sum(dtype=np.float64)) > MOST / 2:  # what the integers may not have counted
         total = MOST
     check_size(total, 8, float("inf"))  # smaller ones are for CuPy's pool to refuse
-    rows = cupy.searchsorted(ends, cupy.arange(total), side="right")
+    # how many entries end before each row
+    ended = cupy.zeros(total + 1, np.int32 if len(ends) < 1 << 31 else np.uint64)
+    cupy.add.at(ended, ends[:-1], 1)
+    rows = cupy.cumsum(ended[:total], dtype=np.int64)
     return [a[rows] for a in arrays]
 
 

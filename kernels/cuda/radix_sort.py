@@ -15,8 +15,8 @@ import numpy as np
 from . import launch
 from .compact import compact
 from .plan import Extent, Plan
-from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, TiesPass
-from .tuning import SPARE_FROM, SPARED_FROM, TIES_AT_MOST
+from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, PlacePass, TiesPass
+from .tuning import PLACE_BITS, PLACE_BITS_AT_MOST, SPARE_FROM, SPARED_FROM, TIES_AT_MOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +74,13 @@ def radix_sort(
         spare and word.code.size >= SPARED_FROM and len(word) >= SPARE_FROM,
     )
     counting, starts = _begin_count(word)
-    sorting = _Sorting(
-        word, starts, values, positions, wants_keys or may_spare, widens and not may_spare
-    )
+    sorting = _Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
     counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
     digits = [d for d in range(word.code.size) if counts[d].max() < length]
     left_out = _spared(counts[digits], length) if may_spare else 0
     keys, moved = sorting.run(digits[left_out:])
     if not left_out:
-        return keys, _widened(moved, widens)
+        return keys, moved
     slots = tied_slots(Word(keys, word.code), 8 * digits[left_out])
     if (
         len(slots) > length * TIES_AT_MOST * 2
@@ -96,7 +94,7 @@ def radix_sort(
         move(again, slots, keys, puts=True)
         if moved is not None:
             move(back, slots, moved, puts=True)
-    return keys, _widened(moved, widens)
+    return keys, moved
 
 
 def tied_slots(word: Word, shift: int = 0) -> Any:
@@ -122,17 +120,26 @@ def rows_at(column: Any, positions: Any) -> Any:
     return move(column, positions, cupy.ndarray(len(positions), column.dtype), puts=False)
 
 
-def near_their_places(rows: Any, positions: Any) -> tuple[Any, Any]:
-    """Return rows and their positions, a permutation, by the leading bits of these: of two digits."""
+def place(rows: Any, positions: Any) -> Any:
+    """Put rows at positions, which are a permutation: by two digits near to their places, then in tiles.
+
+    Rows are of 1, 2, 4 or 8 bytes.
+    """
     length = len(rows)
-    word = Word(positions, KeyCode(positions.itemsize))
     bits = (length - 1).bit_length()
-    sorting = _Sorting(word, None, rows, False, True, False)
-    shifts = [max(0, bits - 16), max(0, bits - 8)]
+    low = max(PLACE_BITS, bits - 16)
+    shifts = [low, low + 8] if bits - low > 8 else [low]
     # each number below the length is there once, so how often a digit has a value is known
     starts = [_starts_of_digit(length, shift) for shift in shifts]
-    places, moved = sorting.run_shifts(shifts, starts)
-    return moved, places
+    word = Word(positions, KeyCode(positions.itemsize))
+    places, near = _Sorting(word, None, rows, False, True, False).run_shifts(shifts, starts)
+    out = cupy.ndarray(length, rows.dtype)
+    if low > PLACE_BITS_AT_MOST:
+        return move(near, places, out, puts=True)
+    each = PlacePass(rows.itemsize, positions.itemsize, 1 << low)
+    pointers = [near.data.ptr, places.data.ptr, out.data.ptr]
+    _begin((each,), length).run(0, pointers, (), (), (), b"", b"")
+    return out
 
 
 def _starts_of_digit(length: int, shift: int) -> Any:
@@ -165,10 +172,6 @@ def _spared(counts: np.ndarray, length: int) -> int:
     ties = length * np.cumprod(same[::-1])[::-1]  # of a row, if digits from here on are known
     enough = np.flatnonzero(ties <= TIES_AT_MOST)
     return int(enough[-1]) if len(enough) and enough[-1] > 1 else 0
-
-
-def _widened(positions: Any, widens: bool) -> Any:
-    return positions.astype(np.int64, copy=False) if widens else positions
 
 
 @lru_cache(maxsize=1024)
@@ -240,7 +243,7 @@ class _Sorting:
             self._begun.run(which, pointers, (), (), (shift,), b"", b"")
             read = write
         keys = read[0] if self._wants_keys else None
-        moved = read[1] if len(buffers) > 1 else None
+        moved: Any = read[1] if len(buffers) > 1 else None
         if self._widens:
-            return keys, self._wide if last else _widened(moved, True)
+            return keys, self._wide if last else moved.astype(np.int64)
         return keys, moved

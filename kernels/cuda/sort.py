@@ -18,7 +18,7 @@ from .device_arrays import mask_buffer, readable
 from .radix_sort import (
     Word,
     move,
-    near_their_places,
+    place,
     position_dtype,
     radix_sort,
     rows_at,
@@ -74,12 +74,10 @@ def take(array: Any, positions: Any) -> Any:
 def put(rows: Any, positions: Any) -> Any:
     """Return rows at other positions; see `kernels.put`."""
     rows, positions = readable(rows), readable(positions)
-    out = cupy.ndarray(len(rows), rows.dtype)
     if len(rows) >= PLACED_FROM and rows.itemsize in CARRIED:
         narrow = positions.astype(position_dtype(len(rows)))
-        moved, narrow = near_their_places(_bits(rows), narrow)
-        return move(moved.view(rows.dtype), narrow, out, puts=True)
-    return move(rows, positions, out, puts=True)
+        return place(_bits(rows), narrow).view(rows.dtype)
+    return move(rows, positions, cupy.ndarray(len(rows), rows.dtype), puts=True)
 
 
 def _by_word(

@@ -7,7 +7,7 @@ import numpy as np
 
 from .plan import Capability, Extent, Geometry, TypedOperator
 from .tuning import DIGIT_SHAPES, LARGE_SHARED, SMALL_DIGIT_SHAPE, SWEEP_ITEMS, SWEEP_THREADS
-from .visitors import COUNT_DIGITS, MARK_TIES, MOVE_ROWS, SORT_DIGIT, VisitorSpec
+from .visitors import COUNT_DIGITS, MARK_TIES, MOVE_ROWS, PLACE_ROWS, SORT_DIGIT, VisitorSpec
 
 BINS = 256
 """Values of a digit, which has eight bits."""
@@ -101,6 +101,25 @@ class MovePass(_SweepPass):
     name: ClassVar[str] = "rows by position"
     parameters: ClassVar[str] = "=5Q3q0s0s"
     carry: ClassVar[np.dtype] = NO_CARRY
+
+
+@dataclass(frozen=True)
+class PlacePass(_SweepPass):
+    """Put rows of `size` bytes at positions whose leading bits are in order, in tiles of so many rows."""
+
+    size: int
+    position: int
+    """Bytes of a position."""
+    tile: int
+    visitor: ClassVar[VisitorSpec] = PLACE_ROWS
+    name: ClassVar[str] = "rows near their positions"
+    parameters: ClassVar[str] = "=5Q3q0s0s"
+    carry: ClassVar[np.dtype] = NO_CARRY
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks."""
+        sweep = super().geometry(schedule, capability)
+        return replace(sweep, items=self.tile, shared=self.tile * self.size)
 
 
 @dataclass(frozen=True)

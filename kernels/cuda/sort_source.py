@@ -1,20 +1,20 @@
 """The CUDA source of the passes of sorting: constants and the types of keys, values and positions."""
 
 from .plan import Capability
-from .sort_pass import CountPass, DigitPass, KeyCode, MovePass, TiesPass
+from .sort_pass import CountPass, DigitPass, KeyCode, MovePass, PlacePass, TiesPass
 from .source import constants_source, include
 from .tuning import COUNT_COPIES, DIGIT_BATCH, SWEEP_ITEMS, SWEEP_THREADS
 
-SortPass = CountPass | TiesPass | MovePass | DigitPass
+SortPass = CountPass | TiesPass | MovePass | PlacePass | DigitPass
 
 
 def sort_source(each: SortPass, schedule: str, capability: Capability, relief: int = 0) -> str:
     """Return the CUDA source of a pass. Each step of `relief` leaves more registers to a thread."""
     threads, rows = SWEEP_THREADS, SWEEP_ITEMS
     constants: dict[str, int]
-    if isinstance(each, MovePass):
+    if isinstance(each, MovePass | PlacePass):
         types = [f"using Key = {_word(each.size)};", f"using Position = {_word(each.position)};"]
-        constants = {"PUTS": each.puts}
+        constants = {"PUTS": each.puts} if isinstance(each, MovePass) else {}
     else:
         types = [f"using Key = {_word(each.code.size)};"]
         constants = _code_constants(each.code)
@@ -34,9 +34,11 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
             "BATCH": DIGIT_BATCH,
             "RESIDENT": max(1, resident - relief),
         }
+    if isinstance(each, PlacePass):
+        rows = each.tile // threads
     constants |= {"THREADS": threads, "ITEMS": rows, "TILE": threads * rows}
     lines = include("words") + constants_source(constants) + types
-    if not isinstance(each, MovePass):
+    if not isinstance(each, MovePass | PlacePass):
         size = each.code.size
         lines.append(
             f"constexpr {_word(size)} INFINITE = {each.code.infinite}u{'ll' * (size == 8)};"

@@ -170,7 +170,9 @@ def test_kernels_for_racecheck_compile(monkeypatch, name):
 def test_every_visitor_has_its_sources():
     device = Path(source_module.__file__).parent / "device"
     for visitor in VISITORS:
-        wanted = {visitor.source, *(f"{visitor.engine}_{s}" for s in visitor.schedules)}
+        wanted = {visitor.source}
+        if visitor.engine in ("scan", "columns"):  # whose tiles are handed out in more than one way
+            wanted |= {f"{visitor.engine}_{s}" for s in visitor.schedules}
         assert wanted <= {path.stem for path in device.glob("*.cuh")}
 
 

@@ -43,10 +43,22 @@ __device__ __forceinline__ State initial_state(const Params& p, i64 group) {
   return s;
 }
 
-__device__ __forceinline__ bool is_masked(const Params& p, i64 row) {
-  i64 at = p.mask_offset + row;
-  if constexpr (NULLS == BYTES) return p.mask[at] == p.null;
-  return ((p.mask[at >> 3] >> (at & 7)) & 1) == p.null;
+// A row as it is read: nothing waits for it yet.
+struct Unread {
+  Code code;
+  u8 mask;
+  Element element;
+};
+__device__ __forceinline__ Unread read_row(const Params& p, i64 at) {
+  Unread row;
+  row.code = __ldcs(p.codes + at);
+  unroll<INPUTS>([&](auto k) {
+    using T = typename In<k.value>::type;
+    In<k.value>::of(row.element) = __ldcs(reinterpret_cast<const T*>(p.in[k.value]) + at);
+  });
+  if constexpr (NULLS == BITS) row.mask = p.mask[(p.mask_offset + at) >> 3];
+  if constexpr (NULLS == BYTES) row.mask = p.mask[p.mask_offset + at];
+  return row;
 }
 
 struct Row {
@@ -54,21 +66,16 @@ struct Row {
   bool missing;
   Element element;
 };
-__device__ __forceinline__ Row read_row(const Params& p, i64 at, i64 end) {
-  Row row = {NO_GROUP, true, {}};
-  if (at >= end) return row;
-  row.group = u32(p.codes[at]);
-  if (u64(p.codes[at]) >= u64(p.groups)) {
-    atomicMax(p.wrong, u64(p.codes[at]) + 1);
-    row.group = NO_GROUP;
+__device__ __forceinline__ Row row_of(const Params& p, const Unread& read, i64 at, bool there) {
+  Row row = {u32(read.code), !there, read.element};
+  if (u64(read.code) >= u64(p.groups)) {
+    if (there) atomicMax(p.wrong, u64(read.code) + 1);
+    there = false;
   }
-  unroll<INPUTS>([&](auto k) {
-    using T = typename In<k.value>::type;
-    In<k.value>::of(row.element) = __ldcs(reinterpret_cast<const T*>(p.in[k.value]) + at);
-  });
-  row.missing = false;
-  if constexpr (NULLS == BITS || NULLS == BYTES) row.missing = is_masked(p, at);
-  if constexpr (NULLS == IN_BAND) row.missing = is_missing(row.element);
+  if (!there) row.group = NO_GROUP;
+  if constexpr (NULLS == BITS) row.missing |= ((read.mask >> ((p.mask_offset + at) & 7)) & 1) == p.null;
+  if constexpr (NULLS == BYTES) row.missing |= read.mask == p.null;
+  if constexpr (NULLS == IN_BAND) row.missing |= is_missing(row.element);
   return row;
 }
 
@@ -88,12 +95,24 @@ struct Batch {
   int previous[BATCH];  // the lane of the row before, or -1
   bool is_last[BATCH];
 };
-__device__ __forceinline__ void combine_rows(Batch& batch, u32 lower_lanes, int lane) {
+__device__ __forceinline__ void combine_rows(Batch& batch, int bits, u32 lower_lanes, int lane) {
+  // which lanes have a row of the same group: by votes on each bit of its number, faster than __match_any_sync
+  u32 lanes[BATCH];
+#pragma unroll
+  for (int i = 0; i < BATCH; i++) lanes[i] = batch.rows[i].group == NO_GROUP ? 0 : ALL;
+#pragma unroll
+  for (int i = 0; i < BATCH; i++) lanes[i] = lanes[i] & __ballot_sync(ALL, lanes[i] != 0);
+  for (int b = 0; b < bits; b++)
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+      u32 bit = (batch.rows[i].group >> b) & 1, votes = __ballot_sync(ALL, bit);
+      lanes[i] &= bit ? votes : ~votes;
+    }
   int hops[BATCH];
   bool hopping = false;
 #pragma unroll
   for (int i = 0; i < BATCH; i++) {
-    u32 same = __match_any_sync(ALL, batch.rows[i].group), earlier = same & lower_lanes;
+    u32 same = lanes[i], earlier = same & lower_lanes;
     batch.is_last[i] = same >> lane == 1;
     batch.previous[i] = hops[i] = earlier ? 31 - __clz(earlier) : -1;
     batch.states[i] = batch.rows[i].missing ? identity() : lift(batch.rows[i].element);
@@ -137,6 +156,7 @@ __device__ __forceinline__ void walk(State* table, const Batch& batch, int i, Wr
 __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   State* table = states + warp * p.groups;
+  const int bits = 32 - __clz(int(p.groups) - 1);  // of the largest code
   u32 lower_lanes;
   asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower_lanes));
   for (i64 chunk = i64(blockIdx.x) * WARPS + warp; chunk < p.chunks; chunk += i64(gridDim.x) * WARPS) {
@@ -144,18 +164,24 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
     for (i64 g = lane; g < p.groups; g += 32) table[g] = STEP == SCAN_CHUNKS ? row_of_chunk[g] : identity();
     __syncwarp();
     const i64 end = (chunk + 1) * p.chunk < p.length ? (chunk + 1) * p.chunk : p.length;
-    Row ahead[BATCH];  // the rows of the next batch are on their way while a batch is walked
+    Unread ahead[BATCH];  // the rows of the next batch are on their way while a batch is walked
     auto read_ahead = [&](i64 first) {
 #pragma unroll
-      for (int i = 0; i < BATCH; i++) ahead[i] = read_row(p, first + 32 * i + lane, end);
+      for (int i = 0; i < BATCH; i++) {
+        i64 at = first + 32 * i + lane;
+        ahead[i] = read_row(p, at < end ? at : end - 1);
+      }
     };
     read_ahead(chunk * p.chunk);
     for (i64 first = chunk * p.chunk; first < end; first += 32 * BATCH) {
       Batch batch;
 #pragma unroll
-      for (int i = 0; i < BATCH; i++) batch.rows[i] = ahead[i];
+      for (int i = 0; i < BATCH; i++) {
+        i64 at = first + 32 * i + lane;
+        batch.rows[i] = row_of(p, ahead[i], at, at < end);
+      }
       read_ahead(first + 32 * BATCH);
-      combine_rows(batch, lower_lanes, lane);
+      combine_rows(batch, bits, lower_lanes, lane);
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
         walk(table, batch, i, [&](const State& state) { write_row(p, first + 32 * i + lane, batch.rows[i], state); });
