@@ -43,7 +43,8 @@ class SortMethods:
             Number the rows from 0, over all partitions.
         key : callable, optional
             Takes each key as a Series and returns the values that are sorted in its stead. It is given the partitions
-            of a Dask collection one by one, so each value must depend on its own row alone.
+            of a Dask collection one by one, so each value must depend on its own row alone, and the dtype on none:
+            ``str.len()`` gives floats where there are nulls, ``str.len().astype("float64")`` everywhere.
 
         Returns
         -------
