@@ -155,6 +155,10 @@ class GroupByRows(GroupByColumns):
         ValueError
             For a negative `n`, and for another `keep`.
 
+        See Also
+        --------
+        head : The first rows of each group, where rows are sorted already.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -165,7 +169,15 @@ class GroupByRows(GroupByColumns):
         return self._top(n, keep, True)
 
     def nsmallest(self, n: int = 5, keep: str = "first") -> Any:
-        """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`."""
+        """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.groupby("k")["x"].nsmallest(1).to_dict()
+        {('a', 0): 1, ('b', 1): 2}
+        """
         return self._top(n, keep, False)
 
     def _top(self, n: int, keep: str, largest: bool) -> Any:

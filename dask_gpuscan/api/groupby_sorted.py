@@ -60,6 +60,11 @@ class GroupBySorted(GroupByColumns):
         ValueError
             For quantiles outside 0 to 1, and for another `interpolation`.
 
+        See Also
+        --------
+        nlargest : The largest values of each group.
+        rank : The place of each value in the order of its group.
+
         Notes
         -----
         Over partitions, rows in any order are first brought together by key; how they are moved is told by the

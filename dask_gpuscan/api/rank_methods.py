@@ -61,6 +61,10 @@ class RankMethods:
         ValueError
             For other arguments.
 
+        See Also
+        --------
+        sort_values : The rows in order.
+
         Notes
         -----
         One sort, one pass over the sorted values, and one write where the rows stand.
