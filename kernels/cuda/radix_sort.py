@@ -230,8 +230,8 @@ class _Sorting:
         if not shifts:
             if len(buffers) > 1 and self._values is None:
                 dtype = np.dtype(np.int64) if self._widens else buffers[1][0].dtype
-                return word.keys, cupy.arange(len(word), dtype=dtype)
-            return word.keys, self._values
+                return word.keys.copy(), cupy.arange(len(word), dtype=dtype)
+            return word.keys.copy(), None if self._values is None else self._values.copy()
         last, read = len(shifts) - 1, [word.keys, self._values]
         for i, shift in enumerate(shifts):
             write = [pair[(last - i) % 2] for pair in buffers]

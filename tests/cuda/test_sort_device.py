@@ -3,7 +3,16 @@
 import cupy as cp
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, argsort, most_codes, put, scan_by_code, sort, take
+from dask_gpuscan.kernels import (
+    BUILT_IN,
+    argsort,
+    most_codes,
+    put,
+    scan_by_code,
+    sort,
+    sort_pairs,
+    take,
+)
 
 pytestmark = pytest.mark.gpu
 
@@ -25,6 +34,15 @@ def test_tiles(length, dtype):
     device = cp.asarray(np.r_[x[:1], x])[len(x[:1]) :]  # at an odd offset
     np.testing.assert_array_equal(argsort(device).get(), np.argsort(x, kind="stable"))
     np.testing.assert_array_equal(sort(device, descending=True).get(), np.sort(x)[::-1])
+
+
+def test_what_is_in_order_is_copied():
+    x, y = cp.full(10, 7, cp.int32), cp.arange(10.0)
+    (keys,), (values,) = sort_pairs(x, y)
+    keys[:], values[:] = 0, 0
+    assert x.tolist() == [7] * 10
+    assert y.tolist() == list(range(10))
+    np.testing.assert_array_equal(argsort(x).get(), np.arange(10))
 
 
 @pytest.mark.parametrize("ties", [0, 1000, LARGE // 2])
