@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
-from .codes import check_codes, check_groups
+from .codes import CODES, check_codes, check_groups
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
@@ -242,7 +242,8 @@ def _by_code(
     carry_codes: Array | None,
     write: bool,
 ) -> tuple[Any, Any]:
-    check_codes(codes)
+    if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
+        check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values)
     check_groups(groups, backend.most_codes())
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
