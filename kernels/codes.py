@@ -1,4 +1,4 @@
-"""Codes of groups, numbered anew so that each number has a row."""
+"""Codes of groups: which arrays hold them, how many a backend takes, and numbering them so that each has a row."""
 
 from typing import Any
 

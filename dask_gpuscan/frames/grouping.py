@@ -31,9 +31,6 @@ class GroupBy(Protocol):
     def hash_rows(self, columns: list[Column]) -> Values:
         """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
 
-    def most_codes(self, codes: Values) -> int | None:
-        """Return how many groups kernels scan by such codes without moving rows; None if any number."""
-
     def group_reduce(self, method: str, column: Column, codes: Values) -> Array:
         """Return the library's own reduction of the rows with equal codes, in the codes' order."""
 

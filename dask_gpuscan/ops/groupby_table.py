@@ -75,7 +75,7 @@ class Coded:
     @property
     def are_few(self) -> bool:
         """Whether there is room for the states of all codes: then no row is moved, which takes longer."""
-        most = self.library.most_codes(self.codes)
+        most = kernels.most_codes(self.codes)
         return most is None or self.most <= most
 
     def groups(self) -> CodedGroups:

@@ -69,10 +69,8 @@ def radix_sort(
     -------
     keys, values : array or None
     """
-    length, may_spare = (
-        len(word),
-        spare and word.code.size >= SPARED_FROM and len(word) >= SPARE_FROM,
-    )
+    length = len(word)
+    may_spare = spare and word.code.size >= SPARED_FROM and length >= SPARE_FROM
     counting, starts = _begin_count(word)
     sorting = _Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
     counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
@@ -82,9 +80,8 @@ def radix_sort(
     if not left_out:
         return keys, moved
     slots = tied_slots(Word(keys, word.code), 8 * digits[left_out])
-    if (
-        len(slots) > length * TIES_AT_MOST * 2
-    ):  # digits depend on each other: all of them are needed
+    if len(slots) > length * TIES_AT_MOST * 2:
+        # digits depend on each other, and all of them are needed
         return _Sorting(word, starts, values, positions, wants_keys, widens).run(digits)
     if len(slots):
         tied = Word(rows_at(keys, slots), word.code)

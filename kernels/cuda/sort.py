@@ -63,7 +63,8 @@ def sort(
     order = _order(levels)
     if starts is not None:
         order = _within(starts, order)
-    return [rows_at(a, order) for a in columns] + [_widened(order)] * positions
+    found = [rows_at(a, order) for a in columns]
+    return [*found, order.astype(np.int64, copy=False)] if positions else found
 
 
 def take(array: Any, positions: Any) -> Any:
@@ -140,10 +141,6 @@ def _within(starts: Any, order: Any) -> Any:
     word = Word(rows_at(segments, order), KeyCode(segments.itemsize))
     _, again = radix_sort(word, positions=True, wants_keys=False)
     return rows_at(order, again)
-
-
-def _widened(order: Any) -> Any:
-    return order.astype(np.int64, copy=False)
 
 
 def _bits(array: Any) -> Any:

@@ -41,13 +41,18 @@ class KeyCode:
         return int(np.array(np.inf, floats[self.size]).view(f"u{self.size}"))
 
 
-class _SweepPass:
-    """A pass whose blocks go over rows, of which none waits for others."""
+class _SortPass:
+    """What these passes have in common: no operator, one schedule and size, and, unless they say more, no carry."""
 
     operator: ClassVar[TypedOperator | None] = None
     token = ""
 
-    def sized(self, capability: Capability) -> "_SweepPass":
+    @property
+    def carry(self) -> np.dtype:
+        """What is left after the last row: nothing that is read."""
+        return NO_CARRY
+
+    def sized(self, capability: Capability) -> "_SortPass":
         """Return the pass itself: its tiles have one size."""
         return self
 
@@ -64,7 +69,7 @@ class _SweepPass:
 
 
 @dataclass(frozen=True)
-class CountPass(_SweepPass):
+class CountPass(_SortPass):
     """Count all digits of all keys."""
 
     code: KeyCode
@@ -79,18 +84,17 @@ class CountPass(_SweepPass):
 
 
 @dataclass(frozen=True)
-class TiesPass(_SweepPass):
+class TiesPass(_SortPass):
     """Mark rows whose leading digits are those of a neighbour."""
 
     code: KeyCode
     visitor: ClassVar[VisitorSpec] = MARK_TIES
     name: ClassVar[str] = "the ties of a sort"
     parameters: ClassVar[str] = "=4Q4q0s0s"
-    carry: ClassVar[np.dtype] = NO_CARRY
 
 
 @dataclass(frozen=True)
-class MovePass(_SweepPass):
+class MovePass(_SortPass):
     """Take rows of `size` bytes from positions, or put them there."""
 
     size: int
@@ -100,11 +104,10 @@ class MovePass(_SweepPass):
     visitor: ClassVar[VisitorSpec] = MOVE_ROWS
     name: ClassVar[str] = "rows by position"
     parameters: ClassVar[str] = "=5Q3q0s0s"
-    carry: ClassVar[np.dtype] = NO_CARRY
 
 
 @dataclass(frozen=True)
-class PlacePass(_SweepPass):
+class PlacePass(_SortPass):
     """Put rows of `size` bytes at positions whose leading bits are in order, in tiles of so many rows."""
 
     size: int
@@ -114,7 +117,6 @@ class PlacePass(_SweepPass):
     visitor: ClassVar[VisitorSpec] = PLACE_ROWS
     name: ClassVar[str] = "rows near their positions"
     parameters: ClassVar[str] = "=5Q3q0s0s"
-    carry: ClassVar[np.dtype] = NO_CARRY
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
@@ -123,7 +125,7 @@ class PlacePass(_SweepPass):
 
 
 @dataclass(frozen=True)
-class DigitPass(_SweepPass):
+class DigitPass(_SortPass):
     """Sort rows by one digit of their keys.
 
     Parameters
@@ -152,7 +154,6 @@ class DigitPass(_SweepPass):
     visitor: ClassVar[VisitorSpec] = SORT_DIGIT
     name: ClassVar[str] = "a digit of a sort"
     parameters: ClassVar[str] = "=7Q4q0s0s"
-    carry: ClassVar[np.dtype] = NO_CARRY
 
     def sized(self, capability: Capability) -> "DigitPass":
         """Return the pass with tiles of the size that suits a GPU of this compute capability."""

@@ -296,8 +296,8 @@ SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 20, 1 / 8
 expected to tie with."""
 
 PLACED_FROM = 1 << 22
-"""Rows from which on those that are put at positions are first brought near to them. 2^27 float64: written to any
-place 8.4, near by one digit 8.4, by two 6.8, by two and then in order by tiles 4.0."""
+"""Rows from which on those that are put at positions are first brought near to them. 2^27 float64 (run 18): written
+to any place 8.5, near by one digit 8.4, by two 6.8, by two and then in order by tiles 4.0."""
 
 PLACE_BITS, PLACE_BITS_AT_MOST = 12, 13
 """Rows of a tile that is put in order in shared memory, as a power of two: as few as two digits leave."""

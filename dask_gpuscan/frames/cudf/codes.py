@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 import cudf
 import cupy as cp
@@ -12,6 +11,7 @@ from cudf.core.column import ColumnBase
 
 from ... import kernels
 from ...kernels import BUILT_IN
+from ..mixed_codes import mixed_codes
 from ..protocol import Values
 from .layouts import layout_of, view_of
 
@@ -28,14 +28,7 @@ def range_codes(arrays: Sequence[ColumnBase]) -> tuple[Values, int] | None:
     None if an array holds no integers, or the ranges are too wide for so many rows.
     """
     most = min(max(ROOM * len(arrays[0]), FEW), np.iinfo(np.int32).max)
-    found, product = [], 1
-    for array in arrays:
-        one = _codes(array, most)
-        if one is None or product * one[1] > most:
-            return None
-        found.append(one)
-        product *= one[1]
-    return reduce(lambda a, b: (a[0] * np.int32(b[1]) + b[0], a[1] * b[1]), found)
+    return mixed_codes(arrays, _codes, most, np.int32)
 
 
 def _codes(array: ColumnBase, most: int) -> tuple[Values, int] | None:

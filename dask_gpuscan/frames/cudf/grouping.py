@@ -9,7 +9,7 @@ import numpy as np
 import pylibcudf as plc
 from cudf.core.column import ColumnBase
 
-from ...kernels import Nulls, most_codes
+from ...kernels import Nulls
 from ..protocol import Values
 from .codes import range_codes
 from .layouts import view_of
@@ -36,9 +36,6 @@ class CudfGrouping:
             return found
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
-
-    def most_codes(self, codes: Values) -> int | None:
-        return most_codes(codes)
 
     def hash_rows(self, columns: list[Any]) -> Values:
         frame = cudf.DataFrame()

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...kernels import InBand
+from ..mixed_codes import mixed_codes
 from ..protocol import Values
 from .layouts import PandasArray, layout_of
 
@@ -32,14 +33,7 @@ def range_codes(arrays: Sequence[PandasArray]) -> tuple[Values, int] | None:
     """
     rows = len(arrays[0])
     most = max(FEW, min(ROOM * rows, WIDE), 2 * rows)
-    found, product = [], 1
-    for array in arrays:
-        one = _codes(array, most)
-        if one is None or product * one[1] > most:
-            return None
-        found.append(one)
-        product *= one[1]
-    return reduce(lambda a, b: (a[0].astype(np.int64) * b[1] + b[0], a[1] * b[1]), found)
+    return mixed_codes(arrays, _codes, most, np.int64)
 
 
 def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...kernels import Nulls, most_codes
+from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .codes import range_codes, row_hashes
 from .layouts import PandasArray, bare, holds_null, layout_of
@@ -320,9 +320,6 @@ class Pandas(PandasSchema, PandasOrdering):
             return found
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
-
-    def most_codes(self, codes: Values) -> int | None:
-        return most_codes(codes)
 
     def hash_rows(self, columns: list[pd.Series]) -> Values:
         return row_hashes(columns)
