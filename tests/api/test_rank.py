@@ -67,6 +67,11 @@ def test_groups(backend, clustered, data, at, options, dropna):
         df = df.iloc[np.argsort(groups.to_numpy(), kind="stable")]
     ask = lambda it: it.groupby("k", dropna=dropna, observed=True)["x"].rank(**options)  # noqa: E731
     expected = told(backend, df, ask)
+    if dropna and df["x"].dtype.kind == "M":
+        # Beside null keys, pandas 3.0 gives ranks to null dates, against `na_option`: keys go first.
+        keyed = df["k"].notna().to_numpy()
+        ranks = told(backend, df[keyed], ask).set_axis(np.flatnonzero(keyed))
+        expected = ranks.reindex(range(count)).set_axis(df.index)
     groups = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)  # noqa: E731
     check(backend, df, at, lambda it: groups(it)["x"].rank(**options), expected)
     check(backend, df, at, lambda it: groups(it).rank(**options), expected.to_frame())
