@@ -126,6 +126,9 @@ class Backend(Protocol):
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""
 
+    def first_within(self, values: Any, reach: int, starts: Any) -> Any:
+        """Return the first row within reach of each row; see `kernels.first_within`."""
+
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}
 """The backend of each set of types of arrays that has been met together.

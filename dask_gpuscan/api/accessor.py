@@ -17,6 +17,7 @@ from .groupby import GroupMethods
 from .lazy_import import when_imported
 from .order_methods import GpuscanIndex, OrderMethods
 from .rank_methods import RankMethods
+from .rolling_methods import RollingMethods
 from .row_methods import RowMethods
 from .run_methods import RunMethods
 from .scan_methods import ScanMethods
@@ -30,6 +31,7 @@ class Gpuscan(
     ScanMethods,
     RowMethods,
     WindowMethods,
+    RollingMethods,
     FilterMethods,
     RunMethods,
     GroupMethods,

@@ -12,6 +12,7 @@ from typing import Any
 from ..frames.messages import column_title
 from ..frames.protocol import Column, DType, Library
 from ..frames.registry import library_of
+from .halo import RowReach
 from .surroundings import Rows
 
 
@@ -31,12 +32,8 @@ class Shift:
     label = "shift"
 
     @property
-    def before(self) -> int:
-        return max(self.periods, 0)
-
-    @property
-    def after(self) -> int:
-        return max(-self.periods, 0)
+    def reach(self) -> RowReach:
+        return RowReach(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._sample(columns[0]).dtype
@@ -92,12 +89,8 @@ class Difference:
         return "pct_change" if self.relative else "diff"
 
     @property
-    def before(self) -> int:
-        return max(self.periods, 0)
-
-    @property
-    def after(self) -> int:
-        return max(-self.periods, 0)
+    def reach(self) -> RowReach:
+        return RowReach(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._dtype(columns[0], in_groups=False)

@@ -17,6 +17,7 @@ require()
 
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
+from .first_within import first_within  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .rolling import rolling  # noqa: E402
 from .scan import scan  # noqa: E402
@@ -26,6 +27,7 @@ from .sort import put, sort, take  # noqa: E402
 __all__ = [
     "by_code",
     "compact",
+    "first_within",
     "head_flags",
     "most_codes",
     "number_codes",
