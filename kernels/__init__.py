@@ -24,6 +24,7 @@ from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions
 from .permute import put, take
+from .rolling import BoundWindows, RowWindows, rolling
 from .scan import (
     aggregate,
     aggregating,
@@ -43,12 +44,14 @@ __all__ = [
     "BUILT_IN",
     "INT128",
     "NAT",
+    "BoundWindows",
     "Endless",
     "InBand",
     "Mask",
     "Nulls",
     "Operator",
     "Predicate",
+    "RowWindows",
     "ScanOptions",
     "Signature",
     "SortKey",
@@ -74,6 +77,7 @@ __all__ = [
     "reduce",
     "reduce_by_code",
     "reduce_by_key",
+    "rolling",
     "run_length_decode",
     "run_length_encode",
     "scan",

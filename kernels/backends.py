@@ -15,6 +15,7 @@ from .options import AsOfOptions, ScanOptions
 from .selection import Predicate, Runs, Selection
 from .signature import State
 from .sort_key import SortKey
+from .windows import Windows
 
 Answer = Any
 """One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
@@ -112,6 +113,15 @@ class Backend(Protocol):
 
     def most_codes(self) -> int | None:
         """Return how many groups `by_code` takes at most; None if any number."""
+
+    def rolling(
+        self, op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions
+    ) -> Answer:
+        """Combine the elements of each window; see `kernels.rolling`.
+
+        Row windows have a count, and bounds within the number of rows; of bounds that are arrays, nothing is known but
+        their dtype and length.
+        """
 
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""

@@ -21,6 +21,7 @@ from .row_methods import RowMethods
 from .run_methods import RunMethods
 from .scan_methods import ScanMethods
 from .session_methods import SessionMethods
+from .shift_methods import ShiftMethods
 from .sort_methods import SortMethods
 from .window_methods import WindowMethods
 
@@ -37,6 +38,7 @@ class Gpuscan(
     DuplicateMethods,
     RankMethods,
     SortMethods,
+    ShiftMethods,
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 

@@ -4,6 +4,7 @@ from .asof import asof
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
+from .rolling import rolling
 from .scan import fold, scan
 from .sort import put, sort, take
 
@@ -18,6 +19,7 @@ __all__ = [
     "put",
     "reduce_by_key",
     "repeat",
+    "rolling",
     "run_lengths",
     "scan",
     "scan_by_key",

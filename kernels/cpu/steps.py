@@ -42,12 +42,17 @@ class Output(NamedTuple):
 
 
 @numba.njit(**OPTIONS)
+def lifted(source, at):
+    """Return the state of the element at one position; the identity if it is missing."""
+    element = load(source.xs, at)
+    state = cast(source.identity, lift(source.op, element))
+    return source.identity if is_null(source.nulls, element, at) else state
+
+
+@numba.njit(**OPTIONS)
 def reduce_step(source, state, at):
     """Combine the element at one position into `state`."""
-    element = load(source.xs, at)
-    lifted = cast(source.identity, lift(source.op, element))
-    lifted = source.identity if is_null(source.nulls, element, at) else lifted
-    return cast(source.identity, combine(source.op, state, lifted))
+    return cast(source.identity, combine(source.op, state, lifted(source, at)))
 
 
 @numba.njit(**OPTIONS)

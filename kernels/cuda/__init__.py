@@ -19,6 +19,7 @@ from .asof import asof  # noqa: E402
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
+from .rolling import rolling  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
 from .sort import put, sort, take  # noqa: E402
@@ -33,6 +34,7 @@ __all__ = [
     "put",
     "reduce_by_key",
     "repeat",
+    "rolling",
     "run_lengths",
     "scan",
     "scan_by_key",
