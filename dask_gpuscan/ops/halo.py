@@ -52,19 +52,17 @@ class Halo:
         return self._cut(joined_rows(filled[::-1] if self.reverse else filled))
 
     def _cut(self, frame: Any) -> Any:
-        library, count = library_of(frame), len(frame)
+        library = library_of(frame)
         with library.reading(frame):
-            if self.by is None:
-                kept = min(self.rows, count)
-                first = 0 if self.reverse else count - kept
-                # positions rather than a slice: it must not keep the partition in memory
-                positions = library.xp.arange(first, first + kept, dtype=INT64)
-            else:
-                positions = self._of_groups(library, frame)
-            return library.rows(frame, positions)
+            # positions rather than a slice: it must not keep the partition in memory
+            return library.rows(frame, self.positions(library, frame))
 
-    def _of_groups(self, library: Library, frame: Any) -> Values:
-        assert self.by is not None
+    def positions(self, library: Library, frame: Any) -> Values:
+        """Return where these rows are in a partition."""
+        if self.by is None:
+            kept = min(self.rows, len(frame))
+            first = 0 if self.reverse else len(frame) - kept
+            return library.xp.arange(first, first + kept, dtype=INT64)
         codes, _ = library.dense_codes([library.array(c) for c in self.by.series(frame)])
         (ordered,), (order,) = kernels.sort_pairs(codes, [], positions=True)
         starts, stops = run_bounds([ordered])
