@@ -5,6 +5,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 """
 
 from .arrays import is_array
+from .asof import asof
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
 from .codes import most_codes, number_codes
@@ -60,6 +61,7 @@ __all__ = [
     "aggregate",
     "aggregating",
     "argsort",
+    "asof",
     "bitmap",
     "byte_mask",
     "carry_in_from",

@@ -122,17 +122,19 @@ class Halo:
         return self._cut(joined_rows(filled[::-1] if self.reverse else filled))
 
     def _cut(self, frame: Any) -> Any:
-        library, reverse = library_of(frame), self.reverse
+        library = library_of(frame)
         with library.reading(frame):
-            if self.by is None:
-                rows = library.xp.arange(*self.reach.near(frame, reverse), dtype=INT64)
-            else:
-                keys = [library.array(c) for c in self.by.series(frame)]
-                order, starts, stops = together(library, keys)
-                near = self.reach.near_in_groups(frame, order, starts, stops, reverse)
-                rows = kernels.sort(order[near])
             # positions rather than a slice: it must not keep the partition in memory
-            return library.rows(frame, rows)
+            return library.rows(frame, self.positions(library, frame))
+
+    def positions(self, library: Library, frame: Any) -> Values:
+        """Return where these rows are in a partition."""
+        if self.by is None:
+            return library.xp.arange(*self.reach.near(frame, self.reverse), dtype=INT64)
+        keys = [library.array(c) for c in self.by.series(frame)]
+        order, starts, stops = together(library, keys)
+        near = self.reach.near_in_groups(frame, order, starts, stops, self.reverse)
+        return kernels.sort(order[near])
 
 
 def together(library: Library, keys: list[Array]) -> tuple[Values, Values, Values]:

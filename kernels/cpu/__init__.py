@@ -1,5 +1,6 @@
 """The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
 
+from .asof import asof
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
@@ -9,6 +10,7 @@ from .scan import fold, scan
 from .sort import put, sort, take
 
 __all__ = [
+    "asof",
     "by_code",
     "compact",
     "first_within",

@@ -15,6 +15,7 @@ from .requirements import require
 
 require()
 
+from .asof import asof  # noqa: E402
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
 from .first_within import first_within  # noqa: E402
@@ -25,6 +26,7 @@ from .selection import head_flags  # noqa: E402
 from .sort import put, sort, take  # noqa: E402
 
 __all__ = [
+    "asof",
     "by_code",
     "compact",
     "first_within",

@@ -78,6 +78,13 @@ class Pandas(PandasSchema, PandasOrdering):
         out.columns = names
         return out
 
+    def beside(
+        self, frames: Sequence[pd.DataFrame], names: Sequence[Hashable], like: pd.DataFrame
+    ) -> pd.DataFrame:
+        out = pd.concat(frames, axis=1) if frames else like.iloc[:, :0]
+        out.columns = names
+        return out
+
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
         return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
 
