@@ -14,6 +14,7 @@ from dask.dataframe import extensions
 from .duplicate_methods import DuplicateMethods
 from .filter_methods import FilterMethods
 from .groupby import GroupMethods
+from .interpolate_methods import InterpolateMethods
 from .lazy_import import when_imported
 from .order_methods import GpuscanIndex, OrderMethods
 from .rank_methods import RankMethods
@@ -30,6 +31,7 @@ from .window_methods import WindowMethods
 class Gpuscan(
     ScanMethods,
     RowMethods,
+    InterpolateMethods,
     WindowMethods,
     RollingMethods,
     FilterMethods,
