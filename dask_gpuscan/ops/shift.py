@@ -41,7 +41,7 @@ class Shift:
     def _sample(self, column: Any) -> Column:
         """The library's own answer of one row."""
         try:
-            shifted: Column = self._of(one_row(column), self.periods and 1)
+            shifted: Column = self._of(zeros(column, 1), self.periods and 1)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise TypeError(
                 f"{_title(self, column)} cannot hold the fill_value {self.fill[0]!r}: {error}"
@@ -96,13 +96,19 @@ class Difference:
         return self._dtype(columns[0], in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
-        row = one_row(column)
+        row = zeros(column, 2)
         try:
             if in_groups:
                 row = row.groupby(row.notna())
             found: DType = getattr(row, self.label)(self.periods and 1).dtype
             return found
-        except (TypeError, ValueError, NotImplementedError, AttributeError) as error:
+        except (
+            TypeError,
+            ValueError,
+            NotImplementedError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
             raise TypeError(
                 f"{_title(self, column)} is not defined; leave it out by choosing columns, or cast it with astype"
             ) from error
@@ -118,15 +124,15 @@ class Difference:
         return library.array(found.astype(self._dtype(column, in_groups=True)))
 
 
-def one_row(column: Any) -> Any:
-    """Return a column of the same dtype with one row: of zero where there is one, else of null."""
+def zeros(column: Any, count: int) -> Any:
+    """Return a column of the same dtype, of zeros where there is one, else of nulls."""
     library: Library = library_of(column)
     layout = library.layout(column.dtype)
     if layout is not None:
-        zero = library.xp.zeros(1, layout.storage(column.dtype))
-        return library.as_column(layout.wrap(zero, None, column.dtype))
+        values = library.xp.zeros(count, layout.storage(column.dtype))
+        return library.as_column(layout.wrap(values, None, column.dtype))
     none: Any = library.as_column(library.empty(column.dtype))
-    return none.reindex([0])
+    return none.reindex(range(count))
 
 
 def _title(operation: Shift | Difference, column: Any) -> str:

@@ -36,6 +36,7 @@ def told(backend, frame, ask):
 def test_series(backend, x, at, method, periods):
     assume(not (method == "diff" and x.dtype == "period[D]"))  # its dtype depends on the values
     assume(x.dtype != "object" or method == "shift")
+    assume(x.dtype != "bool" or method != "pct_change")  # pandas divides them if none is False
     x.index = pd.Index(np.arange(len(x)) // 2, name="row")
     ask = lambda it: getattr(it, method)(periods)  # noqa: E731
     check(backend, x, at, ask, told(backend, x, ask))
