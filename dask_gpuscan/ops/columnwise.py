@@ -8,24 +8,18 @@ from typing import Any
 
 from ..frames.registry import each, library_of
 from .groups import BACKWARD, FORWARD, States
-from .operation import GroupScan
+from .operation import ColumnOperation, GroupScan
 
 
-class FrameCarry:
-    """What all carries over frames have in common: columns are treated one by one."""
+class FrameColumns:
+    """What all carries over frames have in common: columns are treated one by one, or all together."""
 
-    operation: GroupScan
-    numeric_only: bool
-    columnwise = True
+    operation: ColumnOperation
     keeps_index = True
 
     @property
     def label(self) -> str:
         return self.operation.label
-
-    @property
-    def reverse(self) -> bool:
-        return self.operation.reverse
 
     def inputs(self, frame: Any) -> list[list[Any]]:
         """Columns of `frame` by the operation that takes them."""
@@ -44,6 +38,46 @@ class FrameCarry:
         return self.build(
             library_of(frame).no_rows(frame), [library_of(frame).empty(d) for d in dtypes]
         )
+
+
+class EachColumn(FrameColumns):
+    """An operation on each column of a frame, or on a series."""
+
+    numeric_only: bool
+    columnwise = True
+
+    def _kept(self, frame: Any) -> Any:
+        if not self.numeric_only or frame.ndim == 1:
+            return frame
+        return numeric_columns(frame)
+
+    def inputs(self, frame: Any) -> list[list[Any]]:
+        return [[column] for column in each(self._kept(frame))]
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        return library_of(frame).rebuild(self._kept(frame), arrays)
+
+
+class AllColumns(FrameColumns):
+    """An operation that takes all columns of a frame as its inputs and gives one series."""
+
+    columnwise = False
+
+    def inputs(self, frame: Any) -> list[list[Any]]:
+        return [each(frame)]
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        return library_of(frame).series(arrays[0], library_of(frame).index(frame))
+
+
+class FrameCarry(FrameColumns):
+    """A scan as a carry."""
+
+    operation: GroupScan
+
+    @property
+    def reverse(self) -> bool:
+        return self.operation.reverse
 
     def aggregate(self, partition: Any) -> tuple[States, ...]:
         inputs, one = self.inputs(partition), BACKWARD if self.reverse else FORWARD
@@ -64,36 +98,18 @@ class FrameCarry:
 
 
 @dataclass(frozen=True)
-class ColumnCarry(FrameCarry):
-    """An operation on each column of a frame, or on a series."""
+class ColumnCarry(EachColumn, FrameCarry):
+    """A scan of each column of a frame, or of a series."""
 
     operation: GroupScan
     numeric_only: bool = False
 
-    def _kept(self, frame: Any) -> Any:
-        if not self.numeric_only or frame.ndim == 1:
-            return frame
-        return numeric_columns(frame)
-
-    def inputs(self, frame: Any) -> list[list[Any]]:
-        return [[column] for column in each(self._kept(frame))]
-
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return library_of(frame).rebuild(self._kept(frame), arrays)
-
 
 @dataclass(frozen=True)
-class JointCarry(FrameCarry):
-    """An operation that takes all columns of a frame as its inputs and gives one series."""
+class JointCarry(AllColumns, FrameCarry):
+    """A scan that takes all columns of a frame as its inputs and gives one series."""
 
     operation: GroupScan
-    columnwise = False
-
-    def inputs(self, frame: Any) -> list[list[Any]]:
-        return [each(frame)]
-
-    def build(self, frame: Any, arrays: list[Any]) -> Any:
-        return library_of(frame).series(arrays[0], library_of(frame).index(frame))
 
 
 def numeric_columns(frame: Any) -> Any:

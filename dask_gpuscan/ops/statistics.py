@@ -1,0 +1,364 @@
+"""Statistics of the rows in a window, as operators over float64: a table by name.
+
+NaN and infinite values count as missing, as in pandas. An answer does not depend on `min_periods`: who uses an
+operator counts the observations in each window and writes nulls where there are too few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..frames.messages import column_title
+from ..frames.registry import library_of
+from ..kernels import BUILT_IN, Operator
+
+INFINITE = float("inf")
+
+# Elements are lifted field by field, so that compilers choose values instead of branches: a tuple chosen as a whole
+# takes twice as long.
+
+
+def finite(x: Any) -> Any:
+    """Tell whether a number is neither NaN nor infinite."""
+    return x - x == 0.0
+
+
+# Sums carry what rounding lost (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2), as pandas' do:
+# state (sum, error).
+
+
+def _two_sum(total: Any, part: Any) -> Any:
+    added = total + part
+    gained = added - total
+    return added, (total - (added - gained)) + (part - gained)
+
+
+def _sum_lift(x: Any) -> Any:
+    return (x if finite(x) else 0.0, 0.0)
+
+
+def _sum_combine(a: Any, b: Any) -> Any:
+    total, lost = _two_sum(a[0], b[0])
+    return (total, a[1] + b[1] + lost)
+
+
+def _corrected(total: Any, error: Any) -> Any:
+    return total + error if finite(error) else total  # a sum that overflows has no error
+
+
+def _sum(s: Any) -> Any:
+    return _corrected(s[0], s[1])
+
+
+def _mean_lift(x: Any) -> Any:
+    return (1.0 if finite(x) else 0.0, x if finite(x) else 0.0, 0.0)
+
+
+def _mean_combine(a: Any, b: Any) -> Any:
+    total, lost = _two_sum(a[1], b[1])
+    return (a[0] + b[0], total, a[2] + b[2] + lost)
+
+
+def _mean(s: Any) -> Any:
+    return _corrected(s[1], s[2]) / s[0] if s[0] > 0.0 else np.nan
+
+
+# --- extremes, the first and the last --------------------------------------------------------------------
+
+
+def _min_lift(x: Any) -> Any:
+    return x if finite(x) else INFINITE
+
+
+def _min(a: Any, b: Any) -> Any:
+    return min(a, b)
+
+
+def _max_lift(x: Any) -> Any:
+    return x if finite(x) else -INFINITE
+
+
+def _max(a: Any, b: Any) -> Any:
+    return max(a, b)
+
+
+def _if_finite(s: Any) -> Any:
+    return s if finite(s) else np.nan
+
+
+def _seen_lift(x: Any) -> Any:
+    return (x if finite(x) else 0.0, finite(x))
+
+
+def _if_seen(s: Any) -> Any:
+    return s[0] if s[1] else np.nan
+
+
+# --- moments: state (count, mean, sums of the powers of distances from it: the second, the third, the fourth) -------
+
+
+def _moments_lift(x: Any) -> Any:
+    return (1.0 if finite(x) else 0.0, x if finite(x) else 0.0, 0.0)
+
+
+_moments = BUILT_IN["welford"].combine
+
+
+def _skew_lift(x: Any) -> Any:
+    return (1.0 if finite(x) else 0.0, x if finite(x) else 0.0, 0.0, 0.0)
+
+
+def _skew_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    p = 1.0 - q
+    d = b[1] - a[1]
+    m2 = a[2] + b[2] + d * d * a[0] * q
+    m3 = a[3] + b[3] + d * d * d * a[0] * q * (p - q) + 3.0 * d * (p * b[2] - q * a[2])
+    return (n, a[1] + d * q, m2, m3)
+
+
+def _skew(s: Any) -> Any:
+    n, m2 = s[0], s[2]
+    if n < 3.0 or m2 <= 0.0:
+        return np.nan
+    return math.sqrt(n - 1.0) * n / (n - 2.0) * (s[3] / m2 / math.sqrt(m2))
+
+
+def _kurt_lift(x: Any) -> Any:
+    return (1.0 if finite(x) else 0.0, x if finite(x) else 0.0, 0.0, 0.0, 0.0)
+
+
+def _kurt_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    p = 1.0 - q
+    d = b[1] - a[1]
+    dd = d * d
+    across = dd * a[0] * q
+    m2 = a[2] + b[2] + across
+    m3 = a[3] + b[3] + across * d * (p - q) + 3.0 * d * (p * b[2] - q * a[2])
+    m4 = a[4] + b[4] + across * dd * (p * p - p * q + q * q)
+    m4 = m4 + 6.0 * dd * (p * p * b[2] + q * q * a[2]) + 4.0 * d * (p * b[3] - q * a[3])
+    return (n, a[1] + d * q, m2, m3, m4)
+
+
+def _kurt(s: Any) -> Any:
+    n, m2 = s[0], s[2]
+    if n < 4.0 or m2 <= 0.0:
+        return np.nan
+    tails = (n * n - 1.0) * (s[4] / m2 / m2) * n - 3.0 * (n - 1.0) * (n - 1.0)
+    return tails / ((n - 2.0) * (n - 3.0))
+
+
+def _sem_lift(x: Any, valid: Any) -> Any:
+    return (1.0 if finite(x) else 0.0, x if finite(x) else 0.0, 0.0, valid)
+
+
+def _sem_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    d = b[1] - a[1]
+    return (n, a[1] + d * q, a[2] + b[2] + d * d * a[0] * q, a[3] + b[3])
+
+
+# --- two inputs: state (count, both means, sum of products of distances, then of squares of each) ---------------
+
+
+def _pair_lift(x: Any, y: Any) -> Any:
+    both = finite(x) & finite(y)
+    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0)
+
+
+def _cov_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    d, e = b[1] - a[1], b[2] - a[2]
+    return (n, a[1] + d * q, a[2] + e * q, a[3] + b[3] + d * e * a[0] * q)
+
+
+def _corr_lift(x: Any, y: Any) -> Any:
+    both = finite(x) & finite(y)
+    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0, 0.0, 0.0)
+
+
+def _corr_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    d, e, w = b[1] - a[1], b[2] - a[2], a[0] * q
+    products = a[3] + b[3] + d * e * w
+    return (
+        n,
+        a[1] + d * q,
+        a[2] + e * q,
+        products,
+        a[4] + b[4] + d * d * w,
+        a[5] + b[5] + e * e * w,
+    )
+
+
+def _corr(s: Any) -> Any:
+    if s[4] <= 0.0 or s[5] <= 0.0:
+        return np.nan
+    return max(-1.0, min(1.0, s[3] / (math.sqrt(s[4]) * math.sqrt(s[5]))))
+
+
+# --- the operators, of options ---------------------------------------------------------------------------
+
+_NO_MOMENTS = (0.0, 0.0, 0.0)
+
+
+def _var(ddof: int) -> Operator:
+    def var(s: Any) -> Any:
+        return s[2] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
+
+    return Operator(_moments, _NO_MOMENTS, _moments_lift, var, name="var")
+
+
+def _std(ddof: int) -> Operator:
+    def std(s: Any) -> Any:
+        return math.sqrt(s[2] / (s[0] - ddof)) if s[0] > ddof and s[0] > 0.0 else np.nan
+
+    return Operator(_moments, _NO_MOMENTS, _moments_lift, std, name="std")
+
+
+def _sem(ddof: int) -> Operator:
+    def sem(s: Any) -> Any:
+        if s[0] <= ddof or s[0] <= 0.0:
+            return np.nan
+        return math.sqrt(s[2] / (s[0] - ddof)) / math.sqrt(s[3])
+
+    return Operator(_sem_combine, (0.0,) * 4, _sem_lift, sem, name="sem")
+
+
+def _cov(ddof: int) -> Operator:
+    def cov(s: Any) -> Any:
+        return s[3] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
+
+    return Operator(_cov_combine, (0.0,) * 4, _pair_lift, cov, name="cov")
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+
+def _values(columns: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([library_of(c).floats(c) for c in columns])
+
+
+def _validity(columns: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([library_of(c).valid(c).astype(np.float64) for c in columns])
+
+
+def _values_and_validity(columns: Sequence[Any]) -> tuple[Any, ...]:
+    return (*_values(columns), *_validity(columns))
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic of one column or of two.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the operator, given the options.
+    columns : int, default 1
+        How many columns it is of.
+    read : callable
+        ``read(columns)`` returns the inputs of the operator, arrays of float64.
+    every_row : bool, default False
+        Whether each row counts for `min_periods`; else a row does if its inputs are finite.
+    """
+
+    make: Callable[..., Operator]
+    columns: int = 1
+    read: Callable[[Sequence[Any]], tuple[Any, ...]] = _values
+    every_row: bool = False
+
+    def observed(self, inputs: tuple[Any, ...]) -> Any:
+        """Return which rows count for `min_periods`, as an array of bool, given the inputs of the operator."""
+        seen = inputs[0] == inputs[0] if self.every_row else abs(inputs[0]) < INFINITE
+        if self.columns > 1:
+            seen &= abs(inputs[1]) < INFINITE
+        return seen
+
+
+def _always(op: Operator) -> Callable[[], Operator]:
+    return lambda: op
+
+
+_SUM = Operator(_sum_combine, (0.0, 0.0), _sum_lift, _sum, name="sum")
+_MEAN = Operator(_mean_combine, _NO_MOMENTS, _mean_lift, _mean, name="mean")
+_MIN = Operator(_min, INFINITE, _min_lift, _if_finite, name="min")
+_MAX = Operator(_max, -INFINITE, _max_lift, _if_finite, name="max")
+_FIRST = Operator(BUILT_IN["first"].combine, (0.0, False), _seen_lift, _if_seen, name="first")
+_LAST = Operator(BUILT_IN["last"].combine, (0.0, False), _seen_lift, _if_seen, name="last")
+_SKEW = Operator(_skew_combine, (0.0,) * 4, _skew_lift, _skew, name="skew")
+_KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
+_CORR = Operator(_corr_combine, (0.0,) * 6, _corr_lift, _corr, name="corr")
+
+STATISTICS: dict[str, Statistic] = {
+    "sum": Statistic(_always(_SUM)),
+    "mean": Statistic(_always(_MEAN)),
+    "var": Statistic(_var),
+    "std": Statistic(_std),
+    "sem": Statistic(_sem, read=_values_and_validity),
+    "min": Statistic(_always(_MIN)),
+    "max": Statistic(_always(_MAX)),
+    "count": Statistic(_always(BUILT_IN["add"]), read=_validity, every_row=True),
+    "first": Statistic(_always(_FIRST)),
+    "last": Statistic(_always(_LAST)),
+    "skew": Statistic(_always(_SKEW)),
+    "kurt": Statistic(_always(_KURT)),
+    "cov": Statistic(_cov, columns=2),
+    "corr": Statistic(_always(_CORR), columns=2),
+}
+"""The statistics of rolling and expanding windows by name; the options of `make` are theirs."""
+
+
+@lru_cache(maxsize=256)
+def operator_of(name: str, **options: Any) -> Operator:
+    """Return the operator of a statistic.
+
+    Parameters
+    ----------
+    name : str
+        A key of `STATISTICS`.
+    **options
+        ``ddof``, of var, std, sem and cov.
+
+    Returns
+    -------
+    Operator
+        Over the inputs that `Statistic.read` makes of columns. Of no rows it answers 0.0 for sum and count, NaN
+        for all others.
+
+    Notes
+    -----
+    Moments of order 3 and 4 combine as in Pebay, *Formulas for robust, one-pass parallel computation of covariances
+    and arbitrary-order statistical moments* (SAND2008-6212, 2008), equations 2.1 and 2.2; of order 2 as in Chan,
+    Golub and LeVeque (1979).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dask_gpuscan import kernels
+    >>> op = operator_of("var", ddof=0)
+    >>> kernels.scan(op, np.array([1.0, 3.0, np.nan, 2.0]))[0].round(3)
+    array([0.   , 1.   , 1.   , 0.667])
+    """
+    return STATISTICS[name].make(**options)
+
+
+def check_number(label: str, column: Any) -> None:
+    """Check that a column holds real numbers; raises a TypeError that names it."""
+    if not library_of(column).is_number(column.dtype) or column.dtype.kind == "c":
+        raise TypeError(
+            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
+            f"columns (numeric_only=True), or cast it with astype"
+        )
