@@ -18,6 +18,7 @@ from .interpolate_methods import InterpolateMethods
 from .lazy_import import when_imported
 from .order_methods import GpuscanIndex, OrderMethods
 from .rank_methods import RankMethods
+from .resample_methods import ResampleMethods
 from .rolling_methods import RollingMethods
 from .row_methods import RowMethods
 from .run_methods import RunMethods
@@ -38,6 +39,7 @@ class Gpuscan(
     RunMethods,
     GroupMethods,
     SessionMethods,
+    ResampleMethods,
     OrderMethods,
     DuplicateMethods,
     RankMethods,

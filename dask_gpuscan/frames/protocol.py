@@ -375,6 +375,9 @@ class Index(Protocol):
     def range_index(self, start: int, stop: int) -> Labels:
         """Return an index of consecutive numbers."""
 
+    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> Labels:
+        """Return times, as an index of pandas, as an index of a dtype of times."""
+
     def take_index(self, index: Labels, positions: Values) -> Labels:
         """Return the rows of an index at these positions."""
 

@@ -343,6 +343,9 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
     def range_index(self, start: int, stop: int) -> cudf.Index:
         return cudf.RangeIndex(start, stop)
 
+    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
+        return cudf.from_pandas(times.rename(name))
+
     def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:
         if not isinstance(index, cudf.RangeIndex):
             return index.take(positions)

@@ -286,6 +286,10 @@ class Pandas(PandasSchema, PandasOrdering):
     def range_index(self, start: int, stop: int) -> pd.Index:
         return pd.RangeIndex(start, stop)
 
+    def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
+        times = times.rename(name)
+        return times.astype(dtype) if isinstance(dtype, pd.ArrowDtype) else times
+
     def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
         if not isinstance(index, pd.RangeIndex) or not len(positions):
             return index.take(positions)
