@@ -173,7 +173,14 @@ def _described(key: np.ndarray, nulls: Nulls, keepalive: list[Any]) -> tuple[int
     missing = np.ascontiguousarray((bits_there & 1) == nulls.null).view(np.uint8)
     keepalive += [buffer, missing]
     flag_nulls = address(compiled.flag_nulls)
-    mask = flag_nulls, address_of(buffer), nulls.offset, nulls.shift, nulls.null, address_of(missing)
+    mask = (
+        flag_nulls,
+        address_of(buffer),
+        nulls.offset,
+        nulls.shift,
+        nulls.null,
+        address_of(missing),
+    )
     return row + mask
 
 
