@@ -28,7 +28,9 @@ from .shift_methods import ShiftedStatistics
 class GroupByRows(GroupByColumns, ShiftedStatistics):
     """The part of `GroupBy` that numbers and chooses rows."""
 
-    def _scan(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
+    def _scan(
+        self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool, named: bool = False
+    ) -> Any:
         carry = ClusteredScan(
             self._by,
             label=f"groupby-{label}",
@@ -36,6 +38,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
             as_series=as_series,
             dropna=self._dropna,
             sorts=self._is_sorted,
+            named=named,
             reverse=any(part.operation.reverse for part in parts),
             null_keys=self._null_keys,
         )

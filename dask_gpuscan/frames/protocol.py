@@ -278,6 +278,9 @@ class Arrays(Protocol):
     def from_integers(self, values: Values) -> Array:
         """Return numbers of int64 as an array."""
 
+    def expanding(self, method: str, values: Values, min_periods: int, **options: Any) -> Values:
+        """Return a statistic of all numbers so far, for each; raises NotImplementedError if the library has none."""
+
     # --- nulls
 
     def missing(self, column: Column) -> Values | None:

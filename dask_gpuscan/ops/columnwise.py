@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..frames.registry import each, library_of
+from ..frames.registry import column_of, each, library_of
 from .groups import BACKWARD, FORWARD, States
-from .operation import ColumnOperation, GroupScan
+from .operation import ColumnOperation, GroupScan, Part
 
 
 class FrameColumns:
@@ -110,6 +110,57 @@ class JointCarry(AllColumns, FrameCarry):
     """A scan that takes all columns of a frame as its inputs and gives one series."""
 
     operation: GroupScan
+
+
+@dataclass(frozen=True)
+class PartsCarry:
+    """Operations that are each made of some columns of a frame, or of a series, and give one column."""
+
+    label: str
+    parts: tuple[Part[GroupScan], ...]
+    as_series: bool
+    reverse = False
+    columnwise = False
+    keeps_index = True
+
+    def _columns(self, frame: Any, part: Part[GroupScan]) -> list[Any]:
+        return [column_of(frame, name) for name in part.sources]
+
+    def check(self, frame: Any) -> None:
+        for part in self.parts:
+            part.operation.dtype(self._columns(frame, part))
+
+    def meta(self, frame: Any) -> Any:
+        library = library_of(frame)
+        dtypes = [part.operation.dtype(self._columns(frame, part)) for part in self.parts]
+        return self._build(library.no_rows(frame), [library.empty(d) for d in dtypes])
+
+    def aggregate(self, partition: Any) -> tuple[States, ...]:
+        with library_of(partition).reading(partition):
+            begun = [
+                p.operation.aggregate(self._columns(partition, p), FORWARD) for p in self.parts
+            ]
+            return tuple([wait() for wait in begun])
+
+    def combine(self, aggregates: Sequence[tuple[States, ...]]) -> tuple[States, ...]:
+        pairs = zip(self.parts, zip(*aggregates, strict=True), strict=True)
+        return tuple(part.operation.combine(states) for part, states in pairs)
+
+    def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
+        before = prefix or (None,) * len(self.parts)
+        with library_of(partition).reading(partition):
+            arrays = [
+                part.operation.apply(self._columns(partition, part), FORWARD, state)
+                for part, state in zip(self.parts, before, strict=True)
+            ]
+        return self._build(partition, arrays)
+
+    def _build(self, frame: Any, arrays: list[Any]) -> Any:
+        library, names = library_of(frame), [part.name for part in self.parts]
+        index = library.index(frame)
+        if self.as_series:
+            return library.series(arrays[0], index, names[0])
+        return library.frame(arrays, names, index)
 
 
 def numeric_columns(frame: Any) -> Any:

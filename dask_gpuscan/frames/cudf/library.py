@@ -195,6 +195,11 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
         """Tell the same of an array that has no nulls."""
         return self._may_view(array.dtype) and not array.null_count
 
+    def expanding(self, method: str, values: Values, min_periods: int, **options: Any) -> Values:
+        raise NotImplementedError(
+            f"cuDF has no expanding {method}; move the column to the host with to_pandas first"
+        )
+
     # --- nulls -------------------------------------------------------------------------------------
 
     def missing(self, column: cudf.Series) -> Values | None:

@@ -140,6 +140,10 @@ class Pandas(PandasSchema, PandasOrdering):
     def from_integers(self, values: Values) -> PandasArray:
         return values
 
+    def expanding(self, method: str, values: Values, min_periods: int, **options: Any) -> Values:
+        windows = pd.Series(values).expanding(min_periods)
+        return getattr(windows, method)(**options).to_numpy()
+
     # --- nulls ----------------------------------------------------------------------------------------
 
     def missing(self, column: pd.Series) -> Values | None:
