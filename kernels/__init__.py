@@ -5,6 +5,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 """
 
 from .arrays import is_array
+from .asof import asof
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
 from .codes import most_codes, number_codes
@@ -17,13 +18,14 @@ from .compact import (
     select,
     unique,
 )
+from .first_within import first_within
 from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions
 from .permute import put, take
-from .rolling import BoundWindows, RowWindows, rolling
+from .rolling import rolling
 from .scan import (
     aggregate,
     aggregating,
@@ -38,6 +40,7 @@ from .selection import Predicate
 from .signature import Signature, signature, state
 from .sort import argsort, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
+from .windows import BoundWindows, RowWindows, Windows
 
 __all__ = [
     "BUILT_IN",
@@ -54,15 +57,18 @@ __all__ = [
     "ScanOptions",
     "Signature",
     "SortKey",
+    "Windows",
     "aggregate",
     "aggregating",
     "argsort",
+    "asof",
     "bitmap",
     "byte_mask",
     "carry_in_from",
     "carry_inputs",
     "carry_operator",
     "check_associative",
+    "first_within",
     "flags",
     "fold",
     "head_flags",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,10 +18,11 @@ from ..ops.groupby_table import KeyedScan
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from ..ops.runs import RunNumbers
-from ..ops.surroundings import GroupHalo, NeighbourOperation
+from ..ops.surroundings import GroupHalo, NeighbourOperation, beside_of
 from ..ops.top_rows import KEEP, TopRows
 from .arguments import check_choice, check_count
 from .groupby_columns import GroupByColumns
+from .rolling_methods import Rolling, window_shape
 from .shift_methods import ShiftedStatistics
 
 
@@ -45,19 +46,60 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         frame = self._needed([n for part in parts for n in part.sources])
         return look_back(frame, carry if self._one_pass else KeyedScan(carry))
 
-    def _neighbours(self, operation: NeighbourOperation) -> Any:
+    def _neighbours(self, operation: NeighbourOperation, numeric_only: bool = False) -> Any:
         """Return what an operation answers for each row, of those around it in its group."""
-        names = self._columns()
+        names = [name for name in self._columns(numeric_only) if name != beside_of(operation)]
+        parts = [Part(n, (n,), operation) for n in names]
+        return self._around(operation, parts, self._as_series)
+
+    def _around(
+        self,
+        operation: NeighbourOperation,
+        parts: Sequence[Part[NeighbourOperation]],
+        as_series: bool,
+    ) -> Any:
         carry = GroupHalo(
             self._by,
             label=f"groupby-{operation.label}",
-            parts=tuple(Part(n, (n,), operation) for n in names),
-            as_series=self._as_series,
+            parts=tuple(parts),
+            as_series=as_series,
             dropna=self._dropna,
             null_keys=self._null_keys,
             clustered=bool(self._clustered),
         )
-        return look_around(self._needed(names), carry)
+        beside = beside_of(operation)
+        needed = [n for part in parts for n in part.sources]
+        return look_around(self._needed([*needed, *([] if beside is None else [beside])]), carry)
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        on: Hashable = None,
+        closed: str | None = None,
+    ) -> Rolling:
+        """Return windows around each row of the rows of its group; arguments as for `Gpuscan.rolling`.
+
+        Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of
+        pandas are ordered by group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1.0, 2.0, 3.0, 5.0]})
+        >>> df.gpuscan.groupby("k")["x"].rolling(2).sum().tolist()
+        [nan, nan, 4.0, 8.0]
+        """
+        shape, least = window_shape(self._meta, window, min_periods, center, on, closed)
+
+        def run(operation: NeighbourOperation, joint: bool, numeric_only: bool) -> Any:
+            if not joint:
+                return self._neighbours(operation, numeric_only)
+            part: Part[NeighbourOperation] = Part(None, tuple(self._columns()), operation)
+            return self._around(operation, [part], True)
+
+        return Rolling(run, shape, least)
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Return the number of each row within its group, from 0; or from the end."""

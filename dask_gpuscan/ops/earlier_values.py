@@ -40,7 +40,9 @@ class EarlierValues:
     needs_neighbours = False
 
     def _answers(self, library: Library, values: Any) -> Any:
-        return library.expanding(self.method, values, self.min_periods, **dict(self.options))
+        stops = library.xp.arange(1, len(values) + 1)
+        options = dict(self.options)
+        return library.rolling(self.method, values, 0 * stops, stops, self.min_periods, **options)
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         check_columns(self.label, columns, VALUES)

@@ -29,43 +29,31 @@ def finite(x: Any) -> Any:
 
 
 # Sums carry what rounding lost (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2), as pandas' do:
-# state (sum, error).
-
-
-def _two_sum(total: Any, part: Any) -> Any:
-    added = total + part
-    gained = added - total
-    return added, (total - (added - gained)) + (part - gained)
+# state (count, sum, error). A sum begins with -0.0, which leaves even that as it is.
 
 
 def _sum_lift(x: Any) -> Any:
-    return (x if finite(x) else 0.0, 0.0)
+    return (1.0 if finite(x) else 0.0, x if finite(x) else -0.0, 0.0)
 
 
 def _sum_combine(a: Any, b: Any) -> Any:
-    total, lost = _two_sum(a[0], b[0])
-    return (total, a[1] + b[1] + lost)
-
-
-def _corrected(total: Any, error: Any) -> Any:
-    return total + error if finite(error) else total  # a sum that overflows has no error
-
-
-def _sum(s: Any) -> Any:
-    return _corrected(s[0], s[1])
-
-
-def _mean_lift(x: Any) -> Any:
-    return (1.0 if finite(x) else 0.0, x if finite(x) else 0.0, 0.0)
-
-
-def _mean_combine(a: Any, b: Any) -> Any:
-    total, lost = _two_sum(a[1], b[1])
+    total = a[1] + b[1]
+    part = total - a[1]
+    lost = (a[1] - (total - part)) + (b[1] - part)
     return (a[0] + b[0], total, a[2] + b[2] + lost)
 
 
+def _corrected(s: Any) -> Any:
+    # a sum that is exact keeps its sign, and one that overflows has no error
+    return s[1] + s[2] if s[2] != 0.0 and finite(s[2]) else s[1]
+
+
+def _sum(s: Any) -> Any:
+    return _corrected(s) if s[0] > 0.0 else 0.0
+
+
 def _mean(s: Any) -> Any:
-    return _corrected(s[1], s[2]) / s[0] if s[0] > 0.0 else np.nan
+    return _corrected(s) / s[0] if s[0] > 0.0 else np.nan
 
 
 # --- extremes, the first and the last --------------------------------------------------------------------
@@ -276,8 +264,8 @@ def _always(op: Operator) -> Callable[[], Operator]:
     return lambda: op
 
 
-_SUM = Operator(_sum_combine, (0.0, 0.0), _sum_lift, _sum, name="sum")
-_MEAN = Operator(_mean_combine, _NO_MOMENTS, _mean_lift, _mean, name="mean")
+_SUM = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _sum, name="sum")
+_MEAN = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _mean, name="mean")
 _MIN = Operator(_min, INFINITE, _min_lift, _if_finite, name="min")
 _MAX = Operator(_max, -INFINITE, _max_lift, _if_finite, name="max")
 _FIRST = Operator(BUILT_IN["first"].combine, (0.0, False), _seen_lift, _if_seen, name="first")

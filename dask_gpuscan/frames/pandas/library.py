@@ -78,6 +78,13 @@ class Pandas(PandasSchema, PandasOrdering):
         out.columns = names
         return out
 
+    def beside(
+        self, frames: Sequence[pd.DataFrame], names: Sequence[Hashable], like: pd.DataFrame
+    ) -> pd.DataFrame:
+        out = pd.concat(frames, axis=1) if frames else like.iloc[:, :0]
+        out.columns = names
+        return out
+
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
         return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
 
@@ -140,9 +147,19 @@ class Pandas(PandasSchema, PandasOrdering):
     def from_integers(self, values: Values) -> PandasArray:
         return values
 
-    def expanding(self, method: str, values: Values, min_periods: int, **options: Any) -> Values:
-        windows = pd.Series(values).expanding(min_periods)
-        return getattr(windows, method)(**options).to_numpy()
+    def rolling(
+        self,
+        method: str,
+        values: Values,
+        starts: Values,
+        stops: Values,
+        min_periods: int,
+        /,
+        **options: Any,
+    ) -> Values:
+        windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
+        found: Values = getattr(windows, method)(**options).to_numpy()
+        return found
 
     # --- nulls ----------------------------------------------------------------------------------------
 
@@ -270,6 +287,10 @@ class Pandas(PandasSchema, PandasOrdering):
     def range_index(self, start: int, stop: int) -> pd.Index:
         return pd.RangeIndex(start, stop)
 
+    def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
+        times = times.rename(name)
+        return times.astype(dtype) if isinstance(dtype, pd.ArrowDtype) else times
+
     def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
         if not isinstance(index, pd.RangeIndex) or not len(positions):
             return index.take(positions)
@@ -336,6 +357,24 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return _with_null(array, None)
+
+
+class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
+    """Windows by their bounds, as pandas takes them."""
+
+    def __init__(self, starts: Values, stops: Values) -> None:
+        super().__init__()
+        self._bounds = starts, stops
+
+    def get_window_bounds(
+        self,
+        num_values: int = 0,
+        min_periods: Any = None,
+        center: Any = None,
+        closed: Any = None,
+        step: Any = None,
+    ) -> tuple[Values, Values]:
+        return self._bounds
 
 
 def _with_null(array: PandasArray, null: object) -> PandasArray:
