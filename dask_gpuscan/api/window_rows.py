@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..frames.registry import names_of
+from ..frames.registry import each, library_of, names_of
 from ..graph.beside import beside
-from ..graph.lookback import look_back, meta_of
-from ..ops.columnwise import ColumnCarry, PartsCarry, numeric_columns
+from ..graph.lookback import Collection, look_back, meta_of
+from ..ops.columnwise import ColumnCarry, PartsCarry
 from ..ops.operation import GroupScan, Part
 
 
@@ -53,11 +53,18 @@ class FrameRows:
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns."""
         meta = meta_of(self.obj)
-        return names_of(numeric_columns(meta) if numeric_only and meta.ndim == 2 else meta)
+        known = names_of(meta)
+        if not numeric_only or meta.ndim == 1:
+            return known
+        return [name for name, kept in zip(known, _kept(meta), strict=True) if kept]
 
     def each(self, operation: GroupScan, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
-        return look_back(self.obj, ColumnCarry(operation, numeric_only))
+        obj = self.obj
+        if numeric_only and obj.ndim == 2:
+            is_lazy = isinstance(obj, Collection)
+            obj = obj[self.names(True)] if is_lazy else library_of(obj).select(obj, _kept(obj))
+        return look_back(obj, ColumnCarry(operation))
 
     def parts(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""
@@ -76,3 +83,12 @@ class FrameRows:
         """Return the same rows with more columns, and how these and the others are called there."""
         frame, own, theirs = beside(self.obj, others, what, by_label)
         return FrameRows(frame), names if self.obj.ndim == 2 else own, theirs
+
+
+def is_kept(column: Any) -> bool:
+    """Tell whether `numeric_only` keeps a column of windows: as in pandas, these leave out bool, too."""
+    return library_of(column).is_numeric(column.dtype) and column.dtype.kind != "b"
+
+
+def _kept(frame: Any) -> list[bool]:
+    return [is_kept(column) for column in each(frame)]
