@@ -17,25 +17,25 @@ from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
 from .statistic_inputs import VALUES, check_columns
-from .statistics import STATISTICS, finite, operator_of
+from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
 _ADD = BUILT_IN["add"]
 
-_SUM = Operator(lambda a, b: a + b, 0.0, lambda x: x if finite(x) else 0.0, name="rolling-sum")
+_SUM = Operator(lambda a, b: a + b, 0.0, lambda x: x if x - x == 0.0 else 0.0, name="rolling-sum")
 """Sums of windows begin anew with each, so that rounding is not carried along, and need not be corrected."""
 
 _MEAN = Operator(
     lambda a, b: (a[0] + b[0], a[1] + b[1]),
     (0.0, 0.0),
-    lambda x: (1.0 if finite(x) else 0.0, x if finite(x) else 0.0),
+    lambda x: (1.0 if x - x == 0.0 else 0.0, x if x - x == 0.0 else 0.0),
     lambda s: s[1] / s[0] if s[0] > 0.0 else np.nan,
     name="rolling-mean",
 )
 
 _OWN = {"sum": _SUM, "mean": _MEAN}
 
-_FINITE = Operator(lambda a, b: a and b, True, lambda x: finite(x), name="finite")
+_FINITE = Operator(lambda a, b: a and b, True, lambda x: x - x == 0.0, name="finite")
 """Whether all numbers are finite."""
 
 

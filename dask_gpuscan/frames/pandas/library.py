@@ -157,6 +157,7 @@ class Pandas(PandasSchema, PandasOrdering):
         starts: Values,
         stops: Values,
         min_periods: int,
+        /,
         **options: Any,
     ) -> Values:
         windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
