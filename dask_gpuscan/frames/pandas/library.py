@@ -169,6 +169,7 @@ class Pandas(PandasSchema, PandasOrdering):
         return bare(column.mask(pd.array(missing)).array)
 
     def to_nullable(self, array: PandasArray) -> PandasArray:
+        array = bare(array)
         if holds_null(array.dtype):
             return array
         if isinstance(array.dtype, pd.IntervalDtype):
