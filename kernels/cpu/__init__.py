@@ -6,7 +6,7 @@ from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
 from .rolling import rolling
 from .scan import fold, scan
-from .sort import put, sort, take
+from .sort import is_sorted, put, sort, take
 
 __all__ = [
     "asof",
@@ -14,6 +14,7 @@ __all__ = [
     "compact",
     "fold",
     "head_flags",
+    "is_sorted",
     "most_codes",
     "number_codes",
     "put",

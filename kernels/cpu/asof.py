@@ -141,7 +141,7 @@ def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forw
 @numba.njit(**OPTIONS)
 def _distance(high, low):
     """Return how far two values are apart; of integers as one without a sign, so that it always fits."""
-    if isinstance(high, float):
+    if isinstance(high, (np.float32, np.float64)):
         return high - low
     return np.uint64(high) - np.uint64(low)
 

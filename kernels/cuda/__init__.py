@@ -22,13 +22,14 @@ from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .rolling import rolling  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
-from .sort import put, sort, take  # noqa: E402
+from .sort import is_sorted, put, sort, take  # noqa: E402
 
 __all__ = [
     "asof",
     "by_code",
     "compact",
     "head_flags",
+    "is_sorted",
     "most_codes",
     "number_codes",
     "put",
