@@ -13,7 +13,7 @@ from ..frames.registry import library_of, names_of
 from ..graph.asof_expressions import merge_asof as merge
 from ..graph.lookback import meta_of
 from ..ops.asof import AsOf
-from ..ops.asof_columns import Side, plan_of
+from ..ops.asof_columns import Side, dropped, plan_of
 
 
 def merge_asof(
@@ -124,7 +124,11 @@ def merge_asof(
         direction=direction,
     )
     limit = None if tolerance is None else _stored(tolerance, sides[0].on_column(frames[0]))
-    plan = plan_of(*frames, sides, list(answer.columns))
+    kept = hosts[1].drop(columns=dropped(sides))
+    names = list(answer.columns)
+    if len(names) > hosts[0].shape[1] + kept.shape[1]:  # there are keys among them
+        names = list(pd.merge(hosts[0], kept, how="cross", suffixes=suffixes).columns)
+    plan = plan_of(*frames, sides, names)
     question = AsOf(*sides, plan, direction, bool(allow_exact_matches), limit)
     return merge(left, right, question)
 
