@@ -18,13 +18,14 @@ from .compact import (
     select,
     unique,
 )
+from .first_within import first_within
 from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions
 from .permute import put, take
-from .rolling import BoundWindows, RowWindows, rolling
+from .rolling import rolling
 from .scan import (
     aggregate,
     aggregating,
@@ -39,6 +40,7 @@ from .selection import Predicate
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
+from .windows import BoundWindows, RowWindows, Windows
 
 __all__ = [
     "BUILT_IN",
@@ -55,6 +57,7 @@ __all__ = [
     "ScanOptions",
     "Signature",
     "SortKey",
+    "Windows",
     "aggregate",
     "aggregating",
     "argsort",
@@ -65,6 +68,7 @@ __all__ = [
     "carry_inputs",
     "carry_operator",
     "check_associative",
+    "first_within",
     "flags",
     "fold",
     "head_flags",

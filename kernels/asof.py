@@ -69,7 +69,9 @@ def asof(
     array([ 1,  3, -1])
     """
     if direction not in WAYS:
-        raise ValueError(f"direction must be one of {', '.join(map(repr, WAYS))}, found {direction!r}")
+        raise ValueError(
+            f"direction must be one of {', '.join(map(repr, WAYS))}, found {direction!r}"
+        )
     if tolerance is not None and not tolerance >= 0:
         raise ValueError(f"tolerance must not be negative, found {tolerance!r}")
     for side in (left, right):

@@ -129,6 +129,9 @@ class Backend(Protocol):
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""
 
+    def first_within(self, values: Any, reach: int, starts: Any) -> Any:
+        """Return the first row within reach of each row; see `kernels.first_within`."""
+
     def asof(self, left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
         """Return the row of the right side that matches each row of the left; see `kernels.asof`."""
 

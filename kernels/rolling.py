@@ -11,8 +11,6 @@ from .operators import Operator
 from .options import ScanOptions
 from .windows import BoundWindows, RowWindows, Windows
 
-__all__ = ["BoundWindows", "RowWindows", "rolling"]
-
 
 def rolling(
     op: Operator,

@@ -28,7 +28,9 @@ from .shift_methods import ShiftedStatistics
 class GroupByRows(GroupByColumns, ShiftedStatistics):
     """The part of `GroupBy` that numbers and chooses rows."""
 
-    def _scan(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
+    def _scan(
+        self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool, named: bool = False
+    ) -> Any:
         carry = ClusteredScan(
             self._by,
             label=f"groupby-{label}",
@@ -36,6 +38,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
             as_series=as_series,
             dropna=self._dropna,
             sorts=self._is_sorted,
+            named=named,
             reverse=any(part.operation.reverse for part in parts),
             null_keys=self._null_keys,
         )
@@ -44,17 +47,28 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
 
     def _neighbours(self, operation: NeighbourOperation) -> Any:
         """Return what an operation answers for each row, of those around it in its group."""
-        names = self._columns()
+        parts = [Part(name, (name,), operation) for name in self._columns()]
+        return self._around(operation.label, parts, self._as_series)
+
+    def _around(
+        self,
+        label: str,
+        parts: Sequence[Part[NeighbourOperation]],
+        as_series: bool,
+        named: bool = False,
+    ) -> Any:
         carry = GroupHalo(
             self._by,
-            label=f"groupby-{operation.label}",
-            parts=tuple(Part(n, (n,), operation) for n in names),
-            as_series=self._as_series,
+            label=f"groupby-{label}",
+            parts=tuple(parts),
+            as_series=as_series,
             dropna=self._dropna,
+            named=named,
             null_keys=self._null_keys,
             clustered=bool(self._clustered),
         )
-        return look_around(self._needed(names), carry)
+        needed = [n for part in parts for n in part.sources]
+        return look_around(self._needed([*needed, *carry.times]), carry)
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Return the number of each row within its group, from 0; or from the end."""

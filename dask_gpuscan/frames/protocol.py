@@ -284,6 +284,17 @@ class Arrays(Protocol):
     def from_integers(self, values: Values) -> Array:
         """Return numbers of int64 as an array."""
 
+    def rolling(
+        self,
+        name: str,
+        values: Values,
+        starts: Values,
+        stops: Values,
+        min_periods: int,
+        **options: Any,
+    ) -> Values:
+        """Return a statistic of the numbers in windows by their bounds; raises NotImplementedError if there is none."""
+
     # --- nulls
 
     def missing(self, column: Column) -> Values | None:
@@ -363,6 +374,9 @@ class Index(Protocol):
 
     def range_index(self, start: int, stop: int) -> Labels:
         """Return an index of consecutive numbers."""
+
+    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> Labels:
+        """Return times, as an index of pandas, as an index of a dtype of times."""
 
     def take_index(self, index: Labels, positions: Values) -> Labels:
         """Return the rows of an index at these positions."""

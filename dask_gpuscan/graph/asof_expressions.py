@@ -14,7 +14,7 @@ from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Expr, Projection, determine_column_projection
 from dask.task_spec import List, Task, TaskRef
 
-from ..ops.asof import AsOf, Bounds, NearestRows, bounds, cut, ends, matched
+from ..ops.asof import AsOf, Bounds, bounds, cut, ends, matched
 from ..ops.asof_columns import LEFT, RIGHT, Side
 from .lookback import Aggregate, Collection, Key, MatchingSummary, combined, prefixes
 from .sort_expressions import Apart, Pieces, _apart, brought_together, packed_rows
@@ -55,7 +55,11 @@ class AsOfMerge(Expr):  # type: ignore[misc]
         for frame, name, side in sides:
             kept = plan.needed(frame.columns, name, side)
             plan = plan.renumbered(name, kept)
-            frames.append(frame if len(kept) == len(frame.columns) else frame[[frame.columns[i] for i in kept]])
+            frames.append(
+                frame
+                if len(kept) == len(frame.columns)
+                else frame[[frame.columns[i] for i in kept]]
+            )
         if plan == question.plan:
             return None
         keys = [self.operand("left_keys"), self.operand("right_keys")]
@@ -185,7 +189,10 @@ def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
     if not any(isinstance(side, Collection) for side in (left, right)):
         return question.merged(left, right)
     frames = [_collection(side).expr for side in (left, right)]
-    keys = [_apart(_of_keys(*pair)) for pair in zip(frames, (question.left, question.right), strict=True)]
+    keys = [
+        _apart(_of_keys(*pair))
+        for pair in zip(frames, (question.left, question.right), strict=True)
+    ]
     alone = [one if isinstance(one, Apart) else None for one in keys]
     return new_collection(AsOfMerge(*frames, *alone, question.over_partitions()))
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import dask
 from dask.dataframe.dask_expr import new_collection
+from dask.sizeof import sizeof
 from dask.task_spec import List, Task, TaskRef
+from dask.utils import format_bytes, parse_bytes
 
 from ..frames.registry import common_schema, schema_of
 from ..ops.carry import Summary, SurroundedCarry
@@ -68,7 +72,7 @@ class LookAround(LookBack):
             after = prefixes(f"after-{name}", inputs[::-1], carry.after, graph)[::-1]
         for i, partition in enumerate(inputs):
             sides = [List(*map(TaskRef, keys)) for keys in (before[i], after[i])]
-            graph[name, i] = Task((name, i), _apply, carry, partition, *sides)
+            graph[name, i] = Task((name, i), _apply, carry, i, partition, *sides)
         return graph
 
 
@@ -76,10 +80,29 @@ class AlignedLookAround(LookAround, AlignedLookBack):
     """A carry whose output has the rows and the index of its input."""
 
 
-def _apply(carry: SurroundedCarry, partition: Any, before: list[Any], after: list[Any]) -> Any:
+def _apply(
+    carry: SurroundedCarry, number: int, partition: Any, before: list[Any], after: list[Any]
+) -> Any:
     sides = [(carry.before, before), (carry.after, after)]
     found = [None if side is None else combined(side, given) for side, given in sides]
-    return carry.apply(partition, *found)
+    for side in found:
+        _warn_if_large(side)
+    try:
+        return carry.apply(partition, *found)
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from error
+
+
+def _warn_if_large(side: Any) -> None:
+    """Warn of what partitions hand on, if it takes more memory than Dask would give a chunk."""
+    limit = parse_bytes(dask.config.get("array.chunk-size"))
+    size = sizeof(side.inner) if isinstance(side, Aggregate) else 0
+    if size > limit:
+        warnings.warn(
+            f"windows reach {format_bytes(size)} over a border of partitions, more than array.chunk-size "
+            f"({format_bytes(limit)}), and each partition holds as much again; take shorter windows",
+            stacklevel=2,
+        )
 
 
 def look_around(obj: Any, carry: SurroundedCarry) -> Any:

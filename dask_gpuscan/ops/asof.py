@@ -20,7 +20,7 @@ from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of_columns
 from ..kernels.options import WAYS
 from .asof_columns import KEY, LEFT, Plan, Side, Source
-from .halo import Halo, joined_rows
+from .halo import Halo, RowReach, joined_rows
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,9 @@ class AsOf:
     def _matches(self, library: Library, left: Any, right: Any, place: str) -> Values:
         """Return the row of the right side for each of the left, -1 where none matches."""
         of_left = in_order(self.left.on_column(left), "left", place)
-        of_right = in_order(self.right.on_column(right), "right", place and "the pieces of " + place)
+        of_right = in_order(
+            self.right.on_column(right), "right", place and "the pieces of " + place
+        )
         codes, groups = None, 0
         if self.left.by:
             sides = (self.left, left), (self.right, right)
@@ -236,7 +238,9 @@ class Bounds:
         known = np.array([x for x in self.numbers if x is not None], values.dtype)
         if not len(known):
             return [slice(0)] * len(self.numbers)
-        found = iter(xp.searchsorted(values, xp.asarray(known), "left" if forward else "right").tolist())
+        found = iter(
+            xp.searchsorted(values, xp.asarray(known), "left" if forward else "right").tolist()
+        )
         edges = [(rows if forward else 0) if x is None else next(found) for x in self.numbers]
         edges = [*edges, rows] if forward else [0, *edges]
         if direction == "nearest":
@@ -278,7 +282,10 @@ def cut(frame: Any, question: AsOf, found: Bounds, number: int) -> list[Any]:
     library = library_of(frame)
     with library.reading(frame):
         values = in_order(question.right.on_column(frame), "right", f"partition {number}")
-        return [library.rows(frame, piece) for piece in found.pieces(library.xp, values, question.direction)]
+        return [
+            library.rows(frame, piece)
+            for piece in found.pieces(library.xp, values, question.direction)
+        ]
 
 
 @dataclass(frozen=True)
@@ -309,7 +316,7 @@ class NearestRows:
         library = library_of(frame)
         by = By(self.side.by) if self.side.by else None
         with library.reading(frame):
-            rows = Halo(1, self.forward, by).positions(library, frame)
+            rows = Halo(RowReach(1, 1), self.forward, by).positions(library, frame)
             if not self.exact and len(rows):
                 values, codes, groups = numbers(self.side.on_column(frame)), None, 0
                 if by is not None:

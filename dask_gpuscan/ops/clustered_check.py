@@ -15,6 +15,7 @@ from .. import kernels
 from ..frames.keys import NULL, By, any_null, boundary_key, key_arrays
 from ..frames.protocol import Library
 from ..frames.registry import library_of
+from .groupby_table import first_rows, reducible
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,13 @@ class CheckClustered:
         library = found.library
         with library.reading(partition):
             columns = [library.as_column(a) for a in found.arrays]
-            codes = library.group_codes(found.arrays)
-            order = kernels.argsort(codes)
-            again = codes[order[1:]] == codes[order[:-1]]
+            again = library.xp.ones(len(columns[0]), bool)
+            again[first_rows(*reducible(library, found.arrays))] = False
             null = any_null(columns) if self.dropna else None
             if null is not None:
-                again &= ~null[order[1:]]
+                again &= ~null
             if bool(again.any()):
-                self._refuse(columns, int(order[1:][again].min()))
+                self._refuse(columns, int(again.argmax()))
         return partition
 
     def _refuse(self, columns: list[Any], run: int) -> None:

@@ -89,12 +89,20 @@ class Coded:
         return order, Keys([codes], [None])
 
 
-def _reducible(coded: Coded, adjacent: bool) -> tuple[CodedGroups | AdjacentGroups, Any]:
-    """Return rows as groups that can be reduced, and the order that they are to be brought into, if any."""
+def reducible(
+    library: Library, keys: list[Any], adjacent: bool = False
+) -> tuple[CodedGroups | AdjacentGroups, Any]:
+    """Return rows with these keys, one array a column, as groups that can be reduced, and the order they need, if any."""
+    coded = Coded.of(library, keys)
     if coded.are_few and not adjacent:
         return coded.groups(), None
-    order, keys = coded.sorted()
-    return AdjacentGroups(keys), order
+    order, sorted_keys = coded.sorted()
+    return AdjacentGroups(sorted_keys), order
+
+
+def first_rows(groups: CodedGroups | AdjacentGroups, order: Any) -> Any:
+    """Return the row in which each group is met first."""
+    return groups.first_rows if order is None else order[groups.first_rows]
 
 
 def table(
@@ -107,14 +115,14 @@ def table(
     library = library_of(partition)
     with library.reading(partition):
         arrays = [library.array(c) for c in carry.by.series(partition)]
-        groups, order = _reducible(Coded.of(library, arrays), adjacent)
+        groups, order = reducible(library, arrays, adjacent)
         parts = zip(carry.parts, operations, strict=True)
         begun = [
             o.aggregate(_in_order(library, carry.columns(partition, p), order), groups)
             for p, o in parts
         ]
         states = [wait() for wait in begun]
-        first = groups.first_rows if order is None else order[groups.first_rows]
+        first = first_rows(groups, order)
         taken = [library.take(a, first) for a in arrays]
         return Table(library, taken, states, schema_of(partition))
 
@@ -131,12 +139,11 @@ def merge(
         tuple(_joined(library, list(f)) for f in zip(*(t.states[i] for t in tables), strict=True))
         for i in range(len(operations))
     ]
-    groups, order = _reducible(Coded.of(library, arrays), adjacent)
-    first = groups.first_rows
+    groups, order = reducible(library, arrays, adjacent)
     if order is not None:
         fields = [tuple(_rows(library, f, order) for f in each) for each in fields]
-        first = order[first]
     states = [o.merge(library, f, groups) for o, f in zip(operations, fields, strict=True)]
+    first = first_rows(groups, order)
     return Table(library, [library.take(a, first) for a in arrays], states, schema)
 
 

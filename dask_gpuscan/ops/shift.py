@@ -12,6 +12,7 @@ from typing import Any
 from ..frames.messages import column_title
 from ..frames.protocol import Column, DType, Library
 from ..frames.registry import library_of
+from .halo import RowReach
 from .surroundings import Rows
 
 
@@ -31,12 +32,8 @@ class Shift:
     label = "shift"
 
     @property
-    def before(self) -> int:
-        return max(self.periods, 0)
-
-    @property
-    def after(self) -> int:
-        return max(-self.periods, 0)
+    def reach(self) -> RowReach:
+        return RowReach(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._sample(columns[0]).dtype
@@ -44,7 +41,7 @@ class Shift:
     def _sample(self, column: Any) -> Column:
         """The library's own answer of one row."""
         try:
-            shifted: Column = self._of(one_row(column), self.periods and 1)
+            shifted: Column = self._of(zeros(column, 1), self.periods and 1)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise TypeError(
                 f"{_title(self, column)} cannot hold the fill_value {self.fill[0]!r}: {error}"
@@ -92,24 +89,26 @@ class Difference:
         return "pct_change" if self.relative else "diff"
 
     @property
-    def before(self) -> int:
-        return max(self.periods, 0)
-
-    @property
-    def after(self) -> int:
-        return max(-self.periods, 0)
+    def reach(self) -> RowReach:
+        return RowReach(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._dtype(columns[0], in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
-        row = one_row(column)
+        row = zeros(column, 2)
         try:
             if in_groups:
                 row = row.groupby(row.notna())
             found: DType = getattr(row, self.label)(self.periods and 1).dtype
             return found
-        except (TypeError, ValueError, NotImplementedError, AttributeError) as error:
+        except (
+            TypeError,
+            ValueError,
+            NotImplementedError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
             raise TypeError(
                 f"{_title(self, column)} is not defined; leave it out by choosing columns, or cast it with astype"
             ) from error
@@ -125,15 +124,15 @@ class Difference:
         return library.array(found.astype(self._dtype(column, in_groups=True)))
 
 
-def one_row(column: Any) -> Any:
-    """Return a column of the same dtype with one row: of zero where there is one, else of null."""
+def zeros(column: Any, count: int) -> Any:
+    """Return a column of the same dtype, of zeros where there is one, else of nulls."""
     library: Library = library_of(column)
     layout = library.layout(column.dtype)
     if layout is not None:
-        zero = library.xp.zeros(1, layout.storage(column.dtype))
-        return library.as_column(layout.wrap(zero, None, column.dtype))
+        values = library.xp.zeros(count, layout.storage(column.dtype))
+        return library.as_column(layout.wrap(values, None, column.dtype))
     none: Any = library.as_column(library.empty(column.dtype))
-    return none.reindex([0])
+    return none.reindex(range(count))
 
 
 def _title(operation: Shift | Difference, column: Any) -> str:

@@ -6,19 +6,19 @@ are brought together, and says what it answers for them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import any_null, key_arrays
+from ..frames.keys import By, any_null, key_arrays
 from ..frames.protocol import Array, Library, Values
 from ..frames.registry import library_of
-from .columnwise import AllColumns, EachColumn, FrameColumns
+from .clock import Clock, check_order
+from .columnwise import EachColumn, FrameColumns, NamedColumns
 from .groupby_table import put_back
 from .grouped_columns import GroupedColumns
-from .halo import Halo, joined_columns, run_bounds
+from .halo import Halo, Reach, RowReach, TimeReach, joined_columns, run_bounds, together
 from .operation import ColumnOperation, Part
 
 
@@ -36,6 +36,8 @@ class Rows:
     """The first row of the group of each row; None if all rows are one group."""
     stops: Values | None = None
     """The row behind the last of the group of each row."""
+    times: Values | None = None
+    """Of the rows, where windows are of time."""
 
     @property
     def wanted(self) -> slice:
@@ -44,54 +46,60 @@ class Rows:
 
 
 class NeighbourOperation(ColumnOperation, Protocol):
-    """What is done to each row and those around it.
-
-    Attributes
-    ----------
-    before, after : int
-        How many rows it looks back, and ahead: not negative.
-    """
+    """What is done to each row and those around it."""
 
     @property
-    def before(self) -> int: ...
-    @property
-    def after(self) -> int: ...
+    def reach(self) -> Reach:
+        """How far it looks."""
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         """Array of the answers for the rows that are asked for; columns have all rows."""
 
 
-class Surrounded:
-    """What carries of such operations have in common: which halos they need."""
+def _halo(reach: Reach, reverse: bool, by: By | None = None) -> Halo | None:
+    return Halo(reach, reverse, by) if reach.to(reverse) else None
 
-    operation: NeighbourOperation
+
+class FrameHalo(FrameColumns):
+    """Operations on the columns of a frame whose rows are one group; all look equally far."""
+
+    @property
+    def reach(self) -> Reach:
+        """How far they look."""
+        operations = self.operations(1)
+        return operations[0].reach if operations else RowReach(0)
 
     @property
     def before(self) -> Halo | None:
-        rows = self.operation.before
-        return Halo(rows) if rows else None
+        return _halo(self.reach, False)
 
     @property
     def after(self) -> Halo | None:
-        rows = self.operation.after
-        return Halo(rows, reverse=True) if rows else None
+        return _halo(self.reach, True)
 
-
-class FrameHalo(Surrounded, FrameColumns):
-    """An operation on the columns of a frame whose rows are one group."""
-
-    operation: NeighbourOperation
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        if isinstance(self.reach, TimeReach):
+            self.reach.clock.check(frame)
 
     def apply(self, partition: Any, before: Any, after: Any) -> Any:
-        library = library_of(partition)
-        frames = [before, partition, after]
+        library, reach = library_of(partition), self.reach
+        around = [before, partition, after]
+        frames = [library.no_rows(partition) if f is None else f for f in around]
         with library.reading(partition):
-            found = zip(
-                *(self.inputs(library.no_rows(partition) if f is None else f) for f in frames),
-                strict=True,
-            )
-            arrays = [_answers(library, self.operation, list(columns)) for columns in found]
+            times = None
+            if isinstance(reach, TimeReach):
+                times = _times(library, reach.clock, frames)
+                check_order(reach.clock, times, None)
+            found = list(zip(*map(self.inputs, frames), strict=True))
+            pairs = zip(self.operations(len(found)), found, strict=True)
+            arrays = [_answers(library, o, list(columns), times) for o, columns in pairs]
         return self.build(partition, arrays)
+
+
+def _times(library: Library, clock: Clock, frames: Sequence[Any]) -> Values:
+    """The times of the rows of several frames."""
+    return library.xp.concatenate([clock.times(frame) for frame in frames])
 
 
 @dataclass(frozen=True)
@@ -103,49 +111,55 @@ class ColumnHalo(EachColumn, FrameHalo):
 
 
 @dataclass(frozen=True)
-class JointHalo(AllColumns, FrameHalo):
-    """An operation that takes all columns of a frame as its inputs and gives one series."""
+class NamedHalo(NamedColumns, FrameHalo):
+    """Operations that each give a column."""
 
-    operation: NeighbourOperation
+    label: str
+    parts: tuple[Part[NeighbourOperation], ...]
+    as_series: bool
 
 
-def _answers(library: Library, operation: NeighbourOperation, parts: list[list[Any]]) -> Any:
+def _answers(
+    library: Library, operation: NeighbourOperation, parts: list[list[Any]], times: Values | None
+) -> Any:
     """The answers for the rows of a partition, given columns of the rows before it, of its own, and of those behind.
 
-    Only rows near its borders see other rows than its own: they are done apart, so that no more is copied.
+    Where windows are of rows, only rows near its borders see other rows than its own: they are done apart, so that no
+    more is copied.
     """
     before, own, after = parts
-    count, reach = len(own[0]), operation.before + operation.after
-    ahead, behind = len(before[0]), len(after[0])
+    count, ahead, behind, rows = len(own[0]), len(before[0]), len(after[0]), operation.reach.rows
     if not ahead and not behind:
-        return operation.apply(own, Rows(library, count, 0, count))
-    if count <= 2 * reach:
-        return _joined_answers(library, operation, parts, ahead, count)
+        return operation.apply(own, Rows(library, count, 0, count, times=times))
+    if rows is None or count <= 2 * rows:
+        return _joined_answers(library, operation, parts, ahead, count, times)
     array = operation.apply(own, Rows(library, count, 0, count))
-    if ahead and operation.before:
-        near = [library.slice_column(c, 0, reach) for c in own]
-        rows = operation.before
-        array[:rows] = _joined_answers(library, operation, [before, near], ahead, rows)
-    if behind and operation.after:
-        near = [library.slice_column(c, count - reach, count) for c in own]
-        rows = operation.after
-        array[count - rows :] = _joined_answers(
-            library, operation, [near, after], operation.before, rows
-        )
+    if ahead:
+        near, some = [library.slice_column(c, 0, rows) for c in own], operation.reach.to(False)
+        array[:some] = _joined_answers(library, operation, [before, near], ahead, some)
+    if behind:
+        near = [library.slice_column(c, count - rows, count) for c in own]
+        some, first = operation.reach.to(True), operation.reach.to(False)
+        array[count - some :] = _joined_answers(library, operation, [near, after], first, some)
     return array
 
 
 def _joined_answers(
-    library: Library, operation: NeighbourOperation, parts: list[list[Any]], first: int, count: int
+    library: Library,
+    operation: NeighbourOperation,
+    parts: list[list[Any]],
+    first: int,
+    count: int,
+    times: Values | None = None,
 ) -> Any:
     """The answers for some rows of columns whose parts are joined."""
     columns = [joined_columns(library, list(same)) for same in zip(*parts, strict=True)]
-    return operation.apply(columns, Rows(library, len(columns[0]), first, count))
+    return operation.apply(columns, Rows(library, len(columns[0]), first, count, times=times))
 
 
 @dataclass(frozen=True)
 class GroupHalo(GroupedColumns):
-    """Operations on rows in groups.
+    """Operations on rows in groups, which all look equally far.
 
     Parameters
     ----------
@@ -159,15 +173,27 @@ class GroupHalo(GroupedColumns):
     keeps_index = True
 
     @property
+    def times(self) -> list[Hashable]:
+        """The name of the column of times, if windows are of time and the index has none."""
+        on = self._reach.clock.on if isinstance(self._reach, TimeReach) else None
+        return [] if on is None else [on]
+
+    @property
+    def _reach(self) -> Reach:
+        return self.parts[0].operation.reach if self.parts else RowReach(0)
+
+    @property
     def before(self) -> Halo | None:
-        return self._halo(max((p.operation.before for p in self.parts), default=0), False)
+        return _halo(self._reach, False, None if self.clustered else self.by)
 
     @property
     def after(self) -> Halo | None:
-        return self._halo(max((p.operation.after for p in self.parts), default=0), True)
+        return _halo(self._reach, True, None if self.clustered else self.by)
 
-    def _halo(self, rows: int, reverse: bool) -> Halo | None:
-        return Halo(rows, reverse, None if self.clustered else self.by) if rows else None
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        if isinstance(self._reach, TimeReach):
+            self._reach.clock.check(frame)
 
     def meta(self, frame: Any) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None, None)
@@ -178,13 +204,14 @@ class GroupHalo(GroupedColumns):
         frames = [f for f in around if f is partition or (f is not None and len(f))]
         first = 0 if before is None else len(before)
         with library.reading(partition):
-            arranged = _Arranged(self, library, frames)
+            arranged = _Arranged(self.by, self.clustered, library, frames)
+            rows = arranged.rows(self._reach)
             null = any_null(self.by.series(partition)) if self.dropna else None
             arrays = []
             for part in self.parts:
                 columns = zip(*(self.columns(f, part) for f in frames), strict=True)
                 joined = [arranged.column(joined_columns(library, list(c))) for c in columns]
-                array = arranged.returned(part.operation.apply(joined, arranged.rows))
+                array = arranged.returned(part.operation.apply(joined, rows))
                 array = library.slice_array(array, first, first + len(partition))
                 arrays.append(self.in_groups(library, array, null))
             return self.build(partition, arrays, library.index(partition))
@@ -193,25 +220,26 @@ class GroupHalo(GroupedColumns):
 class _Arranged:
     """The rows of several frames with those of each group together."""
 
-    def __init__(self, carry: GroupHalo, library: Library, frames: list[Any]) -> None:
-        self.library, self.order = library, None
-        series = [
-            joined_columns(library, list(same))
-            for same in zip(*map(carry.by.series, frames), strict=True)
-        ]
-        if carry.clustered:
+    def __init__(self, by: By, clustered: bool, library: Library, frames: list[Any]) -> None:
+        self.library, self.frames = library, frames
+        self.order: Values | None = None
+        same = zip(*map(by.series, frames), strict=True)
+        series = [joined_columns(library, list(columns)) for columns in same]
+        if clustered:
             keys = key_arrays(series)
             self.starts, self.stops = run_bounds(keys.arrays, keys.nulls)
         else:
-            codes, _ = library.dense_codes([library.array(c) for c in series])
-            (ordered,), (self.order,) = kernels.sort_pairs(codes, [], positions=True)
-            self.starts, self.stops = run_bounds([ordered])
+            arrays = [library.array(column) for column in series]
+            self.order, self.starts, self.stops = together(library, arrays)
 
-    @cached_property
-    def rows(self) -> Rows:
-        """All rows, in groups."""
-        count = len(self.starts)
-        return Rows(self.library, count, 0, count, self.starts, self.stops)
+    def rows(self, reach: Reach) -> Rows:
+        """Return all rows, in groups."""
+        times, count = None, len(self.starts)
+        if isinstance(reach, TimeReach):
+            times = _times(self.library, reach.clock, self.frames)
+            times = times if self.order is None else kernels.take(times, self.order)
+            check_order(reach.clock, times, self.starts)
+        return Rows(self.library, count, 0, count, self.starts, self.stops, times)
 
     def column(self, column: Any) -> Any:
         """Return a column with its rows as they are arranged."""

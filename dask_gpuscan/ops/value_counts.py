@@ -12,6 +12,7 @@ from ..frames.messages import column_title
 from ..frames.protocol import Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from ..kernels import BUILT_IN
+from .groupby_table import first_rows, reducible
 from .groups import INT64
 
 
@@ -65,12 +66,10 @@ class ValueCounts:
     def _added(self, found: Counts) -> Counts:
         """Add the counts of equal values; they stay in the order in which they are met first."""
         library = found.library
-        codes = library.group_codes([found.values])
-        order = kernels.argsort(codes)
-        starts, sums = kernels.reduce_by_key(
-            BUILT_IN["add"], [codes[order]], found.counts[order], dtype=INT64
-        )
-        first = order[starts]
+        groups, order = reducible(library, [found.values])
+        counts = found.counts if order is None else found.counts[order]
+        (sums,) = groups.reduce(BUILT_IN["add"], counts, dtype=INT64)()
+        first = first_rows(groups, order)
         met = kernels.argsort(first)
         values = library.take(found.values, first[met])
         return Counts(library, values, sums[met], found.schema)

@@ -4,6 +4,7 @@ from .asof import asof
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
+from .first_within import first_within
 from .rolling import rolling
 from .scan import fold, scan
 from .sort import is_sorted, put, sort, take
@@ -12,6 +13,7 @@ __all__ = [
     "asof",
     "by_code",
     "compact",
+    "first_within",
     "fold",
     "head_flags",
     "is_sorted",

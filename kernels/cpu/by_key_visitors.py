@@ -99,13 +99,12 @@ def _observe_reduce(work, space, before, first, size):
     count = list_selected(space, size)
     source, sequential, identity = work.source, work.sequential, work.source.identity
     offsets, states = space.offsets, space.states
-    state, start = inner(identity, before), np.int64(0)
-    for k in range(count):
-        end = offset(offsets, k)
-        state = _reduce(source, sequential, state, first + start, 1, end - start)
+    state, begin, start = identity, inner(identity, before), np.int64(0)
+    for k in range(count + 1):  # the last one is that of the run that is open after the tile
+        end = offset(offsets, k) if k < count else size
+        state = _reduce(source, sequential, begin, first + start, 1, end - start)
         store(states, k, state)
-        state, start = identity, end
-    state = _reduce(source, sequential, state, first + start, 1, size - start)
+        begin, start = identity, end
     return counting(before[0] + count, state), count
 
 

@@ -17,7 +17,17 @@ from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
 from .engine import STATUS, TILE
-from .launch import PARALLEL, WORD, array_type, run_team, tiles_kernel
+from .launch import (
+    CONTROL,
+    PARALLEL,
+    WORD,
+    Kernel,
+    array_type,
+    entry,
+    outside,
+    run_team,
+    tiles_kernel,
+)
 from .outputs import empty
 from .selection import (
     RUNS,
@@ -85,9 +95,16 @@ def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np
     args, kind, length, _keepalive = kernel_selection(selection)
     if out is None:
         out = (np.empty if length < PARALLEL else empty)(length, np.bool_)
-    work = compiled.HeadFlags(args, out.view(np.uint8))
-    user = selection.counter if isinstance(selection, Predicate) else ADD
-    walk(_flags_walk(kind), user, work, (0,), length, make_space=space_for)
+    kernel, flags, control = _flags_kernel(kind), out.view(np.uint8), np.zeros(STATUS, np.int64)
+
+    def run(_: bool) -> None:
+        kernel(args, space_for(min(TILE, length)), flags, control)
+
+    try:
+        run_team(length, control, run)
+    except IndexError as error:
+        user = selection.counter if isinstance(selection, Predicate) else ADD
+        raise outside(user, error) from error
     return out
 
 
@@ -197,9 +214,9 @@ def _compact_walk(selection: Kind) -> Walk:
 
 
 @lru_cache(maxsize=4096)
-def _flags_walk(selection: Kind) -> Walk:
+def _flags_kernel(selection: Kind) -> Kernel:
     out = array_type(np.dtype(np.uint8), layout="C")
-    return _counting(record_type(compiled.HeadFlags, selection=selection.type, out=out))
+    return entry(compiled.write_flags, (selection.type, SPACE, out, CONTROL))
 
 
 @lru_cache(maxsize=1)

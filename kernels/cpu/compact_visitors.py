@@ -16,8 +16,9 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from ..jit import OPTIONS
-from .memory import copy_bytes, elements, read, write
+from ..jit import OPTIONS, cached_njit
+from .engine import TICKET, TILE
+from .memory import borrow, copy_bytes, elements, read, take_ticket, write
 from .packing import ADD_UP, pack_rows
 from .selection_visitors import (
     BUFFER,
@@ -184,23 +185,25 @@ def _put_element_or_number(source, stride, i, target, like):
 register(Compact, Visitor(_observe, _emit))
 
 
-class HeadFlags(NamedTuple):
-    """Which rows are selected is written as flags."""
-
-    selection: Selected
-    out: np.ndarray
-
-
-@numba.njit(**OPTIONS)
-def _observe_head_flags(work, space, before, first, size):
-    flag_rows(work.selection, space, first, size)
-    flags, out = elements(space.flags, size, np.uint8(0)), work.out
-    for i in range(size):  # slices take 2 s to compile
-        out[np.uintp(first + i)] = flags[i]
-    return before, 0
-
-
-register(HeadFlags, Visitor(_observe_head_flags))
+@cached_njit
+def write_flags(selection, space, out, control):
+    """Write which rows are selected."""
+    selection, space, out, control = (
+        borrow(selection),
+        borrow(space),
+        borrow(out),
+        borrow(control),
+    )
+    while True:
+        first = take_ticket(control, TICKET) * TILE
+        if first >= len(out):
+            break
+        size = len(out) - first
+        size = size if size < TILE else TILE
+        flag_rows(selection, space, first, size)
+        flags = elements(space.flags, size, np.uint8(0))
+        for i in range(size):  # slices take 2 s to compile
+            out[np.uintp(first + i)] = flags[i]
 
 
 class Lengths(NamedTuple):

@@ -135,22 +135,16 @@ def _part(
 
 
 @numba.njit(**OPTIONS)
-def _insert(words, start, end):
-    """Sort few words; no two are equal, so that nothing need be stable."""
-    for i in range(start + 1, end):
-        word, at = words[i], i
-        while at > start and words[at - 1] > word:
-            words[at] = words[at - 1]
-            at -= 1
-        words[at] = word
-
-
-@numba.njit(**OPTIONS)
 def _sort_leaf(words, other, out, ties, start, end, low, bits, counts):
     """Sort words by the `bits` from `low` on, and write the rows."""
     count = end - start
-    if count <= FEW:
-        _insert(words, start, end)
+    if count <= FEW:  # by insertion; no two words are equal, so that nothing need be stable
+        for i in range(start + 1, end):
+            word, at = words[i], i
+            while at > start and words[at - 1] > word:
+                words[at] = words[at - 1]
+                at -= 1
+            words[at] = word
     elif bits > 0:
         most = DIGIT if count >= MANY else 8
         passes = (bits + most - 1) // most

@@ -1,16 +1,17 @@
-"""Rolling windows of NumPy arrays: chunks of windows, which threads answer."""
+"""Rolling windows of NumPy arrays: by blocks where windows are of one width and whole, else by a queue."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numba.core import types
 
-from ..inference import Form
 from ..kept import keep
 from ..operators import Operator
 from ..options import ScanOptions
-from ..signature import State, joined
+from ..signature import Signature, StateForm, joined
 from ..windows import BoundWindows, RowWindows, Windows
 from .engine import STATUS
 from .launch import (
@@ -21,80 +22,191 @@ from .launch import (
     array_type,
     arrays_type,
     entry,
+    joined_type,
     outside,
     run_team,
     source_type,
     types_of,
 )
 from .outputs import empty
-from .steps import Source
+from .steps import Arrays, Source
 from .visitors import record_type
+from .window_blocks import GROUP, Blocks, Space, walk_blocks
 from .window_queue import Bounds, walk_queue
 
 CHUNK = 1 << 16
-"""Windows that a thread answers at once, at least."""
+"""Windows that a thread answers by one queue, at least."""
 
 SHARE = 4
-"""A chunk is at least so many times as much work as to combine its first window anew."""
+"""A queue is for at least so many times as much work as its first window, which is combined anew."""
+
+WIDEST = 4096
+"""Rows of the widest windows by blocks: what a thread needs for these stays in its core's cache."""
+
+TAKEN = 1 << 14
+"""Windows by blocks that a thread takes at once, at least."""
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What does not depend on the values of a call."""
+    """An operator for arrays of some dtypes, and its kernels, which are compiled when they are first asked for."""
 
-    queue: Kernel
-    identity: State
-    state: Form
-    scalar_state: bool
-    outputs: Form
-    scalar_output: bool
+    op: Operator
+    signature: Signature
+    nulls: type
+
+    @cached_property
+    def blocks(self) -> Kernel:
+        """What walks windows of one width by blocks."""
+        state, word = arrays_type(self.signature.state_form, "C"), types.int64
+        elements = [array_type(d, layout="C") for d in self.signature.inputs]
+        space = record_type(
+            Space,
+            elements=joined_type(elements, self.op.inputs == 1),
+            suffixes=state,
+            running=state,
+            answers=self._outs,
+        )
+        blocks = record_type(Blocks, **dict.fromkeys(Blocks._fields, word))
+        return entry(walk_blocks, (self._source, self._outs, space, blocks, CONTROL))
+
+    @cached_property
+    def queue_of_rows(self) -> Kernel:
+        """What walks windows of one width by a queue."""
+        return self._queue(types.none)
+
+    @cached_property
+    def queue_of_bounds(self) -> Kernel:
+        """What walks windows between bounds."""
+        return self._queue(array_type(WORD, True, "C"))
+
+    def _queue(self, bound: types.Type) -> Kernel:
+        word = types.int64
+        bounds = record_type(Bounds, starts=bound, stops=bound, shift=word, width=word, rows=word)
+        states = arrays_type(self.signature.state_form, "C")
+        borders = array_type(WORD, layout="C")
+        return entry(walk_queue, (self._source, self._outs, bounds, borders, states, word, CONTROL))
+
+    @property
+    def _source(self) -> types.Type:
+        return source_type(self.op, self.signature, self.nulls, "C")
+
+    @property
+    def _outs(self) -> types.Type:
+        return arrays_type(self.signature.output_form, "C")
 
 
 def rolling(
     op: Operator, arrays: tuple[np.ndarray, ...], windows: Windows, options: ScanOptions
 ) -> Any:
     """Combine the elements of each window; see `kernels.rolling`."""
-    given = tuple([a.dtype for a in arrays]), options.dtype, type(options.nulls), type(windows)
-    key = op.token, *given
-    work = _WORKS.get(key) or keep(_WORKS, key, _work(op, *given))
+    dtypes, nulls = tuple([a.dtype for a in arrays]), options.nulls
+    key = op.token, dtypes, options.dtype, type(nulls)
+    work = _WORKS.get(key) or keep(
+        _WORKS, key, Work(op, types_of(op, dtypes, options.dtype), type(nulls))
+    )
     arrays = _side_by_side(*arrays)
-    xs, nulls = joined(arrays, len(arrays) == 1), options.nulls
-    source = Source(op, xs, None if nulls is None else nulls.args, work.identity)
-    rows = len(arrays[0])
+    source = Source(
+        op,
+        joined(arrays, op.inputs == 1),
+        None if nulls is None else nulls.args,
+        work.signature.plain_identity,
+    )
+    count = len(windows.starts) if isinstance(windows, BoundWindows) else windows.count or 0
+    outs = _empty(work.signature.output_form, count)
     if isinstance(windows, RowWindows):
-        count = windows.count or 0
-        width = max(windows.before + windows.after + 1, 0)
-        bounds = Bounds(None, None, windows.first - windows.before, width, rows)
-        room = min(width, rows)
-        chunks = np.append(np.arange(0, count, max(CHUNK, SHARE * room)), count)
-    else:
-        starts, stops = _side_by_side(windows.starts, windows.stops)
-        count, bounds = len(starts), Bounds(starts, stops, 0, 0, rows)
-        chunks = _chunks(starts, stops, rows)
-        room = _most_rows(starts, stops, chunks, rows)
-    make = np.empty if count < PARALLEL else empty
-    out = joined([make(count, d) for d in work.outputs], work.scalar_output)
-    control, wrong = np.zeros(STATUS, WORD), []
+        _roll_rows(work, source, outs, windows, count, len(arrays[0]))
+    elif count:
+        _roll_bounds(work, source, outs, windows, len(arrays[0]))
+    return outs
 
-    def walk(leader: bool) -> None:
-        suffixes = joined([np.empty(room, d) for d in work.state], work.scalar_state)
-        wrong.append(work.queue(source, out, bounds, chunks, suffixes, room, control))
 
-    try:
-        run_team(max(count, rows), control, walk)
-    except IndexError as error:
-        raise outside(op, error) from error
-    if max(wrong) >= 0:
-        raise ValueError(_what_is_wrong(windows, max(wrong), rows))
-    return out
+_WORKS: dict[Any, Work] = {}
 
 
 def _side_by_side(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple([np.require(a, requirements=["C", "A"]) for a in arrays])
 
 
-def _chunks(starts: np.ndarray, stops: np.ndarray, rows: int) -> np.ndarray:
-    """Cut windows, so many or of so many rows at a time, where a cut costs little; return the borders."""
+def _empty(form: StateForm, count: int) -> Any:
+    """Return an array of so many items a field."""
+    make = np.empty if count < PARALLEL else empty
+    return joined([make(count, d) for d in form.fields], form.scalar)
+
+
+def _roll_rows(
+    work: Work, source: Source, outs: Arrays, windows: RowWindows, count: int, rows: int
+) -> None:
+    """Answer windows of one width: by blocks if they are whole, by a queue at the ends and if they are very wide."""
+    shift, width = windows.first - windows.before, max(windows.before + windows.after + 1, 0)
+    blocks = _blocks(shift, width, count, rows)
+    answered = blocks.chunks * blocks.lanes * width
+    if answered:
+        walk = work.blocks
+        _run(
+            answered,
+            work.op,
+            lambda control: walk(source, outs, _space(work, blocks), blocks, control),
+        )
+    bounds, room = Bounds(None, None, shift, width, rows), min(width, rows)
+    for first, last in ((0, blocks.answer), (blocks.answer + answered, count)):
+        borders = np.arange(first, last, max(CHUNK, SHARE * room))
+        if len(borders):
+            kernel = work.queue_of_rows
+            _run_queue(kernel, work, source, outs, bounds, np.append(borders, last), room)
+
+
+def _blocks(shift: int, width: int, count: int, rows: int) -> Blocks:
+    """Return the chunks of blocks of windows of one width; none if there are few windows or these are very wide."""
+    whole = max(-shift, 0)  # the first window that is not cut off
+    most = min(count - whole, rows - width - shift - whole)
+    lanes = max(
+        16, min(64, 8192 // max(width, 1) // 16 * 16)
+    )  # whole vectors; few enough for the cache
+    size = lanes * width
+    if not 0 < size <= most or width > WIDEST:
+        return Blocks(width, lanes, 0, 1, 0, 0)
+    return Blocks(width, lanes, most // size, max(TAKEN // size, 1), whole, whole + shift)
+
+
+def _space(work: Work, blocks: Blocks) -> Space:
+    """Return a thread's memory for blocks."""
+    signature, width, lanes = work.signature, blocks.width, blocks.lanes
+    elements = StateForm(signature.inputs, work.op.inputs == 1)
+    return Space(
+        _empty(elements, width * (lanes + 1)),
+        _empty(signature.state_form, width * lanes),
+        _empty(signature.state_form, lanes),
+        _empty(signature.output_form, GROUP * lanes),
+    )
+
+
+def _roll_bounds(
+    work: Work, source: Source, outs: Arrays, windows: BoundWindows, rows: int
+) -> None:
+    """Answer windows between bounds by a queue.
+
+    Raises
+    ------
+    ValueError
+        If bounds decrease or are no rows.
+    """
+    starts, stops = _side_by_side(windows.starts, windows.stops)
+    borders = _borders(starts, stops, rows)
+    spans = stops[borders[1:] - 1] - starts[borders[:-1]]
+    room = int(np.clip(spans, 0, rows).max(initial=0))  # no window has more rows than its chunk
+    bounds = Bounds(starts, stops, 0, 0, rows)
+    j = _run_queue(work.queue_of_bounds, work, source, outs, bounds, borders, room)
+    if j >= 0:
+        before = f" after one from {starts[j - 1]} to {stops[j - 1]}" if j else ""
+        raise ValueError(
+            f"starts and stops must be from 0 to {rows} and not decrease, found window {j} from "
+            f"{starts[j]} to {stops[j]}{before}"
+        )
+
+
+def _borders(starts: np.ndarray, stops: np.ndarray, rows: int) -> np.ndarray:
+    """Cut windows into chunks of so many of them, or of so many rows, where a cut costs little; return the borders."""
     count = len(starts)
     by_rows = np.searchsorted(stops, np.arange(CHUNK, rows, CHUNK))
     borders = [0]
@@ -104,47 +216,33 @@ def _chunks(starts: np.ndarray, stops: np.ndarray, rows: int) -> np.ndarray:
             begin, end = int(starts[last]), int(stops[at - 1])
             if SHARE * (end - int(starts[at])) <= at - last + end - begin:
                 borders.append(at)
-    return np.array([*borders, count] if count else [0], WORD)
+    return np.array([*borders, count], WORD)
 
 
-def _most_rows(starts: np.ndarray, stops: np.ndarray, chunks: np.ndarray, rows: int) -> int:
-    """Return the rows of the chunk that has most, which no window exceeds."""
-    spans = stops[chunks[1:] - 1] - starts[chunks[:-1]]
-    return int(np.clip(spans, 0, rows).max(initial=0))
+def _run_queue(
+    kernel: Kernel,
+    work: Work,
+    source: Source,
+    outs: Arrays,
+    bounds: Bounds,
+    borders: np.ndarray,
+    room: int,
+) -> int:
+    """Answer the windows of some chunks; return one whose bounds are wrong, -1 if there is none."""
+    wrong: list[int] = []
+
+    def walk(control: np.ndarray) -> None:
+        suffixes = _empty(work.signature.state_form, room)
+        wrong.append(kernel(source, outs, bounds, borders, suffixes, room, control))
+
+    _run(max(int(borders[-1] - borders[0]), bounds.rows), work.op, walk)
+    return max(wrong)
 
 
-def _what_is_wrong(windows: Any, j: int, rows: int) -> str:
-    found = f"window {j} from {windows.starts[j]} to {windows.stops[j]}"
-    before = f" after one from {windows.starts[j - 1]} to {windows.stops[j - 1]}" if j else ""
-    return f"starts and stops must be from 0 to {rows} and not decrease, found {found}{before}"
-
-
-# --- kernels ----------------------------------------------------------------------------------------
-
-
-_WORKS: dict[Any, Work] = {}
-
-
-def _work(op: Operator, dtypes: Form, dtype: Any, nulls: type, windows: type) -> Work:
-    types_ = types_of(op, dtypes, dtype)
-    word, bound = (
-        types.int64,
-        array_type(WORD, True, "C") if windows is BoundWindows else types.none,
-    )
-    arguments = (
-        source_type(op, types_, nulls, "C"),
-        arrays_type(types_.output_form, "C"),
-        record_type(Bounds, starts=bound, stops=bound, shift=word, width=word, rows=word),
-        array_type(WORD, layout="C"),
-        arrays_type(types_.state_form, "C"),
-        word,
-        CONTROL,
-    )
-    return Work(
-        entry(walk_queue, arguments),
-        types_.plain_identity,
-        types_.state,
-        types_.scalar_state,
-        types_.outputs,
-        types_.scalar_output,
-    )
+def _run(elements: int, op: Operator, walk: Callable[[np.ndarray], None]) -> None:
+    """Walk on as many threads as so many elements are worth."""
+    control = np.zeros(STATUS, WORD)
+    try:
+        run_team(elements, control, lambda _: walk(control))
+    except IndexError as error:
+        raise outside(op, error) from error

@@ -151,7 +151,7 @@ def _runs(runs: Runs) -> KernelSelection:
 def _comparison(dtype: np.dtype) -> int:
     """Return the address of what compares numbers of a dtype: floating-point ones as such, all else as bits."""
     return address(
-        compiled.flag_key, dtype.name if dtype.kind == "f" else f"uint{8 * dtype.itemsize}"
+        compiled.flag_differing, dtype.name if dtype.kind == "f" else f"uint{8 * dtype.itemsize}"
     )
 
 
@@ -166,13 +166,21 @@ def _described(key: np.ndarray, nulls: Nulls, keepalive: list[Any]) -> tuple[int
     keepalive += [key, border]
     row = _comparison(key.dtype), address_of(key), key.itemsize, address_of(border)
     if not isinstance(nulls, Mask):
-        return (*row, 0, 0, 0, 0, 0)
+        return (*row, 0, 0, 0, 0, 0, 0)
     buffer = np.ascontiguousarray(nulls.buffer)
     at = nulls.offset + np.arange(TILE - 1, len(key), TILE)
     bits_there = buffer[at >> nulls.shift] >> (at & ((1 << nulls.shift) - 1)).astype(np.uint8)
     missing = np.ascontiguousarray((bits_there & 1) == nulls.null).view(np.uint8)
     keepalive += [buffer, missing]
-    mask = address_of(buffer), nulls.offset, nulls.shift, nulls.null, address_of(missing)
+    flag_nulls = address(compiled.flag_nulls)
+    mask = (
+        flag_nulls,
+        address_of(buffer),
+        nulls.offset,
+        nulls.shift,
+        nulls.null,
+        address_of(missing),
+    )
     return row + mask
 
 

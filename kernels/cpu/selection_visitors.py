@@ -60,11 +60,17 @@ KEYS, COUNT, LENGTH, LAST, CONTINUES = range(len(RUNS))
 """What is known of runs: where `count` rows of `KEY` are, how many rows there are, whether the last row of a run is
 selected rather than the first, and whether a run at the border goes on beyond it."""
 
-KEY = ("compare", "address", "width", "border", "mask", "offset", "shift", "null", "null_border")
-COMPARE, ADDRESS, WIDTH, BORDER, MASK, SHIFTED, SHIFT, NULL, NULL_BORDER = range(len(KEY))
+KEY = (
+    *("compare", "address", "width", "border"),
+    *("flag_nulls", "mask", "offset", "shift", "null", "null_border"),
+)
+COMPARE, ADDRESS, WIDTH, BORDER, FLAG_NULLS, MASK, SHIFTED, SHIFT, NULL, NULL_BORDER = range(
+    len(KEY)
+)
 """What is known of a key: the shared function that compares it, where it is, bytes an element, where the last
-elements of all tiles were copied to, and its mask, if any, as in `kernels.nulls.Mask`. Borders are copies because
-the key may be overwritten, in place, by the time the next tile looks at it."""
+elements of all tiles were copied to; and of its mask, if any, the address of `flag_nulls`, and what it is, as in
+`kernels.nulls.Mask`. Borders are copies because the key may be overwritten, in place, by the time the next tile looks
+at it."""
 
 KEY_BYTES = 8 * len(KEY)
 
@@ -202,58 +208,69 @@ def flag_runs(kind, runs, space, first, size):
     """Flag the rows of a tile where runs of keys start or end; `runs` and `space` are addresses of these words."""
     word = np.int64(0)
     known, places = elements(runs, len(RUNS), word), elements(space, len(SPACE), word)
-    last, continues = known[LAST], known[CONTINUES]
     flags = elements(places[FLAGS], size, np.uint8(0))
-    flags[:] = 0
+    for i in range(size):
+        flags[i] = 0
     for k in range(known[COUNT]):
-        key = known[KEYS] + k * KEY_BYTES
-        call(read(key, word), (key, runs, space, first, size))
-    if last and first + size == known[LENGTH]:
-        flags[size - 1] = not continues
-    elif first == 0 and not last:
-        flags[0] = not continues
+        at = known[KEYS] + k * KEY_BYTES
+        key = elements(at, len(KEY), word)
+        compare, width, valid = key[COMPARE], key[WIDTH], 0
+        if key[MASK] != 0:
+            call(key[FLAG_NULLS], (at, runs, space, first, size))
+            valid = places[VALID] + 1
+        start, to = key[ADDRESS] + first * width, places[FLAGS]
+        call(compare, (start, start + width, size - 1, to + 1 - known[LAST], valid))
+        if known[LAST] and first + size < known[LENGTH]:
+            end, after = size - 1, start + size * width
+            call(compare, (after - width, after, 1, to + end, valid + end if valid else 0))
+        elif first > 0 and not known[LAST]:
+            border = key[BORDER] + (first // TILE - 1) * width
+            call(compare, (start, border, 1, to, valid))
+    if known[LAST] and first + size == known[LENGTH]:
+        flags[size - 1] = not known[CONTINUES]
+    elif first == 0 and not known[LAST]:
+        flags[0] = not known[CONTINUES]
     return 0
 
 
 @shared_njit
-def flag_key(kind, key, runs, space, first, size):
-    """Flag the rows of a tile that differ in one key from the row before or, where last rows are selected, after them.
+def flag_differing(kind, x, y, count, flags, valid):
+    """Flag where the numbers at `x` are others than those at `y`; where not all are `valid`, only those that are.
 
     Each kind of numbers has its own: numbers are compared as they are, all else bit by bit.
     """
-    like, byte, word = zero(kind), np.uint8(0), np.int64(0)
-    known, places = elements(runs, len(RUNS), word), elements(space, len(SPACE), word)
-    key = elements(key, len(KEY), word)
-    length, last = known[LENGTH], known[LAST]
-    x = elements(key[ADDRESS] + first * key[WIDTH], size + 1, like)
-    flags = elements(places[FLAGS], size, byte)
-    valid = elements(places[VALID], size, byte)
-    to = flags[0 if last else 1 :]
-    masked = key[MASK] != 0
-    if masked:
-        for i in range(size):
-            valid[i] = not _is_masked(key, first + i)
-        for i in range(size - 1):
-            to[i] |= (valid[i] != valid[i + 1]) | (valid[i] & _differ(x[i], x[i + 1]))
+    like, byte = zero(kind), np.uint8(0)
+    x, y, flags = elements(x, count, like), elements(y, count, like), elements(flags, count, byte)
+    if valid == 0:
+        for i in range(count):
+            flags[i] |= _differ(x[i], y[i])
     else:
-        for i in range(size - 1):
-            to[i] |= _differ(x[i], x[i + 1])
-    if last and first + size < length:
-        null = masked and valid[size - 1] == 0
-        null_there = masked and _is_masked(key, first + size)
-        flags[size - 1] |= _changed(null, null_there, x[size - 1], x[size])
-    elif first > 0 and not last:
-        border = first // TILE - 1
-        before = read(key[BORDER] + border * key[WIDTH], like)
-        null = masked and valid[0] == 0
-        null_there = masked and read(key[NULL_BORDER] + border, byte) != 0
-        flags[0] |= _changed(null, null_there, x[0], before)
+        of_values = elements(valid, count, byte)
+        for i in range(count):
+            flags[i] |= of_values[i] & _differ(x[i], y[i])
     return 0
 
 
-@numba.njit(**OPTIONS)
-def _changed(null, null_there, x, y):
-    return (null != null_there) | ((not null) & _differ(x, y))
+@shared_njit
+def flag_nulls(kind, key, runs, space, first, size):
+    """Find which elements of a key are valid in a tile, from byte 1 on, and flag where that changes; as `flag_runs`."""
+    word, byte = np.int64(0), np.uint8(0)
+    key, known = elements(key, len(KEY), word), elements(runs, len(RUNS), word)
+    places, last = elements(space, len(SPACE), word), known[LAST]
+    first_valid = places[VALID] + 1
+    flags, valid = elements(places[FLAGS], size, byte), elements(first_valid, size, byte)
+    for i in range(size):
+        valid[i] = not _is_masked(key, first + i)
+    if last and first + size < known[LENGTH]:
+        write(first_valid + size, np.uint8(not _is_masked(key, first + size)))
+    elif first > 0 and not last:
+        border = read(key[NULL_BORDER] + first // TILE - 1, byte)
+        write(first_valid - 1, np.uint8(border == 0))
+    start = first_valid + last - 1
+    x, y = elements(start, size, byte), elements(start + 1, size, byte)
+    for i in range(size):
+        flags[i] |= x[i] ^ y[i]
+    return 0
 
 
 @numba.njit(**OPTIONS)

@@ -244,10 +244,11 @@ def find_statistics(values, nulls, form, found, control):
             null += is_masked
             nan += is_nan & (not is_masked)
             missing = is_nan | is_masked
-            least = min(least, np.uint64(ALL) if missing else code)
-            most = max(most, np.uint64(0) if missing else code)
-            union |= np.uint64(0) if missing else code
-            common &= np.uint64(ALL) if missing else code
+            low, high = (np.uint64(ALL), np.uint64(0)) if missing else (code, code)
+            least = low if low < least else least  # `min` is a function of its own to compile
+            most = high if high > most else most
+            union |= high
+            common &= low
         found[part, LEAST], found[part, MOST] = least, most
         found[part, DIFFERING] = union ^ common
         found[part, VALUES] = end - start - nan - null

@@ -42,9 +42,8 @@ class Output(NamedTuple):
 
 
 @numba.njit(**OPTIONS)
-def lifted(source, at):
-    """Return the state of the element at one position; the identity if it is missing."""
-    element = load(source.xs, at)
+def state_of(source, element, at):
+    """Return the state of an element, which is the one at this position; the identity if it is missing."""
     state = cast(source.identity, lift(source.op, element))
     return source.identity if is_null(source.nulls, element, at) else state
 
@@ -52,7 +51,9 @@ def lifted(source, at):
 @numba.njit(**OPTIONS)
 def reduce_step(source, state, at):
     """Combine the element at one position into `state`."""
-    return cast(source.identity, combine(source.op, state, lifted(source, at)))
+    return cast(
+        source.identity, combine(source.op, state, state_of(source, load(source.xs, at), at))
+    )
 
 
 @numba.njit(**OPTIONS)

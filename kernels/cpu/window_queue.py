@@ -19,7 +19,7 @@ from ..operator_calls import combine, lower
 from .elements import cast, load, store
 from .engine import TICKET
 from .memory import borrow, take_ticket
-from .steps import lifted, reduce_step
+from .steps import reduce_step, state_of
 
 
 class Bounds(NamedTuple):
@@ -80,7 +80,9 @@ def walk_queue(source, outs, bounds, chunks, suffixes, room, control):
                 running = identity
                 state = identity
                 for at in range(end - 1, start - 1, -1):
-                    state = cast(identity, combine(op, lifted(source, at), state))
+                    state = cast(
+                        identity, combine(op, state_of(source, load(source.xs, at), at), state)
+                    )
                     store(suffixes, at - origin, state)
             state = running
             if start < middle:

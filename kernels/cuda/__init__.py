@@ -18,6 +18,7 @@ require()
 from .asof import asof  # noqa: E402
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
+from .first_within import first_within  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .rolling import rolling  # noqa: E402
 from .scan import scan  # noqa: E402
@@ -28,6 +29,7 @@ __all__ = [
     "asof",
     "by_code",
     "compact",
+    "first_within",
     "head_flags",
     "is_sorted",
     "most_codes",

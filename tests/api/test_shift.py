@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import Backend, same
-from dask_gpuscan.ops.halo import Halo
+from dask_gpuscan.ops.halo import Halo, RowReach
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 
 PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30])
@@ -36,6 +36,7 @@ def told(backend, frame, ask):
 def test_series(backend, x, at, method, periods):
     assume(not (method == "diff" and x.dtype == "period[D]"))  # its dtype depends on the values
     assume(x.dtype != "object" or method == "shift")
+    assume(x.dtype != "bool" or method != "pct_change")  # pandas divides them if none is False
     x.index = pd.Index(np.arange(len(x)) // 2, name="row")
     ask = lambda it: getattr(it, method)(periods)  # noqa: E731
     check(backend, x, at, ask, told(backend, x, ask))
@@ -106,7 +107,7 @@ def test_divisions_are_kept_and_only_what_is_needed_is_read():
 
 def test_a_partition_that_is_handed_on_is_not_kept():
     x = pd.Series(np.arange(1000.0))
-    halo = Halo(3).aggregate(x)
+    halo = Halo(RowReach(3)).aggregate(x)
     assert halo.tolist() == [997.0, 998.0, 999.0]
     assert not np.shares_memory(halo.to_numpy(), x.to_numpy())
 

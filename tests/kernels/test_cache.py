@@ -148,7 +148,7 @@ from dask_gpuscan.kernels.cpu import engine, selection_visitors as selection
 EDIT
 for dtype in DTYPES:
     print(reduce_by_key(BUILT_IN["add"], np.array([1, 1, 2], dtype), np.arange(3))[1].tolist())
-for function in (engine.walk_tiles, selection.flag_key, selection.flag_runs, selection.list_rows):
+for function in (engine.walk_tiles, selection.flag_differing, selection.flag_runs, selection.list_rows):
     stats = function.stats
     print(function.__name__, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
@@ -163,11 +163,11 @@ def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_th
     tmp_path,
 ):
     answer = "[1, 2]"
-    made = ["walk_tiles 0 1", "flag_key 0 1", "flag_runs 0 1", "list_rows 0 1"]
+    made = ["walk_tiles 0 1", "flag_differing 0 1", "flag_runs 0 1", "list_rows 0 1"]
     assert by_key(tmp_path, "['f4']") == [answer, *made]
-    more = ["walk_tiles 1 0", "flag_key 1 1", "flag_runs 1 0", "list_rows 1 0"]
+    more = ["walk_tiles 1 0", "flag_differing 1 1", "flag_runs 1 0", "list_rows 1 0"]
     assert by_key(tmp_path, "['i8', 'f4']") == [answer, answer, *more]  # at other addresses
-    found = ["walk_tiles 1 0", "flag_key 1 0", "flag_runs 1 0", "list_rows 1 0"]
+    found = ["walk_tiles 1 0", "flag_differing 1 0", "flag_runs 1 0", "list_rows 1 0"]
     assert by_key(tmp_path, "['f4']") == [answer, *found]
     edit = "jit.sources = lambda folder: 'an edit of some module'"
     assert by_key(tmp_path, "['f4']", edit) == [answer, *made]

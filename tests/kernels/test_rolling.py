@@ -102,8 +102,8 @@ def test_windows_between_bounds(data, rows, windows):
     assert found.tolist() == expected(AFFINE, (x,), zip(starts, stops, strict=True))
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 10, 17, 64, 1000, 5000, 70_000, 200_000])
-def test_many_rows(width):
+@pytest.mark.parametrize("width", [1, 2, 3, 8, 10, 17, 64, 1000, 4096, 4097, 70_000, 200_000])
+def test_many_rows(poisoned, width):
     rows = 150_001
     x = np.random.default_rng(3).integers(-(2**62), 2**62, rows)  # sums wrap
     sums = rolling(ADD, x, RowWindows(width - 1))
@@ -115,14 +115,27 @@ def test_many_rows(width):
     np.testing.assert_array_equal(sums, between)
 
 
-@pytest.mark.parametrize("width", [1, 7, 100, 3000])
-def test_many_rows_that_do_not_commute(width):
+@pytest.mark.parametrize("width", [1, 7, 100, 1500])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_many_rows_that_do_not_commute(poisoned, width, nulls):
     rows = 60_000
-    x = np.random.default_rng(3).integers(0, 1000, rows)
-    found = rolling(AFFINE, x, RowWindows(width, -1, first=500, count=59_000))
+    rng = np.random.default_rng(3)
+    x, missing = rng.integers(0, 1000, rows), rng.random(rows) < nulls * 0.3
+    windows = RowWindows(width, -1, first=500, count=59_000)
+    found = rolling(AFFINE, x, windows, nulls=byte_mask(missing) if nulls else None)
     sample = [500, 501, 2345, 7001, 33_333, 59_499]
-    wanted = expected(AFFINE, (x,), [(max(i - width, 0), i) for i in sample])
+    wanted = expected(AFFINE, (x,), [(max(i - width, 0), i) for i in sample], missing)
     assert found[np.array(sample) - 500].tolist() == wanted
+
+
+def test_many_rows_of_several_inputs(poisoned):
+    x, y = np.arange(50_000.0), np.arange(50_000, dtype=np.int16)
+    counts, firsts, lasts = rolling(ENDS, (x, y), RowWindows(29, 20))
+    at = np.arange(50_000)
+    first, last = np.maximum(at - 29, 0), np.minimum(at + 20, 49_999)
+    np.testing.assert_array_equal(counts, last - first + 1)
+    np.testing.assert_array_equal(firsts, x[first])
+    np.testing.assert_array_equal(lasts, y[last])
 
 
 def test_many_rows_with_nulls():

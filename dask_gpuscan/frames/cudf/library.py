@@ -201,6 +201,19 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
         """Tell the same of an array that has no nulls."""
         return self._may_view(array.dtype) and not array.null_count
 
+    def rolling(
+        self,
+        name: str,
+        values: Values,
+        starts: Values,
+        stops: Values,
+        min_periods: int,
+        **options: Any,
+    ) -> Values:
+        raise NotImplementedError(
+            f"cuDF has no {name} of windows; move the column to the host with to_pandas first"
+        )
+
     # --- nulls -------------------------------------------------------------------------------------
 
     def missing(self, column: cudf.Series) -> Values | None:
@@ -329,6 +342,9 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
 
     def range_index(self, start: int, stop: int) -> cudf.Index:
         return cudf.RangeIndex(start, stop)
+
+    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
+        return cudf.from_pandas(times.rename(name))
 
     def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:
         if not isinstance(index, cudf.RangeIndex):

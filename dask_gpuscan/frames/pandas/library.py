@@ -156,6 +156,19 @@ class Pandas(PandasSchema, PandasOrdering):
     def from_integers(self, values: Values) -> PandasArray:
         return values
 
+    def rolling(
+        self,
+        name: str,
+        values: Values,
+        starts: Values,
+        stops: Values,
+        min_periods: int,
+        **options: Any,
+    ) -> Values:
+        windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
+        found: Values = getattr(windows, name)(**options).to_numpy()
+        return found
+
     # --- nulls ----------------------------------------------------------------------------------------
 
     def missing(self, column: pd.Series) -> Values | None:
@@ -283,6 +296,10 @@ class Pandas(PandasSchema, PandasOrdering):
     def range_index(self, start: int, stop: int) -> pd.Index:
         return pd.RangeIndex(start, stop)
 
+    def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
+        times = times.rename(name)
+        return times.astype(dtype) if isinstance(dtype, pd.ArrowDtype) else times
+
     def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
         if not isinstance(index, pd.RangeIndex) or not len(positions):
             return index.take(positions)
@@ -352,6 +369,24 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return _with_null(array, None)
+
+
+class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
+    """Windows by their bounds, as pandas takes them."""
+
+    def __init__(self, starts: Values, stops: Values) -> None:
+        super().__init__()
+        self._bounds = starts, stops
+
+    def get_window_bounds(
+        self,
+        num_values: int = 0,
+        min_periods: Any = None,
+        center: Any = None,
+        closed: Any = None,
+        step: Any = None,
+    ) -> tuple[Values, Values]:
+        return self._bounds
 
 
 def _with_null(array: PandasArray, null: object) -> PandasArray:
