@@ -140,7 +140,7 @@ def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Va
     """Return codes of the rows of both sides, equal where all keys are, and a number above them."""
     left, right = sides
     if len(left) == 1:
-        own = [library.own_codes(array) for array, in sides]
+        own = [library.own_codes(array) for (array,) in sides]
         if own[0] is not None and own[1] is not None:
             return (own[0][0], own[1][0]), max(own[0][1], own[1][1])
     joined = [library.concatenate(list(pair)) for pair in zip(left, right, strict=True)]

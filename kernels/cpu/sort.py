@@ -46,7 +46,7 @@ def is_sorted(values: np.ndarray) -> bool:
 
 
 def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
-    """Return the elements of an array at these rows, of which all must be there, or with `fill` that at negative ones."""
+    """Return the elements of an array at these rows, all of them there, or with `fill` that at negative ones."""
     out, number = empty(len(rows), array.dtype), _NUMBERS[array.itemsize]
     values = np.require(array, requirements=["A"]).view(number)
     rows = np.require(rows, requirements=["C", "A"])

@@ -26,7 +26,17 @@ ORDERED = (
     "timestamp[us][pyarrow]",
 )
 KEYS = ("int64", "str", "object", "category", "float64", "Int64", "string[pyarrow]")
-VALUES = ("int64", "bool", "float64", "datetime64[ns]", "str", "category", "Int64", "boolean", "int64[pyarrow]")
+VALUES = (
+    "int64",
+    "bool",
+    "float64",
+    "datetime64[ns]",
+    "str",
+    "category",
+    "Int64",
+    "boolean",
+    "int64[pyarrow]",
+)
 DIRECTIONS = ("backward", "forward", "nearest")
 WAYS = (None, "tasks", "disk")
 
@@ -109,7 +119,12 @@ def test_by_several_keys_of_other_names(backend, data, frames, at):
     left, right = frames
     left, right = left.assign(more=left["x"].isna()), right.assign(other=right["x"].isna())
     right = right.rename(columns={"on": "time", "by": "key"})
-    names = {"left_on": "on", "right_on": "time", "left_by": ["by", "more"], "right_by": ["key", "other"]}
+    names = {
+        "left_on": "on",
+        "right_on": "time",
+        "left_by": ["by", "more"],
+        "right_by": ["key", "other"],
+    }
     suffixes = data.draw(st.sampled_from([("_x", "_y"), (None, "_right"), ("", "_")]))
     check(backend, left, right, at, suffixes=suffixes, **names, **data.draw(options(left)))
 
@@ -125,7 +140,7 @@ LABELS = tuple(dtype for dtype in ORDERED if dtype not in ("int8", "uint32", "fl
     keyed=st.booleans(),
 )
 def test_by_the_index(backend, data, frames, at, keyed):
-    left, right = frames
+    left, _ = frames
     how = data.draw(options(left)) | ({"by": "by"} if keyed else {})
     both = [frame.set_index("on") for frame in frames]
     check(backend, *both, at, left_index=True, right_index=True, **how)
@@ -159,8 +174,16 @@ def test_the_left_index_and_a_right_column(backend, name, by, direction):
     ("left", "right", "options"),
     [
         (few.rename(columns={"a": "t"}), many, {}),
-        (few.rename(columns={"a": 0}), many.rename(columns={"t": 1}), {"left_on": 0, "right_on": 1}),
-        (few.rename(columns={"a": 0}), many.rename(columns={"t": 1, "b": 0}), {"left_on": 0, "right_on": 1}),
+        (
+            few.rename(columns={"a": 0}),
+            many.rename(columns={"t": 1}),
+            {"left_on": 0, "right_on": 1},
+        ),
+        (
+            few.rename(columns={"a": 0}),
+            many.rename(columns={"t": 1, "b": 0}),
+            {"left_on": 0, "right_on": 1},
+        ),
         (few, many.assign(a=1), {"left_on": "a", "right_on": "t"}),
         (few, many.set_index("t").assign(a=1), {"left_on": "a", "right_index": True}),
         (few["a"], many["t"], {"left_on": "a", "right_on": "t"}),
@@ -187,7 +210,9 @@ def test_only_what_is_asked_for_is_read(backend):
     for chosen in ("x_y", ["b"], ["x_x", "k_y"], ["t", "a"], "k_x"):
         expected = whole[chosen]
         found = backend.to_pandas(lazy[chosen].compute())
-        same(found.astype(expected.dtypes.to_dict() if found.ndim == 2 else expected.dtype), expected)
+        same(
+            found.astype(expected.dtypes.to_dict() if found.ndim == 2 else expected.dtype), expected
+        )
     narrow = lazy["b"].optimize(fuse=False).expr
     (merge,) = [e for e in lazy["b"].simplify().expr.walk() if type(e).__name__ == "AsOfMerge"]
     assert [list(side.columns) for side in (merge.left, merge.right)] == [["a"], ["t", "b"]]
@@ -254,20 +279,36 @@ def test_a_match_may_be_many_partitions_away(backend):
         ({"on": "z"}, ValueError, "on names 'z', found 'a'"),
         ({"left_on": "a", "right_on": "z"}, ValueError, "right_on names 'z', found 't'"),
         ({"left_on": "a", "right_on": "t", "by": "z"}, ValueError, "by names 'z'"),
-        ({"left_on": "a", "right_on": np.arange(3)}, TypeError, "right_on must be the name of a column"),
+        (
+            {"left_on": "a", "right_on": np.arange(3)},
+            TypeError,
+            "right_on must be the name of a column",
+        ),
         ({"left_on": ["a", "k"], "right_on": ["t", "k"]}, ValueError, "can only asof on a key"),
-        ({"on": "k", "left_on": "a"}, ValueError, "Can only pass argument \"on\" OR"),
-        ({"left_on": "a"}, ValueError, "Must pass \"right_on\""),
+        ({"on": "k", "left_on": "a"}, ValueError, 'Can only pass argument "on" OR'),
+        ({"left_on": "a"}, ValueError, 'Must pass "right_on"'),
         ({}, ValueError, "can only asof on a key for left"),
         ({"left_on": "x", "right_on": "x"}, TypeError, "column 'x' of dtype str has no order"),
         ({"left_on": "a", "right_on": "f"}, ValueError, "must be the same type"),
         ({"left_on": "a", "right_on": "t", "left_by": "k"}, ValueError, "missing right_by"),
-        ({"left_on": "a", "right_on": "t", "left_by": "k", "right_by": "x"}, ValueError, "same type"),
+        (
+            {"left_on": "a", "right_on": "t", "left_by": "k", "right_by": "x"},
+            ValueError,
+            "same type",
+        ),
         ({"left_on": "a", "right_on": "t", "tolerance": -1}, ValueError, "non-negative"),
         ({"left_on": "a", "right_on": "t", "tolerance": 1.5}, ValueError, "incompatible tolerance"),
-        ({"left_on": "a", "right_on": "t", "tolerance": np.nan}, ValueError, "tolerance must be a number"),
+        (
+            {"left_on": "a", "right_on": "t", "tolerance": np.nan},
+            ValueError,
+            "tolerance must be a number",
+        ),
         ({"left_on": "a", "right_on": "t", "direction": "up"}, ValueError, "direction invalid: up"),
-        ({"left_on": "a", "right_on": "t", "allow_exact_matches": 1}, ValueError, "allow_exact_matches"),
+        (
+            {"left_on": "a", "right_on": "t", "allow_exact_matches": 1},
+            ValueError,
+            "allow_exact_matches",
+        ),
         ({"left_on": "a", "right_on": "t", "suffixes": ("", "")}, ValueError, "columns overlap"),
         ({"left_index": True, "right_on": "f"}, ValueError, "must be the same type"),
     ],
@@ -304,6 +345,11 @@ def test_keys_out_of_order_and_null(backend, side, dtype):
         with pytest.raises(ValueError, match=f"{message}.*{place}"):
             dask_gpuscan.merge_asof(*lazy, on="t").compute()
     swapped = backend.frame(good.iloc[[4, 5, 6, 7, 0, 1, 2, 3]])
-    frames = [partitioned(swapped if name == side else backend.frame(good), [0.5]) for name in ("left", "right")]
-    with pytest.raises(ValueError, match=f"{side} keys must be sorted: partition 1 begins before partition 0 ends"):
+    frames = [
+        partitioned(swapped if name == side else backend.frame(good), [0.5])
+        for name in ("left", "right")
+    ]
+    with pytest.raises(
+        ValueError, match=f"{side} keys must be sorted: partition 1 begins before partition 0 ends"
+    ):
         dask_gpuscan.merge_asof(*frames, on="t").compute()

@@ -17,7 +17,6 @@ from .layouts import PandasArray, bare, holds_null, layout_of, taken
 from .ordering import PandasOrdering
 from .schema import PandasSchema
 
-
 MANY = 1 << 18
 """Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
 
@@ -124,7 +123,11 @@ class Pandas(PandasSchema, PandasOrdering):
         fills = nulls and bool(len(positions))
         fills = fills and (holds_null(array.dtype) or bool(positions.min() < 0))
         layout = layout_of(array.dtype)
-        if layout is not None and len(positions) >= MANY and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band"):
+        if (
+            layout is not None
+            and len(positions) >= MANY
+            and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
+        ):
             return taken(layout, array, positions, fills)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
