@@ -67,8 +67,9 @@ def _one_way(
 @numba.njit(**OPTIONS)
 def _comes(row, of, exact, forward):
     """Tell whether a row of the right side comes before a row of the left, in the order in which they are walked."""
-    same = row == of
-    return (exact & same) | (((row < of) != forward) & (not same))
+    if forward:
+        return row >= of if exact else row > of
+    return row <= of if exact else row < of
 
 
 @numba.njit(**OPTIONS)
