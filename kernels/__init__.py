@@ -38,7 +38,7 @@ from .scan import (
 )
 from .selection import Predicate
 from .signature import Signature, signature, state
-from .sort import argsort, segmented_sort, sort, sort_pairs
+from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
 from .windows import BoundWindows, RowWindows, Windows
 
@@ -73,6 +73,7 @@ __all__ = [
     "fold",
     "head_flags",
     "is_array",
+    "is_sorted",
     "most_codes",
     "number_codes",
     "operator",

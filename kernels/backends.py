@@ -91,7 +91,10 @@ class Backend(Protocol):
         None. With `positions`, those of the rows come last.
         """
 
-    def take(self, array: Any, positions: Any) -> Any:
+    def is_sorted(self, values: Any) -> bool:
+        """Tell whether values never decrease; see `kernels.is_sorted`."""
+
+    def take(self, array: Any, positions: Any, fill: Any) -> Any:
         """Return rows by position; see `kernels.take`."""
 
     def put(self, rows: Any, positions: Any) -> Any:

@@ -7,7 +7,7 @@ from .compact import compact, head_flags, repeat, run_lengths
 from .first_within import first_within
 from .rolling import rolling
 from .scan import fold, scan
-from .sort import put, sort, take
+from .sort import is_sorted, put, sort, take
 
 __all__ = [
     "asof",
@@ -16,6 +16,7 @@ __all__ = [
     "first_within",
     "fold",
     "head_flags",
+    "is_sorted",
     "most_codes",
     "number_codes",
     "put",

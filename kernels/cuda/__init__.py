@@ -23,7 +23,7 @@ from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .rolling import rolling  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
-from .sort import put, sort, take  # noqa: E402
+from .sort import is_sorted, put, sort, take  # noqa: E402
 
 __all__ = [
     "asof",
@@ -31,6 +31,7 @@ __all__ = [
     "compact",
     "first_within",
     "head_flags",
+    "is_sorted",
     "most_codes",
     "number_codes",
     "put",

@@ -12,10 +12,13 @@ import pyarrow as pa
 
 from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
-from .codes import range_codes, row_hashes
-from .layouts import PandasArray, bare, holds_null, layout_of
+from .codes import own_codes, range_codes, row_hashes
+from .layouts import PandasArray, bare, holds_null, layout_of, taken
 from .ordering import PandasOrdering
 from .schema import PandasSchema
+
+MANY = 1 << 18
+"""Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
 
 
 class Pandas(PandasSchema, PandasOrdering):
@@ -115,8 +118,17 @@ class Pandas(PandasSchema, PandasOrdering):
         return bare(array).copy()
 
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
+        array = bare(array)
         # where none is filled, integers stay integers
-        fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
+        fills = nulls and bool(len(positions))
+        fills = fills and (holds_null(array.dtype) or bool(positions.min() < 0))
+        layout = layout_of(array.dtype)
+        if (
+            layout is not None
+            and len(positions) >= MANY
+            and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
+        ):
+            return taken(layout, array, positions, fills)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
@@ -186,6 +198,7 @@ class Pandas(PandasSchema, PandasOrdering):
         return bare(column.mask(pd.array(missing)).array)
 
     def to_nullable(self, array: PandasArray) -> PandasArray:
+        array = bare(array)
         if holds_null(array.dtype):
             return array
         if isinstance(array.dtype, pd.IntervalDtype):
@@ -348,6 +361,9 @@ class Pandas(PandasSchema, PandasOrdering):
             return found
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
+
+    def own_codes(self, array: PandasArray) -> tuple[Values, int] | None:
+        return own_codes(bare(array))
 
     def hash_rows(self, columns: list[pd.Series]) -> Values:
         return row_hashes(columns)
