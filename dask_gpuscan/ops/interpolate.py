@@ -137,7 +137,9 @@ def index_numbers(frame: Any) -> Values:
     layout = library.layout(level.dtype)
     assert layout is not None
     if library.missing(level) is not None:
-        raise ValueError("index must have no nulls, as distances are taken from it; drop them first")
+        raise ValueError(
+            "index must have no nulls, as distances are taken from it; drop them first"
+        )
     return layout.raw(library.array(level)).values
 
 
@@ -220,9 +222,7 @@ class Interpolate:
 
     # --- the fill itself --------------------------------------------------------------------------
 
-    def apply(
-        self, partition: Any, before: Surroundings | None, after: Surroundings | None
-    ) -> Any:
+    def apply(self, partition: Any, before: Surroundings | None, after: Surroundings | None) -> Any:
         library, columns = library_of(partition), each(partition)
         with library.reading(partition):
             xs = None
@@ -325,4 +325,3 @@ def _between(xp: Any, left: list[Any], values: Values, right: list[Any]) -> Valu
     """Return numbers with some of the host before and behind them."""
     parts = [xp.asarray(left, values.dtype), values, xp.asarray(right, values.dtype)]
     return xp.concatenate(parts) if left or right else values
-

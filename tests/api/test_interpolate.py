@@ -42,9 +42,7 @@ def agrees(backend, data, at, rtol=1e-9, **asked):
         )
 
 
-@given(
-    x=columns(NUMBERS), at=cuts(), limit=limits, direction=directions, area=areas
-)
+@given(x=columns(NUMBERS), at=cuts(), limit=limits, direction=directions, area=areas)
 def test_series_as_pandas(backend, x, at, limit, direction, area):
     agrees(backend, x, at, **options(limit, direction, area))
 
@@ -94,9 +92,7 @@ def test_times_as_pandas(x, at):
         same(lazy.compute(), expected)
 
 
-@given(
-    x=columns((*INTEGERS, *FLOATS[:2], *TIMES, *OTHERS)), at=cuts(), limit=limits, area=areas
-)
+@given(x=columns((*INTEGERS, *FLOATS[:2], *TIMES, *OTHERS)), at=cuts(), limit=limits, area=areas)
 def test_pad_is_forward_fill(backend, x, at, limit, area):
     expected = x.ffill(limit=limit, limit_area=area)
     asked = {"method": "pad", "limit": limit, "limit_area": area}
@@ -166,7 +162,7 @@ def test_input_is_not_written(backend):
 )
 def test_columns_that_have_no_line(x):
     for lazy in (x, dd.from_pandas(x, npartitions=2)):
-        with pytest.raises(TypeError, match="interpolate of .*dtype .* is not a number"):
+        with pytest.raises(TypeError, match=r"interpolate of .*dtype .* is not a number"):
             lazy.gpuscan.interpolate()
 
 
@@ -181,7 +177,11 @@ def test_columns_that_have_no_line(x):
         ({"limit_direction": "up"}, ValueError, "limit_direction must be one of 'forward'"),
         ({"limit_area": "middle"}, ValueError, "limit_area must be one of None, 'inside'"),
         ({"method": "pad", "limit_direction": "both"}, ValueError, "must be 'forward' for method"),
-        ({"method": "time"}, ValueError, "method='time' needs an index of times, found dtype int64"),
+        (
+            {"method": "time"},
+            ValueError,
+            "method='time' needs an index of times, found dtype int64",
+        ),
     ],
 )
 def test_bad_arguments(asked, error, message):
@@ -207,7 +207,9 @@ def test_bad_indexes():
         times.gpuscan.interpolate("index")
 
 
-@pytest.mark.parametrize(("index", "number"), [([3, 1, 4, 5], 0), ([1, 2, 3, 1], 2), ([1, 2, 0, 3], 1)])
+@pytest.mark.parametrize(
+    ("index", "number"), [([3, 1, 4, 5], 0), ([1, 2, 3, 1], 2), ([1, 2, 0, 3], 1)]
+)
 def test_index_that_decreases(backend, index, number):
     x = backend.frame(pd.Series([1.0, None, None, 3.0], index=index))
     lazy = partitioned(x, [0.5, 0.75]).gpuscan.interpolate("index")
