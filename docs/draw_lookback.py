@@ -228,7 +228,7 @@ def draw_partitions(theme: Theme) -> Axes:
 
 
 def draw_halo(theme: Theme) -> Axes:
-    """Rolling sums of four rows: a partition sees the last three rows before it, however many partitions these are in."""
+    """Rolling sums of four rows: a partition sees the three rows before it, wherever they are."""
     ax = canvas(4.4)
     pieces = [(3, 1, 2), (4, 0, 1), (2,), (), (1, 5, 0), (3, 3, 2)]
     asking, reach = 4, 3
@@ -248,7 +248,7 @@ def draw_halo(theme: Theme) -> Axes:
             plain(ax, x, state, spaced(piece[-reach:]), theme)
         arrow(ax, (x, data - 0.25), (x, state + 0.25), theme.faint, strong=False)
         sums = [
-            str(sum(rows[k - reach : k + 1])) if k >= reach else "–"
+            str(sum(rows[k - reach : k + 1])) if k >= reach else "."
             for k in range(start, start + len(piece))
         ]
         if i == asking:

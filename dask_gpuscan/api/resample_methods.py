@@ -117,9 +117,7 @@ class Resampler(GroupByReductions, GroupBySorted):
     2026-03-01    5     1
     """
 
-    def __init__(
-        self, obj: Any, times: TimeColumn, buckets: Buckets, selected: Any = None
-    ) -> None:
+    def __init__(self, obj: Any, times: TimeColumn, buckets: Buckets, selected: Any = None) -> None:
         self._obj = obj
         self._meta = meta_of(obj)
         self._times = times
@@ -175,7 +173,9 @@ class Resampler(GroupByReductions, GroupBySorted):
         """Reduce buckets to one row each."""
         none = library_of(self._meta).no_rows(self._meta)
         for part in parts:
-            part.operation.dtype([self._column(name) for name in part.sources or names_of(none)[:1]])
+            part.operation.dtype(
+                [self._column(name) for name in part.sources or names_of(none)[:1]]
+            )
         sources = [name for part in parts for name in part.sources]
         if not self._times.in_index:
             sources.append(self._times.name)

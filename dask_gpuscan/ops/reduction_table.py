@@ -238,6 +238,4 @@ def spread(name: str, ddof: int) -> Reduction:
     """Return the reduction to the variance, the standard deviation or the standard error of the mean."""
     dtype_of = "var" if name == "var" else "std"
     finish = _Spread(ddof, name)
-    return Reduction(
-        name, BUILT_IN["welford"], finish, nan_field=1, dtype_of=dtype_of, ddof=ddof
-    )
+    return Reduction(name, BUILT_IN["welford"], finish, nan_field=1, dtype_of=dtype_of, ddof=ddof)

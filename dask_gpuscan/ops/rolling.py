@@ -16,10 +16,24 @@ from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistics import STATISTICS, check_number, finite, operator_of
+from .statistic_inputs import VALUES, check_columns
+from .statistics import STATISTICS, finite, operator_of
 from .surroundings import ColumnHalo, Rows
 
 _ADD = BUILT_IN["add"]
+
+_SUM = Operator(lambda a, b: a + b, 0.0, lambda x: x if finite(x) else 0.0, name="rolling-sum")
+"""Sums of windows begin anew with each, so that rounding is not carried along, and need not be corrected."""
+
+_MEAN = Operator(
+    lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    (0.0, 0.0),
+    lambda x: (1.0 if finite(x) else 0.0, x if finite(x) else 0.0),
+    lambda s: s[1] / s[0] if s[0] > 0.0 else np.nan,
+    name="rolling-mean",
+)
+
+_OWN = {"sum": _SUM, "mean": _MEAN}
 
 _FINITE = Operator(lambda a, b: a and b, True, lambda x: finite(x), name="finite")
 """Whether all numbers are finite."""
@@ -174,14 +188,13 @@ class RollingStatistic(Windowed):
         return f"rolling-{self.name}"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        for column in columns:
-            check_number(self.label, column)
+        check_columns(self.label, columns, STATISTICS[self.name].inputs)
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         statistic, windows = STATISTICS[self.name], self.shape.windows(rows)
         inputs = statistic.read(columns)
-        op = operator_of(self.name, **dict(self.options))
+        op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
         out = kernels.rolling(op, inputs if op.inputs > 1 else inputs[0], windows)
         all_finite = all(bool(kernels.reduce(_FINITE, values)) for values in inputs)
         out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
@@ -254,7 +267,7 @@ class RollingLibrary(Windowed):
         return f"rolling-{self.name}"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        check_number(self.label, columns[0])
+        check_columns(self.label, columns, VALUES)
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:

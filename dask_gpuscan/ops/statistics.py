@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.messages import column_title
-from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
+from .statistic_inputs import PAIR, VALUES, Inputs, observed, read
 
 INFINITE = float("inf")
 
@@ -214,21 +213,21 @@ def _corr(s: Any) -> Any:
 _NO_MOMENTS = (0.0, 0.0, 0.0)
 
 
-def _var(ddof: int) -> Operator:
+def _var(ddof: int = 1) -> Operator:
     def var(s: Any) -> Any:
         return s[2] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
 
     return Operator(_moments, _NO_MOMENTS, _moments_lift, var, name="var")
 
 
-def _std(ddof: int) -> Operator:
+def _std(ddof: int = 1) -> Operator:
     def std(s: Any) -> Any:
         return math.sqrt(s[2] / (s[0] - ddof)) if s[0] > ddof and s[0] > 0.0 else np.nan
 
     return Operator(_moments, _NO_MOMENTS, _moments_lift, std, name="std")
 
 
-def _sem(ddof: int) -> Operator:
+def _sem(ddof: int = 1) -> Operator:
     def sem(s: Any) -> Any:
         if s[0] <= ddof or s[0] <= 0.0:
             return np.nan
@@ -237,7 +236,7 @@ def _sem(ddof: int) -> Operator:
     return Operator(_sem_combine, (0.0,) * 4, _sem_lift, sem, name="sem")
 
 
-def _cov(ddof: int) -> Operator:
+def _cov(ddof: int = 1) -> Operator:
     def cov(s: Any) -> Any:
         return s[3] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
 
@@ -245,18 +244,6 @@ def _cov(ddof: int) -> Operator:
 
 
 # --- the table -------------------------------------------------------------------------------------------
-
-
-def _values(columns: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple([library_of(c).floats(c) for c in columns])
-
-
-def _validity(columns: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple([library_of(c).valid(c).astype(np.float64) for c in columns])
-
-
-def _values_and_validity(columns: Sequence[Any]) -> tuple[Any, ...]:
-    return (*_values(columns), *_validity(columns))
 
 
 @dataclass(frozen=True)
@@ -267,25 +254,22 @@ class Statistic:
     ----------
     make : callable
         Returns the operator, given the options.
-    columns : int, default 1
-        How many columns it is of.
-    read : callable
-        ``read(columns)`` returns the inputs of the operator, arrays of float64.
-    every_row : bool, default False
-        Whether each row counts for `min_periods`; else a row does if its inputs are finite.
+    inputs : Inputs
+    of_none : float, optional
+        The answer for no observations; by default null.
     """
 
     make: Callable[..., Operator]
-    columns: int = 1
-    read: Callable[[Sequence[Any]], tuple[Any, ...]] = _values
-    every_row: bool = False
+    inputs: Inputs = VALUES
+    of_none: float | None = None
 
-    def observed(self, inputs: tuple[Any, ...]) -> Any:
+    def read(self, columns: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the inputs of the operator, arrays of float64."""
+        return read(columns, self.inputs)
+
+    def observed(self, arrays: tuple[Any, ...]) -> Any:
         """Return which rows count for `min_periods`, as an array of bool, given the inputs of the operator."""
-        seen = inputs[0] == inputs[0] if self.every_row else abs(inputs[0]) < INFINITE
-        if self.columns > 1:
-            seen &= abs(inputs[1]) < INFINITE
-        return seen
+        return observed(arrays, self.inputs)
 
 
 def _always(op: Operator) -> Callable[[], Operator]:
@@ -303,20 +287,20 @@ _KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
 _CORR = Operator(_corr_combine, (0.0,) * 6, _corr_lift, _corr, name="corr")
 
 STATISTICS: dict[str, Statistic] = {
-    "sum": Statistic(_always(_SUM)),
+    "sum": Statistic(_always(_SUM), of_none=0.0),
     "mean": Statistic(_always(_MEAN)),
     "var": Statistic(_var),
     "std": Statistic(_std),
-    "sem": Statistic(_sem, read=_values_and_validity),
+    "sem": Statistic(_sem, ((0, "values"), (0, "validity"))),
     "min": Statistic(_always(_MIN)),
     "max": Statistic(_always(_MAX)),
-    "count": Statistic(_always(BUILT_IN["add"]), read=_validity, every_row=True),
+    "count": Statistic(_always(BUILT_IN["add"]), ((0, "validity"),), of_none=0.0),
     "first": Statistic(_always(_FIRST)),
     "last": Statistic(_always(_LAST)),
     "skew": Statistic(_always(_SKEW)),
     "kurt": Statistic(_always(_KURT)),
-    "cov": Statistic(_cov, columns=2),
-    "corr": Statistic(_always(_CORR), columns=2),
+    "cov": Statistic(_cov, PAIR),
+    "corr": Statistic(_always(_CORR), PAIR),
 }
 """The statistics of rolling and expanding windows by name; the options of `make` are theirs."""
 
@@ -353,12 +337,3 @@ def operator_of(name: str, **options: Any) -> Operator:
     array([0.   , 1.   , 1.   , 0.667])
     """
     return STATISTICS[name].make(**options)
-
-
-def check_number(label: str, column: Any) -> None:
-    """Check that a column holds real numbers; raises a TypeError that names it."""
-    if not library_of(column).is_number(column.dtype) or column.dtype.kind == "c":
-        raise TypeError(
-            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
-            f"columns (numeric_only=True), or cast it with astype"
-        )

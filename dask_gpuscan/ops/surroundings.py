@@ -15,7 +15,7 @@ from ..frames.keys import By, any_null, key_arrays
 from ..frames.protocol import Array, Library, Values
 from ..frames.registry import library_of
 from .clock import Clock, check_order
-from .columnwise import AllColumns, EachColumn, FrameColumns
+from .columnwise import EachColumn, FrameColumns, NamedColumns
 from .groupby_table import put_back
 from .grouped_columns import GroupedColumns
 from .halo import Halo, Reach, RowReach, TimeReach, joined_columns, run_bounds, together
@@ -56,36 +56,34 @@ class NeighbourOperation(ColumnOperation, Protocol):
         """Array of the answers for the rows that are asked for; columns have all rows."""
 
 
-def beside_of(operation: NeighbourOperation) -> Hashable:
-    """Return the name of the column that tells the times of rows; None if none is needed."""
-    reach = operation.reach
-    return reach.clock.on if isinstance(reach, TimeReach) else None
-
-
 def _halo(reach: Reach, reverse: bool, by: By | None = None) -> Halo | None:
     return Halo(reach, reverse, by) if reach.to(reverse) else None
 
 
 class FrameHalo(FrameColumns):
-    """An operation on the columns of a frame whose rows are one group."""
+    """Operations on the columns of a frame whose rows are one group; all look equally far."""
 
-    operation: NeighbourOperation
+    @property
+    def reach(self) -> Reach:
+        """How far they look."""
+        operations = self.operations(1)
+        return operations[0].reach if operations else RowReach(0)
 
     @property
     def before(self) -> Halo | None:
-        return _halo(self.operation.reach, False)
+        return _halo(self.reach, False)
 
     @property
     def after(self) -> Halo | None:
-        return _halo(self.operation.reach, True)
+        return _halo(self.reach, True)
 
     def check(self, frame: Any) -> None:
         super().check(frame)
-        if isinstance(self.operation.reach, TimeReach):
-            self.operation.reach.clock.check(frame)
+        if isinstance(self.reach, TimeReach):
+            self.reach.clock.check(frame)
 
     def apply(self, partition: Any, before: Any, after: Any) -> Any:
-        library, reach = library_of(partition), self.operation.reach
+        library, reach = library_of(partition), self.reach
         around = [before, partition, after]
         frames = [library.no_rows(partition) if f is None else f for f in around]
         with library.reading(partition):
@@ -93,8 +91,9 @@ class FrameHalo(FrameColumns):
             if isinstance(reach, TimeReach):
                 times = _times(library, reach.clock, frames)
                 check_order(reach.clock, times, None)
-            found = zip(*map(self.inputs, frames), strict=True)
-            arrays = [_answers(library, self.operation, list(c), times) for c in found]
+            found = list(zip(*map(self.inputs, frames), strict=True))
+            pairs = zip(self.operations(len(found)), found, strict=True)
+            arrays = [_answers(library, o, list(columns), times) for o, columns in pairs]
         return self.build(partition, arrays)
 
 
@@ -112,10 +111,12 @@ class ColumnHalo(EachColumn, FrameHalo):
 
 
 @dataclass(frozen=True)
-class JointHalo(AllColumns, FrameHalo):
-    """An operation that takes all columns of a frame as its inputs and gives one series."""
+class NamedHalo(NamedColumns, FrameHalo):
+    """Operations that each give a column."""
 
-    operation: NeighbourOperation
+    label: str
+    parts: tuple[Part[NeighbourOperation], ...]
+    as_series: bool
 
 
 def _answers(
@@ -170,6 +171,12 @@ class GroupHalo(GroupedColumns):
     clustered: bool = False
     columnwise = False
     keeps_index = True
+
+    @property
+    def times(self) -> list[Hashable]:
+        """The name of the column of times, if windows are of time and the index has none."""
+        on = self._reach.clock.on if isinstance(self._reach, TimeReach) else None
+        return [] if on is None else [on]
 
     @property
     def _reach(self) -> Reach:

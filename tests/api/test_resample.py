@@ -73,25 +73,36 @@ def agrees(backend, x, at, method, rule, **options):
 
 
 @given(
-    x=series(), at=cuts(), method=st.sampled_from(METHODS), rule=st.sampled_from(FIXED),
-    closed=sides, label=sides,
+    x=series(),
+    at=cuts(),
+    method=st.sampled_from(METHODS),
+    rule=st.sampled_from(FIXED),
+    closed=sides,
+    label=sides,
 )
 def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
 @given(
-    x=series(), at=cuts(), method=st.sampled_from(METHODS), rule=st.sampled_from(CALENDAR),
-    closed=sides, label=sides,
+    x=series(),
+    at=cuts(),
+    method=st.sampled_from(METHODS),
+    rule=st.sampled_from(CALENDAR),
+    closed=sides,
+    label=sides,
 )
 def test_calendars_as_pandas(backend, x, at, method, rule, closed, label):
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
 @given(
-    x=series(("float64", "int64")), at=cuts(), rule=st.sampled_from((*FIXED, "ME")),
+    x=series(("float64", "int64")),
+    at=cuts(),
+    rule=st.sampled_from((*FIXED, "ME")),
     origin=st.sampled_from(["start", "start_day", "epoch", "2026-01-01 00:07"]),
-    offset=st.sampled_from([None, "5min", "-90min"]), closed=sides,
+    offset=st.sampled_from([None, "5min", "-90min"]),
+    closed=sides,
 )
 def test_origins_as_pandas(backend, x, at, rule, origin, offset, closed):
     if origin not in ("start", "start_day", "epoch"):
@@ -220,7 +231,9 @@ def test_names_of_columns_are_kept():
     same(taken.gpuscan.resample("D").sum(), taken.resample("D").sum())
 
 
-ONE = pd.DataFrame({"x": [1], "s": ["a"], "when": pd.to_datetime(["2026"])}, index=pd.to_datetime(["2026"]))
+ONE = pd.DataFrame(
+    {"x": [1], "s": ["a"], "when": pd.to_datetime(["2026"])}, index=pd.to_datetime(["2026"])
+)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +277,9 @@ def test_bad_times_and_columns():
         ONE.gpuscan.resample("D").x.quantile([0.1, 0.2])
 
 
-@pytest.mark.parametrize(("days", "number"), [([3, 1, 4, 5], 0), ([1, 2, 3, 1], 2), ([1, 2, 0, 3], 1)])
+@pytest.mark.parametrize(
+    ("days", "number"), [([3, 1, 4, 5], 0), ([1, 2, 3, 1], 2), ([1, 2, 0, 3], 1)]
+)
 @pytest.mark.parametrize("on", [None, "t"])
 def test_times_that_decrease(backend, days, number, on):
     times = pd.Timestamp("2026") + pd.to_timedelta(days, unit="D")
