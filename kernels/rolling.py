@@ -43,8 +43,9 @@ def rolling(
     Raises
     ------
     TypeError, ValueError
-        For operators that cannot be compiled for these dtypes, arrays that do not fit, and bounds that decrease or name
-        rows that there are not.
+        For operators that cannot be compiled for these dtypes, arrays that do not fit, and bounds of NumPy arrays that
+        decrease or name rows that there are not. Those of CuPy arrays are not checked, which would wait for the GPU:
+        they are cut to the rows that there are.
 
     See Also
     --------
@@ -58,7 +59,8 @@ def rolling(
     van Herk, *A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels* (Pattern
     Recognition Letters 13, 1992), and Gil and Werman, *Computing 2-D min, median, and max filters* (IEEE PAMI 15,
     1993); for others, a queue of two stacks (Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window
-    Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3).
+    Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3). On a GPU, others and windows of many thousand rows
+    are combined from a tree of the rows, at two combinations a level.
 
     Examples
     --------
