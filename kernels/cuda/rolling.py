@@ -11,7 +11,7 @@ from ..nulls import Mask
 from ..operators import Operator
 from ..options import ScanOptions
 from ..signature import Signature, signature_of
-from ..windows import BoundWindows, Windows
+from ..windows import BoundWindows, RowWindows, Windows
 from . import launch
 from .captured_numbers import shared_code
 from .device_arrays import kind_of_nulls, mask_buffer, readable
@@ -67,6 +67,23 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
             level += 3 * size
         run(answer, count)
     return outs[0] if types_.scalar_output else tuple(outs)
+
+
+def most_ring_rows() -> int:
+    """Return 0: rows of groups are to be brought together."""
+    return 0
+
+
+def rolling_by_code(
+    op: Operator,
+    codes: Any,
+    arrays: tuple[Any, ...],
+    groups: int,
+    windows: RowWindows,
+    options: ScanOptions,
+) -> Any:
+    """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
+    raise TypeError("rolling_by_code takes NumPy arrays; bring rows of CuPy arrays together by key")
 
 
 def _level_sizes(rows: int) -> list[int]:
