@@ -57,8 +57,15 @@ def only_where_held(backend, name):
 
 
 @pytest.mark.parametrize("name", [*NAMES, *SORTED])
-@given(data=st.data(), x=columns((*INTEGERS, *FLOATS)), at=cuts(), options=BY_ROWS)
-def test_series_by_rows(backend, name, data, x, at, options):
+def test_every_statistic(backend, name):
+    only_where_held(backend, name)
+    x = pd.Series([3.0, 1.5, np.nan, 2.0, 2.0, 7.0, -np.inf, 4.0, 4.25, 0.5, 1.0, 9.0])
+    ask = lambda it: ask_for(name)(it.rolling(5, min_periods=2))  # noqa: E731
+    check(backend, x, [0.1, 0.1, 0.4, 0.5, 0.9], ask, ask(x))
+
+
+@given(data=st.data(), x=columns((*INTEGERS, *FLOATS)), at=cuts(), name=STATISTICS, options=BY_ROWS)
+def test_series_by_rows(backend, data, x, at, name, options):
     only_where_held(backend, name)
     options = least(data, options)
     x.index = pd.Index(np.arange(len(x)) // 2, name="row")
@@ -98,11 +105,12 @@ def timed(draw):
 @given(df=timed(), at=cuts(), name=STATISTICS, options=BY_TIME)
 def test_by_time(backend, df, at, name, options):
     only_where_held(backend, name)
-    ask = lambda it: ask_for(name)(it.rolling(on="t", **options))  # noqa: E731
-    check(backend, df, at, ask, ask(df))
     indexed = df.set_index("t")
     ask = lambda it: ask_for(name)(it.rolling(**options))  # noqa: E731
-    check(backend, indexed, at, ask, ask(indexed))
+    expected = ask(indexed)
+    check(backend, indexed, at, ask, expected)
+    expected = expected.reset_index()[["x", "t", "y"]]
+    check(backend, df, at, lambda it: ask_for(name)(it.rolling(on="t", **options)), expected)
 
 
 @pytest.mark.parametrize("clustered", [True, False])
@@ -120,8 +128,11 @@ def test_groups(backend, clustered, data, df, at, name, dropna):
         order = np.argsort(numbers.to_numpy(), kind="stable")
         df, numbers = df.iloc[order], numbers.iloc[order]
     df = df.reset_index(drop=True)
+    windows = {name: option for name, option in options.items() if name != "on"}
     apart = [
-        ask_for(name)(group[["x", "t"] if by_time else ["x"]].rolling(**options))["x"]
+        ask_for(name)(
+            (group.set_index("t") if by_time else group)["x"].rolling(**windows)
+        ).set_axis(group.index)
         for _, group in df.groupby(numbers.to_numpy())
     ]
     expected = pd.concat(apart).sort_index()

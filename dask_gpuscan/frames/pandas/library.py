@@ -149,7 +149,7 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def rolling(
         self,
-        method: str,
+        name: str,
         values: Values,
         starts: Values,
         stops: Values,
@@ -157,7 +157,7 @@ class Pandas(PandasSchema, PandasOrdering):
         **options: Any,
     ) -> Values:
         windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
-        found: Values = getattr(windows, method)(**options).to_numpy()
+        found: Values = getattr(windows, name)(**options).to_numpy()
         return found
 
     # --- nulls ----------------------------------------------------------------------------------------
