@@ -25,7 +25,7 @@ from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions
 from .permute import put, take
-from .rolling import rolling
+from .rolling import rolling, rolling_by_code, rolls_by_code
 from .scan import (
     aggregate,
     aggregating,
@@ -38,7 +38,7 @@ from .scan import (
 )
 from .selection import Predicate
 from .signature import Signature, signature, state
-from .sort import argsort, segmented_sort, sort, sort_pairs
+from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
 from .windows import BoundWindows, RowWindows, Windows
 
@@ -73,6 +73,7 @@ __all__ = [
     "fold",
     "head_flags",
     "is_array",
+    "is_sorted",
     "most_codes",
     "number_codes",
     "operator",
@@ -82,6 +83,8 @@ __all__ = [
     "reduce_by_code",
     "reduce_by_key",
     "rolling",
+    "rolling_by_code",
+    "rolls_by_code",
     "run_length_decode",
     "run_length_encode",
     "scan",

@@ -13,7 +13,7 @@ from ..frames.registry import library_of, names_of
 from ..graph.asof_expressions import merge_asof as merge
 from ..graph.lookback import meta_of
 from ..ops.asof import AsOf
-from ..ops.asof_columns import Side, plan_of
+from ..ops.asof_columns import Side, dropped, plan_of
 
 
 def merge_asof(
@@ -76,9 +76,9 @@ def merge_asof(
 
     Notes
     -----
-    A partition of the right side is cut at the last keys of the left partitions, and each piece goes to its own. What
-    lies before a partition, or behind it, is there one row for each value of `by`: the look-back over partitions hands
-    on the nearest ones, so that a match may be any number of partitions away, and no partition sees more than its share.
+    Each partition of the right side is cut at the last keys of the left partitions, and each piece goes to its own. Of
+    what lies before a partition, or behind it, the look-back over partitions hands on one row for each value of `by`.
+    So a match may be any number of partitions away, and no partition sees more than its share.
 
     In a Dask collection, columns of the right side have the dtype, and the values, that they have in pandas where some
     row has no match: integers are ``float64``. An empty left side keeps its own index.
@@ -86,14 +86,13 @@ def merge_asof(
     Examples
     --------
     >>> import pandas as pd, dask_gpuscan
-    >>> trades = pd.DataFrame({"t": [3, 5, 5, 9], "name": list("abba"), "price": [1.0, 2.0, 3.0, 4.0]})
+    >>> trades = pd.DataFrame({"t": [3, 5, 9], "name": list("aba"), "price": [1.0, 2.0, 4.0]})
     >>> quotes = pd.DataFrame({"t": [1, 4, 5, 8], "name": list("aaba"), "bid": [0.5, 0.6, 2.5, 0.7]})
     >>> dask_gpuscan.merge_asof(trades, quotes, on="t", by="name")
        t name  price  bid
     0  3    a    1.0  0.5
     1  5    b    2.0  2.5
-    2  5    b    3.0  2.5
-    3  9    a    4.0  0.7
+    2  9    a    4.0  0.7
     """
     left, right = _frame("left", left), _frame("right", right)
     frames = [meta_of(side).iloc[:0] for side in (left, right)]
@@ -124,7 +123,11 @@ def merge_asof(
         direction=direction,
     )
     limit = None if tolerance is None else _stored(tolerance, sides[0].on_column(frames[0]))
-    plan = plan_of(*frames, sides, list(answer.columns))
+    kept = hosts[1].drop(columns=dropped(sides))
+    names = list(answer.columns)
+    if len(names) > hosts[0].shape[1] + kept.shape[1]:  # there are keys among them
+        names = list(pd.merge(hosts[0], kept, how="cross", suffixes=suffixes).columns)
+    plan = plan_of(frames[0], frames[1], sides, names)
     question = AsOf(*sides, plan, direction, bool(allow_exact_matches), limit)
     return merge(left, right, question)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -18,11 +18,10 @@ from ..ops.groupby_table import KeyedScan
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from ..ops.runs import RunNumbers
-from ..ops.surroundings import GroupHalo, NeighbourOperation, beside_of
+from ..ops.surroundings import GroupHalo, NeighbourOperation
 from ..ops.top_rows import KEEP, TopRows
 from .arguments import check_choice, check_count
 from .groupby_columns import GroupByColumns
-from .rolling_methods import Rolling, window_shape
 from .shift_methods import ShiftedStatistics
 
 
@@ -46,60 +45,30 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         frame = self._needed([n for part in parts for n in part.sources])
         return look_back(frame, carry if self._one_pass else KeyedScan(carry))
 
-    def _neighbours(self, operation: NeighbourOperation, numeric_only: bool = False) -> Any:
+    def _neighbours(self, operation: NeighbourOperation) -> Any:
         """Return what an operation answers for each row, of those around it in its group."""
-        names = [name for name in self._columns(numeric_only) if name != beside_of(operation)]
-        parts = [Part(n, (n,), operation) for n in names]
-        return self._around(operation, parts, self._as_series)
+        parts = [Part(name, (name,), operation) for name in self._columns()]
+        return self._around(operation.label, parts, self._as_series)
 
     def _around(
         self,
-        operation: NeighbourOperation,
+        label: str,
         parts: Sequence[Part[NeighbourOperation]],
         as_series: bool,
+        named: bool = False,
     ) -> Any:
         carry = GroupHalo(
             self._by,
-            label=f"groupby-{operation.label}",
+            label=f"groupby-{label}",
             parts=tuple(parts),
             as_series=as_series,
             dropna=self._dropna,
+            named=named,
             null_keys=self._null_keys,
             clustered=bool(self._clustered),
         )
-        beside = beside_of(operation)
         needed = [n for part in parts for n in part.sources]
-        return look_around(self._needed([*needed, *([] if beside is None else [beside])]), carry)
-
-    def rolling(
-        self,
-        window: Any,
-        min_periods: int | None = None,
-        center: bool = False,
-        on: Hashable = None,
-        closed: str | None = None,
-    ) -> Rolling:
-        """Return windows around each row of the rows of its group; arguments as for `Gpuscan.rolling`.
-
-        Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of
-        pandas are ordered by group.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1.0, 2.0, 3.0, 5.0]})
-        >>> df.gpuscan.groupby("k")["x"].rolling(2).sum().tolist()
-        [nan, nan, 4.0, 8.0]
-        """
-        shape, least = window_shape(self._meta, window, min_periods, center, on, closed)
-
-        def run(operation: NeighbourOperation, joint: bool, numeric_only: bool) -> Any:
-            if not joint:
-                return self._neighbours(operation, numeric_only)
-            part: Part[NeighbourOperation] = Part(None, tuple(self._columns()), operation)
-            return self._around(operation, [part], True)
-
-        return Rolling(run, shape, least)
+        return look_around(self._needed([*needed, *carry.times]), carry)
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Return the number of each row within its group, from 0; or from the end."""

@@ -1,4 +1,4 @@
-"""Windows of the rows of each group: ``expanding`` and ``ewm`` of groups."""
+"""Windows of the rows of each group: ``rolling``, ``expanding`` and ``ewm`` of groups."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..graph.beside import beside
-from ..ops.operation import GroupScan, Part
+from ..ops.operation import Part
 from .groupby_scans import GroupByScans
+from .rolling_methods import Rolling, window_shape
 from .window_arguments import Weights
 from .window_methods import Ewm, Expanding
 from .window_rows import is_kept
@@ -35,12 +36,12 @@ class GroupRows:
         names = self.groups._columns(numeric_only)
         return [n for n in names if not numeric_only or is_kept(self.groups._column(n))]
 
-    def each(self, operation: GroupScan, numeric_only: bool) -> Any:
+    def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
         parts = [Part(n, (n,), operation) for n in self.names(numeric_only)]
         return self.groups._scan(operation.label, parts, self.as_series)
 
-    def parts(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
+    def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""
         return self.groups._scan(label, parts, as_series, named=True)
 
@@ -55,6 +56,33 @@ class GroupRows:
             list(groups._by.columns), clustered=groups._clustered, dropna=groups._dropna
         )
         return GroupRows(made[[*own, *theirs]]), own, theirs
+
+
+@dataclass(frozen=True)
+class GroupNeighbours(GroupRows):
+    """The rows of groups, beside a column of times."""
+
+    on: Hashable = None
+
+    def names(self, numeric_only: bool = False) -> list[Hashable]:
+        """Names of the columns that are in windows."""
+        return [name for name in super().names(numeric_only) if self.on is None or name != self.on]
+
+    def each(self, operation: Any, numeric_only: bool) -> Any:
+        """Return the answers of an operation on each column."""
+        parts = [Part(name, (name,), operation) for name in self.names(numeric_only)]
+        return self.groups._around(operation.label, parts, self.as_series)
+
+    def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
+        """Return the answers of operations, one column each."""
+        return self.groups._around(label, parts, as_series, named=True)
+
+    def beside(
+        self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
+    ) -> tuple[GroupNeighbours, list[Hashable], list[Hashable]]:
+        """Return the same rows with more columns, and how these and the others are called there."""
+        rows, own, theirs = super().beside(names, others, what, by_label)
+        return GroupNeighbours(rows.groups, self.on), own, theirs
 
 
 class GroupByWindows(GroupByScans):
@@ -116,3 +144,26 @@ class GroupByWindows(GroupByScans):
         [1.0, 5.0, 1.5]
         """
         return Expanding(GroupRows(self), min_periods)
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        on: Hashable = None,
+        closed: str | None = None,
+    ) -> Rolling:
+        """Return windows around each row of the rows of its group; arguments as for `Gpuscan.rolling`.
+
+        Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of
+        pandas are ordered by group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1.0, 2.0, 3.0, 5.0]})
+        >>> df.gpuscan.groupby("k")["x"].rolling(2).sum().tolist()
+        [nan, nan, 4.0, 8.0]
+        """
+        shape, least = window_shape(self._meta, window, min_periods, center, on, closed)
+        return Rolling(GroupNeighbours(self, on), shape, least)

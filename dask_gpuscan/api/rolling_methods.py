@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from ..frames.messages import name_list
 from ..frames.registry import names_of
-from ..graph.lookaround import look_around
 from ..graph.lookback import meta_of
+from ..kernels import Operator
 from ..ops.clock import Clock, duration
+from ..ops.operation import Part
 from ..ops.rolling import (
-    RollingColumns,
     RollingLibrary,
     RollingOperator,
     RollingStatistic,
@@ -21,8 +21,13 @@ from ..ops.rolling import (
     Shape,
     TimeShape,
 )
-from ..ops.surroundings import JointHalo, NeighbourOperation
-from .arguments import check_choice, check_count, check_flags, check_operator
+from ..ops.statistic_inputs import PAIR
+from ..ops.statistics import STATISTICS
+from .arguments import check_choice, check_flags, check_operator
+from .rolling_rows import FrameNeighbours
+from .statistic_methods import WindowStatistics
+from .window_arguments import check_periods
+from .window_rows import Rows
 
 CLOSED = ("right", "left", "both", "neither")
 
@@ -87,20 +92,8 @@ class RollingMethods:
         >>> x.gpuscan.rolling(3, min_periods=1, center=True).max().tolist()
         [2.0, 4.0, 8.0, 8.0]
         """
-        meta = meta_of(self._obj)
-        shape, least = window_shape(meta, window, min_periods, center, on, closed)
-
-        def run(operation: NeighbourOperation, joint: bool, numeric_only: bool) -> Any:
-            if joint:
-                obj = self._obj
-                if on is not None:
-                    raise TypeError(
-                        "on: an operator of several inputs takes all columns of a frame"
-                    )
-                return look_around(obj, JointHalo(operation))
-            return look_around(self._obj, RollingColumns(operation, numeric_only, on))
-
-        return Rolling(run, shape, least)
+        shape, least = window_shape(meta_of(self._obj), window, min_periods, center, on, closed)
+        return Rolling(FrameNeighbours(self._obj, on), shape, least)
 
 
 def window_shape(
@@ -116,9 +109,7 @@ def window_shape(
             raise ValueError(
                 f"on must name one column, found {on!r} among {name_list(names_of(meta))}"
             )
-    least = None if min_periods is None else check_count("min_periods", min_periods)
-    if least is not None and least < 0:
-        raise ValueError(f"min_periods must not be negative, found {min_periods!r}")
+    least = None if min_periods is None else check_periods(min_periods)
     left, right = closed in ("left", "both"), closed in ("right", "both", None)
     if isinstance(window, (int, np.integer)) and not isinstance(window, (bool, np.timedelta64)):
         if window < 1:
@@ -141,29 +132,62 @@ def window_shape(
     return TimeShape(clock, back, itself=right), 1 if least is None else least
 
 
-Run = Callable[[NeighbourOperation, bool, bool], Any]
-
-
-class Rolling:
+class Rolling(WindowStatistics):
     """Windows around each row; see `Gpuscan.rolling`."""
 
-    def __init__(self, run: Run, shape: Shape, min_periods: int) -> None:
-        self._run, self._shape, self._min_periods = run, shape, min_periods
+    _label = "rolling"
+    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
 
-    def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
-        made = RollingStatistic(name, self._shape, self._min_periods, tuple(options.items()))
-        return self._run(made, False, numeric_only)
+    def __init__(self, rows: Rows, shape: Shape, min_periods: int) -> None:
+        self._rows, self._shape, self._min_periods = rows, shape, min_periods
 
-    def _library(self, name: str, numeric_only: bool, **options: Any) -> Any:
-        made = RollingLibrary(name, self._shape, self._min_periods, tuple(options.items()))
-        return self._run(made, False, numeric_only)
+    def __repr__(self) -> str:
+        return f"<Rolling {self._shape} min_periods={self._min_periods}>"
 
-    def sum(self, numeric_only: bool = False) -> Any:
-        """Return the sum of each window."""
-        return self._statistic("sum", numeric_only)
+    def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingLibrary:
+        if name == "rank" and self._shape.reach.to(True):
+            raise NotImplementedError(
+                "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
+            )
+        made = RollingStatistic if name in STATISTICS else RollingLibrary
+        return made(name, self._shape, self._min_periods, tuple(options.items()))
 
-    def scan(self, op: Any) -> Any:
-        """Return the elements of each window, combined by an operator: your own, or a built-in one."""
+    def scan(self, op: Operator) -> Any:
+        """Return the elements of each window, combined by an operator.
+
+        Parameters
+        ----------
+        op : Operator
+            One made by `dask_gpuscan.operator`, or a built-in one. With several inputs, it takes all columns.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of `Gpuscan.scan`, of dtypes that have a null unless `min_periods` is 0; null where a window has fewer
+            than `min_periods` values. Nulls are left out.
+
+        Raises
+        ------
+        TypeError
+            If `op` is no operator, or does not take the columns.
+
+        Notes
+        -----
+        About three combinations a row, whatever the window; the elements of a window are combined in their order.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([3, 1, 2, 5]).gpuscan.rolling(2, min_periods=0).scan(dask_gpuscan.bitwise_or).tolist()
+        [3, 3, 3, 7]
+        """
         check_operator(op)
-        made = RollingOperator(op, self._shape, self._min_periods)
-        return self._run(made, op.inputs > 1, False)
+        operation, rows = RollingOperator(op, self._shape, self._min_periods), self._rows
+        if op.inputs == 1:
+            return rows.each(operation, False)
+        names = rows.names()
+        if len(names) != op.inputs:
+            raise TypeError(
+                f"{op.name} takes {op.inputs} input columns, found {len(names)}; choose them in order"
+            )
+        return rows.parts(operation.label, [Part(None, tuple(names), operation)], True)

@@ -8,9 +8,12 @@ from typing import Any
 from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import meta_of
-from ..ops.operation import GroupScan, Part
+from ..ops.operation import ColumnOperation, Part
 from .arguments import check_choice, check_ddof, check_flags, named_reductions
+from .window_arguments import check_quantile
 from .window_rows import Rows
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 class Statistics:
@@ -22,7 +25,7 @@ class Statistics:
     _named: tuple[str, ...]
     """The statistics that `agg` takes."""
 
-    def _operation(self, name: str, **options: Any) -> GroupScan:
+    def _operation(self, name: str, **options: Any) -> ColumnOperation:
         """Return what computes a statistic of one column, or of a pair."""
         raise NotImplementedError
 
@@ -266,3 +269,88 @@ class WindowStatistics(Statistics):
         """
         check_ddof(ddof)
         return self._pairs("corr", other, pairwise, numeric_only)
+
+    def median(self, numeric_only: bool = False) -> Any:
+        """Return the median of the values in each window.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As `sum`.
+
+        Raises
+        ------
+        NotImplementedError
+            On cuDF; of expanding windows by group.
+
+        Notes
+        -----
+        pandas computes it, in each partition. Of expanding windows, every earlier value may be the median later, so
+        partitions hand on all their values: for p partitions of n rows, n * p**2 / 2 rows are computed, and n * p kept.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().median().tolist()
+        [1.0, 3.0, 2.0]
+        """
+        return self._statistic("median", numeric_only)
+
+    def quantile(self, q: float, interpolation: str = "linear", numeric_only: bool = False) -> Any:
+        """Return a quantile of the values in each window; cost and errors as of `median`.
+
+        Parameters
+        ----------
+        q : float
+            From 0 to 1.
+        interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
+            What stands between two values.
+        numeric_only : bool, default False
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().quantile(0.25).tolist()
+        [1.0, 2.0, 1.5]
+        """
+        check_choice("interpolation", interpolation, INTERPOLATIONS)
+        options = {"q": check_quantile(q), "interpolation": interpolation}
+        return self._statistic("quantile", numeric_only, **options)
+
+    def rank(
+        self,
+        method: str = "average",
+        ascending: bool = True,
+        pct: bool = False,
+        numeric_only: bool = False,
+    ) -> Any:
+        """Return the place of each value in the order of those in its window; cost and errors as of `median`.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max"}, default "average"
+            What equal values get.
+        ascending : bool, default True
+        pct : bool, default False
+            Divide by how many values there are.
+        numeric_only : bool, default False
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().rank().tolist()
+        [1.0, 2.0, 2.0]
+        """
+        check_choice("method", method, ("average", "min", "max"))
+        check_flags(ascending=ascending, pct=pct)
+        options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
+        return self._statistic("rank", numeric_only, **options)
+
+    def nunique(self, numeric_only: bool = False) -> Any:
+        """Return how many distinct values there are in each window; cost and errors as of `median`."""
+        return self._statistic("nunique", numeric_only)

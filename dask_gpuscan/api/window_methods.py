@@ -10,12 +10,10 @@ from ..ops.operation import Part
 from ..ops.statistic_inputs import PAIR, VALUES, Inputs
 from ..ops.statistics import STATISTICS, operator_of
 from ..ops.windows import Window
-from .arguments import check_choice, check_flags
+from .arguments import check_flags
 from .statistic_methods import Statistics, WindowStatistics
-from .window_arguments import Times, Weights, check_periods, check_quantile
+from .window_arguments import Times, Weights, check_periods
 from .window_rows import FrameRows, Rows
-
-INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 class WindowMethods:
@@ -131,91 +129,6 @@ class Expanding(WindowStatistics):
             return EarlierValues(label, name, tuple(options.items()), self._min_periods)
         op = operator_of(name, **options)
         return Window(label, op, self._min_periods, found.inputs, found.of_none)
-
-    def median(self, numeric_only: bool = False) -> Any:
-        """Return the median of the values so far.
-
-        Parameters
-        ----------
-        numeric_only : bool, default False
-            Leave out columns that are not numbers.
-
-        Returns
-        -------
-        Series or DataFrame
-            As `sum`.
-
-        Raises
-        ------
-        NotImplementedError
-            By group, and on cuDF.
-
-        Notes
-        -----
-        Every earlier value may be the median later, so partitions hand on all their values, and each is computed by
-        pandas over these and its own: for p partitions of n rows, n * p**2 / 2 rows in all, and n * p in memory.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().median().tolist()
-        [1.0, 3.0, 2.0]
-        """
-        return self._statistic("median", numeric_only)
-
-    def quantile(self, q: float, interpolation: str = "linear", numeric_only: bool = False) -> Any:
-        """Return a quantile of the values so far; cost and errors as of `median`.
-
-        Parameters
-        ----------
-        q : float
-            From 0 to 1.
-        interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
-            What stands between two values.
-        numeric_only : bool, default False
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().quantile(0.25).tolist()
-        [1.0, 2.0, 1.5]
-        """
-        check_choice("interpolation", interpolation, INTERPOLATIONS)
-        options = {"q": check_quantile(q), "interpolation": interpolation}
-        return self._statistic("quantile", numeric_only, **options)
-
-    def rank(
-        self,
-        method: str = "average",
-        ascending: bool = True,
-        pct: bool = False,
-        numeric_only: bool = False,
-    ) -> Any:
-        """Return the place of each value in the order of those so far; cost and errors as of `median`.
-
-        Parameters
-        ----------
-        method : {"average", "min", "max"}, default "average"
-            What equal values get.
-        ascending : bool, default True
-        pct : bool, default False
-            Divide by how many values there are.
-        numeric_only : bool, default False
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().rank().tolist()
-        [1.0, 2.0, 2.0]
-        """
-        check_choice("method", method, ("average", "min", "max"))
-        check_flags(ascending=ascending, pct=pct)
-        options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
-        return self._statistic("rank", numeric_only, **options)
-
-    def nunique(self, numeric_only: bool = False) -> Any:
-        """Return how many distinct values there are so far; cost and errors as of `median`."""
-        return self._statistic("nunique", numeric_only)
 
 
 class Ewm(Statistics):

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from ..frames.registry import each, library_of, names_of
 from ..graph.beside import beside
 from ..graph.lookback import Collection, look_back, meta_of
-from ..ops.columnwise import ColumnCarry, PartsCarry
-from ..ops.operation import GroupScan, Part
+from ..ops.columnwise import ColumnCarry, NamedCarry
+from ..ops.operation import Part
 
 
 class Rows(Protocol):
@@ -27,10 +27,10 @@ class Rows(Protocol):
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns."""
 
-    def each(self, operation: GroupScan, numeric_only: bool) -> Any:
+    def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
 
-    def parts(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
+    def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""
 
     def beside(
@@ -58,24 +58,39 @@ class FrameRows:
             return known
         return [name for name, kept in zip(known, _kept(meta), strict=True) if kept]
 
-    def each(self, operation: GroupScan, numeric_only: bool) -> Any:
+    def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
-        obj = self.obj
-        if numeric_only and obj.ndim == 2:
-            is_lazy = isinstance(obj, Collection)
-            obj = obj[self.names(True)] if is_lazy else library_of(obj).select(obj, _kept(obj))
-        return look_back(obj, ColumnCarry(operation))
+        return look_back(self._numbers() if numeric_only else self.obj, ColumnCarry(operation))
 
-    def parts(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
-        """Return the answers of operations, one column each."""
+    def _numbers(self, beside: Hashable = None) -> Any:
+        """The rows with the columns that `numeric_only` keeps, and one beside."""
         obj = self.obj
-        if obj.ndim == 2:
-            names = list(dict.fromkeys(n for part in parts for n in part.sources))
-            for name in names:
-                if meta_of(obj)[name].ndim > 1:
-                    raise ValueError(f"column {name!r} is there twice; rename one of them first")
-            obj = obj[names]
-        return look_back(obj, PartsCarry(label, tuple(parts), as_series))
+        if obj.ndim == 1:
+            return obj
+        names, flags = names_of(meta_of(obj)), _kept(meta_of(obj))
+        flags = [
+            kept or (beside is not None and n == beside)
+            for n, kept in zip(names, flags, strict=True)
+        ]
+        if isinstance(obj, Collection):
+            return obj[[name for name, kept in zip(names, flags, strict=True) if kept]]
+        return library_of(obj).select(obj, flags)
+
+    def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
+        """Return the answers of operations, one column each."""
+        names = [n for part in parts for n in part.sources]
+        return look_back(self._only(names), NamedCarry(label, tuple(parts), as_series))
+
+    def _only(self, names: Sequence[Hashable]) -> Any:
+        """The rows with no other columns than these."""
+        obj = self.obj
+        if obj.ndim == 1:
+            return obj
+        names = list(dict.fromkeys(names))
+        for name in names:
+            if meta_of(obj)[name].ndim > 1:
+                raise ValueError(f"column {name!r} is there twice; rename one of them first")
+        return obj[names]
 
     def beside(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool

@@ -286,7 +286,7 @@ class Arrays(Protocol):
 
     def rolling(
         self,
-        method: str,
+        name: str,
         values: Values,
         starts: Values,
         stops: Values,

@@ -13,7 +13,7 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import dask
 import numpy as np
@@ -185,7 +185,7 @@ class Pieces(Blockwise):  # type: ignore[misc]
     """
 
     _parameters = ("frame", "splitters", "order")
-    operation = staticmethod(split)
+    operation: ClassVar[Callable[..., Any]] = staticmethod(split)
 
     @functools.cached_property
     def _name(self) -> str:
@@ -199,7 +199,7 @@ class Pieces(Blockwise):  # type: ignore[misc]
         return (None,) * (self.frame.npartitions + 1)
 
     def _broadcast_dep(self, dep: Any) -> bool:
-        return dep._name == self.operand("splitters")._name
+        return bool(dep._name == self.operand("splitters")._name)
 
     def _task(self, name: Any, index: int) -> Task:
         found = TaskRef((self.operand("splitters")._name, 0))

@@ -20,7 +20,7 @@ from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of_columns
 from ..kernels.options import WAYS
 from .asof_columns import KEY, LEFT, Plan, Side, Source
-from .halo import Halo, RowReach, joined_rows
+from .halo import RowArrays, RowReach, joined_rows, near
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class AsOf:
         library = library_of(left)
         with library.reading(left), library.reading(right):
             rows = self._matches(library, left, right, place)
-            unmatched = self.nullable or bool(len(rows) and rows.min() < 0)
+            unmatched = self.nullable or _any_negative(rows)
             if not self.plan.keeps_index:
                 left = library.reset_index(left, start, True)
             runs = []
@@ -105,7 +105,7 @@ class AsOf:
         if key is not None and (source.side == KEY or unmatched):
             return library.copy(library.array(self.left.columns(left)[key]))
         array = library.array(library.columns(right)[source.number])
-        array = library.to_nullable(array) if self.nullable else array
+        array = library.to_nullable(array) if unmatched else array
         return library.take(array, rows, nulls=unmatched)
 
     def _matches(self, library: Library, left: Any, right: Any, place: str) -> Values:
@@ -116,10 +116,10 @@ class AsOf:
         )
         codes, groups = None, 0
         if self.left.by:
-            pairs = zip(self.left.by_columns(left), self.right.by_columns(right), strict=True)
-            joined = [library.concatenate([library.array(c) for c in pair]) for pair in pairs]
-            both, groups = library.dense_codes(joined)
-            codes = both[: len(left)], both[len(left) :]
+            sides = (self.left, left), (self.right, right)
+            codes, groups = _codes(
+                library, [[library.array(c) for c in s.by_columns(f)] for s, f in sides]
+            )
         return kernels.asof(
             of_left,
             of_right,
@@ -129,6 +129,24 @@ class AsOf:
             exact=self.exact,
             tolerance=self.tolerance,
         )
+
+
+def _any_negative(rows: Values) -> bool:
+    """Tell whether any row is negative; mostly, the first or the last tells."""
+    return bool(len(rows)) and bool(rows[0] < 0 or rows[-1] < 0 or rows.min() < 0)
+
+
+def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Values], int]:
+    """Return codes of the rows of both sides, equal where all keys are, and a number above them."""
+    left, right = sides
+    if len(left) == 1:
+        own = [library.own_codes(array) for (array,) in sides]
+        if own[0] is not None and own[1] is not None:
+            return (own[0][0], own[1][0]), max(own[0][1], own[1][1])
+    joined = [library.concatenate(list(pair)) for pair in zip(left, right, strict=True)]
+    codes, groups = library.dense_codes(joined)
+    count = len(left[0])
+    return (codes[:count], codes[count:]), groups
 
 
 def _selected(library: Library, frame: Any, numbers: list[int]) -> Any:
@@ -164,7 +182,7 @@ def in_order(column: Column, side: str, place: str = "") -> Values:
     first = layout.raw(library.slice_array(array, 0, min(len(values), 1)))
     masked = isinstance(view.nulls, kernels.Mask)
     null = bool((view if masked else first).missing().any())
-    if null or not bool((values[1:] >= values[:-1]).all()):
+    if null or not kernels.is_sorted(values):
         where = f" in {place}" if place else ""
         if null or bool((values != values).any()) or bool(view.missing().any()):
             raise ValueError(f"Merge keys contain null values on {side} side{where}")
@@ -298,7 +316,10 @@ class NearestRows:
         library = library_of(frame)
         by = By(self.side.by) if self.side.by else None
         with library.reading(frame):
-            rows = Halo(RowReach(1, 1), self.forward, by).positions(library, frame)
+            keys = None if by is None else [library.array(c) for c in by.series(frame)]
+            rows = near(RowArrays(library, len(frame), [], keys), RowReach(1, 1), self.forward)
+            if isinstance(rows, tuple):
+                rows = library.xp.arange(*rows)
             if not self.exact and len(rows):
                 values, codes, groups = numbers(self.side.on_column(frame)), None, 0
                 if by is not None:

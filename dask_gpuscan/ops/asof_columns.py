@@ -99,19 +99,19 @@ def plan_of(left: Any, right: Any, sides: tuple[Side, Side], names: Sequence[Has
         Without rows.
     sides : pair of Side
     names : sequence
-        Of the answer's columns, as pandas has them.
+        Of the columns of both sides, but for those of the right one that are `dropped`, with suffixes.
 
     Notes
     -----
-    Columns of both sides, but keys that have one name; then keys as pandas adds them where their names are in neither, or
-    puts them in the place of a column of the right side: those that have no name, or one name on both sides.
+    Keys that have no name, or one name on both sides, are further columns where their name is in neither side. A column
+    of the right side that has their name holds the key wherever any row has no match.
     """
     of_left, of_right = sides
     known = [library_of(f).names(f) for f in (left, right)]
     pairs = list(zip(of_left.names, of_right.names, strict=True))
-    dropped = [b for a, b in pairs if a is not None and a == b]
+    named, gone = list(names), dropped(sides)
     sources = [Source(LEFT, i) for i in range(len(known[0]))]
-    sources += [Source(RIGHT, i) for i, name in enumerate(known[1]) if name not in dropped]
+    sources += [Source(RIGHT, i) for i, name in enumerate(known[1]) if name not in gone]
     (index_name,) = library_of(left).index_names(left)[:1]
     both = of_left.is_index and of_right.is_index
     for i, (a, b) in enumerate(pairs[:-1] if both else pairs):
@@ -120,12 +120,18 @@ def plan_of(left: Any, right: Any, sides: tuple[Side, Side], names: Sequence[Has
         name = a
         if a is None:
             name = index_name if of_left.by else b
-        if name in names:
-            at = [s for s, known_as in zip(sources, names, strict=False) if known_as == name]
-            for source in at:
-                if name not in known[0] and source.side == RIGHT:
-                    sources[sources.index(source)] = replace(source, key=i)
+        if name in named:
+            if name not in known[0]:
+                at = named.index(name)
+                sources[at] = replace(sources[at], key=i)
         elif name is None or name != index_name:
             sources.insert(i, Source(KEY, i))
+            named.insert(i, name or f"key_{i}")
     keeps_index = of_left.is_index or of_right.is_index
-    return Plan(tuple(names), tuple(sources), keeps_index)
+    return Plan(tuple(named), tuple(sources), keeps_index)
+
+
+def dropped(sides: tuple[Side, Side]) -> list[Hashable]:
+    """Return the names of the keys that are one column of the answer: those that have one name on both sides."""
+    pairs = zip(*(side.names for side in sides), strict=True)
+    return [a for a, b in pairs if a is not None and a == b]

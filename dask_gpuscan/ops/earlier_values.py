@@ -13,7 +13,7 @@ import numpy as np
 
 from ..frames.protocol import Library
 from ..frames.registry import library_of
-from .groups import Groups, ReducibleGroups, States
+from .groups import INT64, Groups, ReducibleGroups, States
 from .statistic_inputs import VALUES, check_columns, read
 
 
@@ -40,9 +40,10 @@ class EarlierValues:
     needs_neighbours = False
 
     def _answers(self, library: Library, values: Any) -> Any:
-        stops = library.xp.arange(1, len(values) + 1)
-        options = dict(self.options)
-        return library.rolling(self.method, values, 0 * stops, stops, self.min_periods, **options)
+        count, options = len(values), dict(self.options)
+        starts = library.xp.zeros(count, INT64)
+        stops = library.xp.arange(1, count + 1, dtype=INT64)
+        return library.rolling(self.method, values, starts, stops, self.min_periods, **options)
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         check_columns(self.label, columns, VALUES)

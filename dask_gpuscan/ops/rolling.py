@@ -16,7 +16,7 @@ from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import check_number
+from .statistic_inputs import VALUES, check_columns
 from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
@@ -188,8 +188,7 @@ class RollingStatistic(Windowed):
         return f"rolling-{self.name}"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        for column in columns:
-            check_number(self.label, column)
+        check_columns(self.label, columns, STATISTICS[self.name].inputs)
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
@@ -268,7 +267,7 @@ class RollingLibrary(Windowed):
         return f"rolling-{self.name}"
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        check_number(self.label, columns[0])
+        check_columns(self.label, columns, VALUES)
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:

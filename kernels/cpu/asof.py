@@ -58,8 +58,7 @@ def _one_way(
             filling = _filling(left.dtype, codes[0].dtype, codes[1].dtype)
             run_kernel(len(left), filling, *sides[:2], sides[3], tables, length, exact, forward)
             np.maximum.accumulate(tables, axis=0, out=tables)
-    kinds = (None, None) if codes is None else (codes[0].dtype, codes[1].dtype)
-    kernel = _walking(left.dtype, *kinds)
+    kernel = _walking(left.dtype, *(c.dtype for c in codes or ()))
     given = sides if codes is not None else [*sides, None, None]
     run_kernel(len(left), kernel, *given, tables, rows[::step], length, exact, forward)
     return rows
@@ -68,8 +67,9 @@ def _one_way(
 @numba.njit(**OPTIONS)
 def _comes(row, of, exact, forward):
     """Tell whether a row of the right side comes before a row of the left, in the order in which they are walked."""
-    same = row == of
-    return (exact & same) | (((row < of) != forward) & (not same))
+    if forward:
+        return row >= of if exact else row > of
+    return row <= of if exact else row < of
 
 
 @numba.njit(**OPTIONS)
@@ -87,7 +87,7 @@ def _before(right, of, exact, forward):
 
 @cached_njit
 def fill_tables(left, right, codes, tables, length, exact, forward, control):
-    """Write, for each part but the last, the last row of each code among those that it walks to the next one's table."""
+    """Write the last row of each code among those that a part walks to the table of the next part."""
     left, right, codes = borrow(left), borrow(right), borrow(codes)
     tables, control = borrow(tables), borrow(control)
     while True:
@@ -116,7 +116,7 @@ def _last(tables, part, codes, row, known):
 
 @cached_njit
 def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forward, control):
-    """Write the last row of the right side that comes before each row of the left, and has its code if there are codes."""
+    """Write the last row of the right side that comes before each row of the left, of its code if there are codes."""
     left, right, rows, control = borrow(left), borrow(right), borrow(rows), borrow(control)
     left_codes, right_codes, tables = borrow(left_codes), borrow(right_codes), borrow(tables)
     count = len(right)
@@ -141,22 +141,22 @@ def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forw
 @numba.njit(**OPTIONS)
 def _distance(high, low):
     """Return how far two values are apart; of integers as one without a sign, so that it always fits."""
-    if isinstance(high, float):
+    if isinstance(high, (np.float32, np.float64)):
         return high - low
     return np.uint64(high) - np.uint64(low)
 
 
 @numba.njit(**OPTIONS)
 def _nearer(of, right, row, others, i):
-    """Return the nearer of a row before and the row behind, if that is looked for; the one before if both are as near."""
-    if others is not None:
-        other = others[i]
-        if row < 0:
-            return other
-        if other >= 0 and right[row] != of:
-            if _distance(of, right[row]) > _distance(right[other], of):
-                return other
-    return row
+    """Return the nearer of a row before and one behind, if that is looked for; the former if both are as near."""
+    if others is None:
+        return row
+    other = others[i]
+    if row < 0:
+        return other
+    if other < 0 or right[row] == of:
+        return row
+    return other if _distance(of, right[row]) > _distance(right[other], of) else row
 
 
 @cached_njit
@@ -183,9 +183,9 @@ def _values(dtype: np.dtype) -> types.Type:
 
 
 @lru_cache(maxsize=32)
-def _walking(dtype: np.dtype, left: np.dtype | None, right: np.dtype | None) -> Kernel:
-    codes = [types.none, types.none] if left is None else [_values(left), _values(right)]
-    tables = types.none if left is None else types.Array(types.int64, 2, "C")
+def _walking(dtype: np.dtype, *codes_of: np.dtype) -> Kernel:
+    codes = [_values(d) for d in codes_of] or [types.none, types.none]
+    tables = types.Array(types.int64, 2, "C") if codes_of else types.none
     flags = types.boolean, types.boolean
     sides = _values(dtype), _values(dtype)
     return entry(walk, (*sides, *codes, tables, ROWS, types.int64, *flags, CONTROL))

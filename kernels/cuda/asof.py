@@ -1,4 +1,4 @@
-"""As-of matches of CuPy arrays, by binary search: with codes, among the rows of the right side in the order of these."""
+"""As-of matches of CuPy arrays, by binary search: with codes, in the right side's rows in the order of these."""
 
 from typing import Any
 

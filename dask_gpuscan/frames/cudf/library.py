@@ -203,7 +203,7 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
 
     def rolling(
         self,
-        method: str,
+        name: str,
         values: Values,
         starts: Values,
         stops: Values,
@@ -212,7 +212,7 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
         **options: Any,
     ) -> Values:
         raise NotImplementedError(
-            f"cuDF has no rolling {method}; move the column to the host with to_pandas first"
+            f"cuDF has no {name} of windows; move the column to the host with to_pandas first"
         )
 
     # --- nulls -------------------------------------------------------------------------------------

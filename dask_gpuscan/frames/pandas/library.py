@@ -12,10 +12,13 @@ import pyarrow as pa
 
 from ...kernels import Nulls
 from ..protocol import DType, Library, Scalar, T, Values, View
-from .codes import range_codes, row_hashes
-from .layouts import PandasArray, bare, holds_null, layout_of
+from .codes import own_codes, range_codes, row_hashes
+from .layouts import PandasArray, bare, holds_null, layout_of, taken
 from .ordering import PandasOrdering
 from .schema import PandasSchema
+
+MANY = 1 << 18
+"""Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
 
 
 class Pandas(PandasSchema, PandasOrdering):
@@ -115,8 +118,17 @@ class Pandas(PandasSchema, PandasOrdering):
         return bare(array).copy()
 
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
+        array = bare(array)
         # where none is filled, integers stay integers
-        fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
+        fills = nulls and bool(len(positions))
+        fills = fills and (holds_null(array.dtype) or bool(positions.min() < 0))
+        layout = layout_of(array.dtype)
+        if (
+            layout is not None
+            and len(positions) >= MANY
+            and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
+        ):
+            return taken(layout, array, positions, fills)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
@@ -127,6 +139,9 @@ class Pandas(PandasSchema, PandasOrdering):
         return pd.Categorical.from_codes(range(len(array.categories)), dtype=array.dtype)
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
+        arrays = list(map(bare, arrays))
+        if all(isinstance(a, np.ndarray) and a.dtype == arrays[0].dtype for a in arrays):
+            return np.concatenate(arrays)
         if isinstance(arrays[0], pd.Categorical):
             try:
                 return pd.api.types.union_categoricals(arrays)
@@ -135,7 +150,7 @@ class Pandas(PandasSchema, PandasOrdering):
                     f"partitions do not match: a column of dtype {arrays[0].dtype} has other categories in some, "
                     f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
                 ) from error
-        parts = [pd.Series(bare(a), dtype=bare(a).dtype) for a in arrays]
+        parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
     def floats(self, column: pd.Series) -> Values:
@@ -149,7 +164,7 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def rolling(
         self,
-        method: str,
+        name: str,
         values: Values,
         starts: Values,
         stops: Values,
@@ -158,7 +173,7 @@ class Pandas(PandasSchema, PandasOrdering):
         **options: Any,
     ) -> Values:
         windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
-        found: Values = getattr(windows, method)(**options).to_numpy()
+        found: Values = bare(getattr(windows, name)(**options).array)
         return found
 
     # --- nulls ----------------------------------------------------------------------------------------
@@ -183,6 +198,7 @@ class Pandas(PandasSchema, PandasOrdering):
         return bare(column.mask(pd.array(missing)).array)
 
     def to_nullable(self, array: PandasArray) -> PandasArray:
+        array = bare(array)
         if holds_null(array.dtype):
             return array
         if isinstance(array.dtype, pd.IntervalDtype):
@@ -345,6 +361,9 @@ class Pandas(PandasSchema, PandasOrdering):
             return found
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
+
+    def own_codes(self, array: PandasArray) -> tuple[Values, int] | None:
+        return own_codes(bare(array))
 
     def hash_rows(self, columns: list[pd.Series]) -> Values:
         return row_hashes(columns)
