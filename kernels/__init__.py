@@ -25,7 +25,7 @@ from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
 from .options import ScanOptions, Unsorted
 from .permute import put, take
-from .rolling import rolling
+from .rolling import rolling, rolling_by_code, rolls_by_code
 from .scan import (
     aggregate,
     aggregating,
@@ -84,6 +84,8 @@ __all__ = [
     "reduce_by_code",
     "reduce_by_key",
     "rolling",
+    "rolling_by_code",
+    "rolls_by_code",
     "run_length_decode",
     "run_length_encode",
     "scan",

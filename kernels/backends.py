@@ -15,7 +15,7 @@ from .options import AsOfOptions, ScanOptions
 from .selection import Predicate, Runs, Selection
 from .signature import State
 from .sort_key import SortKey
-from .windows import Windows
+from .windows import RowWindows, Windows
 
 Answer = Any
 """One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
@@ -125,6 +125,23 @@ class Backend(Protocol):
         Row windows have a count, and bounds within the number of rows; of bounds that are arrays, nothing is known but
         their dtype and length.
         """
+
+    def rolling_by_code(
+        self,
+        op: Operator,
+        codes: Any,
+        arrays: tuple[Any, ...],
+        groups: int,
+        windows: RowWindows,
+        options: ScanOptions,
+    ) -> Answer:
+        """Combine the elements of windows of each group; see `kernels.rolling_by_code`.
+
+        Windows have rows, and end with the row of each or with the one before.
+        """
+
+    def most_ring_rows(self) -> int:
+        """Return for how many rows of windows, of all groups together, `rolling_by_code` is fast."""
 
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""

@@ -12,7 +12,7 @@ import numpy as np
 from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
 from .codes import CODES, check_codes, check_groups
-from .nulls import Nulls
+from .nulls import Mask, Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .selection import runs
@@ -77,7 +77,7 @@ def reduce_by_key(
     (None, (array([1, 3, 4]), array([ True,  True,  True])))
     """
     found = runs(keys, key_nulls)
-    backend, arrays = _begin(op, "keys", found.keys, values)
+    backend, arrays = _begin(op, "keys", found.keys, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     return backend.reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
@@ -141,7 +141,7 @@ def scan_by_key(
     (array([11, 13,  3,  4]), np.int64(4))
     """
     found = runs(keys, key_nulls, last=reverse, continues=continues)
-    backend, arrays = _begin(op, "keys", found.keys, values)
+    backend, arrays = _begin(op, "keys", found.keys, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
     carry = carry_in if continues else None
@@ -244,20 +244,24 @@ def _by_code(
 ) -> tuple[Any, Any]:
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
-    backend, arrays = _begin(op, "codes", (codes,), values)
+    backend, arrays = _begin(op, "codes", (codes,), values, options.nulls)
     check_groups(groups, backend.most_codes())
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 
 def _begin(
-    op: Operator, name: str, beside: tuple[Array, ...], values: Array | tuple[Array, ...]
+    op: Operator,
+    name: str,
+    beside: tuple[Array, ...],
+    values: Array | tuple[Array, ...],
+    nulls: Nulls,
 ) -> tuple[Backend, tuple[Array, ...]]:
     """Return the backend of what is done by arrays of a name, and the values.
 
     Raises
     ------
     TypeError, ValueError
-        If the values do not fit the operator or the arrays beside them.
+        If the values do not fit the operator or the arrays beside them, or their mask is too short.
     """
     arrays = values if isinstance(values, tuple) else (values,)
     every = *beside, *arrays
@@ -268,4 +272,6 @@ def _begin(
     shapes = {a.shape for a in every}
     if len(shapes) > 1 or every[0].ndim != 1:
         check_one_length(f"{name} and values", every)
+    if isinstance(nulls, Mask):
+        nulls.check_length("values", len(every[0]))
     return backend, arrays

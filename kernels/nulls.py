@@ -56,6 +56,14 @@ class Mask:
         """What kernels of the CPU take for it."""
         return (self.buffer, self.offset, self.shift, self.null)
 
+    def check_length(self, name: str, length: int) -> None:
+        """Raise a ValueError if an array of a name has more elements than the mask from its offset on."""
+        there = (self.buffer.nbytes << self.shift) - self.offset
+        if there < length:
+            raise ValueError(
+                f"nulls: the mask of {name} must tell of {length} elements, found {max(there, 0)}"
+            )
+
     def __repr__(self) -> str:
         return f"Mask({brief(self.buffer)}, offset={self.offset}, shift={self.shift}, null={self.null})"
 

@@ -14,7 +14,7 @@ from .arrays import Array, as_inputs
 from .backends import BACKENDS, Backend, backend_of
 from .built_in import facts_of
 from .int128 import Int128
-from .nulls import Nulls
+from .nulls import Mask, Nulls
 from .operators import Operator
 from .options import ScanOptions
 from .signature import State, signature
@@ -88,6 +88,8 @@ def scan(
     """
     backend, arrays = _begin(op, values, axis)
     dtype = None if dtype is None else np.dtype(dtype)
+    if isinstance(nulls, Mask):
+        nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
     out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
     return out, read() if carry_out else None
@@ -127,6 +129,8 @@ def _reducing(
     """Begin to reduce; return a function that waits for the state."""
     backend, arrays = _begin(op, values, axis)
     dtype = None if dtype is None else np.dtype(dtype)
+    if isinstance(nulls, Mask):
+        nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, False, reverse, dtype)
     return backend.scan(op, arrays, options, carry_in, write=False, waits=True)[1]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import FIXED_WIDTH, Array, brief, check_columns, check_one_length, is_array
-from .nulls import Nulls
+from .nulls import Mask, Nulls
 from .operators import Operator
 
 SCALARS = (int, float, complex, np.generic)
@@ -87,6 +87,9 @@ class Predicate:
             raise TypeError("a predicate must read at least one array")
         if len({a.shape for a in arrays}) > 1 or arrays[0].ndim != 1:
             check_one_length("inputs of a predicate", arrays)
+        for null in nulls:
+            if isinstance(null, Mask):
+                null.check_length("an input of a predicate", len(arrays[0]))
         object.__setattr__(self, "arrays", arrays)
 
     def __reduce__(self) -> Any:
@@ -157,7 +160,7 @@ def runs(
     Raises
     ------
     TypeError, ValueError
-        If the keys are no 1-d arrays of one length, or the nulls not one a key.
+        If the keys are no 1-d arrays of one length, or the nulls not one a key, or a mask is too short.
     """
     single = not isinstance(keys, (list, tuple)) and is_array(keys)
     every: tuple[Any, ...] = (keys,) if single else tuple(keys)
@@ -168,6 +171,9 @@ def runs(
     each = (None,) * len(every) if nulls is None else tuple(nulls)
     if len(each) != len(every):
         raise ValueError(f"nulls of keys must have one entry a key, found {len(each)}")
+    for null in each:
+        if isinstance(null, Mask):
+            null.check_length("a key", len(every[0]))
     return Runs(every, each, last, continues)
 
 

@@ -68,6 +68,8 @@ def sort_keys(
     for null in each:
         if null is not None and not isinstance(null, (InBand, Mask)):
             raise TypeError(f"nulls must be InBand, Mask or None, found {null!r}")
+        if isinstance(null, Mask):
+            null.check_length("a key", len(every[0]))
     return [SortKey(*one) for one in zip(every, each, *flags, strict=True)]
 
 

@@ -12,6 +12,7 @@ from .groupby_scans import GroupByScans
 from .rolling_methods import Rolling, window_shape
 from .window_arguments import Weights
 from .window_methods import Ewm, Expanding
+from .window_rows import is_kept
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,13 @@ class GroupRows:
 
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns."""
-        return self.groups._columns(numeric_only)
+        names = self.groups._columns(numeric_only)
+        return [n for n in names if not numeric_only or is_kept(self.groups._column(n))]
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
-        return self.groups._scan_columns(operation, numeric_only)
+        parts = [Part(n, (n,), operation) for n in self.names(numeric_only)]
+        return self.groups._scan(operation.label, parts, self.as_series)
 
     def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""

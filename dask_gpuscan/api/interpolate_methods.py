@@ -30,8 +30,9 @@ class InterpolateMethods:
         Parameters
         ----------
         method : {"linear", "time", "index", "values", "pad"}, default "linear"
-            "linear" puts values on a line between both, rows being equally far from each other; "time", "index" and
-            "values", which are one, take distances from the index, which must not decrease. "pad" takes the value before.
+            "linear" puts values on a line between both, rows being equally far from each other. "time", "index" and
+            "values", which are one, take distances from the index, which must not decrease. "pad" takes the value
+            before.
         limit : int, optional
             Fill at most this many nulls in a row.
         limit_direction : {"forward", "backward", "both"}, optional

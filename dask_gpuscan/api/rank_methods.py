@@ -28,6 +28,7 @@ class RankMethods:
 
     def rank(
         self,
+        *,
         method: str = "average",
         pct: bool = False,
         ascending: bool = True,
@@ -35,6 +36,8 @@ class RankMethods:
         numeric_only: bool = False,
     ) -> Any:
         """Return the place of each value in order, from 1, over all partitions; of a frame by column.
+
+        Arguments are given by name: the first one of `pandas.DataFrame.rank` is ``axis``, which there is none of here.
 
         Parameters
         ----------
@@ -73,7 +76,7 @@ class RankMethods:
         --------
         >>> import pandas as pd, dask_gpuscan
         >>> x = pd.Series([30, 10, 30, 20])
-        >>> x.gpuscan.rank().tolist(), x.gpuscan.rank("dense").tolist()
+        >>> x.gpuscan.rank().tolist(), x.gpuscan.rank(method="dense").tolist()
         ([3.5, 1.0, 3.5, 2.0], [3.0, 1.0, 3.0, 2.0])
         """
         rank = _rank(method, pct, ascending, na_option, numeric_only, False)
@@ -86,16 +89,17 @@ class GroupByRank(GroupByColumns):
     def rank(
         self,
         method: str = "average",
-        pct: bool = False,
         ascending: bool = True,
         na_option: str = "keep",
+        pct: bool = False,
+        *,
         numeric_only: bool = False,
     ) -> Any:
         """Return the place of each value in the order of its group, from 1.
 
         Parameters
         ----------
-        method, pct, ascending, na_option, numeric_only
+        method, ascending, na_option, pct, numeric_only
             As for `Gpuscan.rank`.
 
         Returns

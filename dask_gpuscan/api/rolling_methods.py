@@ -145,6 +145,10 @@ class Rolling(WindowStatistics):
         return f"<Rolling {self._shape} min_periods={self._min_periods}>"
 
     def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingLibrary:
+        if name == "rank" and self._shape.reach.to(True):
+            raise NotImplementedError(
+                "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
+            )
         made = RollingStatistic if name in STATISTICS else RollingLibrary
         return made(name, self._shape, self._min_periods, tuple(options.items()))
 

@@ -32,7 +32,8 @@ class FrameNeighbours(FrameRows):
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
-        return look_around(self.obj, RollingColumns(operation, numeric_only, self.on))
+        obj = self._numbers(self.on) if numeric_only else self.obj
+        return look_around(obj, RollingColumns(operation, beside=self.on))
 
     def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""

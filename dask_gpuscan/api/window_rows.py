@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..frames.registry import names_of
+from ..frames.registry import each, library_of, names_of
 from ..graph.beside import beside
-from ..graph.lookback import look_back, meta_of
-from ..ops.columnwise import ColumnCarry, NamedCarry, numeric_columns
+from ..graph.lookback import Collection, look_back, meta_of
+from ..ops.columnwise import ColumnCarry, NamedCarry
 from ..ops.operation import Part
 
 
@@ -53,11 +53,28 @@ class FrameRows:
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns."""
         meta = meta_of(self.obj)
-        return names_of(numeric_columns(meta) if numeric_only and meta.ndim == 2 else meta)
+        known = names_of(meta)
+        if not numeric_only or meta.ndim == 1:
+            return known
+        return [name for name, kept in zip(known, _kept(meta), strict=True) if kept]
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
-        return look_back(self.obj, ColumnCarry(operation, numeric_only))
+        return look_back(self._numbers() if numeric_only else self.obj, ColumnCarry(operation))
+
+    def _numbers(self, beside: Hashable = None) -> Any:
+        """The rows with the columns that `numeric_only` keeps, and one beside."""
+        obj = self.obj
+        if obj.ndim == 1:
+            return obj
+        names, flags = names_of(meta_of(obj)), _kept(meta_of(obj))
+        flags = [
+            kept or (beside is not None and n == beside)
+            for n, kept in zip(names, flags, strict=True)
+        ]
+        if isinstance(obj, Collection):
+            return obj[[name for name, kept in zip(names, flags, strict=True) if kept]]
+        return library_of(obj).select(obj, flags)
 
     def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""
@@ -81,3 +98,12 @@ class FrameRows:
         """Return the same rows with more columns, and how these and the others are called there."""
         frame, own, theirs = beside(self.obj, others, what, by_label)
         return FrameRows(frame), names if self.obj.ndim == 2 else own, theirs
+
+
+def is_kept(column: Any) -> bool:
+    """Tell whether `numeric_only` keeps a column of windows: as in pandas, these leave out bool, too."""
+    return library_of(column).is_numeric(column.dtype) and column.dtype.kind != "b"
+
+
+def _kept(frame: Any) -> list[bool]:
+    return [is_kept(column) for column in each(frame)]

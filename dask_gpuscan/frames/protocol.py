@@ -291,6 +291,7 @@ class Arrays(Protocol):
         starts: Values,
         stops: Values,
         min_periods: int,
+        /,
         **options: Any,
     ) -> Values:
         """Return a statistic of the numbers in windows by their bounds; raises NotImplementedError if there is none."""

@@ -20,7 +20,7 @@ from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of_columns
 from ..kernels.options import WAYS
 from .asof_columns import KEY, LEFT, Plan, Side, Source
-from .halo import Halo, RowReach, joined_rows
+from .halo import RowArrays, RowReach, joined_rows, near
 
 
 @dataclass(frozen=True)
@@ -328,7 +328,10 @@ class NearestRows:
         library = library_of(frame)
         by = By(self.side.by) if self.side.by else None
         with library.reading(frame):
-            rows = Halo(RowReach(1, 1), self.forward, by).positions(library, frame)
+            keys = None if by is None else [library.array(c) for c in by.series(frame)]
+            rows = near(RowArrays(library, len(frame), [], keys), RowReach(1, 1), self.forward)
+            if isinstance(rows, tuple):
+                rows = library.xp.arange(*rows)
             if not self.exact and len(rows):
                 values, codes, groups = numbers(self.side.on_column(frame)), None, 0
                 if by is not None:

@@ -2,7 +2,8 @@
 
 A row's decay is ``1 - alpha``, or one where `ignore_na` passes over a null. So that a weight never vanishes in a gap, a
 state has no decay behind its last value: `lead` is the decay up to its first value, and `trail` that behind its last.
-What stands between the values of two states is ``trail * lead``. NaN and infinite values count as missing.
+What stands between the values of two states is ``trail * lead``. NaN and infinite values count as missing:
+``x - x`` is not zero.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Operator
-from .statistics import finite
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ def sums(decay: Decay) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
     def lift(x: Any) -> Any:
-        return (kept if finite(x) else null, x if finite(x) else 0.0)
+        seen = x - x == 0.0
+        return (kept if seen else null, x if seen else 0.0)
 
     return Operator(_sum, (1.0, 0.0), lift, _second, name="ewm-sum")
 
@@ -85,7 +86,7 @@ def _adjusted_mean(decay: Decay) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
     def lift(x: Any) -> Any:
-        seen = finite(x)
+        seen = x - x == 0.0
         one = 1.0 if seen else 0.0
         return (kept if seen else 1.0, x if seen else 0.0, 0.0, one, 1.0 if seen else null)
 
@@ -100,7 +101,7 @@ def _timed_mean_of(s: Any) -> Any:
 
 
 def _timed_lift(x: Any, time: Any) -> Any:
-    seen = finite(x)
+    seen = x - x == 0.0
     return (time if seen else 0.0, x if seen else 0.0, 0.0, 1.0 if seen else 0.0)
 
 
@@ -133,7 +134,7 @@ def _recurrence(decay: Decay) -> Operator:
     kept, null, alpha = 1.0 - decay.alpha, decay.of_null, decay.alpha
 
     def lift(x: Any) -> Any:
-        seen = finite(x)
+        seen = x - x == 0.0
         value = x if seen else 0.0
         slope = 1.0 if seen else _UNSEEN
         return (kept if seen else 1.0, value, slope, value, 0.0, 1.0 if seen else null)
@@ -162,7 +163,7 @@ def _recurrence(decay: Decay) -> Operator:
 
 
 def _timed_pair(x: Any, time: Any) -> Any:
-    seen = finite(x)
+    seen = x - x == 0.0
     value, when = x if seen else 0.0, time if seen else 0.0
     return (when, value, 1.0 if seen else _UNSEEN, value, 0.0, when)
 
@@ -222,7 +223,7 @@ def _adjusted_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
     def lift(x: Any) -> Any:
-        seen = finite(x)
+        seen = x - x == 0.0
         one = 1.0 if seen else 0.0
         return (kept if seen else 1.0, x if seen else 0.0, 0.0, one, one, 1.0 if seen else null)
 
@@ -251,7 +252,7 @@ def _recurrence_of_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operato
     kept, null, alpha = 1.0 - decay.alpha, decay.of_null, decay.alpha
 
     def lift(x: Any) -> Any:
-        seen = finite(x)
+        seen = x - x == 0.0
         slope, value = 1.0 if seen else _UNSEEN, x if seen else 0.0
         return (kept if seen else 1.0, value, slope, 0.0, 0.0, 0.0, 1.0 if seen else null)
 
@@ -328,7 +329,7 @@ def covariances(decay: Decay, bias: bool = False) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
     def lift(x: Any, y: Any) -> Any:
-        both = finite(x) & finite(y)
+        both = (x - x == 0.0) & (y - y == 0.0)
         one = 1.0 if both else 0.0
         values = x if both else 0.0, y if both else 0.0
         return (kept if both else 1.0, values[0], values[1], 0.0, one, one, 1.0 if both else null)
@@ -364,7 +365,7 @@ def correlations(decay: Decay) -> Operator:
     kept, null = 1.0 - decay.alpha, decay.of_null
 
     def lift(x: Any, y: Any) -> Any:
-        both = finite(x) & finite(y)
+        both = (x - x == 0.0) & (y - y == 0.0)
         one, lead, trail = 1.0 if both else 0.0, kept if both else 1.0, 1.0 if both else null
         return (lead, x if both else 0.0, y if both else 0.0, 0.0, 0.0, 0.0, one, trail)
 

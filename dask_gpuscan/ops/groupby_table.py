@@ -92,7 +92,7 @@ class Coded:
 def reducible(
     library: Library, keys: list[Any], adjacent: bool = False
 ) -> tuple[CodedGroups | AdjacentGroups, Any]:
-    """Return rows with these keys, one array a column, as groups that can be reduced, and the order they need, if any."""
+    """Return rows with these keys, one array a column, as groups that can be reduced, and a new order."""
     coded = Coded.of(library, keys)
     if coded.are_few and not adjacent:
         return coded.groups(), None

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import By
 from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import each, library_of
 from .clock import Clock
@@ -25,16 +24,20 @@ class Reach(Protocol):
     def rows(self) -> int | None:
         """Over how many rows at most; None if values tell."""
 
+    @property
+    def clock(self) -> Clock | None:
+        """Where the times are by which it is measured; None if rows are counted."""
+
     def to(self, reverse: bool) -> int:
         """How far back, or with `reverse` ahead; 0 if it does not."""
 
-    def near(self, frame: Any, reverse: bool) -> tuple[int, int]:
-        """Return which rows of a frame may be reached from behind it, or with `reverse` from before: from, to."""
+    def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
+        """Return which of so many rows may be reached from behind them, or with `reverse` from before: from, to."""
 
     def near_in_groups(
-        self, frame: Any, order: Values, starts: Values, stops: Values, reverse: bool
+        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
     ) -> Values:
-        """Tell which rows may be reached; `order` has those of each group together, from `starts` to `stops`."""
+        """Tell which rows may be reached; those of each group are together, from `starts` to `stops`."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class RowReach:
 
     before: int
     after: int = 0
+    clock = None
 
     @property
     def rows(self) -> int:
@@ -51,15 +55,13 @@ class RowReach:
     def to(self, reverse: bool) -> int:
         return self.after if reverse else self.before
 
-    def near(self, frame: Any, reverse: bool) -> tuple[int, int]:
-        count = len(frame)
+    def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
         kept = min(self.to(reverse), count)
         return (0, kept) if reverse else (count - kept, count)
 
     def near_in_groups(
-        self, frame: Any, order: Values, starts: Values, stops: Values, reverse: bool
+        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
     ) -> Values:
-        numbers = library_of(frame).xp.arange(len(order), dtype=INT64)
         return numbers - starts < self.after if reverse else stops - numbers <= self.before
 
 
@@ -75,10 +77,10 @@ class TimeReach:
     def to(self, reverse: bool) -> int:
         return self.after if reverse else self.before
 
-    def near(self, frame: Any, reverse: bool) -> tuple[int, int]:
-        times, count = self.clock.times(frame), len(frame)
+    def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
         if not count:
             return 0, 0
+        assert times is not None
         if reverse:
             end = min(int(times[0]) + self.after, 2**63 - 1)
             return 0, int(times.searchsorted(times.dtype.type(end), side="right"))
@@ -86,12 +88,88 @@ class TimeReach:
         return int(times.searchsorted(times.dtype.type(begin))), count
 
     def near_in_groups(
-        self, frame: Any, order: Values, starts: Values, stops: Values, reverse: bool
+        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
     ) -> Values:
-        times = self.clock.times(frame)[order]
+        assert times is not None
         if reverse:
             return times - times[starts] <= self.after
         return times[stops - 1] - times <= self.before
+
+
+@dataclass(frozen=True)
+class RowArrays:
+    """Rows of partitions in their order, as arrays of columns."""
+
+    library: Library
+    count: int
+    columns: list[Array]
+    keys: list[Array] | None = None
+    """What tells groups apart; None if there are none."""
+    times: Values | None = None
+
+    def __sizeof__(self) -> int:  # which Dask asks for
+        arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
+        return sum(int(getattr(array, "nbytes", 8 * self.count)) for array in arrays)
+
+    def take(self, rows: Values | tuple[int, int]) -> RowArrays:
+        """Return the rows at some positions, or from one to another, in memory of their own."""
+        library = self.library
+        if isinstance(rows, tuple):
+            start, stop = rows
+            count, times = stop - start, self.times
+
+            def some(array: Array) -> Array:
+                return library.copy(library.slice_array(array, start, stop))
+
+            times = None if times is None else times[start:stop].copy()
+        else:
+            count, times = len(rows), None if self.times is None else self.times[rows]
+
+            def some(array: Array) -> Array:
+                return library.take(array, rows)
+
+        columns = [some(array) for array in self.columns]
+        keys = None if self.keys is None else [some(array) for array in self.keys]
+        return RowArrays(library, count, columns, keys, times)
+
+
+def joined(parts: Sequence[RowArrays]) -> RowArrays:
+    """Return the rows of several, in order."""
+    filled = [part for part in parts if part.count] or list(parts[:1])
+    if len(filled) == 1:
+        return filled[0]
+    library, first = filled[0].library, filled[0]
+
+    def join(arrays: Sequence[list[Array]]) -> list[Array]:
+        return [library.concatenate(list(same)) for same in zip(*arrays, strict=True)]
+
+    return RowArrays(
+        library,
+        sum(part.count for part in filled),
+        join([part.columns for part in filled]),
+        None if first.keys is None else join([part.keys or [] for part in filled]),
+        None if first.times is None else library.xp.concatenate([part.times for part in filled]),
+    )
+
+
+def near(rows: RowArrays, reach: Reach, reverse: bool) -> tuple[int, int] | Values:
+    """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
+    if rows.keys is None:
+        return reach.near(rows.count, rows.times, reverse)
+    order, starts, stops = together(rows.library.dense_codes(rows.keys)[0])
+    times = None if rows.times is None else rows.times[order]
+    numbers = rows.library.xp.arange(rows.count, dtype=INT64)
+    return kernels.sort(order[reach.near_in_groups(numbers, times, starts, stops, reverse)])
+
+
+class Reaching(Protocol):
+    """A carry whose operations reach over borders."""
+
+    @property
+    def reach(self) -> Reach: ...
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        """Return the rows of a partition, not copied."""
 
 
 @dataclass(frozen=True)
@@ -100,46 +178,34 @@ class Halo:
 
     Parameters
     ----------
-    reach : Reach
-        Of windows.
+    carry : Reaching
     reverse : bool
         Whether they are the first rows of partitions behind, rather than the last of partitions before.
-    by : By, optional
-        Keys, if each group has rows of its own.
     """
 
-    reach: Reach
+    carry: Reaching
     reverse: bool = False
-    by: By | None = None
 
-    def aggregate(self, partition: Any) -> Any:
-        return self._cut(partition)
+    def aggregate(self, partition: Any) -> RowArrays:
+        with library_of(partition).reading(partition):
+            return self._cut(self.carry.rows_of(partition))
 
-    def combine(self, aggregates: Sequence[Any]) -> Any:
-        filled = [a for a in aggregates if len(a)] or list(aggregates[:1])
-        if len(filled) == 1:
-            return filled[0]
-        return self._cut(joined_rows(filled[::-1] if self.reverse else filled))
+    def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
+        reach, nearest, count = self.carry.reach, list(aggregates[::-1]), 0
+        if reach.rows is not None and aggregates[0].keys is None:  # the nearest are enough
+            for i, part in enumerate(nearest):
+                count += part.count
+                if count >= reach.to(self.reverse):
+                    nearest = nearest[: i + 1]
+                    break
+        return self._cut(joined(nearest if self.reverse else nearest[::-1]))
 
-    def _cut(self, frame: Any) -> Any:
-        library = library_of(frame)
-        with library.reading(frame):
-            # positions rather than a slice: it must not keep the partition in memory
-            return library.rows(frame, self.positions(library, frame))
-
-    def positions(self, library: Library, frame: Any) -> Values:
-        """Return where these rows are in a partition."""
-        if self.by is None:
-            return library.xp.arange(*self.reach.near(frame, self.reverse), dtype=INT64)
-        keys = [library.array(c) for c in self.by.series(frame)]
-        order, starts, stops = together(library, keys)
-        near = self.reach.near_in_groups(frame, order, starts, stops, self.reverse)
-        return kernels.sort(order[near])
+    def _cut(self, rows: RowArrays) -> RowArrays:
+        return rows.take(near(rows, self.carry.reach, self.reverse))
 
 
-def together(library: Library, keys: list[Array]) -> tuple[Values, Values, Values]:
-    """Return an order that has rows of equal keys together; and in it, a row, the first of its group and the end."""
-    codes, _ = library.dense_codes(keys)
+def together(codes: Values) -> tuple[Values, Values, Values]:
+    """Return an order that has rows of equal codes together; and in it, a row, the first of its group and the end."""
     (ordered,), (order,) = kernels.sort_pairs(codes, [], positions=True)
     return (order, *run_bounds([ordered]))
 

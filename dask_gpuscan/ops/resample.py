@@ -1,7 +1,7 @@
 """Reductions of buckets of time: rows are numbered by bucket, and buckets are groups whose rows are adjacent.
 
-The first carry tells partitions the first time of all, from which buckets are counted. The second one reduces them, and
-writes the buckets without rows too, from the one that was open before a partition to the one that it leaves open.
+The first carry tells partitions the first time of all, from which buckets are counted. The second one reduces buckets,
+and writes those without rows too, from the one that was open before a partition to the one that it leaves open.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ EMPTY = {
     "prod": 1,
     "count": 0,
     "size": 0,
+    "rows": 0,
     "nunique": 0,
     "nunique_consecutive": 0,
     "any": False,
@@ -84,15 +85,15 @@ class OpenBucket:
     span: Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ResampleReduce(ClusteredReduce):
     """One row a bucket of time, in order, those without rows among them."""
 
-    times: TimeColumn = TimeColumn()
-    buckets: Buckets | None = None
-    like: Any = None
+    times: TimeColumn
+    buckets: Buckets
+    like: Any
     """The frame or series that is resampled, without rows."""
-    may_be_empty: bool = False
+    may_be_empty: bool
     """Whether dtypes are those of answers some of which are null, whether some are or not."""
 
     def aggregate(self, partition: Any) -> Any:
@@ -104,8 +105,7 @@ class ResampleReduce(ClusteredReduce):
         return OpenBucket(open_, reduce(Span.then, [a.span for a in aggregates]))
 
     def apply(self, partition: Any, prefix: Any) -> Any:
-        library, buckets = library_of(partition), self.buckets
-        assert buckets is not None
+        library = library_of(partition)
         prefix = prefix or OpenBucket(Open(0, None, 0), Span())
         with library.reading(partition):
             keys, arrays = self.closed(partition, prefix.open)
@@ -114,7 +114,7 @@ class ResampleReduce(ClusteredReduce):
             border = prefix.open.border
             start = stop = 0 if border is None else int(border.values[0])
             if self.ends and span.first is not None and span.last is not None:
-                stop = buckets.count(span.first, span.last)
+                stop = self.buckets.count(span.first, span.last)
             elif not self.ends and len(numbers):
                 stop = int(numbers[-1])
             found = _integers(library, library.as_column(keys[0])) - start
@@ -155,7 +155,6 @@ class ResampleReduce(ClusteredReduce):
         return layout.wrap(values, None, array.dtype)
 
     def _index(self, library: Library, span: Span, start: int, stop: int) -> Any:
-        assert self.buckets is not None
         labels = self.buckets.labels(span, start, stop)
         column = self.times.of(self.like)
         return library.index_of_times(labels, column.dtype, column.name)

@@ -59,16 +59,19 @@ def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:
     return seen
 
 
+def check_number(label: str, column: Any) -> None:
+    """Check that a column holds real numbers; raises a TypeError that names it."""
+    if not library_of(column).is_number(column.dtype) or column.dtype.kind == "c":
+        raise TypeError(
+            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
+            f"columns (numeric_only=True), or cast it with astype"
+        )
+
+
 def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:
-    """Check the dtypes of columns; raises a TypeError that names the one that will not do."""
+    """Check that columns are what the inputs of an operator are read from."""
     for k, what in inputs:
-        column = columns[k]
-        library, dtype = library_of(column), column.dtype
-        if what == "times":
-            if dtype.kind != "M":
-                raise TypeError(f"times must be dates, found dtype {dtype}")
-        elif not library.is_number(dtype) or dtype.kind == "c":
-            raise TypeError(
-                f"{label} of {column_title(column)}: dtype {dtype} is not a real number; choose numeric "
-                f"columns (numeric_only=True), or cast it with astype"
-            )
+        if what != "times":
+            check_number(label, columns[k])
+        elif columns[k].dtype.kind != "M":
+            raise TypeError(f"times must be dates, found dtype {columns[k].dtype}")

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import By, any_null, key_arrays
+from ..frames.keys import Codes, any_null, key_arrays
 from ..frames.protocol import Array, Library, Values
 from ..frames.registry import library_of
-from .clock import Clock, check_order
+from .clock import check_order
 from .columnwise import EachColumn, FrameColumns, NamedColumns
 from .groupby_table import put_back
 from .grouped_columns import GroupedColumns
-from .halo import Halo, Reach, RowReach, TimeReach, joined_columns, run_bounds, together
+from .halo import Halo, Reach, RowArrays, RowReach, joined, joined_columns, run_bounds, together
 from .operation import ColumnOperation, Part
 
 
@@ -38,6 +38,8 @@ class Rows:
     """The row behind the last of the group of each row."""
     times: Values | None = None
     """Of the rows, where windows are of time."""
+    codes: Codes | None = None
+    """Of the groups of rows that are not brought together."""
 
     @property
     def wanted(self) -> slice:
@@ -52,54 +54,66 @@ class NeighbourOperation(ColumnOperation, Protocol):
     def reach(self) -> Reach:
         """How far it looks."""
 
+    def takes_codes(self, codes: Codes) -> bool:
+        """Tell whether rows of these groups need not be brought together."""
+
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         """Array of the answers for the rows that are asked for; columns have all rows."""
 
 
-def _halo(reach: Reach, reverse: bool, by: By | None = None) -> Halo | None:
-    return Halo(reach, reverse, by) if reach.to(reverse) else None
-
-
-class FrameHalo(FrameColumns):
-    """Operations on the columns of a frame whose rows are one group; all look equally far."""
+class Surrounded:
+    """What carries of such operations have in common: which halos they need."""
 
     @property
     def reach(self) -> Reach:
-        """How far they look."""
-        operations = self.operations(1)
-        return operations[0].reach if operations else RowReach(0)
+        """How far operations look: all equally far."""
+        raise NotImplementedError
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        """Return the rows of a partition, not copied."""
+        raise NotImplementedError
 
     @property
     def before(self) -> Halo | None:
-        return _halo(self.reach, False)
+        return Halo(self) if self.reach.to(False) else None
 
     @property
     def after(self) -> Halo | None:
-        return _halo(self.reach, True)
+        return Halo(self, reverse=True) if self.reach.to(True) else None
+
+
+class FrameHalo(Surrounded, FrameColumns):
+    """Operations on the columns of a frame whose rows are one group."""
+
+    @property
+    def reach(self) -> Reach:
+        operations = self.operations(1)
+        return operations[0].reach if operations else RowReach(0)
 
     def check(self, frame: Any) -> None:
         super().check(frame)
-        if isinstance(self.reach, TimeReach):
+        if self.reach.clock is not None:
             self.reach.clock.check(frame)
 
-    def apply(self, partition: Any, before: Any, after: Any) -> Any:
+    def rows_of(self, partition: Any) -> RowArrays:
+        library, clock = library_of(partition), self.reach.clock
+        columns = [library.array(c) for columns in self.inputs(partition) for c in columns]
+        times = None if clock is None else clock.times(partition)
+        return RowArrays(library, len(partition), columns, times=times)
+
+    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
         library, reach = library_of(partition), self.reach
-        around = [before, partition, after]
-        frames = [library.no_rows(partition) if f is None else f for f in around]
         with library.reading(partition):
+            own = self.rows_of(partition)
             times = None
-            if isinstance(reach, TimeReach):
-                times = _times(library, reach.clock, frames)
+            if reach.clock is not None:
+                around = [part for part in (before, own, after) if part is not None]
+                times = library.xp.concatenate([part.times for part in around])
                 check_order(reach.clock, times, None)
-            found = list(zip(*map(self.inputs, frames), strict=True))
-            pairs = zip(self.operations(len(found)), found, strict=True)
-            arrays = [_answers(library, o, list(columns), times) for o, columns in pairs]
+            edges, arrays = Edges(library, before, own, after, times), []
+            for operation, columns in self.pairs(partition):
+                arrays.append(edges.answers(operation, columns))
         return self.build(partition, arrays)
-
-
-def _times(library: Library, clock: Clock, frames: Sequence[Any]) -> Values:
-    """The times of the rows of several frames."""
-    return library.xp.concatenate([clock.times(frame) for frame in frames])
 
 
 @dataclass(frozen=True)
@@ -119,46 +133,70 @@ class NamedHalo(NamedColumns, FrameHalo):
     as_series: bool
 
 
-def _answers(
-    library: Library, operation: NeighbourOperation, parts: list[list[Any]], times: Values | None
-) -> Any:
-    """The answers for the rows of a partition, given columns of the rows before it, of its own, and of those behind.
+class Edges:
+    """The rows of a partition between those of its halos; operations take its columns one after another."""
 
-    Where windows are of rows, only rows near its borders see other rows than its own: they are done apart, so that no
-    more is copied.
-    """
-    before, own, after = parts
-    count, ahead, behind, rows = len(own[0]), len(before[0]), len(after[0]), operation.reach.rows
-    if not ahead and not behind:
-        return operation.apply(own, Rows(library, count, 0, count, times=times))
-    if rows is None or count <= 2 * rows:
-        return _joined_answers(library, operation, parts, ahead, count, times)
-    array = operation.apply(own, Rows(library, count, 0, count))
-    if ahead:
-        near, some = [library.slice_column(c, 0, rows) for c in own], operation.reach.to(False)
-        array[:some] = _joined_answers(library, operation, [before, near], ahead, some)
-    if behind:
-        near = [library.slice_column(c, count - rows, count) for c in own]
-        some, first = operation.reach.to(True), operation.reach.to(False)
-        array[count - some :] = _joined_answers(library, operation, [near, after], first, some)
-    return array
+    def __init__(
+        self,
+        library: Library,
+        before: RowArrays | None,
+        own: RowArrays,
+        after: RowArrays | None,
+        times: Values | None,
+    ) -> None:
+        self.library, self.count, self.times, self.taken = library, own.count, times, 0
+        self.before = before if before is not None and before.count else None
+        self.after = after if after is not None and after.count else None
 
+    def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
+        """Return what an operation answers for the rows of the partition, given its columns.
 
-def _joined_answers(
-    library: Library,
-    operation: NeighbourOperation,
-    parts: list[list[Any]],
-    first: int,
-    count: int,
-    times: Values | None = None,
-) -> Any:
-    """The answers for some rows of columns whose parts are joined."""
-    columns = [joined_columns(library, list(same)) for same in zip(*parts, strict=True)]
-    return operation.apply(columns, Rows(library, len(columns[0]), first, count, times=times))
+        Where windows are of rows, only rows near the borders see other rows than their own: they are done apart, so
+        that no more is copied.
+        """
+        library, count, reach = self.library, self.count, operation.reach
+        before, after = self._columns(self.before, len(own)), self._columns(self.after, len(own))
+        self.taken += len(own)
+        ahead = 0 if self.before is None else self.before.count
+        if not before and not after:
+            return operation.apply(own, Rows(library, count, 0, count, times=self.times))
+        if reach.rows is None or count <= 2 * reach.rows:
+            return self._joined(operation, [before, own, after], ahead, count, self.times)
+        array = operation.apply(own, Rows(library, count, 0, count))
+        if before:
+            near = [library.slice_column(c, 0, reach.rows) for c in own]
+            some = reach.to(False)
+            array[:some] = self._joined(operation, [before, near], ahead, some)
+        if after:
+            near = [library.slice_column(c, count - reach.rows, count) for c in own]
+            some = reach.to(True)
+            array[count - some :] = self._joined(operation, [near, after], reach.to(False), some)
+        return array
+
+    def _columns(self, rows: RowArrays | None, count: int) -> list[Any]:
+        if rows is None:
+            return []
+        arrays = rows.columns[self.taken : self.taken + count]
+        return [self.library.as_column(array) for array in arrays]
+
+    def _joined(
+        self,
+        operation: NeighbourOperation,
+        parts: Sequence[Sequence[Any]],
+        first: int,
+        count: int,
+        times: Values | None = None,
+    ) -> Any:
+        """The answers for some rows of columns whose parts are joined."""
+        filled = [part for part in parts if len(part)]
+        columns = [joined_columns(self.library, same) for same in zip(*filled, strict=True)]
+        return operation.apply(
+            columns, Rows(self.library, len(columns[0]), first, count, times=times)
+        )
 
 
 @dataclass(frozen=True)
-class GroupHalo(GroupedColumns):
+class GroupHalo(Surrounded, GroupedColumns):
     """Operations on rows in groups, which all look equally far.
 
     Parameters
@@ -173,79 +211,89 @@ class GroupHalo(GroupedColumns):
     keeps_index = True
 
     @property
-    def times(self) -> list[Hashable]:
-        """The name of the column of times, if windows are of time and the index has none."""
-        on = self._reach.clock.on if isinstance(self._reach, TimeReach) else None
-        return [] if on is None else [on]
-
-    @property
-    def _reach(self) -> Reach:
+    def reach(self) -> Reach:
         return self.parts[0].operation.reach if self.parts else RowReach(0)
 
     @property
-    def before(self) -> Halo | None:
-        return _halo(self._reach, False, None if self.clustered else self.by)
-
-    @property
-    def after(self) -> Halo | None:
-        return _halo(self._reach, True, None if self.clustered else self.by)
+    def times(self) -> list[Hashable]:
+        """The name of the column of times, if windows are of time and the index has none."""
+        clock = self.reach.clock
+        return [] if clock is None or clock.on is None else [clock.on]
 
     def check(self, frame: Any) -> None:
         super().check(frame)
-        if isinstance(self._reach, TimeReach):
-            self._reach.clock.check(frame)
+        if self.reach.clock is not None:
+            self.reach.clock.check(frame)
 
     def meta(self, frame: Any) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None, None)
 
-    def apply(self, partition: Any, before: Any, after: Any) -> Any:
+    def rows_of(self, partition: Any) -> RowArrays:
+        library, clock = library_of(partition), self.reach.clock
+        columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
+        keys = [library.array(c) for c in self.by.series(partition)]
+        times = None if clock is None else clock.times(partition)
+        if self.clustered:  # the nearest rows are those of the group that is open
+            return RowArrays(library, len(partition), [*columns, *keys], None, times)
+        return RowArrays(library, len(partition), columns, keys, times)
+
+    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
         library = library_of(partition)
-        around = [before, partition, after]
-        frames = [f for f in around if f is partition or (f is not None and len(f))]
-        first = 0 if before is None else len(before)
         with library.reading(partition):
-            arranged = _Arranged(self.by, self.clustered, library, frames)
-            rows = arranged.rows(self._reach)
+            around = [self.rows_of(partition)]
+            first = 0
+            if before is not None and before.count:
+                around, first = [before, *around], before.count
+            if after is not None and after.count:
+                around = [*around, after]
+            seen = joined(around)
+            operations = [part.operation for part in self.parts]
+            arranged = _Arranged(self, library, seen, operations)
             null = any_null(self.by.series(partition)) if self.dropna else None
-            arrays = []
+            arrays, taken = [], 0
             for part in self.parts:
-                columns = zip(*(self.columns(f, part) for f in frames), strict=True)
-                joined = [arranged.column(joined_columns(library, list(c))) for c in columns]
-                array = arranged.returned(part.operation.apply(joined, rows))
+                count = max(len(part.sources), 1)
+                columns = [arranged.column(a) for a in seen.columns[taken : taken + count]]
+                taken += count
+                array = arranged.returned(part.operation.apply(columns, arranged.rows))
                 array = library.slice_array(array, first, first + len(partition))
                 arrays.append(self.in_groups(library, array, null))
             return self.build(partition, arrays, library.index(partition))
 
 
 class _Arranged:
-    """The rows of several frames with those of each group together."""
+    """Rows with those of each group together."""
 
-    def __init__(self, by: By, clustered: bool, library: Library, frames: list[Any]) -> None:
-        self.library, self.frames = library, frames
+    def __init__(
+        self,
+        carry: GroupHalo,
+        library: Library,
+        seen: RowArrays,
+        operations: Sequence[NeighbourOperation],
+    ) -> None:
+        self.library = library
         self.order: Values | None = None
-        same = zip(*map(by.series, frames), strict=True)
-        series = [joined_columns(library, list(columns)) for columns in same]
-        if clustered:
-            keys = key_arrays(series)
-            self.starts, self.stops = run_bounds(keys.arrays, keys.nulls)
+        if seen.keys is None:
+            columns = sum(max(len(part.sources), 1) for part in carry.parts)
+            keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
+            starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
-            arrays = [library.array(column) for column in series]
-            self.order, self.starts, self.stops = together(library, arrays)
-
-    def rows(self, reach: Reach) -> Rows:
-        """Return all rows, in groups."""
-        times, count = None, len(self.starts)
-        if isinstance(reach, TimeReach):
-            times = _times(self.library, reach.clock, self.frames)
+            codes = Codes(*library.dense_codes(seen.keys))
+            if all(operation.takes_codes(codes) for operation in operations):
+                self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
+                return
+            self.order, starts, stops = together(codes.array)
+        times = seen.times
+        if carry.reach.clock is not None and times is not None:
             times = times if self.order is None else kernels.take(times, self.order)
-            check_order(reach.clock, times, self.starts)
-        return Rows(self.library, count, 0, count, self.starts, self.stops, times)
+            check_order(carry.reach.clock, times, starts)
+        self.rows = Rows(library, seen.count, 0, seen.count, starts, stops, times)
 
-    def column(self, column: Any) -> Any:
+    def column(self, array: Array) -> Any:
         """Return a column with its rows as they are arranged."""
-        if self.order is None:
-            return column
-        return self.library.as_column(self.library.take(self.library.array(column), self.order))
+        return self.library.as_column(
+            array if self.order is None else self.library.take(array, self.order)
+        )
 
     def returned(self, array: Array) -> Array:
         """Return answers where the rows were."""

@@ -1,14 +1,13 @@
 """Buckets of time: which bucket a time is in, and the labels of buckets, as pandas' resampling has them.
 
-Buckets are numbered from 0 on, from that of the first time of all. Those of one width are told by arithmetic. Those of
-a calendar (months, business days, days of a time zone) by their edges, which pandas makes, given the first and last time.
+Buckets are numbered from 0, which is that of the first time of all. Those of one width are told by arithmetic; those of
+a calendar (months, business days, days of a time zone) by their edges, which pandas makes of the first and last time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -120,7 +119,7 @@ class Buckets:
         """Whether all buckets are of one width; days of a time zone are not."""
         return isinstance(self.freq, Tick) or (isinstance(self.freq, Day) and self.zone is None)
 
-    @cached_property
+    @property
     def width(self) -> int:
         """How wide buckets of one width are, in the unit of the times."""
         return int(fixed_width(self.freq) // pd.Timedelta(1, self.unit))
@@ -176,8 +175,9 @@ class Buckets:
     def labels(self, span: Span, start: int, stop: int) -> pd.DatetimeIndex:
         """Return the labels of the buckets from `start` to `stop`, given the first and last time."""
         if span.first is None or span.last is None:
-            empty = pd.DatetimeIndex([], dtype=f"M8[{self.unit}]", freq=self.freq)
-            return empty if self.zone is None else empty.tz_localize(self.zone)
+            zoned = self.zone is not None
+            dtype = pd.DatetimeTZDtype(self.unit, self.zone) if zoned else f"M8[{self.unit}]"
+            return pd.DatetimeIndex([], dtype=dtype, freq=self.freq)
         if not self.is_fixed:
             return self._labels(span.first, span.last, self.label)[start:stop]
         begin = self._labels(span.first, span.first, self.label)
@@ -196,4 +196,5 @@ def _stored(index: pd.DatetimeIndex) -> np.ndarray:
     """Return times as numbers in their own unit."""
     if index.tz is not None:
         index = index.tz_convert(None)
-    return index.to_numpy(dtype=f"M8[{index.unit}]").view(INT64)
+    numbers: np.ndarray = index.to_numpy(dtype=f"M8[{index.unit}]").view(INT64)
+    return numbers

@@ -5,7 +5,7 @@ from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
 from .first_within import first_within
-from .rolling import rolling
+from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
 from .sort import is_sorted, put, sort, take
 
@@ -18,11 +18,13 @@ __all__ = [
     "head_flags",
     "is_sorted",
     "most_codes",
+    "most_ring_rows",
     "number_codes",
     "put",
     "reduce_by_key",
     "repeat",
     "rolling",
+    "rolling_by_code",
     "run_lengths",
     "scan",
     "scan_by_key",

@@ -101,7 +101,10 @@ def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np
         kernel(args, space_for(min(TILE, length)), flags, control)
 
     try:
-        run_team(length, control, run)
+        if length < PARALLEL:
+            run(True)
+        else:
+            run_team(length, control, run)
     except IndexError as error:
         user = selection.counter if isinstance(selection, Predicate) else ADD
         raise outside(user, error) from error

@@ -47,9 +47,19 @@ SLICES = 32
 COUNTS = -(-WORD_BITS // 8) << DIGIT
 """How many digits are counted at most."""
 
+NO_CODES = np.empty(0, np.uint64)
 
-def order(chunks: list[Chunk], count: int, starts: np.ndarray | None) -> np.ndarray:
-    """Return the positions of rows in the order of their codes, within segments that begin at `starts`."""
+
+def order(
+    chunks: list[Chunk],
+    count: int,
+    starts: np.ndarray | None = None,
+    codes: np.ndarray = NO_CODES,
+) -> np.ndarray:
+    """Return the positions of rows in the order of their codes, within segments that begin at `starts`.
+
+    If `codes` has a place for each row, the codes of the one chunk are written to it in that order.
+    """
     low = max(count - 1, 1).bit_length()
     if not chunks:
         return np.arange(count)
@@ -57,7 +67,7 @@ def order(chunks: list[Chunk], count: int, starts: np.ndarray | None) -> np.ndar
     if starts is not None:
         tied = np.ones(count, np.uint8)
         tied[starts] = 0
-    found, tied = _sort_chunk(chunks[0], None, tied, count, low)
+    found, tied = _sort_chunk(chunks[0], None, tied, count, low, codes)
     for chunk in chunks[1:]:
         places = _tied_rows(tied)
         if len(places):
@@ -74,7 +84,12 @@ def _tied_rows(tied: np.ndarray) -> np.ndarray:
 
 
 def _sort_chunk(
-    chunk: Chunk, rows: np.ndarray | None, tied: np.ndarray | None, count: int, low: int
+    chunk: Chunk,
+    rows: np.ndarray | None,
+    tied: np.ndarray | None,
+    count: int,
+    low: int,
+    codes: np.ndarray = NO_CODES,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sort rows within runs; return them, and which of them are tied with the one before.
 
@@ -90,7 +105,7 @@ def _sort_chunk(
         run_kernel(count, _kernel(sort_runs), *given)
         left = [(*run, chunk.width, words, other) for run in long[: number[0]].tolist()]
     while left:
-        left += _sort_long(*left.pop(), out, ties, low)
+        left += _sort_long(*left.pop(), out, ties, codes, low)
     return out, ties
 
 
@@ -102,6 +117,7 @@ def _sort_long(
     other: np.ndarray,
     out: np.ndarray,
     ties: np.ndarray,
+    codes: np.ndarray,
     low: int,
 ) -> list[tuple[int, int, int, np.ndarray, np.ndarray]]:
     """Sort a run by the `bits` from `low` on, or part it and return the parts that are still too long."""
@@ -112,7 +128,8 @@ def _sort_long(
         ends = _part(start, end, low + bits, digit, words, other)
         words, other = other, words
     most = LEAF if bits else end - start
-    run_kernel(end - start, _kernel(sort_leaves), words, other, out, ties, ends, most, low, bits)
+    given = words, other, out, ties, codes, ends, most, low, bits
+    run_kernel(end - start, _kernel(sort_leaves), *given)
     long = np.flatnonzero(np.diff(ends) > most).tolist()
     return [(int(ends[i]), int(ends[i + 1]), bits, words, other) for i in long]
 
@@ -135,8 +152,8 @@ def _part(
 
 
 @numba.njit(**OPTIONS)
-def _sort_leaf(words, other, out, ties, start, end, low, bits, counts):
-    """Sort words by the `bits` from `low` on, and write the rows."""
+def _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts):
+    """Sort words by the `bits` from `low` on, and write the rows and, where there is a place, the codes."""
     count = end - start
     if count <= FEW:  # by insertion; no two words are equal, so that nothing need be stable
         for i in range(start + 1, end):
@@ -182,20 +199,24 @@ def _sort_leaf(words, other, out, ties, start, end, low, bits, counts):
         out[i] = word & rows
         ties[i] = ((word ^ before) & ~rows) == 0
         before = word
+    if len(codes) > 0:
+        for i in range(start, end):
+            codes[i] = words[i] >> np.uint64(low)
 
 
 @cached_njit
-def sort_leaves(words, other, out, ties, ends, most, low, bits, control):
+def sort_leaves(words, other, out, ties, codes, ends, most, low, bits, control):
     """Sort the runs between `ends` that have no more than so many words."""
     words, other, out, ties = borrow(words), borrow(other), borrow(out), borrow(ties)
-    ends, control, counts = borrow(ends), borrow(control), np.empty(COUNTS, np.uint32)
+    codes, ends, control = borrow(codes), borrow(ends), borrow(control)
+    counts = np.empty(COUNTS, np.uint32)
     while True:
         i = take_ticket(control, TICKET)
         if i >= len(ends) - 1:
             break
         start, end = ends[i], ends[i + 1]
         if start < end <= start + most:
-            _sort_leaf(words, other, out, ties, start, end, low, bits, counts)
+            _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts)
 
 
 @cached_njit
@@ -216,7 +237,7 @@ def sort_runs(words, other, out, ties, tied, low, bits, long, number, control):
             while end < len(words) and tied[end]:
                 end += 1
             if end - at <= LEAF:
-                _sort_leaf(words, other, out, ties, at, end, low, bits, counts)
+                _sort_leaf(words, other, out, ties, words[:0], at, end, low, bits, counts)
             else:
                 k = take_ticket(number, 0)
                 long[k, 0], long[k, 1] = at, end
@@ -264,7 +285,7 @@ _DIGITS = (_WORDS, _WORDS, _WORD, _WORD, _WORD, _WORD, _TABLE, CONTROL)
 
 _ARGUMENTS = {
     sort_runs: (*_LEAF, _FLAGS, _WORD, _WORD, _TABLE, _ROWS, CONTROL),
-    sort_leaves: (*_LEAF, _ROWS, _WORD, _WORD, _WORD, CONTROL),
+    sort_leaves: (*_LEAF, _WORDS, _ROWS, _WORD, _WORD, _WORD, CONTROL),
     count_digits: _DIGITS,
     move_words: _DIGITS,
 }

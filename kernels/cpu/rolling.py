@@ -33,6 +33,7 @@ from .steps import Arrays, Source
 from .visitors import record_type
 from .window_blocks import GROUP, Blocks, Space, walk_blocks
 from .window_queue import Bounds, walk_queue
+from .window_rings import Rings, walk_rings
 
 CHUNK = 1 << 16
 """Windows that a thread answers by one queue, at least."""
@@ -47,6 +48,11 @@ TAKEN = 1 << 14
 """Windows by blocks that a thread takes at once, at least."""
 
 
+RING_ROWS = 1 << 20
+"""Rows of the windows of all groups up to which rings are faster than a sort. Sums of 20 million float64 by rings of
+10,000 rows take 70 ms, of a million 150; to sort the codes and to bring the values there and back, 600."""
+
+
 @dataclass(frozen=True, eq=False)
 class Work:
     """An operator for arrays of some dtypes, and its kernels, which are compiled when they are first asked for."""
@@ -54,6 +60,8 @@ class Work:
     op: Operator
     signature: Signature
     nulls: type
+    codes: np.dtype | None = None
+    """Of the codes of groups, if rows are in such."""
 
     @cached_property
     def blocks(self) -> Kernel:
@@ -80,6 +88,22 @@ class Work:
         """What walks windows between bounds."""
         return self._queue(array_type(WORD, True, "C"))
 
+    @cached_property
+    def rings(self) -> Kernel:
+        """What walks rows in any order, by codes of their groups."""
+        word, states = types.int64, arrays_type(self.signature.state_form, "C")
+        rings = record_type(
+            Rings,
+            states=states,
+            slots=array_type(WORD, layout="C"),
+            running=states,
+            answers=states,
+            width=word,
+        )
+        codes = array_type(self.codes or WORD, True, "C")
+        given = self._source, self._outs, codes, rings
+        return entry(walk_rings, (*given, word, word, word, types.boolean))
+
     def _queue(self, bound: types.Type) -> Kernel:
         word = types.int64
         bounds = record_type(Bounds, starts=bound, stops=bound, shift=word, width=word, rows=word)
@@ -100,18 +124,7 @@ def rolling(
     op: Operator, arrays: tuple[np.ndarray, ...], windows: Windows, options: ScanOptions
 ) -> Any:
     """Combine the elements of each window; see `kernels.rolling`."""
-    dtypes, nulls = tuple([a.dtype for a in arrays]), options.nulls
-    key = op.token, dtypes, options.dtype, type(nulls)
-    work = _WORKS.get(key) or keep(
-        _WORKS, key, Work(op, types_of(op, dtypes, options.dtype), type(nulls))
-    )
-    arrays = _side_by_side(*arrays)
-    source = Source(
-        op,
-        joined(arrays, op.inputs == 1),
-        None if nulls is None else nulls.args,
-        work.signature.plain_identity,
-    )
+    work, source = _begin(op, arrays, options)
     count = len(windows.starts) if isinstance(windows, BoundWindows) else windows.count or 0
     outs = _empty(work.signature.output_form, count)
     if isinstance(windows, RowWindows):
@@ -121,7 +134,64 @@ def rolling(
     return outs
 
 
+def most_ring_rows() -> int:
+    """Return for how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+    return RING_ROWS
+
+
+def rolling_by_code(
+    op: Operator,
+    codes: np.ndarray,
+    arrays: tuple[np.ndarray, ...],
+    groups: int,
+    windows: RowWindows,
+    options: ScanOptions,
+) -> Any:
+    """Combine the elements of windows of each group; see `kernels.rolling_by_code`."""
+    work, source = _begin(op, arrays, options, codes.dtype)
+    signature, count = work.signature, windows.count or 0
+    outs, (codes,) = _empty(signature.output_form, count), _side_by_side(codes)
+    width = windows.before + windows.after + 1
+
+    def identities(items: int) -> Any:
+        parts = zip(signature.parts(signature.identity), signature.state, strict=True)
+        return joined([np.full(items, part, d) for part, d in parts], signature.scalar_state)
+
+    rings = Rings(
+        identities(groups * width),
+        np.zeros(groups, WORD),
+        identities(groups),
+        identities(groups),
+        width,
+    )
+    first, walk = windows.first, work.rings
+    try:
+        wrong = walk(source, outs, codes, rings, groups, first, first + count, windows.after < 0)
+    except IndexError as error:
+        raise outside(op, error) from error
+    if wrong >= 0:
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
+    return outs
+
+
 _WORKS: dict[Any, Work] = {}
+
+
+def _begin(
+    op: Operator,
+    arrays: tuple[np.ndarray, ...],
+    options: ScanOptions,
+    codes: np.dtype | None = None,
+) -> tuple[Work, Source]:
+    """Return the work of an operator, and what it reads."""
+    dtypes, nulls = tuple([a.dtype for a in arrays]), options.nulls
+    key = op.token, dtypes, options.dtype, type(nulls), codes
+    work = _WORKS.get(key) or keep(
+        _WORKS, key, Work(op, types_of(op, dtypes, options.dtype), type(nulls), codes)
+    )
+    arrays = _side_by_side(*arrays)
+    xs, args = joined(arrays, op.inputs == 1), None if nulls is None else nulls.args
+    return work, Source(op, xs, args, work.signature.plain_identity)
 
 
 def _side_by_side(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:

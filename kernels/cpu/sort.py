@@ -17,8 +17,8 @@ from .engine import FAILED, TICKET
 from .launch import CONTROL, Kernel, array_type, entry, run_kernel
 from .memory import borrow, take_ticket
 from .outputs import empty
-from .radix_sort import order
-from .sort_codes import WORD_BITS, chunks_of, fields_of
+from .radix_sort import LEAF, NO_CODES, order
+from .sort_codes import WORD_BITS, chunks_of, fields_of, tells_values, unpack
 from .sort_values import is_sorted_by_value, sorted_values
 
 SLICE = 1 << 16
@@ -33,10 +33,27 @@ def sort(
     if alone and arrays[0] is keys[0].values and is_sorted_by_value(keys[0]):
         return [sorted_values(keys[0])]
     count = len(keys[0].values)
-    fields = [field for key in keys for field in fields_of(key)]
+    fields = [fields_of(key) for key in keys]
     most = WORD_BITS - max(count - 1, 1).bit_length()
-    rows = order(chunks_of(fields, most), count, starts)
-    return [take(a, rows) for a in arrays] + [rows] * positions
+    chunks = chunks_of([field for each in fields for field in each], most)
+    if starts is not None or count <= LEAF or len(chunks) != 1:  # keys are few, or told in pieces
+        rows = order(chunks, count, starts)
+        return [take(a, rows) for a in arrays] + [rows] * positions
+    told, place = [], chunks[0].width
+    for key, each in zip(keys, fields, strict=True):
+        place -= sum(field.width for field in each)
+        if tells_values(key, each) and any(a is key.values for a in arrays):
+            told.append((key.values, each[0], place))
+    codes = empty(count, np.uint64) if told else NO_CODES
+    rows = order(chunks, count, codes=codes)
+
+    def moved(array: Any) -> np.ndarray:
+        for values, field, at in told:
+            if array is values:
+                return unpack(field, codes, at, array.dtype)
+        return take(array, rows)
+
+    return [moved(a) for a in arrays] + [rows] * positions
 
 
 def is_sorted(values: np.ndarray) -> bool:

@@ -23,6 +23,7 @@ from .elements import is_null
 from .engine import TICKET
 from .launch import CONTROL, Kernel, array_type, entry, nulls_type, run_kernel
 from .memory import borrow, take_ticket
+from .outputs import empty
 from .visitors import record_type
 
 PART = 1 << 17
@@ -144,10 +145,10 @@ def _fields(
 
 
 def _levels(span: int, has_nan: int, has_null: int, nulls_first: bool) -> tuple[int, int, int]:
-    """Return the first code of values, that of NaN and that of nulls."""
+    """Return the first code of values, that of NaN, which is none of a value's, and that of nulls."""
     if nulls_first:
-        return has_null + has_nan, has_null, 0
-    return 0, span + has_nan, span + has_nan + has_null
+        return has_null + has_nan, has_null if has_nan else ALL, 0
+    return 0, span + has_nan if has_nan else ALL, span + has_nan + has_null
 
 
 def _statistics(values: np.ndarray, nulls: Any, form: Form) -> list[int]:
@@ -206,6 +207,22 @@ def pack(chunk: Chunk, rows: np.ndarray | None, low: int, out: np.ndarray) -> No
         run_kernel(
             len(out), kernel, values, nulls, form, piece._replace(place=place), rows, out, i == 0
         )
+
+
+def tells_values(key: SortKey, fields: Sequence[Field]) -> bool:
+    """Whether the codes of a key are those of its values alone, and tell all bits of each."""
+    dtype = key.values.dtype
+    plain = dtype.kind in "iumM" and dtype.itemsize in (4, 8)
+    return plain and not isinstance(key.nulls, Mask) and len(fields) == 1
+
+
+def unpack(field: Field, codes: np.ndarray, place: int, dtype: np.dtype) -> np.ndarray:
+    """Return the values of such a key, whose field is at bit `place` of codes."""
+    out, number = empty(len(codes), dtype), f"u{dtype.itemsize}"
+    every = (1 << field.width) - 1
+    piece = field.piece._replace(place=place, mask=every)
+    run_kernel(len(out), _unpacking(number), codes, field.form, piece, out.view(number))
+    return out
 
 
 @numba.njit(**OPTIONS)
@@ -274,14 +291,37 @@ def pack_codes(values, nulls, form, piece, rows, out, new, control):
             out[i] = bits | (np.uint64(row) if new else out[i])
 
 
+@cached_njit
+def unpack_codes(codes, form, piece, out, control):
+    """Write the value of each code: what `pack_codes` does, the other way."""
+    codes, out, control = borrow(codes), borrow(out), borrow(control)
+    while True:
+        part = take_ticket(control, TICKET)
+        if part * PART >= len(out):
+            break
+        for i in range(part * PART, min(len(out), part * PART + PART)):
+            code = (codes[i] >> piece.place) & piece.mask
+            x = ((code - piece.first) << piece.shift) + piece.base
+            out[i] = form.sign if code == piece.nan else x ^ form.inverted ^ form.positive
+
+
+@lru_cache(maxsize=4)
+def _unpacking(number: str) -> Kernel:
+    codes, out = (array_type(np.dtype(d), layout="C") for d in ("u8", number))
+    return entry(unpack_codes, (codes, *_RECORDS, out, CONTROL))
+
+
+_RECORDS = tuple(
+    record_type(kind, **dict.fromkeys(kind._fields, types.uint64)) for kind in (Form, Piece)
+)
+
+
 @lru_cache(maxsize=32)
 def _kernels(width: int, masked: bool, by_row: bool) -> tuple[Kernel, Kernel]:
     """Return what finds statistics of elements of so many bytes, and what packs them."""
     values = array_type(np.dtype(f"u{width}"), True, "C")
     nulls = nulls_type(Mask if masked else type(None))
-    form, piece = (
-        record_type(kind, **dict.fromkeys(kind._fields, types.uint64)) for kind in (Form, Piece)
-    )
+    form, piece = _RECORDS
     found = types.Array(types.uint64, 2, "C")
     rows = array_type(np.dtype(np.int64), True, "C") if by_row else types.none
     out = array_type(np.dtype(np.uint64), layout="C")

@@ -1,8 +1,8 @@
 """Windows of one width by blocks: the suffix of one block of as many rows joins the prefix of the next.
 
 Answer `p` of a block is the suffix state of the block from its row `p` on, combined with the state of the first `p`
-rows of the next block. Adjacent blocks are *lanes*: their rows are laid side by side, row `p` of all lanes together, so that
-each loop is over lanes that do not depend on one another, and becomes vector instructions for any operator.
+rows of the next block. Adjacent blocks are *lanes*: their rows are laid side by side, row `p` of all lanes together, so
+that each loop is over lanes that do not depend on one another, and becomes vector instructions for any operator.
 After van Herk (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
 
 Nanoseconds a row of float64 on one thread of a Xeon with AVX-512, by windows of so many rows, and those of a queue

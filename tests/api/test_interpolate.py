@@ -162,7 +162,7 @@ def test_input_is_not_written(backend):
 )
 def test_columns_that_have_no_line(x):
     for lazy in (x, dd.from_pandas(x, npartitions=2)):
-        with pytest.raises(TypeError, match="interpolate of .*dtype .* is not a number"):
+        with pytest.raises(TypeError, match=r"interpolate of .*dtype .* is not a number"):
             lazy.gpuscan.interpolate()
 
 

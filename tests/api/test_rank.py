@@ -111,7 +111,7 @@ def test_bad_arguments_of_rank():
     for each in (frame, partitioned(frame, [0.5])):
         for it in (each[["x"]].gpuscan, each.x.gpuscan, each.gpuscan.groupby("k")["x"]):
             with pytest.raises(ValueError, match="method must be one of 'average', 'min', 'max'"):
-                it.rank("mean")
+                it.rank(method="mean")
             with pytest.raises(
                 ValueError, match="na_option must be one of 'keep', 'top', 'bottom'"
             ):
@@ -123,6 +123,16 @@ def test_bad_arguments_of_rank():
             each.gpuscan.rank()
         with pytest.raises(TypeError, match="rank of column 'c'"):
             each.gpuscan.groupby("k")["c"].rank()
+
+
+def test_what_pandas_takes_by_position():
+    frame = pd.DataFrame({"k": [1, 1, 2, 1], "x": [2.0, np.nan, 3.0, 5.0]})
+    for each in (frame, partitioned(frame, [0.5])):
+        for it in (each[["x"]].gpuscan, each.x.gpuscan):
+            with pytest.raises(TypeError, match="positional argument"):
+                it.rank(0)
+        found = each.gpuscan.groupby("k")["x"].rank("min", False, "top", True)
+        same(dask.compute(found)[0], frame.groupby("k")["x"].rank("min", False, "top", True))
 
 
 def test_values_without_an_order_are_named():

@@ -186,3 +186,36 @@ def test_numpy_arrays_of_128_bits_are_refused(call):
             by_key(BUILT_IN["add"], [key], np.zeros(3, INT128))
     with pytest.raises(TypeError, match=message):
         scan_by_code(BUILT_IN["add"], key, np.zeros(3, INT128), 1)
+
+
+SHORT_MASKS = (
+    kernels.bitmap(np.zeros(1, np.uint8)),
+    kernels.bitmap(np.zeros(2, np.uint8), 8),
+    kernels.byte_mask(np.zeros(8, np.bool_)),
+)
+NINE, ADD = np.arange(9), BUILT_IN["add"]
+
+
+@pytest.mark.parametrize("mask", SHORT_MASKS)
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("values", lambda nulls: kernels.scan(ADD, NINE, nulls=nulls)),
+        ("values", lambda nulls: kernels.reduce(ADD, NINE.reshape(3, 3), nulls=nulls)),
+        ("values", lambda nulls: kernels.aggregate(ADD, NINE, nulls=nulls)),
+        ("values", lambda nulls: kernels.scan_by_key(ADD, [NINE], NINE, nulls=nulls)),
+        ("values", lambda nulls: kernels.reduce_by_key(ADD, [NINE], NINE, nulls=nulls)),
+        ("values", lambda nulls: kernels.scan_by_code(ADD, NINE, NINE, 9, nulls=nulls)),
+        ("values", lambda nulls: kernels.reduce_by_code(ADD, NINE, NINE, 9, nulls=nulls)),
+        ("a key", lambda nulls: kernels.scan_by_key(ADD, [NINE], NINE, key_nulls=[nulls])),
+        ("a key", lambda nulls: kernels.head_flags([NINE, NINE], nulls=[None, nulls])),
+        ("a key", lambda nulls: kernels.run_length_encode(NINE, nulls=[nulls])),
+        ("a key", lambda nulls: kernels.argsort(NINE, nulls=[nulls])),
+        ("an input", lambda nulls: kernels.Predicate(lambda x: x > 2, [NINE], [nulls])),
+    ],
+)
+def test_masks_that_are_too_short(name, call, mask):
+    with pytest.raises(ValueError, match=f"the mask of {name}.* must tell of 9 elements, found 8"):
+        call(mask)
+    eight = kernels.Mask(np.zeros(9, np.uint8), 0, mask.shift, 1)
+    call(eight)

@@ -1,6 +1,7 @@
 """Rolling windows: each answer is that of a loop over its window, for any operator, windows and nulls."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from dask_gpuscan.kernels import (
     BUILT_IN,
@@ -12,6 +13,8 @@ from dask_gpuscan.kernels import (
     operator,
     reduce,
     rolling,
+    rolling_by_code,
+    rolls_by_code,
 )
 from dask_gpuscan.kernels.cpu import launch
 from hypothesis import given
@@ -250,3 +253,53 @@ def test_functions_that_read_outside():
     looks_up = operator(lambda a, b: a + b, identity=0, lift=lambda x: table[x])
     with pytest.raises(IndexError, match="reads outside"):
         rolling(looks_up, np.array([1, 7]), RowWindows(1))
+
+
+# --- by code ----------------------------------------------------------------------------------------
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 3), st.integers(-9, 9), st.booleans()), max_size=60),
+    before=st.integers(-1, 12),
+    after=st.sampled_from([0, -1]),
+    first=st.integers(0, 10),
+    dtype=st.sampled_from(["int32", "int64"]),
+)
+def test_windows_of_groups_in_any_order(rows, before, after, first, dtype):
+    codes = np.array([r[0] for r in rows], dtype)
+    values = np.array([r[1] for r in rows], np.int64)
+    missing = np.array([r[2] for r in rows], np.bool_)
+    first = min(first, len(rows))
+    windows = RowWindows(before, after, first)
+    found = rolling_by_code(AFFINE, codes, values, 5, windows, nulls=byte_mask(missing))
+    wanted = []
+    for i in range(first, len(rows)):
+        same = np.flatnonzero(codes[: i + 1] == codes[i])
+        place = len(same) - 1
+        kept = same[max(place - before, 0) : max(place + after + 1, 0)]
+        kept = kept[~missing[kept]]
+        wanted.append(AFFINE.lower(reduce(AFFINE, values[kept])))
+    assert found.tolist() == wanted
+
+
+@pytest.mark.parametrize("width", [1, 10, 500])
+def test_many_rows_of_groups(poisoned, width):
+    rng = np.random.default_rng(3)
+    codes, x = rng.integers(0, 100, 50_000), rng.integers(-9, 9, 50_000)
+    found = rolling_by_code(ADD, codes, x, 100, RowWindows(width - 1, first=7, count=49_000))
+    sums = pd.Series(x).groupby(codes).rolling(width, min_periods=1).sum()
+    wanted = sums.droplevel(0).sort_index().to_numpy()[7:49_007]
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_groups_and_windows_that_do_not_fit():
+    x = np.arange(3)
+    with pytest.raises(ValueError, match="codes must be from 0 to 1, found 2"):
+        rolling_by_code(ADD, x, x, 2, RowWindows(1))
+    with pytest.raises(ValueError, match="after must be 0 or -1, found 1"):
+        rolling_by_code(ADD, x, x, 3, RowWindows(1, 1))
+    with pytest.raises(TypeError, match="windows must be RowWindows, found BoundWindows"):
+        rolling_by_code(ADD, x, x, 3, BoundWindows(x, x))
+    assert rolls_by_code(x, 1000, RowWindows(9, -1))
+    assert not rolls_by_code(x, 10**6, RowWindows(9))
+    assert not rolls_by_code(x, 3, BoundWindows(x, x))

@@ -208,6 +208,32 @@ def test_many_rows(backend, dtype, spread):
     same_bits(backend.to_numpy(sort(backend.array(values))), values[expected])
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", *TIMES, "int16"])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("nulls_first", [False, True])
+@pytest.mark.parametrize("step", [1, 1 << 12])
+def test_keys_are_told_by_their_codes(backend, dtype, descending, nulls_first, step):
+    """Keys of many rows that one word holds are not read a second time."""
+    rng, count = np.random.default_rng(6), 150_000
+    other = rng.integers(0, 3, count).astype(np.int32)
+    drawn = rng.integers(-3000, 3000, count) * step
+    values = drawn.view(dtype) if dtype in TIMES else drawn.astype(dtype)
+    if dtype in TIMES:
+        values[rng.random(count) < 0.1] = np.array("NaT", dtype)
+    for keys in ([values], [other, values]):
+        own, (rows,) = sort_pairs(
+            [backend.array(key) for key in keys],
+            [],
+            descending=[False] * (len(keys) - 1) + [descending],
+            nulls_first=nulls_first,
+            positions=True,
+        )
+        places = backend.to_numpy(rows)
+        assert len(np.unique(places)) == count
+        for key, found in zip(keys, own, strict=True):
+            same_bits(backend.to_numpy(found), key[places])
+
+
 @pytest.mark.parametrize("mean", [1, 20, 1000, 200_000])
 def test_many_segments(backend, mean, poisoned):
     rng, count = np.random.default_rng(mean), 500_000

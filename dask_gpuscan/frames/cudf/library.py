@@ -208,6 +208,7 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
         starts: Values,
         stops: Values,
         min_periods: int,
+        /,
         **options: Any,
     ) -> Values:
         raise NotImplementedError(

@@ -139,6 +139,9 @@ class Pandas(PandasSchema, PandasOrdering):
         return pd.Categorical.from_codes(range(len(array.categories)), dtype=array.dtype)
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
+        arrays = list(map(bare, arrays))
+        if all(isinstance(a, np.ndarray) and a.dtype == arrays[0].dtype for a in arrays):
+            return np.concatenate(arrays)
         if isinstance(arrays[0], pd.Categorical):
             try:
                 return pd.api.types.union_categoricals(arrays)
@@ -147,7 +150,7 @@ class Pandas(PandasSchema, PandasOrdering):
                     f"partitions do not match: a column of dtype {arrays[0].dtype} has other categories in some, "
                     f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
                 ) from error
-        parts = [pd.Series(bare(a), dtype=bare(a).dtype) for a in arrays]
+        parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
     def floats(self, column: pd.Series) -> Values:
@@ -166,10 +169,11 @@ class Pandas(PandasSchema, PandasOrdering):
         starts: Values,
         stops: Values,
         min_periods: int,
+        /,
         **options: Any,
     ) -> Values:
         windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
-        found: Values = getattr(windows, name)(**options).to_numpy()
+        found: Values = bare(getattr(windows, name)(**options).array)
         return found
 
     # --- nulls ----------------------------------------------------------------------------------------
