@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import kernels
+from ..frames.keys import Codes
 from ..frames.protocol import DType, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
@@ -130,6 +131,15 @@ def _bounds_of(windows: RowWindows, rows: Rows, numbers: Values) -> tuple[Values
     return starts, xp.maximum(starts, stops)
 
 
+def rolled(op: Operator, values: Any, windows: kernels.Windows, rows: Rows, **options: Any) -> Any:
+    """Combine the elements of each window, of its group where rows have codes."""
+    if rows.codes is None:
+        return kernels.rolling(op, values, windows, **options)
+    codes = rows.codes
+    assert isinstance(windows, RowWindows)
+    return kernels.rolling_by_code(op, codes.array, values, codes.groups, windows, **options)
+
+
 class Windowed:
     """What operations over windows have in common."""
 
@@ -140,6 +150,12 @@ class Windowed:
     def reach(self) -> Reach:
         return self.shape.reach
 
+    def takes_codes(self, codes: Codes) -> bool:
+        if not isinstance(self.shape, RowShape):
+            return False
+        windows = RowWindows(self.shape.before, self.shape.after)
+        return kernels.rolls_by_code(codes.array, codes.groups, windows)
+
     def few(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
         """Return which windows have too few observations, as positions among the rows that are asked for.
 
@@ -149,12 +165,16 @@ class Windowed:
         if self.min_periods < 1:
             return xp.arange(0)
         if valid is not None:
-            counts = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
+            counts = rolled(_ADD, valid.astype(np.int32), windows, rows, dtype=INT64)
             return xp.flatnonzero(counts < self.min_periods)
         if isinstance(windows, BoundWindows):
             return xp.flatnonzero(windows.stops - windows.starts < self.min_periods)
         if windows.before + windows.after + 1 < self.min_periods:
             return xp.arange(rows.count)
+        if rows.codes is not None:
+            ones = xp.ones(rows.length, np.int32)
+            numbers, _ = kernels.scan_by_code(_ADD, rows.codes.array, ones, rows.codes.groups)
+            return xp.flatnonzero(numbers[rows.wanted] < self.min_periods - windows.after)
         # only windows at the ends have fewer rows
         head = min(max(windows.before - rows.first, 0), rows.count)
         tail = max(min(rows.length - max(windows.after, 0) - rows.first, rows.count), head)
@@ -195,7 +215,7 @@ class RollingStatistic(Windowed):
         statistic, windows = STATISTICS[self.name], self.shape.windows(rows)
         inputs = statistic.read(columns)
         op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
-        out = kernels.rolling(op, inputs if op.inputs > 1 else inputs[0], windows)
+        out = rolled(op, inputs if op.inputs > 1 else inputs[0], windows, rows)
         all_finite = all(bool(kernels.reduce(_FINITE, values)) for values in inputs)
         out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
         return rows.library.from_floats(out)
@@ -230,10 +250,11 @@ class RollingOperator(Windowed):
             for view in views[1:]:
                 missing = missing | view.missing()
             valid, nulls = ~missing, kernels.byte_mask(missing)
-        out = kernels.rolling(
+        out = rolled(
             self.op,
             values if len(values) > 1 else values[0],
             windows,
+            rows,
             nulls=nulls,
             dtype=plan.kernel_dtype,
         )
@@ -269,6 +290,9 @@ class RollingLibrary(Windowed):
     def dtype(self, columns: Sequence[Any]) -> DType:
         check_columns(self.label, columns, VALUES)
         return np.dtype(np.float64)
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         library = rows.library

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..frames.keys import Codes
 from ..frames.messages import column_title
 from ..frames.protocol import Column, DType, Library
 from ..frames.registry import library_of
@@ -34,6 +35,9 @@ class Shift:
     @property
     def reach(self) -> RowReach:
         return RowReach(max(self.periods, 0), max(-self.periods, 0))
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._sample(columns[0]).dtype
@@ -91,6 +95,9 @@ class Difference:
     @property
     def reach(self) -> RowReach:
         return RowReach(max(self.periods, 0), max(-self.periods, 0))
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._dtype(columns[0], in_groups=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import any_null, key_arrays
+from ..frames.keys import Codes, any_null, key_arrays
 from ..frames.protocol import Array, Library, Values
 from ..frames.registry import library_of
 from .clock import check_order
@@ -33,11 +33,13 @@ class Rows:
     count: int
     """How many rows are asked for, from there on."""
     starts: Values | None = None
-    """The first row of the group of each row; None if all rows are one group."""
+    """The first row of the group of each row, where rows of a group are adjacent."""
     stops: Values | None = None
     """The row behind the last of the group of each row."""
     times: Values | None = None
     """Of the rows, where windows are of time."""
+    codes: Codes | None = None
+    """The groups of the rows, where these are in any order."""
 
     @property
     def wanted(self) -> slice:
@@ -51,6 +53,9 @@ class NeighbourOperation(ColumnOperation, Protocol):
     @property
     def reach(self) -> Reach:
         """How far it looks."""
+
+    def takes_codes(self, codes: Codes) -> bool:
+        """Tell whether it takes rows of such groups in any order; else these are brought together."""
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         """Array of the answers for the rows that are asked for; columns have all rows."""
@@ -197,7 +202,7 @@ class GroupHalo(Surrounded, GroupedColumns):
     Parameters
     ----------
     clustered : bool
-        Whether equal keys are adjacent; else rows are brought together by key, and back.
+        Whether equal keys are adjacent; else rows have codes, or are brought together by key, and back.
     """
 
     parts: tuple[Part[NeighbourOperation], ...] = ()
@@ -256,7 +261,7 @@ class GroupHalo(Surrounded, GroupedColumns):
 
 
 class _Arranged:
-    """Rows with those of each group together."""
+    """Rows with those of each group together, or with their codes if operations take these."""
 
     def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
         self.library = library
@@ -266,7 +271,11 @@ class _Arranged:
             keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
             starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
-            self.order, starts, stops = together(library, seen.keys)
+            codes = Codes(*library.dense_codes(seen.keys))
+            if all(part.operation.takes_codes(codes) for part in carry.parts):
+                self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
+                return
+            self.order, starts, stops = together(codes.array)
         times = seen.times
         if carry.reach.clock is not None and times is not None:
             times = times if self.order is None else kernels.take(times, self.order)
