@@ -156,8 +156,7 @@ def near(rows: RowArrays, reach: Reach, reverse: bool) -> tuple[int, int] | Valu
     """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
     if rows.keys is None:
         return reach.near(rows.count, rows.times, reverse)
-    codes, _ = rows.library.dense_codes(rows.keys)
-    order, starts, stops = together(codes)
+    order, starts, stops = together(rows.library.dense_codes(rows.keys)[0])
     times = None if rows.times is None else rows.times[order]
     numbers = rows.library.xp.arange(rows.count, dtype=INT64)
     return kernels.sort(order[reach.near_in_groups(numbers, times, starts, stops, reverse)])

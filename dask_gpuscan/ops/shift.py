@@ -32,12 +32,12 @@ class Shift:
     fill: tuple[Any, ...] = ()
     label = "shift"
 
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
+
     @property
     def reach(self) -> RowReach:
         return RowReach(max(self.periods, 0), max(-self.periods, 0))
-
-    def takes_codes(self, codes: Codes) -> bool:
-        return False
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._sample(columns[0]).dtype
@@ -92,12 +92,12 @@ class Difference:
     def label(self) -> str:
         return "pct_change" if self.relative else "diff"
 
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
+
     @property
     def reach(self) -> RowReach:
         return RowReach(max(self.periods, 0), max(-self.periods, 0))
-
-    def takes_codes(self, codes: Codes) -> bool:
-        return False
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         return self._dtype(columns[0], in_groups=False)

@@ -33,13 +33,13 @@ class Rows:
     count: int
     """How many rows are asked for, from there on."""
     starts: Values | None = None
-    """The first row of the group of each row, where rows of a group are adjacent."""
+    """The first row of the group of each row; None if all rows are one group."""
     stops: Values | None = None
     """The row behind the last of the group of each row."""
     times: Values | None = None
     """Of the rows, where windows are of time."""
     codes: Codes | None = None
-    """The groups of the rows, where these are in any order."""
+    """Of the groups of rows that are not brought together."""
 
     @property
     def wanted(self) -> slice:
@@ -55,7 +55,7 @@ class NeighbourOperation(ColumnOperation, Protocol):
         """How far it looks."""
 
     def takes_codes(self, codes: Codes) -> bool:
-        """Tell whether it takes rows of such groups in any order; else these are brought together."""
+        """Tell whether rows of these groups need not be brought together."""
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         """Array of the answers for the rows that are asked for; columns have all rows."""
@@ -202,7 +202,7 @@ class GroupHalo(Surrounded, GroupedColumns):
     Parameters
     ----------
     clustered : bool
-        Whether equal keys are adjacent; else rows have codes, or are brought together by key, and back.
+        Whether equal keys are adjacent; else rows are brought together by key, and back.
     """
 
     parts: tuple[Part[NeighbourOperation], ...] = ()
@@ -247,7 +247,8 @@ class GroupHalo(Surrounded, GroupedColumns):
             if after is not None and after.count:
                 around = [*around, after]
             seen = joined(around)
-            arranged = _Arranged(self, library, seen)
+            operations = [part.operation for part in self.parts]
+            arranged = _Arranged(self, library, seen, operations)
             null = any_null(self.by.series(partition)) if self.dropna else None
             arrays, taken = [], 0
             for part in self.parts:
@@ -261,9 +262,15 @@ class GroupHalo(Surrounded, GroupedColumns):
 
 
 class _Arranged:
-    """Rows with those of each group together, or with their codes if operations take these."""
+    """Rows with those of each group together."""
 
-    def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
+    def __init__(
+        self,
+        carry: GroupHalo,
+        library: Library,
+        seen: RowArrays,
+        operations: Sequence[NeighbourOperation],
+    ) -> None:
         self.library = library
         self.order: Values | None = None
         if seen.keys is None:
@@ -272,7 +279,7 @@ class _Arranged:
             starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
             codes = Codes(*library.dense_codes(seen.keys))
-            if all(part.operation.takes_codes(codes) for part in carry.parts):
+            if all(operation.takes_codes(codes) for operation in operations):
                 self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
                 return
             self.order, starts, stops = together(codes.array)
