@@ -76,11 +76,7 @@ class RowShape:
     def windows(self, rows: Rows) -> kernels.Windows:
         if rows.starts is None:
             return RowWindows(self.before, self.after, rows.first, rows.count)
-        xp = rows.library.xp
-        numbers = xp.arange(rows.length, dtype=INT64)
-        starts = xp.maximum(numbers - self.before, rows.starts)
-        stops = xp.minimum(numbers + (self.after + 1), rows.stops)
-        return BoundWindows(starts, xp.maximum(starts, stops))
+        return BoundWindows(rows.starts, rows.stops, self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -124,10 +120,16 @@ class TimeShape:
 
 def bounds(windows: kernels.Windows, rows: Rows) -> BoundWindows:
     """Return windows by their first rows and the rows behind their last."""
-    if isinstance(windows, BoundWindows):
+    xp = rows.library.xp
+    if isinstance(windows, RowWindows):
+        numbers = xp.arange(rows.first, rows.first + rows.count, dtype=INT64)
+        return BoundWindows(*_bounds_of(windows, rows, numbers))
+    if windows.before is None or windows.after is None:
         return windows
-    numbers = rows.library.xp.arange(rows.first, rows.first + rows.count, dtype=INT64)
-    return BoundWindows(*_bounds_of(windows, rows, numbers))
+    numbers = xp.arange(rows.length, dtype=INT64)
+    starts = xp.maximum(numbers - windows.before, windows.starts)
+    stops = xp.minimum(numbers + (windows.after + 1), windows.stops)
+    return BoundWindows(starts, xp.maximum(starts, stops))
 
 
 def _bounds_of(windows: RowWindows, rows: Rows, numbers: Values) -> tuple[Values, Values]:
@@ -161,10 +163,19 @@ class Windowed:
         if valid is not None:
             counts = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
             return xp.flatnonzero(counts < self.min_periods)
-        if isinstance(windows, BoundWindows):
-            return xp.flatnonzero(windows.stops - windows.starts < self.min_periods)
-        if windows.before + windows.after + 1 < self.min_periods:
+        before, after = windows.before, windows.after
+        if before is None or after is None:
+            found = bounds(windows, rows)
+            return xp.flatnonzero(found.stops - found.starts < self.min_periods)
+        if before + after + 1 < self.min_periods:
             return xp.arange(rows.count)
+        if isinstance(windows, BoundWindows):
+            if after <= 0:  # only at the starts of groups
+                behind = xp.arange(rows.length, dtype=INT64)
+                behind -= windows.starts
+                return xp.flatnonzero(behind < self.min_periods - 1 - after)
+            found = bounds(windows, rows)
+            return xp.flatnonzero(found.stops - found.starts < self.min_periods)
         # only windows at the ends have fewer rows
         head = min(max(windows.before - rows.first, 0), rows.count)
         tail = max(min(rows.length - max(windows.after, 0) - rows.first, rows.count), head)
