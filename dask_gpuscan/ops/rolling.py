@@ -218,8 +218,13 @@ class RollingStatistic(Windowed):
         op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
         if rows.codes is not None:
             return rows.library.from_floats(self._by_code(op, inputs, rows.codes))
-        windows = self.shape.windows(rows)
-        out = kernels.rolling(op, inputs if op.inputs > 1 else inputs[0], windows)
+        windows, values = self.shape.windows(rows), inputs if op.inputs > 1 else inputs[0]
+        if isinstance(
+            windows, BoundWindows
+        ):  # which rows have too few is not known from their places
+            counted = _counted(op, statistic.inputs, self.min_periods)
+            return rows.library.from_floats(kernels.rolling(counted, values, windows))
+        out = kernels.rolling(op, values, windows)
         all_finite = all(bool(kernels.reduce(_FINITE, values)) for values in inputs)
         out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
         return rows.library.from_floats(out)
