@@ -23,7 +23,7 @@ from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
-from .options import ScanOptions
+from .options import ScanOptions, Unsorted
 from .permute import put, take
 from .rolling import rolling, rolling_by_code, rolls_by_code
 from .scan import (
@@ -57,6 +57,7 @@ __all__ = [
     "ScanOptions",
     "Signature",
     "SortKey",
+    "Unsorted",
     "Windows",
     "aggregate",
     "aggregating",

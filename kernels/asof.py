@@ -25,8 +25,7 @@ def asof(
     Parameters
     ----------
     left, right : array
-        1-d, of one dtype: integers, or floats of 32 or 64 bits. Neither may decrease, or hold NaN, which is not
-        checked.
+        1-d, of one dtype: integers, or floats of 32 or 64 bits. Neither may decrease, or hold NaN.
     codes : pair of arrays of int32 or int64, optional
         The groups of the rows of both sides, from 0 to `groups` - 1, which is not checked: rows match in their group
         alone.
@@ -49,7 +48,8 @@ def asof(
     TypeError
         For other arrays.
     ValueError
-        For another direction, a negative tolerance, and for arrays that are not 1-d.
+        For another direction, a negative tolerance, and for arrays that are not 1-d; `Unsorted`, which is one, for
+        arrays that decrease.
 
     See Also
     --------

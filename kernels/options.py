@@ -48,6 +48,10 @@ WAYS = {"backward": (False,), "forward": (True,), "nearest": (False, True)}
 """Whether an as-of match looks forward; "nearest" takes the nearer of two, the earlier one if both are as near."""
 
 
+class Unsorted(ValueError):
+    """What must not decrease does, or holds NaN."""
+
+
 @dataclass(frozen=True)
 class AsOfOptions:
     """Which row of the right side matches a row of the left; the parameters are those of `kernels.asof`.

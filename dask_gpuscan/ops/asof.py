@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -110,25 +110,27 @@ class AsOf:
 
     def _matches(self, library: Library, left: Any, right: Any, place: str) -> Values:
         """Return the row of the right side for each of the left, -1 where none matches."""
-        of_left = in_order(self.left.on_column(left), "left", place)
-        of_right = in_order(
-            self.right.on_column(right), "right", place and "the pieces of " + place
-        )
+        columns = self.left.on_column(left), self.right.on_column(right)
+        places = place, place and f"the rows for {place}"
+        both = list(zip(columns, ("left", "right"), places, strict=True))
+        for one in both:
+            if _has_outer_null(one[0]):
+                refuse(*one)
         codes, groups = None, 0
         if self.left.by:
             sides = (self.left, left), (self.right, right)
             codes, groups = _codes(
                 library, [[library.array(c) for c in s.by_columns(f)] for s, f in sides]
             )
-        return kernels.asof(
-            of_left,
-            of_right,
-            codes,
-            groups,
-            direction=self.direction,
-            exact=self.exact,
-            tolerance=self.tolerance,
-        )
+        how: dict[str, Any] = {
+            "direction": self.direction, "exact": self.exact, "tolerance": self.tolerance
+        }  # fmt: skip
+        try:
+            return kernels.asof(numbers(columns[0]), numbers(columns[1]), codes, groups, **how)
+        except kernels.Unsorted:
+            for one in both:
+                in_order(*one)
+            raise
 
 
 def _any_negative(rows: Values) -> bool:
@@ -174,20 +176,30 @@ def in_order(column: Column, side: str, place: str = "") -> Values:
     ValueError
         If they do, or one is null.
     """
+    values = numbers(column)
+    if _has_outer_null(column) or not kernels.is_sorted(values):
+        refuse(column, side, place)
+    return values
+
+
+def _has_outer_null(column: Column) -> bool:
+    """Tell whether a row is null, if a mask tells that; of times the first one, as null is the least of them."""
     library = library_of(column)
     array, layout = library.array(column), library.layout(column.dtype)
     assert layout is not None
-    view, values = layout.raw(array), numbers(column)
-    # null times are the least numbers, and NaN is never in order
-    first = layout.raw(library.slice_array(array, 0, min(len(values), 1)))
-    masked = isinstance(view.nulls, kernels.Mask)
-    null = bool((view if masked else first).missing().any())
-    if null or not kernels.is_sorted(values):
-        where = f" in {place}" if place else ""
-        if null or bool((values != values).any()) or bool(view.missing().any()):
-            raise ValueError(f"Merge keys contain null values on {side} side{where}")
-        raise ValueError(f"{side} keys must be sorted{where}")
-    return values
+    view = layout.raw(array)
+    if not isinstance(view.nulls, kernels.Mask):
+        view = layout.raw(library.slice_array(array, 0, min(len(column), 1)))
+    return bool(view.missing().any())
+
+
+def refuse(column: Column, side: str, place: str) -> NoReturn:
+    """Raise what a user sees for a column that is in no order, or has a null."""
+    where = f" in {place}" if place else ""
+    missing = library_of(column).missing(column)
+    if missing is not None and bool(missing.any()):
+        raise ValueError(f"Merge keys contain null values on {side} side{where}")
+    raise ValueError(f"{side} keys must be sorted{where}")
 
 
 # --- over partitions ---------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ def near(rows: RowArrays, reach: Reach, reverse: bool) -> tuple[int, int] | Valu
     """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
     if rows.keys is None:
         return reach.near(rows.count, rows.times, reverse)
-    order, starts, stops = together(rows.library, rows.keys)
+    order, starts, stops = together(rows.library.dense_codes(rows.keys)[0])
     times = None if rows.times is None else rows.times[order]
     numbers = rows.library.xp.arange(rows.count, dtype=INT64)
     return kernels.sort(order[reach.near_in_groups(numbers, times, starts, stops, reverse)])
@@ -204,9 +204,8 @@ class Halo:
         return rows.take(near(rows, self.carry.reach, self.reverse))
 
 
-def together(library: Library, keys: list[Array]) -> tuple[Values, Values, Values]:
-    """Return an order that has rows of equal keys together; and in it, a row, the first of its group and the end."""
-    codes, _ = library.dense_codes(keys)
+def together(codes: Values) -> tuple[Values, Values, Values]:
+    """Return an order that has rows of equal codes together; and in it, a row, the first of its group and the end."""
     (ordered,), (order,) = kernels.sort_pairs(codes, [], positions=True)
     return (order, *run_bounds([ordered]))
 

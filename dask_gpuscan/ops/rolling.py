@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from .. import kernels
+from ..frames.keys import Codes
 from ..frames.protocol import DType, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
@@ -16,7 +18,7 @@ from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import VALUES, check_columns
+from .statistic_inputs import VALUES, Inputs, check_columns
 from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
@@ -65,6 +67,11 @@ class RowShape:
     @property
     def reach(self) -> RowReach:
         return RowReach(max(self.before, 0), max(self.after, 0))
+
+    @property
+    def of_group(self) -> RowWindows:
+        """The windows, of rows of one group."""
+        return RowWindows(self.before, self.after)
 
     def windows(self, rows: Rows) -> kernels.Windows:
         if rows.starts is None:
@@ -140,6 +147,9 @@ class Windowed:
     def reach(self) -> Reach:
         return self.shape.reach
 
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
+
     def few(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
         """Return which windows have too few observations, as positions among the rows that are asked for.
 
@@ -192,13 +202,72 @@ class RollingStatistic(Windowed):
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        statistic, windows = STATISTICS[self.name], self.shape.windows(rows)
+        statistic = STATISTICS[self.name]
         inputs = statistic.read(columns)
         op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
+        if rows.codes is not None:
+            return rows.library.from_floats(self._by_code(op, inputs, rows.codes))
+        windows = self.shape.windows(rows)
         out = kernels.rolling(op, inputs if op.inputs > 1 else inputs[0], windows)
         all_finite = all(bool(kernels.reduce(_FINITE, values)) for values in inputs)
         out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
         return rows.library.from_floats(out)
+
+    def takes_codes(self, codes: Codes) -> bool:
+        shape = self.shape
+        return isinstance(shape, RowShape) and kernels.rolls_by_code(
+            codes.array, codes.groups, shape.of_group
+        )
+
+    def _by_code(self, op: Operator, inputs: tuple[Values, ...], codes: Codes) -> Values:
+        assert isinstance(self.shape, RowShape)
+        found: Values = kernels.rolling_by_code(
+            _counted(op, STATISTICS[self.name].inputs, self.min_periods),
+            codes.array,
+            inputs,
+            codes.groups,
+            self.shape.of_group,
+        )
+        return found
+
+
+@lru_cache(maxsize=64)
+def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
+    """Return the operator of a statistic that is null for fewer observations than `least`.
+
+    Its state begins with the number of observations.
+    """
+    combine, is_tuple = op.combine, isinstance(op.identity, tuple)
+    lower: Any = op.lower
+    named = [f"x{i}" for i in range(op.inputs)]
+    values = [x for x, (_, what) in zip(named, inputs, strict=True) if what == "values"]
+    observed = " and ".join(f"{x} - {x} == 0.0" for x in values) or "True"
+    given = ", ".join(named)
+    state = given if op.lift is None else f"{'*' * is_tuple}lift({given})"
+    lift = eval(f"lambda lift: lambda {given}: (1.0 if {observed} else 0.0, {state})")(op.lift)
+
+    def combine_scalar(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], combine(a[1], b[1]))
+
+    def combine_tuple(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], *combine(a[1:], b[1:]))
+
+    def element(s: Any) -> Any:
+        return s[1] if s[0] >= least else np.nan
+
+    def lowered(s: Any) -> Any:
+        return lower(s[1]) if s[0] >= least else np.nan
+
+    def lowered_tuple(s: Any) -> Any:
+        return lower(s[1:]) if s[0] >= least else np.nan
+
+    return Operator(
+        combine_tuple if is_tuple else combine_scalar,
+        (0.0, *op.identity) if is_tuple else (0.0, float(op.identity_for(np.dtype(np.float64)))),
+        lift,
+        lowered_tuple if is_tuple else element if lower is None else lowered,
+        name=f"counted({op.name})",
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..frames.keys import Codes
 from ..frames.messages import column_title
 from ..frames.protocol import Column, DType, Library
 from ..frames.registry import library_of
@@ -30,6 +31,9 @@ class Shift:
     periods: int
     fill: tuple[Any, ...] = ()
     label = "shift"
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
 
     @property
     def reach(self) -> RowReach:
@@ -87,6 +91,9 @@ class Difference:
     @property
     def label(self) -> str:
         return "pct_change" if self.relative else "diff"
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
 
     @property
     def reach(self) -> RowReach:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import any_null, key_arrays
+from ..frames.keys import Codes, any_null, key_arrays
 from ..frames.protocol import Array, Library, Values
 from ..frames.registry import library_of
 from .clock import check_order
@@ -38,6 +38,8 @@ class Rows:
     """The row behind the last of the group of each row."""
     times: Values | None = None
     """Of the rows, where windows are of time."""
+    codes: Codes | None = None
+    """Of the groups of rows that are not brought together."""
 
     @property
     def wanted(self) -> slice:
@@ -51,6 +53,9 @@ class NeighbourOperation(ColumnOperation, Protocol):
     @property
     def reach(self) -> Reach:
         """How far it looks."""
+
+    def takes_codes(self, codes: Codes) -> bool:
+        """Tell whether rows of these groups need not be brought together."""
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         """Array of the answers for the rows that are asked for; columns have all rows."""
@@ -242,7 +247,8 @@ class GroupHalo(Surrounded, GroupedColumns):
             if after is not None and after.count:
                 around = [*around, after]
             seen = joined(around)
-            arranged = _Arranged(self, library, seen)
+            operations = [part.operation for part in self.parts]
+            arranged = _Arranged(self, library, seen, operations)
             null = any_null(self.by.series(partition)) if self.dropna else None
             arrays, taken = [], 0
             for part in self.parts:
@@ -258,7 +264,13 @@ class GroupHalo(Surrounded, GroupedColumns):
 class _Arranged:
     """Rows with those of each group together."""
 
-    def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
+    def __init__(
+        self,
+        carry: GroupHalo,
+        library: Library,
+        seen: RowArrays,
+        operations: Sequence[NeighbourOperation],
+    ) -> None:
         self.library = library
         self.order: Values | None = None
         if seen.keys is None:
@@ -266,7 +278,11 @@ class _Arranged:
             keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
             starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
-            self.order, starts, stops = together(library, seen.keys)
+            codes = Codes(*library.dense_codes(seen.keys))
+            if all(operation.takes_codes(codes) for operation in operations):
+                self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
+                return
+            self.order, starts, stops = together(codes.array)
         times = seen.times
         if carry.reach.clock is not None and times is not None:
             times = times if self.order is None else kernels.take(times, self.order)

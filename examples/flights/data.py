@@ -43,7 +43,7 @@ def load_flights() -> pd.DataFrame:
 
 
 def load_weather() -> pd.DataFrame:
-    """Read the hourly reports of the three airports, in the order of time: visibility in miles, wind in miles an hour."""
+    """Read the hourly reports of the three airports, in the order of time; in miles, and miles an hour."""
     weather = pd.read_csv(folder() / "weather.csv")
     weather["reported"] = pd.to_datetime(weather.time_hour)
     weather = weather.sort_values(["reported", "origin"], ignore_index=True)

@@ -1,7 +1,8 @@
 """The questions, each as a user of Dask would ask it with ``.gpuscan``: nothing is computed here.
 
-`answers`, `days`, `carriers` and `months` take the flights in the order of time, `streaks` and `stints` in the order
-in which each aircraft flew them, which is what `planes` makes, and `weather` what `observed` makes of them. ``checks.py`` has the same functions in plain pandas.
+`answers`, `days`, `carriers`, `months` and `observed` take the flights in the order of time, `streaks` and `stints` in
+the order in which each aircraft flew them, which is what `planes` makes, and `weather` takes what `observed` makes.
+``checks.py`` has the same functions in plain pandas.
 """
 
 from __future__ import annotations

@@ -15,11 +15,12 @@ import numpy as np
 from numba.core import types
 
 from ..jit import OPTIONS, cached_njit
-from ..options import AsOfOptions
-from .engine import TICKET
+from ..options import AsOfOptions, Unsorted
+from .engine import FAILED, TICKET
 from .launch import CONTROL, WORD, Kernel, array_type, entry, helpers_for, run_kernel
 from .memory import borrow, take_ticket
 from .outputs import empty
+from .sort import is_sorted
 
 SLICE = 1 << 16
 """Rows that a thread takes at once, where there are no codes."""
@@ -31,6 +32,8 @@ def asof(
     left: np.ndarray, right: np.ndarray, codes: Any, groups: int, options: AsOfOptions
 ) -> np.ndarray:
     """Return the row of the right side for each of the left; see `kernels.asof`."""
+    if not is_sorted(right):
+        raise Unsorted("right must not decrease")
     rows, *other = [
         _one_way(left, right, codes, groups, options.exact, forward) for forward in options.ways
     ]
@@ -60,7 +63,9 @@ def _one_way(
             np.maximum.accumulate(tables, axis=0, out=tables)
     kernel = _walking(left.dtype, *(c.dtype for c in codes or ()))
     given = sides if codes is not None else [*sides, None, None]
-    run_kernel(len(left), kernel, *given, tables, rows[::step], length, exact, forward)
+    given += [tables, rows[::step], length, exact, forward]
+    if run_kernel(len(left), kernel, *given)[FAILED]:
+        raise Unsorted("left must not decrease")
     return rows
 
 
@@ -116,7 +121,10 @@ def _last(tables, part, codes, row, known):
 
 @cached_njit
 def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forward, control):
-    """Write the last row of the right side that comes before each row of the left, of its code if there are codes."""
+    """Write the last row of the right side that comes before each row of the left, of its code if there are codes.
+
+    Notes in the control array if the left side is in no order.
+    """
     left, right, rows, control = borrow(left), borrow(right), borrow(rows), borrow(control)
     left_codes, right_codes, tables = borrow(left_codes), borrow(right_codes), borrow(tables)
     count = len(right)
@@ -129,13 +137,18 @@ def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forw
         if part == 0:
             for i in range(j):
                 _remember(tables, part, right_codes, i)
+        previous, ordered = left[max(start - 1, 0)], True
         for i in range(start, min(start + length, len(left))):
             of = left[i]
+            ordered &= _comes(previous, of, True, forward)
+            previous = of
             while j < count and _comes(right[j], of, exact, forward):
                 _remember(tables, part, right_codes, j)
                 j += 1
             found = _last(tables, part, left_codes, i, j - 1)
             rows[i] = count - 1 - found if forward and found >= 0 else found
+        if not ordered:
+            control[FAILED] = 1
 
 
 @numba.njit(**OPTIONS)

@@ -5,15 +5,17 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..options import AsOfOptions
+from ..options import AsOfOptions, Unsorted
 from ..sort_key import SortKey
 from .device_arrays import readable
-from .sort import sort
+from .sort import is_sorted, sort
 
 
 def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
     """Return the row of the right side for each of the left; see `kernels.asof`."""
     left, right = readable(left), readable(right)
+    if not (is_sorted(left) and is_sorted(right)):
+        raise Unsorted("left and right must not decrease")
     rows, *other = [_one_way(left, right, codes, options.exact, w) for w in options.ways]
     if other:
         rows = _nearer(left, right, rows, other[0])
