@@ -7,6 +7,14 @@ import numpy as np
 
 from .arrays import brief, check_one_length, is_array
 
+FAR = 1 << 61
+"""More rows than there are."""
+
+
+def _check_integer(name: str, found: Any) -> None:
+    if not isinstance(found, (int, np.integer)) or isinstance(found, bool):
+        raise TypeError(f"{name} must be an integer, found {found!r}")
+
 
 @dataclass(frozen=True)
 class RowWindows:
@@ -41,10 +49,8 @@ class RowWindows:
 
     def __post_init__(self) -> None:
         for name in ("before", "after", "first", "count"):
-            found = getattr(self, name)
-            is_integer = isinstance(found, (int, np.integer)) and not isinstance(found, bool)
-            if not is_integer and (name != "count" or found is not None):
-                raise TypeError(f"{name} must be an integer, found {found!r}")
+            if name != "count" or self.count is not None:
+                _check_integer(name, getattr(self, name))
 
     def within(self, rows: int) -> "RowWindows":
         """Return the same windows of an array of so many rows, with a count and bounds that cannot overflow.
@@ -78,6 +84,9 @@ class BoundWindows:
     starts, stops : arrays of int64
         1-d and of one length; window j is rows ``starts[j]`` to ``stops[j] - 1``, and empty where there are none.
         Neither decreases.
+    before, after : int, optional
+        Of these rows, window j has no more than rows j - `before` to j + `after`: where bounds are those of the group
+        of each row. By default it has all.
 
     Raises
     ------
@@ -87,13 +96,18 @@ class BoundWindows:
     Examples
     --------
     >>> BoundWindows(np.array([0, 0, 1]), np.array([1, 2, 3]))
-    BoundWindows(starts=int64[3], stops=int64[3])
+    BoundWindows(starts=int64[3], stops=int64[3], before=None, after=None)
     """
 
     starts: Any
     stops: Any
+    before: int | None = None
+    after: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("before", "after"):
+            if getattr(self, name) is not None:
+                _check_integer(name, getattr(self, name))
         for name in ("starts", "stops"):
             found = getattr(self, name)
             if not is_array(found) or found.dtype != np.int64:
@@ -101,7 +115,21 @@ class BoundWindows:
         check_one_length("starts and stops", [self.starts, self.stops])
 
     def __repr__(self) -> str:
-        return f"BoundWindows(starts={brief(self.starts)}, stops={brief(self.stops)})"
+        bounds = f"starts={brief(self.starts)}, stops={brief(self.stops)}"
+        return f"BoundWindows({bounds}, before={self.before}, after={self.after})"
+
+    @property
+    def around(self) -> tuple[int, int]:
+        """The rows that window j has at most: so many, from row j and this number on.
+
+        Examples
+        --------
+        >>> BoundWindows(np.array([0, 0]), np.array([2, 2]), before=3, after=-1).around
+        (-3, 3)
+        """
+        shift = -FAR if self.before is None else min(max(-int(self.before), -FAR), FAR)
+        end = FAR if self.after is None else min(max(int(self.after) + 1, -FAR), FAR)
+        return shift, max(end - shift, 0)
 
 
 Windows = RowWindows | BoundWindows

@@ -53,19 +53,19 @@ class Weights:
 
     def __post_init__(self) -> None:
         check_flags(adjust=self.adjust, ignore_na=self.ignore_na)
-        for name in ("com", "span", "halflife", "alpha"):
-            given = getattr(self, name)
-            if given is None or (name == "halflife" and isinstance(given, DURATION)):
+        for name, given in self.given.items():
+            if name == "halflife" and isinstance(given, DURATION):
                 continue
             if isinstance(given, (bool, np.bool_)) or not isinstance(given, Real):
                 raise TypeError(f"{name} must be a number, found {given!r}")
             if not math.isfinite(given):
                 raise ValueError(f"{name} must be finite, found {given!r}")
 
-    def __repr__(self) -> str:
-        names = ("com", "span", "halflife", "alpha", "adjust", "ignore_na")
-        given = [(name, getattr(self, name)) for name in names]
-        return " ".join(f"{name}={value}" for name, value in given if value is not None)
+    @property
+    def given(self) -> dict[str, Any]:
+        """What says how fast weights decay."""
+        names = ("com", "span", "halflife", "alpha")
+        return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
 
     def of_rows(self) -> Decay:
         """Return the decay of rows that are evenly spaced."""
@@ -92,7 +92,7 @@ class Weights:
                 "ewm with times and ignore_na=True is not there; leave it False"
             )
         alpha = 0.5
-        if any(given is not None for given in (self.com, self.span, self.alpha)):
+        if set(self.given) != {"halflife"}:
             if not self.adjust:
                 raise NotImplementedError(
                     "none of com, span and alpha can be given with times and adjust=False"
@@ -101,7 +101,7 @@ class Weights:
         return Decay(alpha, bool(self.adjust), False, halflife / pd.Timedelta(1, unit))
 
     def _alpha(self, halflife: float | None) -> float:
-        given = {"com": self.com, "span": self.span, "halflife": halflife, "alpha": self.alpha}
+        given = self.given | {"halflife": halflife}
         pd.Series([], dtype=float).ewm(**given)  # pandas says what is wrong with them
         if self.com is not None:
             return 1.0 / (1.0 + self.com)

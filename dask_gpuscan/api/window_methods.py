@@ -139,6 +139,7 @@ class Ewm(Statistics):
 
     def __init__(self, rows: Rows, weights: Weights, min_periods: int | None, times: Any) -> None:
         self._rows, self._weights = rows, weights
+        self._given_periods = min_periods
         self._min_periods = max(check_periods(min_periods), 1)
         self._times = None if times is None else Times.of(rows, times)
         if self._times is None:
@@ -147,7 +148,10 @@ class Ewm(Statistics):
             self._decay = weights.of_times(self._times.unit)
 
     def __repr__(self) -> str:
-        return f"<Ewm {self._weights} min_periods={self._min_periods}>"
+        weights = self._weights
+        shown = {**weights.given, "min_periods": self._given_periods}
+        shown |= {"adjust": weights.adjust, "ignore_na": weights.ignore_na}
+        return f"<Ewm {' '.join(f'{name}={value}' for name, value in shown.items())}>"
 
     def _operation(self, name: str, **options: Any) -> Window:
         if self._times is not None:

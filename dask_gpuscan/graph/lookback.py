@@ -117,7 +117,8 @@ def _prefixes(
     name: str, keys: list[Key], carry: Summary, suffix: Key, graph: dict[Key, Task], level: int
 ) -> list[list[Key]]:
     """For each position up to the last, the keys whose values combine, in order, to its prefix."""
-    windows = [keys[at : at + WINDOW] for at in range(0, len(keys), WINDOW)] or [[]]
+    size = getattr(carry, "window", WINDOW)
+    windows = [keys[at : at + size] for at in range(0, len(keys), size)] or [[]]
     before: list[list[Key]]
     if len(windows) <= CHAIN:
         before = [[]]

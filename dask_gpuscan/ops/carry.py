@@ -25,6 +25,8 @@ class Carry(Summary, Protocol):
         For the names of tasks.
     reverse : bool
         Whether partitions look at the later ones instead.
+
+    A carry whose aggregates are large may tell how many partitions look back at the same one (``window``).
     """
 
     @property

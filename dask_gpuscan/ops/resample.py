@@ -67,11 +67,8 @@ class NumberBuckets:
         library = library_of(partition)
         with library.reading(partition):
             times = self.times.checked(partition, prefix)
-            numbers = times.astype(INT64)
-            if len(times):
-                first = None if prefix is None else prefix.first
-                first = times[0].item() if first is None else first
-                numbers = self.buckets.numbers(library, times, first)
+            first = None if prefix is None else prefix.first
+            numbers = self.buckets.numbers(library, times, first)
             arrays = [library.array(column_of(partition, name)) for name in self.names]
             arrays.append(library.from_integers(numbers))
             return library.frame(arrays, [*self.names, self.number], library.index(partition))

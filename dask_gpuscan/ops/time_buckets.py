@@ -22,6 +22,9 @@ from .groups import INT64
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 """Rules whose edges, where buckets are closed on the right, are the ends of days rather than their starts."""
 
+_FEW = 16
+"""Rows a bucket from which on looking for edges among times takes less than dividing each of them."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -149,19 +152,31 @@ class Buckets:
             edges = edges.tz_localize(self.zone)
         return _stored(edges)
 
+    def _start(self, first: int) -> int:
+        """Return the first moment that is in the first bucket, of those of one width."""
+        return int(_stored(self._labels(first, first, "left"))[0]) + (self.closed == "right")
+
     # --- buckets by number -------------------------------------------------------------------------
 
-    def numbers(self, library: Library, times: Values, first: int) -> Values:
-        """Return the number of the bucket of each time, given the first of all; times do not decrease."""
+    def numbers(self, library: Library, times: Values, first: int | None) -> Values:
+        """Return the number of the bucket of each time, given the first of those before; times do not decrease."""
         xp = library.xp
         if not len(times):
             return xp.zeros(0, INT64)
+        ends = times[0].item(), times[-1].item()
+        first, low, side = ends[0] if first is None else first, 0, self.closed
         if self.is_fixed:
-            start = int(_stored(self._labels(first, first, "left"))[0]) + (self.closed == "right")
-            return (times - start) // self.width
-        edges = xp.asarray(self._edges(first, times[-1].item()))
-        bounds = xp.searchsorted(times, edges, side=self.closed).astype(INT64, copy=False)
-        numbers = xp.arange(len(edges) - 1, dtype=INT64)
+            start, side = self._start(first), "left"
+            low, high = ((end - start) // self.width for end in ends)
+            if high - low > len(times) // _FEW:
+                found = times - start
+                found //= self.width
+                return found
+            edges = start + self.width * xp.arange(low, high + 2, dtype=INT64)
+        else:
+            edges = xp.asarray(self._edges(first, ends[1]))
+        bounds = xp.searchsorted(times, edges, side=side).astype(INT64, copy=False)
+        numbers = xp.arange(low, low + len(edges) - 1, dtype=INT64)
         (found,) = kernels.run_length_decode(bounds[1:] - bounds[:-1], [numbers])
         return found
 
@@ -169,8 +184,7 @@ class Buckets:
         """Return the number of all buckets."""
         if not self.is_fixed:
             return len(self._labels(first, last, self.label))
-        start = int(_stored(self._labels(first, first, "left"))[0]) + (self.closed == "right")
-        return (last - start) // self.width + 1
+        return (last - self._start(first)) // self.width + 1
 
     def labels(self, span: Span, start: int, stop: int) -> pd.DatetimeIndex:
         """Return the labels of the buckets from `start` to `stop`, given the first and last time."""

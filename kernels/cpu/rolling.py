@@ -262,29 +262,36 @@ def _roll_bounds(
         If bounds decrease or are no rows.
     """
     starts, stops = _side_by_side(windows.starts, windows.stops)
-    borders = _borders(starts, stops, rows)
-    spans = stops[borders[1:] - 1] - starts[borders[:-1]]
+    if min(starts[0], stops[0]) < 0 or max(starts[-1], stops[-1]) > rows:
+        found = f"from {starts[0]} to {starts[-1]} and from {stops[0]} to {stops[-1]}"
+        raise ValueError(f"starts and stops must be from 0 to {rows}, found {found}")
+    shift, width = windows.around
+    bounds = Bounds(starts, stops, shift, width, rows)
+    borders = _borders(bounds)
+    ends, begins = borders[1:] - 1, borders[:-1]
+    spans = np.minimum(stops[ends], ends + (shift + width)) - np.maximum(
+        starts[begins], begins + shift
+    )
     room = int(np.clip(spans, 0, rows).max(initial=0))  # no window has more rows than its chunk
-    bounds = Bounds(starts, stops, 0, 0, rows)
     j = _run_queue(work.queue_of_bounds, work, source, outs, bounds, borders, room)
     if j >= 0:
-        before = f" after one from {starts[j - 1]} to {stops[j - 1]}" if j else ""
         raise ValueError(
-            f"starts and stops must be from 0 to {rows} and not decrease, found window {j} from "
-            f"{starts[j]} to {stops[j]}{before}"
+            f"starts and stops must not decrease, found window {j} from {starts[j]} to {stops[j]} "
+            f"after one from {starts[j - 1]} to {stops[j - 1]}"
         )
 
 
-def _borders(starts: np.ndarray, stops: np.ndarray, rows: int) -> np.ndarray:
+def _borders(bounds: Any) -> np.ndarray:
     """Cut windows into chunks of so many of them, or of so many rows, where a cut costs little; return the borders."""
-    count = len(starts)
+    starts, stops, shift, width, rows = bounds
+    count, borders = len(starts), [0]
     by_rows = np.searchsorted(stops, np.arange(CHUNK, rows, CHUNK))
-    borders = [0]
     for at in np.union1d(np.arange(CHUNK, count, CHUNK), by_rows).tolist():
         last = borders[-1]
         if last < at < count:
-            begin, end = int(starts[last]), int(stops[at - 1])
-            if SHARE * (end - int(starts[at])) <= at - last + end - begin:
+            begin, again = max(int(starts[last]), last + shift), max(int(starts[at]), at + shift)
+            end = min(int(stops[at - 1]), at - 1 + shift + width)
+            if SHARE * (end - again) <= at - last + end - begin:
                 borders.append(at)
     return np.array([*borders, count], WORD)
 

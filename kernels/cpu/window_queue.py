@@ -23,7 +23,7 @@ from .steps import reduce_step, state_of
 
 
 class Bounds(NamedTuple):
-    """Windows between arrays of bounds or, where these are None, of `width` rows from row ``j + shift`` on."""
+    """Windows of `width` rows from row ``j + shift`` on, as far as they are between bounds; None where all are."""
 
     starts: np.ndarray | None
     stops: np.ndarray | None
@@ -35,11 +35,20 @@ class Bounds(NamedTuple):
 @numba.njit(**OPTIONS)
 def window(starts, stops, bounds, j):
     """Return the bounds of window `j`."""
-    if starts is not None:
-        return starts[j], stops[j]
-    start = j + bounds.shift
+    rows, start = bounds.rows, j + bounds.shift
     stop = start + bounds.width
-    return min(max(start, 0), bounds.rows), min(max(stop, 0), bounds.rows)
+    start, stop = min(max(start, 0), rows), min(max(stop, 0), rows)
+    if starts is not None:
+        return max(start, starts[j]), min(stop, stops[j])
+    return start, stop
+
+
+@numba.njit(**OPTIONS)
+def decreases(starts, stops, j):
+    """Tell whether bounds decrease at window `j`."""
+    if starts is not None:
+        return j > 0 and (starts[j] < starts[j - 1] or stops[j] < stops[j - 1])
+    return False
 
 
 @cached_njit
@@ -47,7 +56,7 @@ def walk_queue(source, outs, bounds, chunks, suffixes, room, control):
     """Answer windows chunk by chunk, together with any other thread that runs the same call.
 
     Chunk `k` is windows ``chunks[k]`` to ``chunks[k + 1] - 1``. `suffixes` is this thread's, and has room for so many
-    rows as any window has. Returns a window whose bounds decrease or are no rows, where the walk ends; else -1.
+    rows as any window has. Returns a window whose bounds are less than those before, where the walk ends; else -1.
     """
     source, outs, bounds = borrow(source), borrow(outs), borrow(bounds)
     chunks, suffixes, control = borrow(chunks), borrow(suffixes), borrow(control)
@@ -57,16 +66,12 @@ def walk_queue(source, outs, bounds, chunks, suffixes, room, control):
         if ticket >= len(chunks) - 1:
             return np.int64(-1)
         first = chunks[ticket]
-        last_start = last_stop = np.int64(0)
-        if first > 0:
-            last_start, last_stop = window(bounds.starts, bounds.stops, bounds, first - 1)
         origin = middle = end = np.int64(0)
         running = identity
         for j in range(first, chunks[ticket + 1]):
             start, stop = window(bounds.starts, bounds.stops, bounds, j)
-            if start < last_start or stop < last_stop or max(start, stop) > bounds.rows:
+            if decreases(bounds.starts, bounds.stops, j):
                 return j
-            last_start, last_stop = start, stop
             if start >= end:
                 middle = end = start
                 running = identity

@@ -31,11 +31,12 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
     if isinstance(windows, BoundWindows):
         count = len(windows.starts)
         bounds = [readable(windows.starts), readable(windows.stops)]
+        shift, width = windows.around
     else:
         count, shift = windows.count or 0, windows.first - windows.before
         width = max(windows.before + windows.after + 1, 0)
     types_, tiles, levels, numbers = _passes(
-        op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls), width,
+        op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls), 0 if bounds else width,
         device(launch.current_device()).capability,
     )  # fmt: skip
     outs = [cupy.ndarray(count, d) for d in types_.outputs]

@@ -41,7 +41,8 @@ def check(op, x, windows, nulls=None, **options):
     given = options.pop("device_nulls", nulls)
     on_device = windows
     if isinstance(windows, BoundWindows):
-        on_device = BoundWindows(cp.asarray(windows.starts), cp.asarray(windows.stops))
+        bounds = cp.asarray(windows.starts), cp.asarray(windows.stops)
+        on_device = BoundWindows(*bounds, windows.before, windows.after)
     found = rolling(op, device, on_device, nulls=given, **options)
     wanted = rolling(op, x, windows, nulls=nulls, **options)
     assert found.dtype == wanted.dtype
@@ -121,6 +122,15 @@ def test_windows_between_bounds(rows, count):
     check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, stops))
     near = np.minimum(starts + rng.integers(0, 20, count), rows)
     check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, np.maximum.accumulate(near)))
+
+
+@pytest.mark.parametrize(("before", "after"), [(9, 0), (9, -1), (3, 3), (None, 0), (-2, None)])
+def test_windows_within_groups(before, after):
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(1, 300, 500)
+    ends = np.cumsum(lengths)
+    bounds = np.repeat(ends - lengths, lengths), np.repeat(ends, lengths)
+    check(AFFINE, rng.integers(-100, 100, ends[-1]), BoundWindows(*bounds, before, after))
 
 
 def test_bounds_in_disorder_read_rows_that_there_are():

@@ -77,6 +77,21 @@ def test_two_tasks_a_partition_and_one_a_window(count):
     assert longest <= 2 * WINDOW + 3
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_window_that_the_carry_chooses(reverse):
+    carry = Words(reverse)
+    carry.window = 3
+    inputs = {("in", i): chr(ord("a") + i) for i in range(20)}
+    outputs = [("out", i) for i in range(20)]
+    graph = tasks("t", [TaskRef(key) for key in inputs], outputs, carry)
+    assert max(len(task.dependencies) for task in graph.values()) == 4
+    whole = "".join(inputs.values())
+    expected = [whole[: i + 1] for i in range(20)]
+    if reverse:
+        expected = [whole[i + 1 :][::-1] + whole[i] for i in range(20)]
+    assert list(dask.get({**inputs, **graph}, outputs)) == expected
+
+
 def test_outputs_depend_on_earlier_partitions_only():
     count = WINDOW * CHAIN + 40
     _, inputs, outputs, graph = build(count)

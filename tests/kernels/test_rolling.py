@@ -105,6 +105,25 @@ def test_windows_between_bounds(data, rows, windows):
     assert found.tolist() == expected(AFFINE, (x,), zip(starts, stops, strict=True))
 
 
+@given(data=st.data(), lengths=st.lists(st.integers(1, 9), max_size=8))
+def test_windows_within_groups(data, lengths):
+    around = st.none() | st.integers(-3, 12)
+    before, after = data.draw(around), data.draw(around)
+    lengths = np.array(lengths, np.int64)
+    ends = np.cumsum(lengths)
+    stops, starts = np.repeat(ends, lengths), np.repeat(ends - lengths, lengths)
+    x = np.arange(1, len(stops) + 1) * 5 - 40
+    found = rolling(AFFINE, x, BoundWindows(starts, stops, before, after))
+    bounds = [
+        (
+            start if before is None else max(start, i - before),
+            stop if after is None else min(stop, i + after + 1),
+        )
+        for i, (start, stop) in enumerate(zip(starts, stops, strict=True))
+    ]
+    assert found.tolist() == expected(AFFINE, (x,), bounds)
+
+
 @pytest.mark.parametrize("width", [1, 2, 3, 8, 10, 17, 64, 1000, 4096, 4097, 70_000, 200_000])
 def test_many_rows(poisoned, width):
     rows = 150_001
@@ -116,6 +135,8 @@ def test_many_rows(poisoned, width):
     np.testing.assert_array_equal(sums, total[at + 1] - total[starts])
     between = rolling(ADD, x, BoundWindows(starts, at + 1))
     np.testing.assert_array_equal(sums, between)
+    whole = np.zeros(rows, np.int64), np.full(rows, rows)
+    np.testing.assert_array_equal(sums, rolling(ADD, x, BoundWindows(*whole, width - 1, 0)))
 
 
 @pytest.mark.parametrize("width", [1, 7, 100, 1500])
@@ -205,7 +226,9 @@ def test_strided_and_read_only_values():
     ],
 )
 def test_bounds_that_decrease_or_are_no_rows(starts, stops):
-    with pytest.raises(ValueError, match=r"starts and stops must be from 0 to 3 and not decrease"):
+    with pytest.raises(
+        ValueError, match=r"starts and stops must (be from 0 to 3|not decrease), found"
+    ):
         rolling(ADD, np.arange(3), BoundWindows(np.array(starts), np.array(stops)))
 
 
@@ -214,7 +237,8 @@ def test_bounds_in_disorder_are_never_followed():
     x = np.arange(200_000)
     for _ in range(5):
         starts, stops = rng.integers(-(10**6), 10**6, (2, 300_000))
-        with pytest.raises(ValueError, match="starts and stops must be from 0 to 200000"):
+        starts[[0, -1]] = stops[[0, -1]] = 0, 200_000
+        with pytest.raises(ValueError, match="starts and stops must not decrease, found window"):
             rolling(ADD, x, BoundWindows(starts, stops))
 
 
@@ -238,6 +262,8 @@ def test_windows_that_are_none():
         RowWindows(2.0)
     with pytest.raises(TypeError, match="count must be an integer, found True"):
         RowWindows(2, count=True)
+    with pytest.raises(TypeError, match="before must be an integer, found '1'"):
+        BoundWindows(np.arange(3), np.arange(3), before="1")
     with pytest.raises(TypeError, match="stops must be an array of int64, found int32"):
         BoundWindows(np.arange(3), np.arange(3, dtype=np.int32))
     with pytest.raises(ValueError, match="starts and stops must have one length"):

@@ -19,15 +19,15 @@ struct Params {
   u8* out[OUTPUTS];
   const u8* mask;      // validity bits, or bytes
   State* levels;       // of each: its states, their prefixes in groups of FAN, their suffixes
-  const i64* starts;   // of windows; or null
+  const i64* starts;   // bounds of windows; or null
   const i64* stops;    // likewise
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
   i64 length, lines, tiles;
   i64 rows;
-  i64 shift;  // window j begins with row j + shift, where there are no bounds
-  i64 width;  // and has so many rows
+  i64 shift;  // window j begins with row j + shift
+  i64 width;  // and has so many rows, as far as they are between its bounds
   i64 level;  // where the level begins that is scanned
   i64 count;  // states of it
   i64 null;
@@ -193,7 +193,12 @@ __device__ __forceinline__ State combined(const Params& p, i64 start, i64 stop) 
 __device__ __forceinline__ i64 within(i64 row, i64 rows) { return row < 0 ? 0 : row < rows ? row : rows; }
 
 __device__ __forceinline__ void answer_window(const Params& p, i64 j) {
-  const i64 start = p.starts ? p.starts[j] : j + p.shift, stop = p.starts ? p.stops[j] : start + p.width;
+  i64 start = j + p.shift, stop = start + p.width;
+  if (p.starts) {
+    const i64 from = p.starts[j], to = p.stops[j];
+    start = start > from ? start : from;
+    stop = stop < to ? stop : to;
+  }
   Output answer = lower(combined(p, within(start, p.rows), within(stop, p.rows)));
   unroll<OUTPUTS>([&](auto k) {
     using T = typename Out<k.value>::type;
