@@ -79,6 +79,6 @@ class AsOfOptions:
         """Return the tolerance as kernels compare it with a distance of values of a dtype; None if there is none."""
         if self.tolerance is None:
             return None
-        return (
-            dtype.type(self.tolerance) if dtype.kind == "f" else min(int(self.tolerance), 2**64 - 1)
-        )
+        if dtype.kind == "f":
+            return dtype.type(self.tolerance)
+        return np.uint64(min(int(self.tolerance), 2**64 - 1))

@@ -24,6 +24,7 @@ ORDERED = (
     "Int64",
     "int64[pyarrow]",
     "timestamp[us][pyarrow]",
+    "period[D]",
 )
 KEYS = ("int64", "str", "object", "category", "float64", "Int64", "string[pyarrow]")
 VALUES = (
@@ -44,6 +45,8 @@ WAYS = (None, "tasks", "disk")
 def ordered(numbers, dtype):
     """Values of a dtype that do not decrease."""
     values = pd.Series(sorted(numbers), dtype="int64")
+    if "period" in dtype:
+        return pd.Series(pd.PeriodIndex.from_ordinals(values, freq="D"))
     if "timedelta" in dtype:
         return pd.to_timedelta(values, unit="h").astype(dtype)
     if "stamp" in dtype or "date" in dtype:
@@ -72,6 +75,8 @@ def sides(draw, dtypes=ORDERED):
 def options(draw, left):
     """How rows are matched."""
     tolerance = draw(st.sampled_from([None, None, 0, 2, 5]))
+    if left["on"].dtype == "period[D]":  # of which pandas compares days with nanoseconds
+        tolerance = None
     if tolerance is not None and left["on"].dtype.kind in "mM":
         tolerance = pd.Timedelta(hours=tolerance)
     return {
@@ -319,6 +324,15 @@ def test_bad_arguments(backend, options, error, message):
     for frames in ((left, right), (partitioned(left, [0.5]), partitioned(right, [0.5]))):
         with pytest.raises(error, match=message):
             dask_gpuscan.merge_asof(*frames, **options)
+
+
+def test_a_tolerance_that_has_no_unit():
+    days = pd.DataFrame({"t": pd.period_range("2026", periods=3, freq="D")})
+    dates = days.astype({"t": "datetime64[ns]"}).astype({"t": "date32[day][pyarrow]"})
+    for frame in (days, dates):
+        with pytest.raises(TypeError, match="tolerance is for numbers, datetimes and timedeltas"):
+            dask_gpuscan.merge_asof(frame, frame, on="t", tolerance=pd.Timedelta("1D"))
+        same(dask_gpuscan.merge_asof(frame, frame, on="t"), frame)
 
 
 def test_sides_that_are_no_frames():
