@@ -8,8 +8,10 @@ from pathlib import Path
 import dask_cpu
 import groups_cpu
 import kernels_cpu
+import merge_asof_cpu
 import out_of_core
 import sort_cpu
+import windows_cpu
 from timing import ROOT, Bench
 
 
@@ -29,7 +31,15 @@ def main() -> None:
     output = options.output or results / ("cpu-quick.json" if options.quick else "cpu.json")
 
     bench = Bench(quick=options.quick, only=options.only)
-    for part in (kernels_cpu, groups_cpu, sort_cpu, dask_cpu, out_of_core):
+    for part in (
+        kernels_cpu,
+        groups_cpu,
+        sort_cpu,
+        merge_asof_cpu,
+        windows_cpu,
+        dask_cpu,
+        out_of_core,
+    ):
         part.run(bench)
     bench.save(output)
     missed = [record for record in bench.records if record.get("met") is False]

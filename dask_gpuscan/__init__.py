@@ -11,6 +11,7 @@ Examples
 
 from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
+from .api.asof import merge_asof
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .kernels.built_in import (
@@ -50,6 +51,7 @@ __all__ = [
     "logical_all",
     "logical_any",
     "maximum",
+    "merge_asof",
     "minimum",
     "multiply",
     "operator",

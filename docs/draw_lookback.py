@@ -1,6 +1,6 @@
-"""Draw the two look-back levels, tiles within a partition and partitions across the graph, as SVG.
+"""Draw the two look-back levels, tiles within a partition and partitions across the graph, and the halo, as SVG.
 
-Both pictures tell of the same numbers, so that they can be compared: eight pieces of three values, a
+The first two tell of the same numbers, so that they can be compared: eight pieces of three values, a
 running sum, and the moment at which piece 6 asks for its carry. ``python docs/draw_lookback.py [FOLDER]``
 writes a light and a dark version of each; the Sphinx build does it by itself.
 """
@@ -227,11 +227,57 @@ def draw_partitions(theme: Theme) -> Axes:
     return ax
 
 
+def draw_halo(theme: Theme) -> Axes:
+    """Rolling sums of four rows: a partition sees the three rows before it, wherever they are."""
+    ax = canvas(4.4)
+    pieces = [(3, 1, 2), (4, 0, 1), (2,), (), (1, 5, 0), (3, 3, 2)]
+    asking, reach = 4, 3
+    data, state, carry, out = 4.0, 3.05, 1.75, 0.4
+    label(ax, data, "partitions", "short and empty ones too", theme)
+    label(ax, state, "aggregate[i]", f"its last {reach} rows", theme)
+    label(ax, carry, "halo", f"joined, and cut to {reach} rows again", theme)
+    label(ax, out, "out[i]", "sums of 4 rows each", theme)
+    rows = [value for piece in pieces for value in piece]
+    start = 0
+    for i, piece in enumerate(pieces):
+        x = i * STEP
+        plain(ax, x, data, spaced(piece), theme)
+        if i < asking:
+            filled(ax, x, state, spaced(piece[-reach:]), theme.aggregate, theme)
+        else:
+            plain(ax, x, state, spaced(piece[-reach:]), theme)
+        arrow(ax, (x, data - 0.25), (x, state + 0.25), theme.faint, strong=False)
+        sums = [
+            str(sum(rows[k - reach : k + 1])) if k >= reach else "."
+            for k in range(start, start + len(piece))
+        ]
+        if i == asking:
+            filled(ax, x, out, "  ".join(sums), theme.answer, theme)
+        else:
+            plain(ax, x, out, "  ".join(sums), theme)
+        start += len(piece)
+    before = [value for piece in pieces[:asking] for value in piece][-reach:]
+    middle = 2 * STEP
+    filled(ax, middle, carry, spaced(tuple(before)), theme.prefix, theme)
+    for i in range(1, asking):
+        arrow(
+            ax,
+            (i * STEP, state - 0.25),
+            (middle - 0.2 + 0.2 * (i - 1), carry + 0.26),
+            theme.aggregate,
+        )
+    arrow(
+        ax, (middle + WIDTH / 2, carry), (asking * STEP - 0.2, out + 0.26), theme.prefix, bend=-0.15
+    )
+    arrow(ax, (asking * STEP + 0.37, data - 0.25), (asking * STEP + 0.37, out + 0.26), theme.answer)
+    return ax
+
+
 def main(folder: Path) -> None:
     """Write every picture in every theme."""
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams["svg.hashsalt"] = "dask-gpuscan"  # the same picture gives the same bytes
-    for name, draw in (("tiles", draw_tiles), ("partitions", draw_partitions)):
+    for name, draw in (("tiles", draw_tiles), ("partitions", draw_partitions), ("halo", draw_halo)):
         for theme in (LIGHT, DARK):
             figure = draw(theme).figure
             figure.savefig(

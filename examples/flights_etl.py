@@ -11,6 +11,7 @@ are, are then put with ``.gpuscan`` (``flights/questions.py``), tabulated and dr
 4. What does each month's report say?                                              groupby(clustered=True).agg
 5. How many times in a row was an aircraft late?                                                   filter, rle
 6. How long does an aircraft work without a pause?                                    sessions, groupby.scan
+7. How late do flights leave when one cannot see far?                                  merge_asof, groupby.agg
 
 ``python examples/flights_etl.py`` runs it on threads, ``--scheduler distributed --workers 2`` on a
 local cluster; ``--check`` compares every answer with plain pandas on the whole year.
@@ -38,6 +39,7 @@ Compute = Callable[[Any], Any]
 FLIGHTS = {
     "answers": "each flight, with what is known of all flights up to it",
     "planes": "the flights again, in the order in which each aircraft flew them",
+    "observed": "the flights again, with the last weather report of their airport",
 }
 QUESTIONS = {
     "days": ("answers", "On which days were most flights lost?"),
@@ -45,6 +47,7 @@ QUESTIONS = {
     "months": ("answers", "What does each month's report say?"),
     "streaks": ("planes", "How many times in a row was an aircraft late?"),
     "stints": ("planes", "How long does an aircraft work without a pause?"),
+    "weather": ("observed", "How late do flights leave when one cannot see far?"),
 }
 """The answer to each is computed from one of the tables of flights, and is small enough for pandas."""
 

@@ -5,6 +5,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 """
 
 from .arrays import is_array
+from .asof import asof
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
 from .codes import most_codes, number_codes
@@ -17,12 +18,14 @@ from .compact import (
     select,
     unique,
 )
+from .first_within import first_within
 from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
-from .options import ScanOptions
+from .options import ScanOptions, Unsorted
 from .permute import put, take
+from .rolling import rolling, rolling_by_code, rolls_by_code
 from .scan import (
     aggregate,
     aggregating,
@@ -35,35 +38,43 @@ from .scan import (
 )
 from .selection import Predicate
 from .signature import Signature, signature, state
-from .sort import argsort, segmented_sort, sort, sort_pairs
+from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
+from .windows import BoundWindows, RowWindows, Windows
 
 __all__ = [
     "BUILT_IN",
     "INT128",
     "NAT",
+    "BoundWindows",
     "Endless",
     "InBand",
     "Mask",
     "Nulls",
     "Operator",
     "Predicate",
+    "RowWindows",
     "ScanOptions",
     "Signature",
     "SortKey",
+    "Unsorted",
+    "Windows",
     "aggregate",
     "aggregating",
     "argsort",
+    "asof",
     "bitmap",
     "byte_mask",
     "carry_in_from",
     "carry_inputs",
     "carry_operator",
     "check_associative",
+    "first_within",
     "flags",
     "fold",
     "head_flags",
     "is_array",
+    "is_sorted",
     "most_codes",
     "number_codes",
     "operator",
@@ -72,6 +83,9 @@ __all__ = [
     "reduce",
     "reduce_by_code",
     "reduce_by_key",
+    "rolling",
+    "rolling_by_code",
+    "rolls_by_code",
     "run_length_decode",
     "run_length_encode",
     "scan",

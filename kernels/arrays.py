@@ -27,6 +27,10 @@ class Array(Protocol):
         """The number of axes."""
 
     @property
+    def size(self) -> int:
+        """The number of elements."""
+
+    @property
     def flags(self) -> Any:
         """How the elements lie in memory, and whether they may be written."""
 

@@ -11,10 +11,11 @@ import numpy as np
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
-from .options import ScanOptions
+from .options import AsOfOptions, ScanOptions
 from .selection import Predicate, Runs, Selection
 from .signature import State
 from .sort_key import SortKey
+from .windows import RowWindows, Windows
 
 Answer = Any
 """One array or, for an operator whose states or answers are tuples, one array a field; None if nothing is written."""
@@ -90,7 +91,10 @@ class Backend(Protocol):
         None. With `positions`, those of the rows come last.
         """
 
-    def take(self, array: Any, positions: Any) -> Any:
+    def is_sorted(self, values: Any) -> bool:
+        """Tell whether values never decrease; see `kernels.is_sorted`."""
+
+    def take(self, array: Any, positions: Any, fill: Any) -> Any:
         """Return rows by position; see `kernels.take`."""
 
     def put(self, rows: Any, positions: Any) -> Any:
@@ -113,8 +117,40 @@ class Backend(Protocol):
     def most_codes(self) -> int | None:
         """Return how many groups `by_code` takes at most; None if any number."""
 
+    def rolling(
+        self, op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions
+    ) -> Answer:
+        """Combine the elements of each window; see `kernels.rolling`.
+
+        Row windows have a count, and bounds within the number of rows; of bounds that are arrays, nothing is known but
+        their dtype and length.
+        """
+
+    def rolling_by_code(
+        self,
+        op: Operator,
+        codes: Any,
+        arrays: tuple[Any, ...],
+        groups: int,
+        windows: RowWindows,
+        options: ScanOptions,
+    ) -> Answer:
+        """Combine the elements of windows of each group; see `kernels.rolling_by_code`.
+
+        Windows have rows, and end with the row of each or with the one before.
+        """
+
+    def most_ring_rows(self) -> int:
+        """Return for how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""
+
+    def first_within(self, values: Any, reach: int, starts: Any) -> Any:
+        """Return the first row within reach of each row; see `kernels.first_within`."""
+
+    def asof(self, left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
+        """Return the row of the right side that matches each row of the left; see `kernels.asof`."""
 
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}

@@ -1,6 +1,7 @@
-"""The options of a scan or reduction, as one object that travels from the public functions to a kernel's launch."""
+"""The options of a primitive, as one object that travels from the public functions to a kernel's launch."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -41,3 +42,43 @@ class ScanOptions:
     def without_nulls(self) -> "ScanOptions":
         """Return these options as the key of a cache, which keeps no mask's memory."""
         return self if self.nulls is None else replace(self, nulls=None)
+
+
+WAYS = {"backward": (False,), "forward": (True,), "nearest": (False, True)}
+"""Whether an as-of match looks forward; "nearest" takes the nearer of two, the earlier one if both are as near."""
+
+
+class Unsorted(ValueError):
+    """What must not decrease does, or holds NaN."""
+
+
+@dataclass(frozen=True)
+class AsOfOptions:
+    """Which row of the right side matches a row of the left; the parameters are those of `kernels.asof`.
+
+    Parameters
+    ----------
+    direction : str
+        One of `WAYS`.
+    exact : bool
+        Whether equal values match.
+    tolerance : number, optional
+        How far away a match may be, not negative.
+    """
+
+    direction: str = "backward"
+    exact: bool = True
+    tolerance: float | None = None
+
+    @property
+    def ways(self) -> tuple[bool, ...]:
+        """Which ways are looked, each as whether it is forward."""
+        return WAYS[self.direction]
+
+    def limit(self, dtype: np.dtype) -> Any:
+        """Return the tolerance as kernels compare it with a distance of values of a dtype; None if there is none."""
+        if self.tolerance is None:
+            return None
+        return (
+            dtype.type(self.tolerance) if dtype.kind == "f" else min(int(self.tolerance), 2**64 - 1)
+        )

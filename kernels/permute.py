@@ -9,7 +9,7 @@ from .backends import backend_of
 from .int128 import is_int128
 
 
-def take(array: Array, positions: Array) -> Any:
+def take(array: Array, positions: Array, fill: Any = None) -> Any:
     """Return the rows of an array at these positions.
 
     Parameters
@@ -18,6 +18,8 @@ def take(array: Array, positions: Array) -> Any:
         1-d, of any fixed-width dtype.
     positions : array of int64
         From 0 to ``len(array)`` - 1, which is not checked.
+    fill : scalar, optional
+        What is at negative positions; by default there are none.
 
     Returns
     -------
@@ -39,9 +41,11 @@ def take(array: Array, positions: Array) -> Any:
     --------
     >>> take(np.array([7, 8, 9]), np.array([2, 0]))
     array([9, 7])
+    >>> take(np.array([7.0, 8.0]), np.array([1, -1]), fill=np.nan)
+    array([ 8., nan])
     """
     _check(array, positions)
-    return backend_of([array, positions]).take(array, positions)
+    return backend_of([array, positions]).take(array, positions, fill)
 
 
 def put(rows: Array, positions: Array) -> Any:

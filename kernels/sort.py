@@ -229,6 +229,34 @@ def segmented_sort(
     return found[: len(own)], found[len(own) :]
 
 
+def is_sorted(values: Array) -> bool:
+    """Tell whether the elements of an array never decrease; they do where NaN is among them.
+
+    Parameters
+    ----------
+    values : array
+        1-d, of integers or floats.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arrays.
+
+    See Also
+    --------
+    argsort : Positions of rows in order.
+
+    Examples
+    --------
+    >>> is_sorted(np.array([1, 2, 2])), is_sorted(np.array([1.0, np.nan]))
+    (True, False)
+    """
+    check_columns("values", [values])
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"values must be integers or floats, found {brief(values)}")
+    return bool(backend_of([values]).is_sorted(values))
+
+
 def check_values(keys: Sequence[SortKey], values: Any) -> list[Any]:
     """Return arrays that are of fixed width and as long as the keys, which callers may give as one array."""
     accepted = "an array or a sequence of arrays"

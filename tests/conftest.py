@@ -68,6 +68,6 @@ def poisoned(monkeypatch):
 
     monkeypatch.setattr(pa, "allocate_buffer", allocate_poisoned)
     monkeypatch.setattr(outputs, "MAPPED", 0)  # small ones too
-    for name in ("by_key", "compact", "scan", "selection"):
+    for name in ("by_key", "compact", "rolling", "scan", "selection"):
         module = import_module(f"dask_gpuscan.kernels.cpu.{name}")
         monkeypatch.setattr(module, "PARALLEL", 0)  # and those of few rows

@@ -14,13 +14,17 @@ from dask.dataframe import extensions
 from .duplicate_methods import DuplicateMethods
 from .filter_methods import FilterMethods
 from .groupby import GroupMethods
+from .interpolate_methods import InterpolateMethods
 from .lazy_import import when_imported
 from .order_methods import GpuscanIndex, OrderMethods
 from .rank_methods import RankMethods
+from .resample_methods import ResampleMethods
+from .rolling_methods import RollingMethods
 from .row_methods import RowMethods
 from .run_methods import RunMethods
 from .scan_methods import ScanMethods
 from .session_methods import SessionMethods
+from .shift_methods import ShiftMethods
 from .sort_methods import SortMethods
 from .window_methods import WindowMethods
 
@@ -28,15 +32,19 @@ from .window_methods import WindowMethods
 class Gpuscan(
     ScanMethods,
     RowMethods,
+    InterpolateMethods,
     WindowMethods,
+    RollingMethods,
     FilterMethods,
     RunMethods,
     GroupMethods,
     SessionMethods,
+    ResampleMethods,
     OrderMethods,
     DuplicateMethods,
     RankMethods,
     SortMethods,
+    ShiftMethods,
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 

@@ -15,8 +15,8 @@ from ..graph.lookback import look_back, meta_of
 from ..ops.clustered_check import CheckClustered
 from .arguments import check_flags
 from .groupby_reductions import GroupByReductions
-from .groupby_scans import GroupByScans
 from .groupby_sorted import GroupBySorted
+from .groupby_windows import GroupByWindows
 from .rank_methods import GroupByRank
 
 
@@ -79,7 +79,7 @@ class GroupMethods:
         return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
 
 
-class GroupBy(GroupByReductions, GroupByScans, GroupBySorted, GroupByRank):
+class GroupBy(GroupByReductions, GroupByWindows, GroupBySorted, GroupByRank):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.
 
     Examples

@@ -120,6 +120,10 @@ class GroupByReductions(GroupByColumns):
         """Return the standard deviation of each group."""
         return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
 
+    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the standard error of the mean of each group: its standard deviation over the root of the count."""
+        return self._reduce("sem", numeric_only, ddof=check_ddof(ddof))
+
     def first(self, numeric_only: bool = False) -> Any:
         """Return the first value of each group that is not null, of any dtype."""
         return self._reduce("first", numeric_only)

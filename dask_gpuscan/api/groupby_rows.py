@@ -9,6 +9,7 @@ from typing import Any
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..graph.filter_expressions import keep_rows
+from ..graph.lookaround import look_around
 from ..graph.lookback import look_back, meta_of
 from ..graph.tree_reduce import tree_reduce
 from ..ops.group_rows import Place, chosen
@@ -17,15 +18,19 @@ from ..ops.groupby_table import KeyedScan
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from ..ops.runs import RunNumbers
+from ..ops.surroundings import GroupHalo, NeighbourOperation
 from ..ops.top_rows import KEEP, TopRows
 from .arguments import check_choice, check_count
 from .groupby_columns import GroupByColumns
+from .shift_methods import ShiftedStatistics
 
 
-class GroupByRows(GroupByColumns):
+class GroupByRows(GroupByColumns, ShiftedStatistics):
     """The part of `GroupBy` that numbers and chooses rows."""
 
-    def _scan(self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool) -> Any:
+    def _scan(
+        self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool, named: bool = False
+    ) -> Any:
         carry = ClusteredScan(
             self._by,
             label=f"groupby-{label}",
@@ -33,11 +38,37 @@ class GroupByRows(GroupByColumns):
             as_series=as_series,
             dropna=self._dropna,
             sorts=self._is_sorted,
+            named=named,
             reverse=any(part.operation.reverse for part in parts),
             null_keys=self._null_keys,
         )
         frame = self._needed([n for part in parts for n in part.sources])
         return look_back(frame, carry if self._one_pass else KeyedScan(carry))
+
+    def _neighbours(self, operation: NeighbourOperation) -> Any:
+        """Return what an operation answers for each row, of those around it in its group."""
+        parts = [Part(name, (name,), operation) for name in self._columns()]
+        return self._around(operation.label, parts, self._as_series)
+
+    def _around(
+        self,
+        label: str,
+        parts: Sequence[Part[NeighbourOperation]],
+        as_series: bool,
+        named: bool = False,
+    ) -> Any:
+        carry = GroupHalo(
+            self._by,
+            label=f"groupby-{label}",
+            parts=tuple(parts),
+            as_series=as_series,
+            dropna=self._dropna,
+            named=named,
+            null_keys=self._null_keys,
+            clustered=bool(self._clustered),
+        )
+        needed = [n for part in parts for n in part.sources]
+        return look_around(self._needed([*needed, *carry.times]), carry)
 
     def cumcount(self, ascending: bool = True) -> Any:
         """Return the number of each row within its group, from 0; or from the end."""

@@ -16,7 +16,6 @@ from ..ops.row_number import CountRows
 from .arguments import check_limit, check_operator, checked_options
 from .groupby_rows import GroupByRows
 from .row_methods import with_row_numbers
-from .window_methods import Ewm, Expanding
 
 
 class GroupByScans(GroupByRows):
@@ -125,44 +124,6 @@ class GroupByScans(GroupByRows):
     def row_number(self) -> Any:
         """Return the number of each row within its group, from 0, as a Series ``row_number``."""
         return self._scan("row-number", [Part("row_number", (), CountRows())], True)
-
-    def ewm(
-        self,
-        com: float | None = None,
-        span: float | None = None,
-        halflife: float | None = None,
-        alpha: float | None = None,
-        min_periods: int | None = 0,
-        adjust: bool = True,
-        ignore_na: bool = False,
-    ) -> Ewm:
-        """Return exponentially weighted windows of each group's rows; arguments as for `pandas.DataFrame.ewm`.
-
-        Answers have the rows, the order and the index of the frame, where pandas brings groups together.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
-        >>> df.gpuscan.groupby("k")["x"].ewm(alpha=0.5, adjust=False).mean().tolist()
-        [1.0, 5.0, 1.5]
-        """
-        options = (com, span, halflife, alpha, min_periods, adjust, ignore_na)
-        return Ewm(self._scan_columns, *options)
-
-    def expanding(self, min_periods: int = 1) -> Expanding:
-        """Return windows of each group's rows so far; arguments as for `pandas.DataFrame.expanding`.
-
-        Answers have the rows, the order and the index of the frame, where pandas brings groups together.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
-        >>> df.gpuscan.groupby("k")["x"].expanding().mean().tolist()
-        [1.0, 5.0, 1.5]
-        """
-        return Expanding(self._scan_columns, min_periods)
 
     def scan(
         self,

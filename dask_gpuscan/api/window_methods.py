@@ -1,22 +1,19 @@
-"""What ``.gpuscan.ewm()`` and ``.gpuscan.expanding()`` return: windows that grow, waiting for a statistic.
-
-Arguments are checked here as pandas checks them; the arithmetic is in `windows`.
-"""
+"""What ``.gpuscan.ewm()`` and ``.gpuscan.expanding()`` return: windows of all rows so far, waiting for a statistic."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
-import pandas as pd
-
-from ..graph.lookback import look_back
-from ..kernels import Operator
-from ..ops.columnwise import ColumnCarry
-from ..ops.windows import COUNT, EWM, MAX, MEAN, MIN, SUM, Window, variance
-from .arguments import check_ddof
+from ..ops.decayed import decayed
+from ..ops.earlier_values import EarlierValues
+from ..ops.operation import Part
+from ..ops.statistic_inputs import PAIR, VALUES, Inputs
+from ..ops.statistics import STATISTICS, operator_of
+from ..ops.windows import Window
+from .arguments import check_flags
+from .statistic_methods import Statistics, WindowStatistics
+from .window_arguments import Times, Weights, check_periods
+from .window_rows import FrameRows, Rows
 
 
 class WindowMethods:
@@ -28,25 +25,80 @@ class WindowMethods:
         self,
         com: float | None = None,
         span: float | None = None,
-        halflife: float | None = None,
+        halflife: Any = None,
         alpha: float | None = None,
         min_periods: int | None = 0,
         adjust: bool = True,
         ignore_na: bool = False,
+        times: Any = None,
     ) -> Ewm:
-        """Return exponentially weighted windows; arguments as for `pandas.DataFrame.ewm`.
+        """Return exponentially weighted windows of all rows so far.
+
+        Parameters
+        ----------
+        com, span, halflife, alpha : float
+            One of them says how fast weights decay, as for `pandas.DataFrame.ewm`; all in rows.
+        halflife : float, str or timedelta
+            With `times`, a duration.
+        min_periods : int, default 0
+            Fewer values give null; none always do.
+        adjust : bool, default True
+            Divide by the sum of the weights; else, each value has its share of what was there.
+        ignore_na : bool, default False
+            Let weights decay by values, not by rows.
+        times : name, Series, Index or array, optional
+            When rows were, for `mean`: the name of a column, which is left out of the answer; or as many dates. Of a
+            Dask collection, a name or a Dask Series with its partitions.
+
+        Returns
+        -------
+        Ewm
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other arguments, and for `times` that are not dates, have nulls or another length.
+
+        See Also
+        --------
+        expanding : All rows weigh the same.
+
+        Notes
+        -----
+        Each statistic is one pass by an operator whose state is at most eight numbers, over any number of partitions.
 
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series([1.0, 2.0, 3.0]).gpuscan.ewm(alpha=0.5, adjust=False).mean().tolist()
         [1.0, 1.5, 2.25]
+        >>> days = pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-04"])
+        >>> pd.Series([0.0, 3.0, 6.0]).gpuscan.ewm(halflife="1D", times=days).mean().round(2).tolist()
+        [0.0, 2.0, 4.91]
         """
-        options = (com, span, halflife, alpha, min_periods, adjust, ignore_na)
-        return Ewm(self._look_back, *options)
+        weights = Weights(com, span, halflife, alpha, adjust, ignore_na)
+        return Ewm(FrameRows(self._obj), weights, min_periods, times)
 
     def expanding(self, min_periods: int = 1) -> Expanding:
-        """Return windows of all rows so far; arguments as for `pandas.DataFrame.expanding`.
+        """Return windows of all rows so far.
+
+        Parameters
+        ----------
+        min_periods : int, default 1
+            Fewer values give null.
+
+        Returns
+        -------
+        Expanding
+
+        Raises
+        ------
+        ValueError
+            If it is negative or no integer.
+
+        See Also
+        --------
+        ewm : Later rows weigh more.
 
         Examples
         --------
@@ -54,92 +106,109 @@ class WindowMethods:
         >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
         [1.0, 1.5, 3.0]
         """
-        return Expanding(self._look_back, min_periods)
-
-    def _look_back(self, window: Window) -> Any:
-        return look_back(self._obj, ColumnCarry(window))
+        return Expanding(FrameRows(self._obj), min_periods)
 
 
-class Expanding:
+class Expanding(WindowStatistics):
     """All rows so far, for each row; see `Gpuscan.expanding`."""
 
-    def __init__(self, run: Callable[[Window], Any], min_periods: int | None) -> None:
-        pd.Series([], dtype=float).expanding(min_periods)  # pandas says what is wrong with it
-        self._run = run
-        self._min_periods = int(min_periods or 0)
+    _label = "expanding"
+    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
+
+    def __init__(self, rows: Rows, min_periods: int | None) -> None:
+        self._rows = rows
+        self._min_periods = check_periods(min_periods)
 
     def __repr__(self) -> str:
         return f"<Expanding min_periods={self._min_periods}>"
 
-    def _statistic(self, name: str, op: Operator, every_row: bool = False) -> Any:
-        return self._run(Window(f"expanding-{name}", op, self._min_periods, every_row=every_row))
-
-    def sum(self) -> Any:
-        """Return the running sum as float64, null before there are `min_periods` values."""
-        return self._statistic("sum", SUM)
-
-    def mean(self) -> Any:
-        """Return the running mean."""
-        return self._statistic("mean", MEAN)
-
-    def var(self, ddof: int = 1) -> Any:
-        """Return the running variance, divided by the number of values less `ddof`."""
-        return self._statistic("var", variance(check_ddof(ddof), root=False))
-
-    def std(self, ddof: int = 1) -> Any:
-        """Return the running standard deviation."""
-        return self._statistic("std", variance(check_ddof(ddof), root=True))
-
-    def min(self) -> Any:
-        """Return the running minimum."""
-        return self._statistic("min", MIN)
-
-    def max(self) -> Any:
-        """Return the running maximum."""
-        return self._statistic("max", MAX)
-
-    def count(self) -> Any:
-        """Return the running number of values that are not null, as float64."""
-        return self._statistic("count", COUNT, every_row=True)
+    def _operation(self, name: str, **options: Any) -> Window | EarlierValues:
+        label = f"expanding-{name}"
+        found = STATISTICS.get(name)
+        if found is None:
+            return EarlierValues(label, name, tuple(options.items()), self._min_periods)
+        op = operator_of(name, **options)
+        return Window(label, op, self._min_periods, found.inputs, found.of_none)
 
 
-class Ewm:
+class Ewm(Statistics):
     """Exponentially weighted rows so far, for each row; see `Gpuscan.ewm`."""
 
-    def __init__(
-        self,
-        run: Callable[[Window], Any],
-        com: float | None,
-        span: float | None,
-        halflife: float | None,
-        alpha: float | None,
-        min_periods: int | None,
-        adjust: bool,
-        ignore_na: bool,
-    ) -> None:
-        if halflife is not None and not isinstance(halflife, Real):
-            raise ValueError(f"halflife must be a number of rows, found {halflife!r}")
-        given = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
-        rest = {"min_periods": min_periods, "adjust": adjust, "ignore_na": ignore_na}
-        pd.Series([], dtype=float).ewm(**given, **rest)  # pandas says what is wrong with them
-        if com is not None:
-            alpha = 1.0 / (1.0 + com)
-        elif span is not None:
-            alpha = 2.0 / (span + 1.0)
-        elif halflife is not None:
-            alpha = 1.0 - math.exp(-math.log(2.0) / halflife)
-        assert alpha is not None
-        self._run = run
-        self._decay = 1.0 - alpha
-        self._min_periods = max(int(min_periods or 0), 1)
-        self._op = EWM[bool(adjust), bool(ignore_na)]
-        self._options = {"alpha": alpha, **rest}
+    _label = "ewm"
+    _named = ("sum", "mean", "var", "std")
+
+    def __init__(self, rows: Rows, weights: Weights, min_periods: int | None, times: Any) -> None:
+        self._rows, self._weights = rows, weights
+        self._given_periods = min_periods
+        self._min_periods = max(check_periods(min_periods), 1)
+        self._times = None if times is None else Times.of(rows, times)
+        if self._times is None:
+            self._decay = weights.of_rows()
+        else:
+            self._decay = weights.of_times(self._times.unit)
 
     def __repr__(self) -> str:
-        return f"<Ewm {' '.join(f'{name}={value}' for name, value in self._options.items())}>"
+        weights = self._weights
+        shown = {**weights.given, "min_periods": self._given_periods}
+        shown |= {"adjust": weights.adjust, "ignore_na": weights.ignore_na}
+        return f"<Ewm {' '.join(f'{name}={value}' for name, value in shown.items())}>"
 
-    def mean(self) -> Any:
+    def _operation(self, name: str, **options: Any) -> Window:
+        if self._times is not None:
+            raise NotImplementedError(f"ewm {name} takes no times; only mean does")
+        inputs = PAIR if name in ("cov", "corr") else VALUES
+        return self._window(name, inputs, **options)
+
+    def _window(self, name: str, inputs: Inputs, **options: Any) -> Window:
+        op = decayed(name, self._decay, **options)
+        of_none = 0.0 if name == "sum" else None
+        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none)
+
+    def sum(self, numeric_only: bool = False) -> Any:
+        """Return the sum of weighted values; only with `adjust`.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As `mean`.
+
+        Raises
+        ------
+        NotImplementedError
+            With ``adjust=False``, and with times.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 3.0]).gpuscan.ewm(alpha=0.5).sum().tolist()
+        [1.0, 2.5, 4.25]
+        """
+        self._needs_adjust("sum")
+        return self._statistic("sum", numeric_only)
+
+    def mean(self, numeric_only: bool = False) -> Any:
         """Return the exponentially weighted moving average.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of float64, with the rows and the index of the frame; null before there are `min_periods` values. Null
+            and infinite values count as missing.
+
+        Raises
+        ------
+        TypeError
+            For a column that is not of real numbers.
 
         Examples
         --------
@@ -147,4 +216,71 @@ class Ewm:
         >>> pd.Series([1.0, None, 3.0]).gpuscan.ewm(alpha=0.5).mean().tolist()
         [1.0, 1.0, 2.6]
         """
-        return self._run(Window("ewm-mean", self._op, self._min_periods, self._decay))
+        if self._times is None:
+            return self._statistic("mean", numeric_only)
+        check_flags(numeric_only=numeric_only)
+        operation = self._window("mean", ((0, "values"), (1, "times")))
+        pairs = self._times.pairs(self._rows.names(bool(numeric_only)))
+        parts = [Part(to, sources, operation) for to, sources in pairs]
+        return self._times.rows.parts(operation.label, parts, self._rows.as_series)
+
+    def var(self, bias: bool = False, numeric_only: bool = False) -> Any:
+        """Return the exponentially weighted variance; nulls as for `mean`.
+
+        Parameters
+        ----------
+        bias : bool, default False
+            Do not correct for the weights that values share; else one value alone has none.
+        numeric_only : bool, default False
+
+        Raises
+        ------
+        NotImplementedError
+            With times.
+
+        Notes
+        -----
+        Means and sums of squares combine as those of Chan, Golub and LeVeque (1979), weighted.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 3.0]).gpuscan.ewm(alpha=0.5).var().round(3).tolist()
+        [nan, 0.5, 0.929]
+        """
+        check_flags(bias=bias)
+        return self._statistic("var", numeric_only, bias=bool(bias))
+
+    def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
+        """Return the exponentially weighted standard deviation; parameters as for `var`."""
+        check_flags(bias=bias)
+        return self._statistic("std", numeric_only, bias=bool(bias))
+
+    def cov(
+        self,
+        other: Any = None,
+        pairwise: bool | None = None,
+        bias: bool = False,
+        numeric_only: bool = False,
+    ) -> Any:
+        """Return the exponentially weighted covariance; `other` and `pairwise` as for `Expanding.cov`, `bias` as `var`.
+
+        Raises
+        ------
+        NotImplementedError
+            With ``adjust=False``, and with times.
+        """
+        check_flags(bias=bias)
+        self._needs_adjust("cov")
+        return self._pairs("cov", other, pairwise, numeric_only, bias=bool(bias))
+
+    def corr(
+        self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
+    ) -> Any:
+        """Return the exponentially weighted correlation; parameters as for `cov`."""
+        self._needs_adjust("corr")
+        return self._pairs("corr", other, pairwise, numeric_only)
+
+    def _needs_adjust(self, name: str) -> None:
+        if not self._weights.adjust:
+            raise NotImplementedError(f"ewm {name} is not there with adjust=False; leave it True")

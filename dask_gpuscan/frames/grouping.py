@@ -28,6 +28,9 @@ class GroupBy(Protocol):
     def dense_codes(self, arrays: list[Array]) -> tuple[Values, int]:
         """Return such an array, and a number that is above all codes; not every number below it need be a code."""
 
+    def own_codes(self, array: Array) -> tuple[Values, int] | None:
+        """Return the numbers of an array if they are codes as they are, without a copy, and a number above all."""
+
     def hash_rows(self, columns: list[Column]) -> Values:
         """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
 

@@ -231,6 +231,12 @@ class Arrays(Protocol):
     ) -> Frame:
         """Return arrays as a frame; its names are of the kind that those of a frame `like` are, if it has them."""
 
+    def beside(self, frames: Sequence[Frame], names: Sequence[Hashable], like: Frame) -> Frame:
+        """Return the columns of frames of one index, beside each other.
+
+        Whoever writes to the answer writes to none of the frames. Without frames it has the index of `like`.
+        """
+
     def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Frame:
         """Return an array as a series."""
 
@@ -277,6 +283,18 @@ class Arrays(Protocol):
 
     def from_integers(self, values: Values) -> Array:
         """Return numbers of int64 as an array."""
+
+    def rolling(
+        self,
+        name: str,
+        values: Values,
+        starts: Values,
+        stops: Values,
+        min_periods: int,
+        /,
+        **options: Any,
+    ) -> Values:
+        """Return a statistic of the numbers in windows by their bounds; raises NotImplementedError if there is none."""
 
     # --- nulls
 
@@ -357,6 +375,9 @@ class Index(Protocol):
 
     def range_index(self, start: int, stop: int) -> Labels:
         """Return an index of consecutive numbers."""
+
+    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> Labels:
+        """Return times, as an index of pandas, as an index of a dtype of times."""
 
     def take_index(self, index: Labels, positions: Values) -> Labels:
         """Return the rows of an index at these positions."""

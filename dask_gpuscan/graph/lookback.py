@@ -27,7 +27,7 @@ from dask.task_spec import List, Task, TaskRef
 from dask.tokenize import tokenize
 
 from ..frames.registry import Schema, common_schema, schema_of
-from ..ops.carry import Carry, DataFrameCarry
+from ..ops.carry import Carry, DataFrameCarry, Summary
 
 Collection = FrameBase
 """The type of frames and series that are Dask collections; Dask itself asks cuDF's for a column of that name."""
@@ -43,19 +43,23 @@ CHAIN = 64
 longest path through a graph stays short."""
 
 
-def _combine(carry: Carry, *aggregates: Any) -> Any:
+def _combine(carry: Summary, *aggregates: Any) -> Any:
     return carry.combine(aggregates)
 
 
-def _aggregate(carry: Carry, partition: Any) -> Any:
+def _aggregate(carry: Summary, partition: Any) -> Any:
     return carry.aggregate(partition)
 
 
+def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
+    """Return one aggregate of several in scan order; None of none."""
+    if not aggregates:
+        return None
+    return aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
+
+
 def _apply(carry: Carry, partition: Any, *aggregates: Any) -> Any:
-    prefix = None
-    if aggregates:
-        prefix = aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
-    return carry.apply(partition, prefix)
+    return carry.apply(partition, combined(carry, aggregates))
 
 
 def tasks(
@@ -82,16 +86,26 @@ def tasks(
     if carry.reverse:
         inputs, outputs = inputs[::-1], outputs[::-1]
     graph: dict[Key, Task] = {}
+    before = prefixes(name, inputs, carry, graph, suffix)
+    for partition, key, earlier in zip(inputs, outputs, before, strict=True):
+        by = final(carry) if key == outputs[-1] else carry
+        graph[key] = Task(key, _apply, by, partition, *map(TaskRef, earlier))
+    return graph
+
+
+def prefixes(
+    name: str, inputs: Sequence[Any], carry: Summary, graph: dict[Key, Task], suffix: Key = ()
+) -> list[list[Key]]:
+    """Add the tasks of aggregates and windows to a graph; return, a partition, the keys that combine to its prefix.
+
+    Parameters are those of `tasks`; inputs are in scan order.
+    """
     aggregates: list[Key] = []
     for i, partition in enumerate(inputs[:-1]):
         key = (f"aggregate-{name}", i, *suffix)
         graph[key] = Task(key, _aggregate, carry, partition)
         aggregates.append(key)
-    before = _prefixes(name, aggregates, carry, suffix, graph, 0)
-    for partition, key, earlier in zip(inputs, outputs, before, strict=True):
-        by = final(carry) if key == outputs[-1] else carry
-        graph[key] = Task(key, _apply, by, partition, *map(TaskRef, earlier))
-    return graph
+    return _prefixes(name, aggregates, carry, suffix, graph, 0)
 
 
 def final(carry: Carry) -> Carry:
@@ -100,7 +114,7 @@ def final(carry: Carry) -> Carry:
 
 
 def _prefixes(
-    name: str, keys: list[Key], carry: Carry, suffix: Key, graph: dict[Key, Task], level: int
+    name: str, keys: list[Key], carry: Summary, suffix: Key, graph: dict[Key, Task], level: int
 ) -> list[list[Key]]:
     """For each position up to the last, the keys whose values combine, in order, to its prefix."""
     size = getattr(carry, "window", WINDOW)
@@ -135,7 +149,21 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
-class Matching:
+class MatchingSummary:
+    """A summary that refuses partitions whose columns differ from those of the others."""
+
+    carry: Summary
+
+    def aggregate(self, partition: Any) -> Aggregate:
+        return Aggregate(schema_of(partition), self.carry.aggregate(partition))
+
+    def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
+        schema = common_schema([a.schema for a in aggregates])
+        return Aggregate(schema, self.carry.combine([a.inner for a in aggregates]))
+
+
+@dataclass(frozen=True)
+class Matching(MatchingSummary):
     """A carry that refuses partitions whose columns differ from those of the partitions before."""
 
     carry: DataFrameCarry
@@ -150,13 +178,6 @@ class Matching:
         """The carry for the partition that nothing follows."""
         last: Any = final(self.carry)
         return replace(self, carry=last)
-
-    def aggregate(self, partition: Any) -> Aggregate:
-        return Aggregate(schema_of(partition), self.carry.aggregate(partition))
-
-    def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
-        schema = common_schema([a.schema for a in aggregates])
-        return Aggregate(schema, self.carry.combine([a.inner for a in aggregates]))
 
     def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
         if prefix is None:

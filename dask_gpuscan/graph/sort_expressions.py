@@ -13,7 +13,7 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import dask
 import numpy as np
@@ -68,17 +68,23 @@ class Sorted(Expr):  # type: ignore[misc]
 
 
 def brought_together(
-    pieces: type[Expr], packed: type[Expr], operands: Sequence[Any], order: Order | None
+    pieces: type[Expr],
+    packed: type[Expr],
+    operands: Sequence[Any],
+    order: Order | None,
+    count: int | None = None,
 ) -> Expr:
     """Return new partitions, each joined of its pieces; `packed` are the pieces as bytes.
 
-    Rows are in order, or without one as they come from the first partition to the last.
+    Rows are in order, or without one as they come from the first partition to the last. There are `count` new
+    partitions, by default as many as old ones.
     """
     frame = operands[0]
+    count = frame.npartitions if count is None else count
     way = _way(frame._meta)
     if way in TOGETHER:
-        return TOGETHER[way](pieces(*operands), order)
-    shuffled = Shuffle(packed(*operands), TARGET, frame.npartitions, method=way)
+        return TOGETHER[way](pieces(*operands), order, count)
+    shuffled = Shuffle(packed(*operands), TARGET, count, method=way)
     return Unpacked(shuffled, order, frame._meta)
 
 
@@ -179,7 +185,7 @@ class Pieces(Blockwise):  # type: ignore[misc]
     """
 
     _parameters = ("frame", "splitters", "order")
-    operation = staticmethod(split)
+    operation: ClassVar[Callable[..., Any]] = staticmethod(split)
 
     @functools.cached_property
     def _name(self) -> str:
@@ -193,7 +199,7 @@ class Pieces(Blockwise):  # type: ignore[misc]
         return (None,) * (self.frame.npartitions + 1)
 
     def _broadcast_dep(self, dep: Any) -> bool:
-        return isinstance(dep, Split)
+        return bool(dep._name == self.operand("splitters")._name)
 
     def _task(self, name: Any, index: int) -> Task:
         found = TaskRef((self.operand("splitters")._name, 0))
@@ -214,9 +220,9 @@ def joined(pieces: Sequence[Any], order: Order | None) -> Any:
 
 
 class Together(Expr):  # type: ignore[misc]
-    """New partitions, each joined of its pieces."""
+    """So many new partitions, each joined of its pieces."""
 
-    _parameters = ("pieces", "order")
+    _parameters = ("pieces", "order", "count")
 
     @functools.cached_property
     def _name(self) -> str:
@@ -227,16 +233,16 @@ class Together(Expr):  # type: ignore[misc]
         return self.pieces._meta
 
     def _divisions(self) -> Any:
-        return self.pieces.divisions
+        return (None,) * (self.operand("count") + 1)
 
 
 class TakenTogether(Together):
     """New partitions that take their pieces out of what all partitions were cut into: a task each."""
 
     def _layer(self) -> dict[Any, Task]:
-        count, order = self.pieces.npartitions, self.operand("order")
-        every = List(*(TaskRef((self.pieces._name, i)) for i in range(count)))
-        keys = [(self._name, j) for j in range(count)]
+        order = self.operand("order")
+        every = List(*(TaskRef((self.pieces._name, i)) for i in range(self.pieces.npartitions)))
+        keys = [(self._name, j) for j in range(self.operand("count"))]
         return {key: Task(key, _join_column, every, key[1], order) for key in keys}
 
 
@@ -255,9 +261,8 @@ class MovedTogether(Together):
     """
 
     def _layer(self) -> dict[Any, Task]:
-        count, name = self.pieces.npartitions, self._name
-        width = isqrt(count - 1) + 1
-        starts = range(0, count, width)
+        given, count, name = self.pieces.npartitions, self.operand("count"), self._name
+        blocks, starts = _blocks(given), _blocks(count)
         graph: dict[Any, Task] = {}
 
         def add(key: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> TaskRef:
@@ -266,25 +271,30 @@ class MovedTogether(Together):
 
         for start in starts:
             bundles = []
-            for block in starts:
+            for block in blocks:
                 parts = [
                     add(
                         (f"part-{name}", i, start),
                         _slice,
                         TaskRef((self.pieces._name, i)),
                         start,
-                        width,
+                        starts.step,
                     )
-                    for i in range(block, min(block + width, count))
+                    for i in range(block, min(block + blocks.step, given))
                 ]
                 bundles.append(add((f"bundle-{name}", block, start), _transposed, List(*parts)))
-            for j in range(start, min(start + width, count)):
+            for j in range(start, min(start + starts.step, count)):
                 pieces = [
                     add((f"piece-{name}", block, j), _item, bundle, j - start)
-                    for block, bundle in zip(starts, bundles, strict=True)
+                    for block, bundle in zip(blocks, bundles, strict=True)
                 ]
                 add((name, j), _join_lists, List(*pieces), self.operand("order"))
         return graph
+
+
+def _blocks(count: int) -> range:
+    """Return where blocks of partitions start, as many as each has partitions."""
+    return range(0, count, isqrt(count - 1) + 1)
 
 
 def _slice(pieces: list[Any], start: int, width: int) -> list[Any]:

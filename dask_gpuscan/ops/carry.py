@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 
-class Carry(Protocol):
+class Summary(Protocol):
+    """What stands for a partition, and for neighbouring partitions."""
+
+    def aggregate(self, partition: Any) -> Any:
+        """Small host value that stands for a partition."""
+
+    def combine(self, aggregates: Sequence[Any]) -> Any:
+        """One aggregate for one or more neighbouring partitions, given in scan order."""
+
+
+class Carry(Summary, Protocol):
     """What a feature tells the look-back.
 
     Attributes
@@ -23,12 +33,6 @@ class Carry(Protocol):
     def label(self) -> str: ...
     @property
     def reverse(self) -> bool: ...
-
-    def aggregate(self, partition: Any) -> Any:
-        """Small host value that stands for a partition."""
-
-    def combine(self, aggregates: Sequence[Any]) -> Any:
-        """One aggregate for one or more neighbouring partitions, given in scan order."""
 
     def apply(self, partition: Any, prefix: Any) -> Any:
         """Output of a partition; `prefix` is the aggregate of all before it, None for the first."""
@@ -59,3 +63,35 @@ class DataFrameCarry(Carry, Protocol):
 
     def meta(self, frame: Any) -> Any:
         """Empty output for an empty input, which has been checked."""
+
+
+class SurroundedCarry(Protocol):
+    """What a feature of dataframes tells that looks at the partitions before, at those behind, or at both.
+
+    Attributes
+    ----------
+    label, columnwise, keeps_index
+        As of other carries.
+    before, after : Summary or None
+        Of the partitions before, and of those behind from the last to the next one; None if it does not look there.
+    """
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def columnwise(self) -> bool: ...
+    @property
+    def keeps_index(self) -> bool: ...
+    @property
+    def before(self) -> Summary | None: ...
+    @property
+    def after(self) -> Summary | None: ...
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+
+    def meta(self, frame: Any) -> Any:
+        """Empty output for an empty input, which has been checked."""
+
+    def apply(self, partition: Any, before: Any, after: Any) -> Any:
+        """Output of a partition, given the aggregates of what is on either side; None where nothing is."""

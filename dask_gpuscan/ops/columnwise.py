@@ -6,69 +6,61 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..frames.registry import each, library_of
+from ..frames.registry import column_of, each, library_of
 from .groups import BACKWARD, FORWARD, States
-from .operation import GroupScan
+from .operation import ColumnOperation, GroupScan, Part
 
 
-class FrameCarry:
-    """What all carries over frames have in common: columns are treated one by one."""
+class FrameColumns:
+    """What all carries over frames have in common: operations, each on some columns."""
 
-    operation: GroupScan
-    numeric_only: bool
-    columnwise = True
     keeps_index = True
-
-    @property
-    def label(self) -> str:
-        return self.operation.label
-
-    @property
-    def reverse(self) -> bool:
-        return self.operation.reverse
 
     def inputs(self, frame: Any) -> list[list[Any]]:
         """Columns of `frame` by the operation that takes them."""
+        raise NotImplementedError
+
+    def operations(self, count: int) -> Sequence[Any]:
+        """Return the operations, of which there are so many."""
         raise NotImplementedError
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         """Make the result of the operations' arrays."""
         raise NotImplementedError
 
+    def pairs(self, frame: Any) -> list[tuple[Any, list[Any]]]:
+        """Return each operation with its columns of a frame."""
+        inputs = self.inputs(frame)
+        return list(zip(self.operations(len(inputs)), inputs, strict=True))
+
     def check(self, frame: Any) -> None:
-        for columns in self.inputs(frame):
-            self.operation.dtype(columns)
+        for operation, columns in self.pairs(frame):
+            operation.dtype(columns)
 
     def meta(self, frame: Any) -> Any:
-        dtypes = [self.operation.dtype(columns) for columns in self.inputs(frame)]
-        return self.build(
-            library_of(frame).no_rows(frame), [library_of(frame).empty(d) for d in dtypes]
-        )
-
-    def aggregate(self, partition: Any) -> tuple[States, ...]:
-        inputs, one = self.inputs(partition), BACKWARD if self.reverse else FORWARD
-        with library_of(partition).reading(partition):
-            # all are begun before one is waited for
-            begun = [self.operation.aggregate(c, one) for c in inputs]
-            return tuple([wait() for wait in begun])
-
-    def combine(self, aggregates: Sequence[tuple[States, ...]]) -> tuple[States, ...]:
-        return tuple(self.operation.combine(c) for c in zip(*aggregates, strict=True))
-
-    def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
-        inputs, one = self.inputs(partition), BACKWARD if self.reverse else FORWARD
-        pairs = zip(inputs, prefix or [None] * len(inputs), strict=True)
-        with library_of(partition).reading(partition):
-            arrays = [self.operation.apply(c, one, p) for c, p in pairs]
-        return self.build(partition, arrays)
+        dtypes = [operation.dtype(columns) for operation, columns in self.pairs(frame)]
+        library = library_of(frame)
+        return self.build(library.no_rows(frame), [library.empty(d) for d in dtypes])
 
 
-@dataclass(frozen=True)
-class ColumnCarry(FrameCarry):
+class OneOperation(FrameColumns):
+    """One operation for all."""
+
+    operation: ColumnOperation
+
+    @property
+    def label(self) -> str:
+        return self.operation.label
+
+    def operations(self, count: int) -> Sequence[Any]:
+        return [self.operation] * count
+
+
+class EachColumn(OneOperation):
     """An operation on each column of a frame, or on a series."""
 
-    operation: GroupScan
-    numeric_only: bool = False
+    numeric_only: bool
+    columnwise = True
 
     def _kept(self, frame: Any) -> Any:
         if not self.numeric_only or frame.ndim == 1:
@@ -82,11 +74,9 @@ class ColumnCarry(FrameCarry):
         return library_of(frame).rebuild(self._kept(frame), arrays)
 
 
-@dataclass(frozen=True)
-class JointCarry(FrameCarry):
+class AllColumns(OneOperation):
     """An operation that takes all columns of a frame as its inputs and gives one series."""
 
-    operation: GroupScan
     columnwise = False
 
     def inputs(self, frame: Any) -> list[list[Any]]:
@@ -94,6 +84,90 @@ class JointCarry(FrameCarry):
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         return library_of(frame).series(arrays[0], library_of(frame).index(frame))
+
+
+class NamedColumns(FrameColumns):
+    """Operations that are each made of some columns of a frame, or of a series, and give one column."""
+
+    label: str
+    parts: Sequence[Part[Any]]
+    as_series: bool
+    columnwise = False
+
+    def operations(self, count: int) -> Sequence[Any]:
+        return [part.operation for part in self.parts]
+
+    def inputs(self, frame: Any) -> list[list[Any]]:
+        return [[column_of(frame, name) for name in part.sources] for part in self.parts]
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        library, names = library_of(frame), [part.name for part in self.parts]
+        index = library.index(frame)
+        if self.as_series:
+            return library.series(arrays[0], index, names[0])
+        return library.frame(arrays, names, index)
+
+
+class FrameCarry(FrameColumns):
+    """Scans as a carry."""
+
+    @property
+    def reverse(self) -> bool:
+        return False
+
+    def aggregate(self, partition: Any) -> tuple[States, ...]:
+        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        with library_of(partition).reading(partition):
+            # all are begun before one is waited for
+            begun = [operation.aggregate(columns, one) for operation, columns in pairs]
+            return tuple([wait() for wait in begun])
+
+    def combine(self, aggregates: Sequence[tuple[States, ...]]) -> tuple[States, ...]:
+        states = list(zip(*aggregates, strict=True))
+        pairs = zip(self.operations(len(states)), states, strict=True)
+        return tuple(operation.combine(each_state) for operation, each_state in pairs)
+
+    def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
+        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        states = prefix or [None] * len(pairs)
+        with library_of(partition).reading(partition):
+            arrays = [
+                operation.apply(columns, one, state)
+                for (operation, columns), state in zip(pairs, states, strict=True)
+            ]
+        return self.build(partition, arrays)
+
+
+@dataclass(frozen=True)
+class ColumnCarry(EachColumn, FrameCarry):
+    """A scan of each column of a frame, or of a series."""
+
+    operation: GroupScan
+    numeric_only: bool = False
+
+    @property
+    def reverse(self) -> bool:
+        return self.operation.reverse
+
+
+@dataclass(frozen=True)
+class JointCarry(AllColumns, FrameCarry):
+    """A scan that takes all columns of a frame as its inputs and gives one series."""
+
+    operation: GroupScan
+
+    @property
+    def reverse(self) -> bool:
+        return self.operation.reverse
+
+
+@dataclass(frozen=True)
+class NamedCarry(NamedColumns, FrameCarry):
+    """Scans that each give a column."""
+
+    label: str
+    parts: tuple[Part[GroupScan], ...]
+    as_series: bool
 
 
 def numeric_columns(frame: Any) -> Any:

@@ -13,25 +13,19 @@ from typing import Any
 from ..frames.keys import any_null, boundary_key, key_arrays
 from ..frames.protocol import Library
 from ..frames.registry import library_of
+from .grouped_columns import GroupedColumns
 from .groups import AdjacentGroups, OneGroup
 from .operation import GroupOperation, GroupReduction, GroupScan, Part
 from .runs import Open, OpenRuns, runs_of
 
 
 @dataclass(frozen=True)
-class Clustered(OpenRuns):
-    """What both carries share: parts, each made of some columns of a frame or of a series."""
+class Clustered(GroupedColumns, OpenRuns):
+    """What both carries share."""
 
-    label: str = "groupby"
     parts: tuple[Part[GroupOperation], ...] = ()
-    as_series: bool = False
-    dropna: bool = True
     sorts: bool = False
     """Whether rows with equal keys, which are the index, share a partition, but perhaps in any order."""
-    named: bool = False
-    """Whether the names of the result's columns are the caller's, and not those of the frame's."""
-    null_keys: bool = False
-    """Whether rows may be in no group, so that answers are of dtypes that have a null."""
 
     def order(self, partition: Any) -> Any:
         """Return the rows of a partition in the order of their keys, as positions; None if they are."""
@@ -45,20 +39,6 @@ class Clustered(OpenRuns):
             partition if order is None else library_of(partition).rows(partition, order)
         )
 
-    def columns(self, frame: Any, part: Part[GroupOperation]) -> list[Any]:
-        """Return the columns that a part is made of."""
-        if frame.ndim == 1:
-            return [frame]
-        if not part.sources:  # any column will do where rows are counted
-            return [self.by.series(frame)[0]]
-        return [self.by.column(frame, name) for name in part.sources]
-
-    def check(self, frame: Any) -> None:
-        if not len(frame):  # of rows, `apply` tells
-            key_arrays(self.by.series(frame))
-        for part in self.parts:
-            part.operation.dtype(self.columns(frame, part))
-
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
         slice_ = library_of(partition).slice_column
         return tuple(
@@ -71,20 +51,6 @@ class Clustered(OpenRuns):
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         pairs = zip(self.parts, zip(*states, strict=True), strict=True)
         return tuple(part.operation.combine(each) for part, each in pairs)
-
-    def in_groups(self, library: Library, array: Any, null: Any) -> Any:
-        """Return the answers of a scan, null in rows that are in no group."""
-        array = array if null is None else library.set_null(array, null)
-        return library.to_nullable(array) if self.null_keys else array
-
-    def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
-        """Make arrays, one a part, the result."""
-        library = library_of(frame)
-        if self.as_series:
-            return library.series(arrays[0], index, self.parts[0].name)
-        names = [part.name for part in self.parts]
-        like = None if self.named or frame.ndim == 1 else frame
-        return library.frame(arrays, names, index, like)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def _in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]
     return [library.as_column(library.take(library.array(c), order)) for c in columns]
 
 
-def _put_back(library: Library, array: Any, order: Any) -> Any:
+def put_back(library: Library, array: Any, order: Any) -> Any:
     """Return an array, whose rows are in an order, with the rows where they were."""
     layout = library.layout(array.dtype)
     if layout is None:
@@ -228,7 +228,7 @@ class KeyedScan:
                 if alone:
                     rows = _in_order(library, columns, order)
                     array = part.operation.apply(rows, AdjacentGroups(keys), None)
-                    array = _put_back(library, array, order)
+                    array = put_back(library, array, order)
                 else:
                     array = part.operation.apply(columns, groups, prior)
                 found.append(self.carry.in_groups(library, array, null))

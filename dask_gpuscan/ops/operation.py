@@ -11,11 +11,23 @@ from .groups import Groups, ReducibleGroups, States
 from .runs import Runs
 
 
-class GroupOperation(Protocol):
-    """What is done to one column of groups, or to several that are the inputs of one operator."""
+class Typed(Protocol):
+    """What is done to one column, or to several that are the inputs of one operator."""
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises what the user should see before anything is computed."""
+
+
+class ColumnOperation(Typed, Protocol):
+    """What gives one answer a row."""
+
+    @property
+    def label(self) -> str:
+        """For the names of tasks, and messages."""
+
+
+class GroupOperation(Typed, Protocol):
+    """What is done to columns of groups."""
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         """Begin to reduce each group; the function that is returned waits for the states."""
@@ -43,12 +55,8 @@ class GroupReduction(GroupOperation, Protocol):
         """Array of the answers of runs, given the state of the one that was open before."""
 
 
-class GroupScan(GroupOperation, Protocol):
+class GroupScan(GroupOperation, ColumnOperation, Protocol):
     """One answer a row."""
-
-    @property
-    def label(self) -> str:
-        """For the names of tasks, and messages."""
 
     @property
     def needs_neighbours(self) -> bool:
@@ -62,8 +70,8 @@ class GroupScan(GroupOperation, Protocol):
         """Array of the answers of rows, given the states of their groups before."""
 
 
-Operation = TypeVar("Operation", bound=GroupOperation)
-Done = TypeVar("Done", bound=GroupOperation, covariant=True)
+Operation = TypeVar("Operation", bound=Typed)
+Done = TypeVar("Done", bound=Typed, covariant=True)
 
 
 @dataclass(frozen=True)

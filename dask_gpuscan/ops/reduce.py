@@ -49,7 +49,7 @@ class ReduceColumn:
             return scan_plan(library, reduction.op, dtypes, None).dtype
         answer: DType = INT64
         if reduction.library_has:
-            answer = library.group_dtype(reduction.name, dtypes[0])
+            answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
             raise TypeError(
                 f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "

@@ -123,15 +123,17 @@ def _product(numbers: Any, s: States) -> Any:
 
 @dataclass(frozen=True)
 class _Spread:
-    """The variance, or its root."""
+    """The variance, its root, or the root of the variance of the mean."""
 
     ddof: int
-    root: bool
+    name: str
 
     def __call__(self, numbers: Any, s: States) -> Any:
         few = s[0] <= self.ddof
         spread = s[2] / numbers.where(few, 1.0, s[0] - self.ddof)
-        return numbers.sqrt(spread) if self.root else spread, few
+        if self.name == "sem":
+            spread = spread / numbers.where(few, 1.0, s[0])
+        return spread if self.name == "var" else numbers.sqrt(spread), few
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +163,8 @@ class Reduction:
         Whether some libraries answer null for groups without values.
     times, checked_times : Reduction, optional
         What it is of times, and of those of which the library raises for an answer that does not fit.
+    dtype_of : str, optional
+        The library's reduction whose dtype it has, if that is not its own name's.
     ddof : int, optional
         Degrees of freedom, of those that take them.
     """
@@ -177,6 +181,7 @@ class Reduction:
     null_if_none: bool = False
     times: Reduction | None = None
     checked_times: Reduction | None = None
+    dtype_of: str | None = None
     ddof: int | None = None
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
@@ -224,12 +229,13 @@ REDUCTIONS: dict[str, Reduction] = {
 ROWS = Reduction("rows", COUNT, _itself, "rows", library_has=False)
 """The number of rows of a frame, whatever its columns."""
 
-SPREADS = ("var", "std")
+SPREADS = ("var", "std", "sem")
 """The reductions that take degrees of freedom."""
 
 
 @lru_cache(maxsize=256)
 def spread(name: str, ddof: int) -> Reduction:
-    """Return the reduction to the variance (``var``) or the standard deviation (``std``)."""
-    finish = _Spread(ddof, name == "std")
-    return Reduction(name, BUILT_IN["welford"], finish, nan_field=1, ddof=ddof)
+    """Return the reduction to the variance, the standard deviation or the standard error of the mean."""
+    dtype_of = "var" if name == "var" else "std"
+    finish = _Spread(ddof, name)
+    return Reduction(name, BUILT_IN["welford"], finish, nan_field=1, dtype_of=dtype_of, ddof=ddof)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from .questions import HALFLIFE, IDLE, LATE
+from .data import load_weather
+from .questions import HALFLIFE, IDLE, LATE, OUTDATED
 
 
 def answers(flights: pd.DataFrame) -> pd.DataFrame:
@@ -52,6 +53,27 @@ def months(flights: pd.DataFrame) -> pd.DataFrame:
 def planes(flights: pd.DataFrame) -> pd.DataFrame:
     flown = flights[flights.left.notna()].sort_values(["tailnum", "left"], ignore_index=True)
     return flown.assign(late=~(flown.arr_delay < LATE))
+
+
+def observed(flights: pd.DataFrame) -> pd.DataFrame:
+    return pd.merge_asof(
+        flights[["departure", "origin", "carrier", "dep_delay"]],
+        load_weather().astype({"origin": flights.origin.dtype}),
+        left_on="departure",
+        right_on="reported",
+        by="origin",
+        tolerance=pd.Timedelta(OUTDATED),
+    )
+
+
+def weather(flights: pd.DataFrame) -> pd.DataFrame:
+    rows = observed(flights)
+    return rows.groupby(rows.visib.round().rename("miles")).agg(
+        flights=("carrier", "size"),
+        left=("dep_delay", "count"),
+        dep_delay=("dep_delay", "mean"),
+        wind_speed=("wind_speed", "mean"),
+    )
 
 
 def streaks(flights: pd.DataFrame) -> pd.DataFrame:

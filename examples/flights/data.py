@@ -42,6 +42,14 @@ def load_flights() -> pd.DataFrame:
     return flights[["departure", "left", "date", *FLIGHT, "seat_miles"]]
 
 
+def load_weather() -> pd.DataFrame:
+    """Read the hourly reports of the three airports, in the order of time; in miles, and miles an hour."""
+    weather = pd.read_csv(folder() / "weather.csv")
+    weather["reported"] = pd.to_datetime(weather.time_hour)
+    weather = weather.sort_values(["reported", "origin"], ignore_index=True)
+    return weather[["reported", "origin", "visib", "wind_speed"]]
+
+
 def load_airlines() -> pd.Series:
     """Read the names of the carriers, by their codes."""
     names = pd.read_csv(folder() / "airlines.csv", index_col="carrier").name

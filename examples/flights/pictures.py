@@ -156,6 +156,29 @@ def months(months: pd.DataFrame, path: Path) -> None:
             axes.grid(visible=False, axis="x")
 
 
+def weather(weather: pd.DataFrame, path: Path) -> None:
+    """Draw how late flights left, and how many did not, by visibility."""
+    lost = 100 * (weather.flights - weather.left) / weather.flights
+    with drawing(
+        path,
+        "Weather at the airport",
+        rows=2,
+        figsize=(10, 6),
+        sharex=True,
+    ) as (top, bottom):
+        panels = (
+            (top, weather.dep_delay, GREY, "Mean departure delay", "minutes"),
+            (bottom, lost, RED, "Cancelled flights", "per cent"),
+        )
+        for axes, heights, colour, title, unit in panels:
+            bars = axes.bar(weather.index, heights, color=colour, width=0.75)
+            axes.bar_label(bars, fmt="{:.1f}", padding=2, size=9)
+            axes.set(title=title, ylabel=unit)
+            axes.margins(y=0.15)
+            axes.grid(visible=False, axis="x")
+        bottom.set(xlabel="miles that one could see", xticks=weather.index)
+
+
 def streaks(streaks: pd.DataFrame, path: Path) -> None:
     """Draw how many streaks of each length there are, and would be if flights were late by chance."""
     found = streaks[streaks.late].run_length.value_counts().sort_index()

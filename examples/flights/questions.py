@@ -1,17 +1,22 @@
 """The questions, each as a user of Dask would ask it with ``.gpuscan``: nothing is computed here.
 
-`answers`, `days`, `carriers` and `months` take the flights in the order of time, `streaks` and `stints` in the order
-in which each aircraft flew them, which is what `planes` makes. ``checks.py`` has the same functions in plain pandas.
+`answers`, `days`, `carriers`, `months` and `observed` take the flights in the order of time, `streaks` and `stints` in
+the order in which each aircraft flew them, which is what `planes` makes, and `weather` takes what `observed` makes.
+``checks.py`` has the same functions in plain pandas.
 """
 
 from __future__ import annotations
 
 import dask.dataframe as dd
+import pandas as pd
 
 import dask_gpuscan  # the import registers the .gpuscan accessors
 
+from .data import load_weather
+
 HALFLIFE = 2_000  # flights: about two days of departures from the three airports
 LATE = 15  # minutes, as the US Department of Transportation counts
+OUTDATED = "3 hours"  # some reports are missing
 IDLE = "36 hours"  # who leaves New York once a day, now earlier and now later, is never as idle as that
 
 
@@ -65,6 +70,30 @@ def planes(flights: dd.DataFrame) -> dd.DataFrame:
     flown = flights.gpuscan.filter(flights.left.notnull()).gpuscan.sort_values(["tailnum", "left"])
     # A flight that landed elsewhere has no arrival delay, and was not on time either.
     return flown.assign(late=~(flown.arr_delay < LATE)).gpuscan.reset_index(drop=True)
+
+
+def observed(flights: dd.DataFrame) -> dd.DataFrame:
+    """Each flight with the last weather report of its airport before the departure."""
+    reports = dd.from_pandas(load_weather(), npartitions=4)  # cut in other places than the flights
+    return dask_gpuscan.merge_asof(
+        flights[["departure", "origin", "carrier", "dep_delay"]],
+        reports,
+        left_on="departure",
+        right_on="reported",
+        by="origin",
+        tolerance=pd.Timedelta(OUTDATED),
+    )
+
+
+def weather(observed: dd.DataFrame) -> dd.DataFrame:
+    """How many flights left, and how late, by how many miles one could see."""
+    rows = observed.assign(miles=observed.visib.round())
+    return rows.gpuscan.groupby("miles").agg(
+        flights=("carrier", "size"),
+        left=("dep_delay", "count"),
+        dep_delay=("dep_delay", "mean"),
+        wind_speed=("wind_speed", "mean"),
+    )
 
 
 def streaks(planes: dd.DataFrame) -> dd.DataFrame:

@@ -68,6 +68,20 @@ def months(months: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
+def weather(weather: pd.DataFrame) -> pd.DataFrame:
+    miles = weather.index.astype(int)
+    lost = (weather.flights - weather.left) / weather.flights
+    return pd.DataFrame(
+        {
+            "visibility": miles.map("{} miles".format),
+            "flights": whole(weather.flights).array,
+            "cancelled": lost.map("{:.1%}".format).array,
+            "departure delay": minutes(weather.dep_delay).array,
+            "wind": weather.wind_speed.map("{:.0f} mph".format).array,
+        }
+    )
+
+
 def streaks(streaks: pd.DataFrame) -> pd.DataFrame:
     late = streaks[streaks.late].sort_values("run_start")
     longest = late.nlargest(5, "run_length")  # of equal ones the first

@@ -1,21 +1,30 @@
 """The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
 
+from .asof import asof
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
+from .first_within import first_within
+from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
-from .sort import put, sort, take
+from .sort import is_sorted, put, sort, take
 
 __all__ = [
+    "asof",
     "by_code",
     "compact",
+    "first_within",
     "fold",
     "head_flags",
+    "is_sorted",
     "most_codes",
+    "most_ring_rows",
     "number_codes",
     "put",
     "reduce_by_key",
     "repeat",
+    "rolling",
+    "rolling_by_code",
     "run_lengths",
     "scan",
     "scan_by_key",

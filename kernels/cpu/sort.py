@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import numba
 import numpy as np
+from numba.core import types
 
-from ..jit import cached_njit
+from ..jit import OPTIONS, cached_njit
 from ..sort_key import SortKey
-from .engine import TICKET
+from .engine import FAILED, TICKET
 from .launch import CONTROL, Kernel, array_type, entry, run_kernel
 from .memory import borrow, take_ticket
 from .outputs import empty
@@ -54,12 +56,20 @@ def sort(
     return [moved(a) for a in arrays] + [rows] * positions
 
 
-def take(array: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the elements of an array at these rows, of which all must be there."""
+def is_sorted(values: np.ndarray) -> bool:
+    """Tell whether values never decrease; see `kernels.is_sorted`."""
+    status = run_kernel(len(values), _comparing(values.dtype), values)
+    return not status[FAILED]
+
+
+def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
+    """Return the elements of an array at these rows, all of them there, or with `fill` that at negative ones."""
     out, number = empty(len(rows), array.dtype), _NUMBERS[array.itemsize]
     values = np.require(array, requirements=["A"]).view(number)
     rows = np.require(rows, requirements=["C", "A"])
-    run_kernel(len(rows), _taking(number), values, rows, out.view(number))
+    other = None if fill is None else np.array([fill], array.dtype).view(number)[0].item()
+    kernel = _taking(number, fill is not None)
+    run_kernel(len(rows), kernel, values, rows, other, out.view(number))
     return out
 
 
@@ -75,7 +85,30 @@ _NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 
 
 @cached_njit
-def take_rows(values, rows, out, control):
+def compare(values, control):
+    """Note in the control array if an element is less than the one before, or is NaN."""
+    values, control = borrow(values), borrow(control)
+    while control[FAILED] == 0:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(values):
+            break
+        ordered = values[start] >= values[max(start - 1, 0)]
+        for i in range(start + 1, min(len(values), start + SLICE)):
+            ordered &= values[i] >= values[i - 1]
+        if not ordered:
+            control[FAILED] = 1
+
+
+@numba.njit(**OPTIONS)
+def _element(values, row, fill):
+    """Return the element at a row; if there is something to fill with, that where the row is negative."""
+    if fill is not None:
+        return values[np.uintp(row)] if row >= 0 else fill
+    return values[np.uintp(row)]
+
+
+@cached_njit
+def take_rows(values, rows, fill, out, control):
     """Copy the elements at these rows."""
     values, rows, out, control = borrow(values), borrow(rows), borrow(out), borrow(control)
     while True:
@@ -83,11 +116,17 @@ def take_rows(values, rows, out, control):
         if start >= len(rows):
             break
         for i in range(start, min(len(rows), start + SLICE)):
-            out[i] = values[np.uintp(rows[i])]
+            out[i] = _element(values, rows[i], fill)
 
 
-@lru_cache(maxsize=8)
-def _taking(number: str) -> Kernel:
+@lru_cache(maxsize=16)
+def _comparing(dtype: np.dtype) -> Kernel:
+    return entry(compare, (array_type(dtype, True), CONTROL))
+
+
+@lru_cache(maxsize=16)
+def _taking(number: str, fills: bool) -> Kernel:
     dtype = np.dtype(number)
     rows, out = array_type(np.dtype(np.int64), True, "C"), array_type(dtype, layout="C")
-    return entry(take_rows, (array_type(dtype, True), rows, out, CONTROL))
+    fill = numba.from_dtype(dtype) if fills else types.none
+    return entry(take_rows, (array_type(dtype, True), rows, fill, out, CONTROL))

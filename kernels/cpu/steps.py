@@ -42,12 +42,18 @@ class Output(NamedTuple):
 
 
 @numba.njit(**OPTIONS)
+def state_of(source, element, at):
+    """Return the state of an element, which is the one at this position; the identity if it is missing."""
+    state = cast(source.identity, lift(source.op, element))
+    return source.identity if is_null(source.nulls, element, at) else state
+
+
+@numba.njit(**OPTIONS)
 def reduce_step(source, state, at):
     """Combine the element at one position into `state`."""
-    element = load(source.xs, at)
-    lifted = cast(source.identity, lift(source.op, element))
-    lifted = source.identity if is_null(source.nulls, element, at) else lifted
-    return cast(source.identity, combine(source.op, state, lifted))
+    return cast(
+        source.identity, combine(source.op, state, state_of(source, load(source.xs, at), at))
+    )
 
 
 @numba.njit(**OPTIONS)

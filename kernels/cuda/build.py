@@ -28,6 +28,7 @@ from .plan import Capability, Pass
 from .scan_source import scan_source
 from .sort_source import sort_source
 from .tuning import RELIEFS
+from .window_pass import window_source
 
 FOLDER = Path(__file__).parent
 
@@ -36,6 +37,7 @@ SOURCES: dict[str, Callable[..., str]] = {
     "columns": columns_source,
     "sort": sort_source,
     "codes": code_source,
+    "windows": window_source,
 }
 """What generates the source of a pass, by the engine of its visitor."""
 

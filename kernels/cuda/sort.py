@@ -67,9 +67,21 @@ def sort(
     return [*found, order.astype(np.int64, copy=False)] if positions else found
 
 
-def take(array: Any, positions: Any) -> Any:
+def is_sorted(values: Any) -> bool:
+    """Tell whether values never decrease; see `kernels.is_sorted`."""
+    return bool((values[1:] >= values[:-1]).all() & (values[:1] == values[:1]).all())
+
+
+def take(array: Any, positions: Any, fill: Any) -> Any:
     """Return rows by position; see `kernels.take`."""
-    return rows_at(readable(array), readable(positions))
+    array, positions = readable(array), readable(positions)
+    if fill is None:
+        return rows_at(array, positions)
+    if not len(array):
+        return cupy.full(len(positions), fill, array.dtype)
+    found = rows_at(array, cupy.maximum(positions, 0))
+    found[positions < 0] = fill
+    return found
 
 
 def put(rows: Any, positions: Any) -> Any:

@@ -322,3 +322,20 @@ CHUNK_ROWS, CHUNK_GROUPS = 2048, 8
 TABLE_WARPS, TABLE_COLUMNS, TABLE_BATCH = 16, 8, 8
 """Warps of a block that scans columns of the table of states, columns of a block, and rows of the table that a thread
 asks for at once."""
+
+# --- rolling windows ------------------------------------------------------------------------------
+
+WINDOW_THREADS, WINDOW_BATCH = 256, 4
+"""Threads of a block, and rows that a thread asks for at once."""
+
+WINDOW_WORDS, WINDOW_ITEMS = 48, 16
+"""Four-byte words of states that a thread keeps of its neighbouring rows at most, and such rows at most."""
+
+WINDOW_SHARED = {True: 112 << 10, False: 63 << 10}
+"""Bytes of shared memory of a block at most, with LARGE_SHARED or without: wider windows are combined by levels."""
+
+WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
+"""Blocks on a multiprocessor at most, and those that registers are left for."""
+
+LEVEL_GROUP, LEVEL_FAN = 8, 16
+"""Rows that make a state of the first level, and states that make one of the next."""

@@ -23,8 +23,8 @@ class VisitorSpec:
         The file in `device/` that says what a tile does.
     engine : str
         Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
-        "sort" for rows of one key that is sorted by its digits, "codes" for rows of few groups; these two have no
-        tiles to visit, and their source is the whole kernel.
+        "sort" for rows of one key that is sorted by its digits, "codes" for rows of few groups, "windows" for rows of
+        rolling windows; these three have no tiles to visit, and their source is the whole kernel.
     schedules : tuple of str
         How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
     looks_back : bool
@@ -72,6 +72,7 @@ SORT_DIGIT = VisitorSpec("sort_digit", "sort_digit", "sort", ("classic",))
 MARK_TIES = VisitorSpec("mark_ties", "mark_ties", "sort", ("classic",), looks_back=False)
 PLACE_ROWS = VisitorSpec("place_rows", "place_rows", "sort", ("classic",), looks_back=False)
 BY_CODE = VisitorSpec("by_code", "by_code", "codes", ("classic",), looks_back=False)
+ROLLING = VisitorSpec("rolling", "rolling", "windows", ("classic",), looks_back=False)
 MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
 
 VISITORS = (
@@ -88,4 +89,5 @@ VISITORS = (
     MOVE_ROWS,
     PLACE_ROWS,
     BY_CODE,
+    ROLLING,
 )

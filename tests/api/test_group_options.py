@@ -95,7 +95,9 @@ def test_skipna_is_that_of_pandas(data, at, skipna, method):
 @given(
     data=grouped(),
     at=cuts(),
-    statistic=st.sampled_from(["sum", "mean", "std", "min", "count"]),
+    statistic=st.sampled_from(
+        ["sum", "mean", "std", "sem", "min", "count", "first", "last", "skew", "kurt"]
+    ),
     min_periods=st.integers(1, 3),
 )
 def test_expanding_groups(backend, data, at, statistic, min_periods):
@@ -119,14 +121,20 @@ def test_expanding_groups(backend, data, at, statistic, min_periods):
     at=cuts(),
     weights=st.sampled_from([(True, False), (False, True)]),  # the others are tested ungrouped
     min_periods=st.integers(0, 3),
+    statistic=st.sampled_from(["sum", "mean", "var", "std"]),
 )
-def test_ewm_of_groups(backend, data, at, weights, min_periods):
+def test_ewm_of_groups(backend, data, at, weights, min_periods, statistic):
     frame, clustered = data
     adjust, ignore_na = weights
+    if statistic == "sum":
+        adjust = True
     options = {"alpha": 0.4, "adjust": adjust, "ignore_na": ignore_na, "min_periods": min_periods}
 
     def alone(x):
-        return x.ewm(**options).mean()
+        answer = getattr(x.ewm(**options), statistic)()
+        # where one value alone has a variance of 0.0 from rounding
+        one = statistic in ("var", "std") and x.expanding(0).count() < 2
+        return answer.mask(one) if statistic in ("var", "std") else answer
 
     expected = by_group(frame, alone).astype("float64")
     check(
@@ -134,9 +142,65 @@ def test_ewm_of_groups(backend, data, at, weights, min_periods):
         frame,
         clustered,
         at,
-        lambda g: g.ewm(**options).mean().astype("float64"),
+        lambda g: getattr(g.ewm(**options), statistic)().astype("float64"),
         expected,
     )
+
+
+@given(
+    data=grouped(("float64",)),
+    at=cuts(),
+    seconds=st.lists(st.integers(0, 9), min_size=24, max_size=24),
+    adjust=st.booleans(),
+    as_column=st.booleans(),
+)
+def test_times_of_groups(backend, data, at, seconds, adjust, as_column):
+    frame, clustered = data
+    times = pd.to_datetime(np.cumsum(seconds)[: len(frame)], unit="s")
+    frame = frame.assign(t=times.astype("datetime64[ns]"))
+    options = {"halflife": "3s", "adjust": adjust}
+
+    def alone(x):
+        return x.ewm(times=frame.t.loc[x.index], **options).mean()
+
+    expected = by_group(frame, alone)
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, at)):
+        groups = each.gpuscan.groupby("k", clustered=clustered or None)["x"]
+        found = groups.ewm(times="t" if as_column else each["t"], **options).mean()
+        found = found.compute() if hasattr(found, "compute") else found
+        same(backend.to_pandas(found), expected)
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+def test_pairs_of_groups(backend, clustered):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"])
+    frame = frame.assign(k=np.sort(rng.integers(0, 3, 40)) if clustered else rng.integers(0, 3, 40))
+
+    def alone(name, x):
+        return getattr(x.expanding(), name)(frame.y.loc[x.index])
+
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, [0.1, 0.1, 0.7])):
+        windows = each.gpuscan.groupby("k", clustered=clustered)["x"].expanding()
+        for name in ("cov", "corr"):
+            found = getattr(windows, name)(each["y"])
+            found = found.compute() if hasattr(found, "compute") else found
+            expected = by_group(frame, lambda x, name=name: alone(name, x)).rename(None)
+            same(backend.to_pandas(found), expected)
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+def test_agg_of_windows_of_groups(backend, clustered):
+    frame = pd.DataFrame({"k": [1, 1, 2, 2], "x": [3.0, None, 1.0, 5.0], "y": [1, 2, 4, 8]})
+    asked = {"x": ["sum", "max"], "y": "mean"}
+    found = frame.groupby("k").expanding().agg(asked).droplevel("k")
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, [0.3])):
+        answer = each.gpuscan.groupby("k", clustered=clustered).expanding().agg(asked)
+        answer = answer.compute() if hasattr(answer, "compute") else answer
+        same(backend.to_pandas(answer), found)
 
 
 argmax = dask_gpuscan.operator(

@@ -1,5 +1,6 @@
 """ewm and expanding against pandas on the whole."""
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,10 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends import same
+from dask_gpuscan import kernels
+from dask_gpuscan.ops.statistics import STATISTICS as STATISTICS_OF_WINDOWS
+from dask_gpuscan.ops.statistics import operator_of
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 
 NUMBERS = (*FAMILIES, "int8", "float32")
-STATISTICS = ["sum", "mean", "var", "std", "min", "max", "count"]
+STATISTICS = [
+    *["sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt"]
+]
+WEIGHTED = ["sum", "mean", "var", "std"]
+
+
+def weighted_as_pandas(x, name, bias, options):
+    """The answer of pandas, null where one value alone has a variance of 0.0 from rounding."""
+    windows = x.ewm(**options)
+    if name in ("sum", "mean"):
+        return getattr(windows, name)()
+    expected = getattr(windows, name)(bias=bias)
+    return expected if bias else expected.where(x.expanding(0).count() > 1)
 
 
 @two_thirds
@@ -24,6 +40,7 @@ def test_expanding_as_pandas(backend, df, at, statistic, periods):
     same(backend.to_pandas(lazy.compute()), expected, rtol=1e-6)
 
 
+@two_thirds
 @given(
     x=columns(("int64", "bool", "float64", "float32", "Int64")),
     at=cuts(),
@@ -31,13 +48,197 @@ def test_expanding_as_pandas(backend, df, at, statistic, periods):
     adjust=st.booleans(),
     ignore_na=st.booleans(),
     periods=st.integers(0, 4),
+    name=st.sampled_from(WEIGHTED),
+    bias=st.booleans(),
 )
-def test_ewm_as_pandas(backend, x, at, alpha, adjust, ignore_na, periods):
+def test_ewm_as_pandas(backend, x, at, alpha, adjust, ignore_na, periods, name, bias):
     options = {"alpha": alpha, "adjust": adjust, "ignore_na": ignore_na, "min_periods": periods}
-    expected = x.ewm(**options).mean()
-    lazy = partitioned(backend.frame(x), at).gpuscan.ewm(**options).mean()
-    same(backend.to_pandas(lazy.compute()), expected, rtol=1e-6)
-    same(backend.to_pandas(backend.frame(x).gpuscan.ewm(**options).mean()), expected, rtol=1e-6)
+    if name == "sum" and not adjust:
+        return
+    bias_option = {"bias": bias} if name in ("var", "std") else {}
+    expected = weighted_as_pandas(x, name, bias, options)
+    for each in (partitioned(backend.frame(x), at), backend.frame(x)):
+        found = getattr(each.gpuscan.ewm(**options), name)(**bias_option)
+        found = found.compute() if hasattr(found, "compute") else found
+        same(backend.to_pandas(found), expected, rtol=1e-6)
+
+
+@two_thirds
+@given(
+    x=columns(("int64", "float64", "Float64")),
+    at=cuts(),
+    seconds=st.lists(st.integers(0, 9), min_size=24, max_size=24),
+    unit=st.sampled_from(["ns", "s"]),
+    adjust=st.booleans(),
+    as_column=st.booleans(),
+)
+def test_times_as_pandas(backend, x, at, seconds, unit, adjust, as_column):
+    times = pd.Series(pd.to_datetime(np.cumsum(seconds)[: len(x)], unit="s")).astype(
+        f"datetime64[{unit}]"
+    )
+    options = {"halflife": "3s", "adjust": adjust}
+    expected = x.ewm(times=times, **options).mean()
+    whole, when = backend.frame(pd.DataFrame({"x": x, "t": times})), backend.frame(times)
+    for each in (whole, partitioned(whole, at)):
+        if as_column:
+            found = each.gpuscan.ewm(times="t", **options).mean()["x"]
+        else:
+            dates = when if each is whole else partitioned(when, at)
+            found = each["x"].gpuscan.ewm(times=dates, **options).mean()
+        found = found.compute() if hasattr(found, "compute") else found
+        same(backend.to_pandas(found), expected, rtol=1e-6)
+
+
+def test_times_and_another_decay():
+    x = pd.Series([1.0, None, 3.0, 4.0])
+    times = pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-05", "2026-01-05"])
+    options = {"halflife": "1D", "alpha": 0.2, "times": times}
+    same(x.gpuscan.ewm(**options).mean(), x.ewm(**options).mean())
+
+
+@pytest.mark.parametrize("periods", [0, 3])
+@pytest.mark.parametrize("name", ["cov", "corr"])
+def test_pairs_as_pandas(backend, name, periods):
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame(rng.normal(size=(50, 3)), columns=list("abc"))
+    df[rng.random(df.shape) < 0.2] = np.nan
+    df.iloc[7, 0] = np.inf
+    x, y, other = df["a"], df["b"], (df + rng.normal(size=df.shape))[["c", "a", "b"]]
+    asked = {
+        "series": (x, (y,), {}),
+        "itself": (x, (), {}),
+        "frame and series": (df, (y,), {}),
+        "series and frame": (x, (df,), {}),
+        "frames": (df, (other,), {}),
+        "column by column": (df, (), {"pairwise": False}),
+    }
+    for obj, others, options in asked.values():
+        expected = getattr(obj.expanding(periods), name)(*others, **options)
+        weighted = getattr(obj.ewm(span=5, min_periods=periods), name)(*others, **options)
+        for cut in (None, [0.1, 0.5, 0.5]):
+            own, *theirs = (
+                backend.frame(o) if cut is None else partitioned(backend.frame(o), cut)
+                for o in (obj, *others)
+            )
+            found = getattr(own.gpuscan.expanding(periods), name)(*theirs, **options)
+            decayed = getattr(own.gpuscan.ewm(span=5, min_periods=periods), name)(
+                *theirs, **options
+            )
+            if cut is not None:
+                found, decayed = found.compute(), decayed.compute()
+            same(
+                backend.to_pandas(found)[list(expected)]
+                if expected.ndim > 1
+                else backend.to_pandas(found),
+                expected,
+            )
+            decayed = backend.to_pandas(decayed)
+            same(decayed[list(weighted)] if weighted.ndim > 1 else decayed, weighted)
+
+
+def test_pairs_that_do_not_match():
+    df = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+    windows = df.gpuscan.expanding()
+    with pytest.raises(NotImplementedError, match="all pairs of columns"):
+        windows.cov()
+    with pytest.raises(NotImplementedError, match="all pairs of columns"):
+        windows.corr(df, pairwise=True)
+    with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
+        windows.cov([1.0, 2.0])
+    with pytest.raises(ValueError, match="other must have the index"):
+        windows.cov(df["a"][::-1])
+    with pytest.raises(ValueError, match="other must have as many rows"):
+        windows.cov(df["a"][:1])
+    with pytest.raises(ValueError, match="other must have the columns 'a', 'b'"):
+        windows.cov(df[["a"]])
+    lazy = partitioned(df, [0.5])
+    with pytest.raises(TypeError, match="other must be of a Dask collection"):
+        lazy.gpuscan.expanding().cov(df["a"])
+    with pytest.raises(ValueError, match="other must have the 2 partitions"):
+        lazy.gpuscan.expanding().cov(partitioned(df, [])["a"])
+    with pytest.raises(NotImplementedError, match="adjust=False"):
+        df["a"].gpuscan.ewm(alpha=0.5, adjust=False).cov(df["b"])
+
+
+@two_thirds
+@given(
+    df=frames(("float64", "int64", "Float64")),
+    at=cuts(),
+    asked=st.sampled_from(
+        [
+            ("median", {}),
+            ("quantile", {"q": 0.3}),
+            ("quantile", {"q": 1, "interpolation": "lower"}),
+            ("rank", {}),
+            ("rank", {"method": "max", "ascending": False, "pct": True}),
+            ("nunique", {}),
+        ]
+    ),
+    periods=st.integers(0, 4),
+)
+def test_statistics_of_all_earlier_values(df, at, asked, periods):
+    name, options = asked
+    expected = getattr(df.expanding(periods), name)(**options)
+    for each in (df, partitioned(df, at)):
+        found = getattr(each.gpuscan.expanding(periods), name)(**options)
+        same(found.compute() if hasattr(found, "compute") else found, expected)
+
+
+def test_values_in_order_are_not_there_by_group():
+    df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
+    for clustered in (True, False):
+        for each in (df, partitioned(df, [0.5])):
+            windows = each.gpuscan.groupby("k", clustered=clustered)["x"].expanding()
+            for ask in (windows.median, windows.rank, windows.nunique):
+                with pytest.raises(NotImplementedError, match="not there by group"):
+                    ask()
+
+
+@pytest.mark.parametrize(
+    "func",
+    ["sum", ["sum", "skew"], {"b": "max"}, {"b": ["max", "count"], "a": "first"}],
+    ids=str,
+)
+def test_agg_as_pandas(func):
+    df = pd.DataFrame({"a": [3.0, None, 1.0, 5.0], "b": [1, 2, 4, 8]}, index=list("wxyz"))
+    for each in (df, partitioned(df, [0.2, 0.6])):
+        found = each.gpuscan.expanding().agg(func)
+        same(found.compute() if hasattr(found, "compute") else found, df.expanding().agg(func))
+    weighted = {"alpha": 0.3}
+    both = ["mean", "std"]
+    same(df.gpuscan.ewm(**weighted).agg(both), df.ewm(**weighted).agg(both))
+    same(df["a"].gpuscan.ewm(**weighted).aggregate(both), df["a"].ewm(**weighted).agg(both))
+    same(df["a"].gpuscan.expanding().agg("min"), df["a"].expanding().agg("min"))
+
+
+def test_agg_of_what_is_not_there():
+    df = pd.DataFrame({"a": [3.0], "b": [1]})
+    with pytest.raises(ValueError, match="statistics of agg must be one of 'sum', 'mean'"):
+        df.gpuscan.expanding().agg("mode")
+    with pytest.raises(ValueError, match="agg names column 'c'"):
+        df.gpuscan.expanding().agg({"c": "sum"})
+    with pytest.raises(TypeError, match="names of reductions"):
+        df.gpuscan.expanding().agg(np.sum)
+
+
+def test_numeric_only():
+    df = pd.DataFrame({"s": ["a", "b"], "x": [1.0, 2.0], "n": [True, False]})
+    for each in (df, partitioned(df, [0.5])):
+        for found, expected in (
+            (
+                each.gpuscan.expanding().sem(numeric_only=True),
+                df.expanding().sem(numeric_only=True),
+            ),
+            (
+                each.gpuscan.ewm(com=1).var(numeric_only=True),
+                df.ewm(com=1).var(numeric_only=True),
+            ),
+        ):
+            same(found.compute() if hasattr(found, "compute") else found, expected)
+        with pytest.raises(TypeError, match="column 's'"):
+            each.gpuscan.expanding().kurt()
+        with pytest.raises(ValueError, match="numeric_only must be True or False"):
+            each.gpuscan.expanding().sum(numeric_only="yes")
 
 
 @pytest.mark.parametrize("decay", [{"com": 2}, {"span": 5}, {"halflife": 3.5}, {"alpha": 0.3}])
@@ -125,6 +326,30 @@ def test_bad_arguments():
     x = pd.Series([1.0], name="x")
     with pytest.raises(ValueError, match="halflife must be a number"):
         x.gpuscan.ewm(halflife="1D")
+    with pytest.raises(TypeError, match="span must be a number, found '3'"):
+        x.gpuscan.ewm(span="3")
+    with pytest.raises(ValueError, match="span must be finite"):
+        x.gpuscan.ewm(span=np.nan)
+    with pytest.raises(ValueError, match="adjust must be True or False"):
+        x.gpuscan.ewm(alpha=0.5, adjust="yes")
+    with pytest.raises(ValueError, match="ignore_na must be True or False"):
+        x.gpuscan.ewm(alpha=0.5, ignore_na=1)
+    for periods in (-1, 1.5, "2", True):
+        with pytest.raises(ValueError, match="min_periods must be an integer"):
+            x.gpuscan.expanding(periods)
+        with pytest.raises(ValueError, match="min_periods must be an integer"):
+            x.gpuscan.ewm(alpha=0.5, min_periods=periods)
+    with pytest.raises(ValueError, match="bias must be True or False"):
+        x.gpuscan.ewm(alpha=0.5).var(bias="no")
+    with pytest.raises(NotImplementedError, match="adjust=False"):
+        x.gpuscan.ewm(alpha=0.5, adjust=False).sum()
+    for q in (2, "0.5", np.nan):
+        with pytest.raises(ValueError, match="q must be a number from 0 to 1"):
+            x.gpuscan.expanding().quantile(q)
+    with pytest.raises(ValueError, match="interpolation must be one of"):
+        x.gpuscan.expanding().quantile(0.5, "cubic")
+    with pytest.raises(ValueError, match="method must be one of"):
+        x.gpuscan.expanding().rank("first")
     with pytest.raises(ValueError, match="min_periods"):
         x.gpuscan.expanding(-1)
     with pytest.raises(ValueError, match="ddof must be an integer"):
@@ -140,3 +365,61 @@ def test_bad_arguments():
 def test_no_min_periods_as_pandas():
     x = pd.Series([np.nan, 1.0, 2.0])
     same(x.gpuscan.expanding(None).sum(), x.expanding(None).sum())
+
+
+def test_bad_times():
+    df = pd.DataFrame({"x": [1.0, 2.0], "t": pd.to_datetime(["2026-01-01", "2026-01-02"])})
+
+    def mean(times, halflife="1D", **options):
+        return df["x"].gpuscan.ewm(halflife=halflife, times=times, **options).mean()
+
+    with pytest.raises(ValueError, match="times must have as many rows"):
+        mean(df["t"][:1])
+    with pytest.raises(ValueError, match="times must have no null"):
+        mean(df["t"].where([True, False]))
+    with pytest.raises(TypeError, match="times must be dates"):
+        mean(df["x"])
+    with pytest.raises(ValueError, match="times must name a column"):
+        df.gpuscan.ewm(halflife="1D", times="u")
+    for halflife in (2, None, "soon", "-1D"):
+        with pytest.raises(ValueError, match="halflife must be"):
+            mean(df["t"], halflife)
+    with pytest.raises(NotImplementedError, match="ignore_na=True"):
+        mean(df["t"], ignore_na=True)
+    with pytest.raises(NotImplementedError, match="var takes no times"):
+        df["x"].gpuscan.ewm(halflife="1D", times=df["t"]).var()
+    lazy = partitioned(df, [0.5])
+    with pytest.raises(TypeError, match="times must be of a Dask collection"):
+        lazy["x"].gpuscan.ewm(halflife="1D", times=df["t"])
+
+
+def test_equal_values_have_no_variance():
+    x = pd.Series(np.full(20_000, 0.1))
+    for each in (x, partitioned(x, [0.3, 0.6])):
+        windows, weighted = each.gpuscan.expanding(), each.gpuscan.ewm(alpha=0.3)
+        recurrence = each.gpuscan.ewm(alpha=0.3, adjust=False)
+        for found in (windows.var(0), weighted.var(bias=True), recurrence.var(bias=True)):
+            assert (dask.compute(found)[0] == 0.0).all()
+        (mean,) = dask.compute(recurrence.mean())
+        assert (mean == 0.1).all()
+        for found in (windows.skew(), windows.kurt(), windows.corr()):
+            assert dask.compute(found)[0].isna().all()
+
+
+@pytest.mark.parametrize("name", sorted(STATISTICS_OF_WINDOWS))
+def test_operators_answer_for_windows_of_any_rows(name):
+    statistic, op = STATISTICS_OF_WINDOWS[name], operator_of(name)
+    rng = np.random.default_rng(0)
+    x, y = (pd.Series(rng.integers(-3, 4, 40) / 2) for _ in range(2))
+    x[rng.random(40) < 0.3], y[rng.random(40) < 0.2], x[11] = np.nan, np.nan, np.inf
+    columns = [x, y][: 1 + max(k for k, _ in statistic.inputs)]
+    for start, stop in ((0, 0), (5, 6), (3, 12), (11, 12), (0, 40), (17, 31)):
+        pieces = [c.iloc[start:stop].reset_index(drop=True) for c in columns]
+        inputs = statistic.read(pieces)
+        state = kernels.reduce(op, inputs if op.inputs > 1 else inputs[0])
+        found = state if op.lower is None else op.lower(state)
+        if stop == start:
+            expected = np.nan if statistic.of_none is None else statistic.of_none
+        else:
+            expected = getattr(pieces[0].expanding(0), name)(*pieces[1:]).iloc[-1]
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -14,6 +14,7 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "flights_etl.py"
 
 FLIGHTS_OF_THE_YEAR = 336_776
 FLIGHTS_THAT_LEFT = 328_521
+FLIGHTS_WITH_A_REPORT = 335_934
 PARTITIONS = 12
 
 
@@ -40,7 +41,11 @@ def test_flights(tmp_path: Path) -> None:
     assert answers.flight_number.compute().tolist() == list(range(FLIGHTS_OF_THE_YEAR))
     tables = {path.stem: pd.read_parquet(path) for path in output.glob("*.parquet")}
     pictures = {path.stem: path.read_bytes() for path in output.glob("*.png")}
-    assert set(tables) == set(pictures) == {"days", "carriers", "months", "streaks", "stints"}
+    assert (
+        set(tables)
+        == set(pictures)
+        == {"days", "carriers", "months", "streaks", "stints", "weather"}
+    )
     assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
 
     assert len(tables["days"]) == 365
@@ -49,3 +54,5 @@ def test_flights(tmp_path: Path) -> None:
     assert tables["months"].left.sum() == FLIGHTS_THAT_LEFT
     assert tables["streaks"].run_length.sum() == FLIGHTS_THAT_LEFT
     assert tables["stints"]["count"].sum() == FLIGHTS_THAT_LEFT
+    assert tables["weather"].flights.sum() == FLIGHTS_WITH_A_REPORT
+    assert len(dd.read_parquet(output / "observed")) == FLIGHTS_OF_THE_YEAR

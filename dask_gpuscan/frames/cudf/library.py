@@ -122,6 +122,12 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
             kind["level_names"] = known.level_names
         return cudf.DataFrame._from_data(ColumnAccessor(columns, verify=False, **kind), index=index)
 
+    def beside(
+        self, frames: Sequence[cudf.DataFrame], names: Sequence[Hashable], like: cudf.DataFrame
+    ) -> cudf.DataFrame:
+        arrays = [c.copy(deep=True) for frame in frames for c in frame._columns]
+        return self.frame(arrays, names, like.index)
+
     def series(self, array: ColumnBase, index: cudf.Index, name: Hashable = None) -> cudf.Series:
         return cudf.Series._from_column(array, name=name, index=index)
 
@@ -194,6 +200,20 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
     def _is_plain(self, array: ColumnBase) -> bool:
         """Tell the same of an array that has no nulls."""
         return self._may_view(array.dtype) and not array.null_count
+
+    def rolling(
+        self,
+        name: str,
+        values: Values,
+        starts: Values,
+        stops: Values,
+        min_periods: int,
+        /,
+        **options: Any,
+    ) -> Values:
+        raise NotImplementedError(
+            f"cuDF has no {name} of windows; move the column to the host with to_pandas first"
+        )
 
     # --- nulls -------------------------------------------------------------------------------------
 
@@ -323,6 +343,9 @@ class Cudf(CudfSchema, CudfGrouping, CudfOrdering):
 
     def range_index(self, start: int, stop: int) -> cudf.Index:
         return cudf.RangeIndex(start, stop)
+
+    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
+        return cudf.from_pandas(times.rename(name))
 
     def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:
         if not isinstance(index, cudf.RangeIndex):

@@ -36,6 +36,16 @@ def range_codes(arrays: Sequence[PandasArray]) -> tuple[Values, int] | None:
     return mixed_codes(arrays, _codes, most, np.int64)
 
 
+def own_codes(array: PandasArray) -> tuple[Values, int] | None:
+    """Return the numbers of an array if they are codes as they are, and a number above all; None if they are not."""
+    rows = len(array)
+    found = None if isinstance(array, pd.Categorical) else range_codes([array])
+    layout = layout_of(array.dtype)
+    if found is None or layout is None or not rows:
+        return None
+    return found if found[0] is layout.view(array).values else None
+
+
 def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:
     """Return codes of one array; None if there would be more than `most`."""
     if isinstance(array, pd.Categorical):

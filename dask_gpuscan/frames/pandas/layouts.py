@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.api.extensions import ExtensionDtype
 
+from ... import kernels
 from ...kernels import NAT, InBand, bitmap, byte_mask
 from ..protocol import DType, Layout, Missing, Values, View
 
@@ -226,6 +227,21 @@ def layout_of(dtype: DType) -> Layout | None:
     """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
     # a dtype with categories takes long to hash, and would be kept
     return None if isinstance(dtype, pd.CategoricalDtype) else _layout_of(dtype)
+
+
+def taken(layout: Layout, array: PandasArray, positions: Values, fills: bool) -> PandasArray:
+    """Return the rows of an array at these positions; if it is to be filled, null at negative ones."""
+    view = layout.raw(array)
+    if layout.nulls == "in band":
+        fill = None
+        if fills:
+            fill = NAT if view.values.dtype.kind == "i" else np.nan
+        return layout.wrap(kernels.take(view.values, positions, fill), None, array.dtype)
+    missing = None
+    if fills or view.nulls is not None:
+        missing = kernels.take(view.missing(), positions, True if fills else None)
+    values = kernels.take(view.values, positions, 0 if fills else None)
+    return layout.wrap(values, missing, array.dtype)
 
 
 def is_number(dtype: DType) -> bool:

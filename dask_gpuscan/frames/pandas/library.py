@@ -13,10 +13,13 @@ import pyarrow as pa
 from ...kernels import Nulls
 from ..messages import column_title, first_line
 from ..protocol import DType, Library, Scalar, T, Values, View
-from .codes import range_codes, row_hashes
-from .layouts import PandasArray, bare, holds_null, layout_of
+from .codes import own_codes, range_codes, row_hashes
+from .layouts import PandasArray, bare, holds_null, layout_of, taken
 from .ordering import PandasOrdering
 from .schema import PandasSchema
+
+MANY = 1 << 18
+"""Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
 
 
 class Pandas(PandasSchema, PandasOrdering):
@@ -79,6 +82,13 @@ class Pandas(PandasSchema, PandasOrdering):
         out.columns = names
         return out
 
+    def beside(
+        self, frames: Sequence[pd.DataFrame], names: Sequence[Hashable], like: pd.DataFrame
+    ) -> pd.DataFrame:
+        out = pd.concat(frames, axis=1) if frames else like.iloc[:, :0]
+        out.columns = names
+        return out
+
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
         return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
 
@@ -109,8 +119,17 @@ class Pandas(PandasSchema, PandasOrdering):
         return bare(array).copy()
 
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
+        array = bare(array)
         # where none is filled, integers stay integers
-        fills = nulls and bool(len(positions)) and bool(positions.min() < 0)
+        fills = nulls and bool(len(positions))
+        fills = fills and (holds_null(array.dtype) or bool(positions.min() < 0))
+        layout = layout_of(array.dtype)
+        if (
+            layout is not None
+            and len(positions) >= MANY
+            and not (fills and array.dtype.kind in "biu" and layout.nulls == "in band")
+        ):
+            return taken(layout, array, positions, fills)
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
@@ -121,6 +140,9 @@ class Pandas(PandasSchema, PandasOrdering):
         return pd.Categorical.from_codes(range(len(array.categories)), dtype=array.dtype)
 
     def concatenate(self, arrays: list[PandasArray]) -> PandasArray:
+        arrays = list(map(bare, arrays))
+        if all(isinstance(a, np.ndarray) and a.dtype == arrays[0].dtype for a in arrays):
+            return np.concatenate(arrays)
         if isinstance(arrays[0], pd.Categorical):
             try:
                 return pd.api.types.union_categoricals(arrays)
@@ -129,7 +151,7 @@ class Pandas(PandasSchema, PandasOrdering):
                     f"partitions do not match: a column of dtype {arrays[0].dtype} has other categories in some, "
                     f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
                 ) from error
-        parts = [pd.Series(bare(a), dtype=bare(a).dtype) for a in arrays]
+        parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
     def floats(self, column: pd.Series) -> Values:
@@ -140,6 +162,20 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def from_integers(self, values: Values) -> PandasArray:
         return values
+
+    def rolling(
+        self,
+        name: str,
+        values: Values,
+        starts: Values,
+        stops: Values,
+        min_periods: int,
+        /,
+        **options: Any,
+    ) -> Values:
+        windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
+        found: Values = bare(getattr(windows, name)(**options).array)
+        return found
 
     # --- nulls ----------------------------------------------------------------------------------------
 
@@ -163,6 +199,7 @@ class Pandas(PandasSchema, PandasOrdering):
         return bare(column.mask(pd.array(missing)).array)
 
     def to_nullable(self, array: PandasArray) -> PandasArray:
+        array = bare(array)
         if holds_null(array.dtype):
             return array
         if isinstance(array.dtype, pd.IntervalDtype):
@@ -267,6 +304,10 @@ class Pandas(PandasSchema, PandasOrdering):
     def range_index(self, start: int, stop: int) -> pd.Index:
         return pd.RangeIndex(start, stop)
 
+    def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
+        times = times.rename(name)
+        return times.astype(dtype) if isinstance(dtype, pd.ArrowDtype) else times
+
     def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
         if not isinstance(index, pd.RangeIndex) or not len(positions):
             return index.take(positions)
@@ -328,6 +369,9 @@ class Pandas(PandasSchema, PandasOrdering):
         codes = self.group_codes(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
 
+    def own_codes(self, array: PandasArray) -> tuple[Values, int] | None:
+        return own_codes(bare(array))
+
     def hash_rows(self, columns: list[pd.Series]) -> Values:
         return row_hashes(columns)
 
@@ -339,6 +383,24 @@ class Pandas(PandasSchema, PandasOrdering):
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return _with_null(array, None)
+
+
+class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
+    """Windows by their bounds, as pandas takes them."""
+
+    def __init__(self, starts: Values, stops: Values) -> None:
+        super().__init__()
+        self._bounds = starts, stops
+
+    def get_window_bounds(
+        self,
+        num_values: int = 0,
+        min_periods: Any = None,
+        center: Any = None,
+        closed: Any = None,
+        step: Any = None,
+    ) -> tuple[Values, Values]:
+        return self._bounds
 
 
 def _with_null(array: PandasArray, null: object) -> PandasArray:

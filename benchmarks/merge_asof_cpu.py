@@ -1,0 +1,85 @@
+"""As-of merges of frames in one process, against pandas and polars, and over partitions, against pandas of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+from dask_cpu import threads
+from groups_cpu import alike
+from timing import Bench
+
+from dask_gpuscan import merge_asof
+
+KEYS = 1000
+TIMES = 10**9
+
+
+def run(bench: Bench) -> None:
+    frames(bench)
+    partitions(bench)
+
+
+def make(rows: int, value: str, seed: int) -> pd.DataFrame:
+    """Random times in order, keys and floats."""
+    rng = np.random.default_rng(seed)
+    times, keys = np.sort(rng.integers(0, TIMES, rows)), rng.integers(0, KEYS, rows)
+    return pd.DataFrame({"time": times, "key": keys, value: rng.random(rows)})
+
+
+def frames(bench: Bench) -> None:
+    """Without keys and by one of 1,000; polars is told that its frames are sorted."""
+    name = "merge_asof"
+    if not bench.wanted(name):
+        return
+    n = bench.scale(20_000_000, 1_000_000)
+    sides = make(n, "x", 0), make(n // 20, "y", 1)
+    for by in ([], ["key"]):
+        left, right = (side[["time", *by, value]] for side, value in zip(sides, "xy", strict=True))
+        polar = [pl.from_pandas(side).set_sorted("time") for side in (left, right)]
+        keys: dict[str, Any] = {"by": by[0]} if by else {}
+        peers = {
+            "pandas": lambda a=left, b=right, keys=keys: pd.merge_asof(a, b, on="time", **keys),
+            "polars": lambda a=polar[0], b=polar[1], keys=keys: a.join_asof(
+                b, on="time", check_sortedness=False, **keys
+            ),
+        }
+        bench.compare(
+            name,
+            lambda a=left, b=right, keys=keys: merge_asof(a, b, on="time", **keys),
+            peers,
+            dtype="int64, float64",
+            n=n,
+            check=alike,
+            rounds=bench.scale(5, 3),
+            targets=dict.fromkeys(peers, "ratio >= 2"),
+            keys=KEYS if by else 0,
+        )
+
+
+def partitions(bench: Bench) -> None:
+    """64 left partitions and 16 right ones, against pandas' own call on the whole data, which is one task."""
+    name = "dask_merge_asof"
+    if not bench.wanted(name):
+        return
+    n = bench.scale(20_000_000, 640_000)
+    left, right = make(n, "x", 0), make(n // 20, "y", 1)
+    lazy = [
+        dd.from_pandas(side, npartitions=count, sort=False).persist()
+        for side, count in ((left, 64), (right, 16))
+    ]
+    with threads() as materialise:
+        bench.compare(
+            name,
+            lambda: materialise(merge_asof(*lazy, on="time", by="key")),
+            {"pandas": lambda: pd.merge_asof(left, right, on="time", by="key")},
+            dtype="int64, float64",
+            n=n,
+            partitions=64,
+            check=lambda ours, theirs: alike(pd.concat(ours), theirs),
+            rounds=3,
+            keys=KEYS,
+        )

@@ -1,0 +1,169 @@
+"""Windows of the rows of each group: ``rolling``, ``expanding`` and ``ewm`` of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..graph.beside import beside
+from ..ops.operation import Part
+from .groupby_scans import GroupByScans
+from .rolling_methods import Rolling, window_shape
+from .window_arguments import Weights
+from .window_methods import Ewm, Expanding
+from .window_rows import is_kept
+
+
+@dataclass(frozen=True)
+class GroupRows:
+    """The rows of groups."""
+
+    groups: GroupByScans
+
+    @property
+    def obj(self) -> Any:
+        """The frame or series that is grouped."""
+        return self.groups._obj
+
+    @property
+    def as_series(self) -> bool:
+        """Whether the answer for one column is a series."""
+        return self.groups._as_series
+
+    def names(self, numeric_only: bool = False) -> list[Hashable]:
+        """Names of the columns."""
+        names = self.groups._columns(numeric_only)
+        return [n for n in names if not numeric_only or is_kept(self.groups._column(n))]
+
+    def each(self, operation: Any, numeric_only: bool) -> Any:
+        """Return the answers of an operation on each column."""
+        parts = [Part(n, (n,), operation) for n in self.names(numeric_only)]
+        return self.groups._scan(operation.label, parts, self.as_series)
+
+    def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
+        """Return the answers of operations, one column each."""
+        return self.groups._scan(label, parts, as_series, named=True)
+
+    def beside(
+        self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
+    ) -> tuple[GroupRows, list[Hashable], list[Hashable]]:
+        """Return the same rows with more columns, and how these and the others are called there."""
+        groups, obj = self.groups, self.obj
+        frame, own, theirs = beside(obj, others, what, by_label)
+        own = names if obj.ndim == 2 else own
+        made = frame.gpuscan.groupby(
+            list(groups._by.columns), clustered=groups._clustered, dropna=groups._dropna
+        )
+        return GroupRows(made[[*own, *theirs]]), own, theirs
+
+
+@dataclass(frozen=True)
+class GroupNeighbours(GroupRows):
+    """The rows of groups, beside a column of times."""
+
+    on: Hashable = None
+
+    def names(self, numeric_only: bool = False) -> list[Hashable]:
+        """Names of the columns that are in windows."""
+        return [name for name in super().names(numeric_only) if self.on is None or name != self.on]
+
+    def each(self, operation: Any, numeric_only: bool) -> Any:
+        """Return the answers of an operation on each column."""
+        parts = [Part(name, (name,), operation) for name in self.names(numeric_only)]
+        return self.groups._around(operation.label, parts, self.as_series)
+
+    def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
+        """Return the answers of operations, one column each."""
+        return self.groups._around(label, parts, as_series, named=True)
+
+    def beside(
+        self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
+    ) -> tuple[GroupNeighbours, list[Hashable], list[Hashable]]:
+        """Return the same rows with more columns, and how these and the others are called there."""
+        rows, own, theirs = super().beside(names, others, what, by_label)
+        return GroupNeighbours(rows.groups, self.on), own, theirs
+
+
+class GroupByWindows(GroupByScans):
+    """The part of `GroupBy` that makes windows."""
+
+    def ewm(
+        self,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        alpha: float | None = None,
+        min_periods: int | None = 0,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        times: Any = None,
+    ) -> Ewm:
+        """Return exponentially weighted windows of each group's rows so far.
+
+        Parameters
+        ----------
+        com, span, halflife, alpha, min_periods, adjust, ignore_na, times
+            As for `Gpuscan.ewm`; `times` in the rows' own order.
+
+        Returns
+        -------
+        Ewm
+            Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
+            null in rows whose key is null.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
+        >>> df.gpuscan.groupby("k")["x"].ewm(alpha=0.5, adjust=False).mean().tolist()
+        [1.0, 5.0, 1.5]
+        """
+        weights = Weights(com, span, halflife, alpha, adjust, ignore_na)
+        return Ewm(GroupRows(self), weights, min_periods, times)
+
+    def expanding(self, min_periods: int = 1) -> Expanding:
+        """Return windows of each group's rows so far.
+
+        Parameters
+        ----------
+        min_periods : int, default 1
+            Fewer values of a group give null.
+
+        Returns
+        -------
+        Expanding
+            Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
+            null in rows whose key is null.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [1.0, 5.0, 2.0]})
+        >>> df.gpuscan.groupby("k")["x"].expanding().mean().tolist()
+        [1.0, 5.0, 1.5]
+        """
+        return Expanding(GroupRows(self), min_periods)
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        on: Hashable = None,
+        closed: str | None = None,
+    ) -> Rolling:
+        """Return windows around each row of the rows of its group; arguments as for `Gpuscan.rolling`.
+
+        Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of
+        pandas are ordered by group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abaa"), "x": [1.0, 2.0, 3.0, 5.0]})
+        >>> df.gpuscan.groupby("k")["x"].rolling(2).sum().tolist()
+        [nan, nan, 4.0, 8.0]
+        """
+        shape, least = window_shape(self._meta, window, min_periods, center, on, closed)
+        return Rolling(GroupNeighbours(self, on), shape, least)

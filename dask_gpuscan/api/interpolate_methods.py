@@ -1,0 +1,89 @@
+"""The method of ``.gpuscan`` that fills nulls from the values on both sides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..graph.lookaround import look_around
+from ..graph.lookback import look_back
+from ..ops.columnwise import ColumnCarry
+from ..ops.fill import Fill
+from ..ops.interpolate import AREAS, DIRECTIONS, METHODS, Interpolate
+from .arguments import check_choice, check_limit
+
+
+class InterpolateMethods:
+    """The part of `Gpuscan` that interpolates."""
+
+    _obj: Any
+
+    def interpolate(
+        self,
+        method: str = "linear",
+        *,
+        limit: int | None = None,
+        limit_direction: str | None = None,
+        limit_area: str | None = None,
+    ) -> Any:
+        """Fill nulls from the last value before them and the next one after, over partition borders too.
+
+        Parameters
+        ----------
+        method : {"linear", "time", "index", "values", "pad"}, default "linear"
+            "linear" puts values on a line between both, rows being equally far from each other. "time", "index" and
+            "values", which are one, take distances from the index, which must not decrease. "pad" takes the value
+            before.
+        limit : int, optional
+            Fill at most this many nulls in a row.
+        limit_direction : {"forward", "backward", "both"}, optional
+            From which values nulls are counted, and on which side of all values nulls are filled with the nearest one.
+            By default forward, as is the only one for "pad".
+        limit_area : {"inside", "outside"}, optional
+            Fill only nulls that have values on both sides, or only those that have not.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of the same index. Integers that have nulls become floats of 64 bits, all others keep their dtype.
+
+        Raises
+        ------
+        TypeError
+            For a column that is neither of numbers nor, for "linear", of times; "pad" takes any dtype.
+        ValueError
+            For another `method`, `limit_direction` or `limit_area`, a `limit` that is not a positive integer, and
+            an index that does not fit the method; when it is computed, for one that decreases, naming the
+            partition.
+
+        See Also
+        --------
+        ffill : The last value before, of any dtype.
+
+        Notes
+        -----
+        Numbers are those of `pandas.DataFrame.interpolate` on the whole, to the bit on CPUs. A partition is told, a
+        column, the nearest value on either side, however many partitions away.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> x = pd.Series([1.0, None, None, 4.0, None])
+        >>> x.gpuscan.interpolate().tolist()
+        [1.0, 2.0, 3.0, 4.0, 4.0]
+        >>> ddf = dd.from_pandas(x, npartitions=5)
+        >>> ddf.gpuscan.interpolate(limit=1, limit_area="inside").compute().tolist()
+        [1.0, 2.0, nan, 4.0, nan]
+        """
+        check_choice("method", method, METHODS)
+        check_choice("limit_direction", limit_direction, (*DIRECTIONS, None))
+        check_choice("limit_area", limit_area, AREAS)
+        limit = check_limit(limit)
+        if method == "pad":
+            if limit_direction not in (None, "forward"):
+                raise ValueError(
+                    f"limit_direction must be 'forward' for method='pad', found {limit_direction!r}"
+                )
+            if limit_area is None:
+                return look_back(self._obj, ColumnCarry(Fill(False, limit)))
+        fill = Interpolate(method, limit, limit_direction or "forward", limit_area)
+        return look_around(self._obj, fill)

@@ -1,0 +1,273 @@
+"""What ``.gpuscan.resample()`` returns: rows in buckets of time, waiting for a reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import pandas as pd
+from pandas.tseries.frequencies import to_offset
+
+from ..frames.keys import By
+from ..frames.messages import name_list
+from ..frames.registry import library_of, names_of
+from ..graph.lookback import Collection, look_back, meta_of
+from ..ops.operation import GroupReduction, Part
+from ..ops.resample import NumberBuckets, ResampleReduce
+from ..ops.sorted_groups import SortedReduction
+from ..ops.time_buckets import Buckets, TimeColumn, fixed_width
+from .arguments import check_choice, check_flags
+from .groupby_reductions import GroupByReductions
+from .groupby_sorted import GroupBySorted
+
+OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
+
+ORIGINS = ("start_day", "start", "epoch")
+
+SIDES = ("left", "right", None)
+
+
+class ResampleMethods:
+    """The part of `Gpuscan` that makes buckets of time."""
+
+    _obj: Any
+
+    def resample(
+        self,
+        rule: Any,
+        closed: str | None = None,
+        label: str | None = None,
+        *,
+        on: Hashable = None,
+        origin: Any = "start_day",
+        offset: Any = None,
+    ) -> Resampler:
+        """Return rows in buckets of time, to be reduced to one row a bucket, those without rows among them.
+
+        Parameters
+        ----------
+        rule : str, timedelta or pandas.DateOffset
+            How wide buckets are: a duration such as ``"15min"``, or a rule of a calendar such as ``"ME"`` or ``"W"``.
+        closed, label : {"left", "right"}, optional
+            Which end belongs to a bucket, and which one names it. By default as for pandas: the left one, but for
+            rules of ends of months, quarters, years and weeks.
+        on : name, optional
+            The column of the times. By default, the index.
+        origin : {"start_day", "start", "epoch"} or timestamp, default "start_day"
+            From where durations are counted: midnight of the day of the first time, that time, or another.
+        offset : duration, optional
+            Added to the origin.
+
+        Returns
+        -------
+        Resampler
+
+        Raises
+        ------
+        TypeError
+            If there are no datetimes in the index, or in `on`.
+        ValueError
+            For other arguments than these. When it is computed, for times that are null, or that decrease; it names
+            the partition.
+
+        See Also
+        --------
+        groupby : Groups of rows with equal keys.
+        sessionize : Events that follow each other within a gap.
+
+        Notes
+        -----
+        Answers are those of `pandas.DataFrame.resample` on the whole. Times must be in order, so that each bucket is a
+        group whose rows are adjacent: partitions are reduced in one pass, and hand on the bucket that is open. Over
+        partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers are floats, as of pandas where a bucket
+        has no rows; which pandas looks for first.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> times = pd.to_datetime(["2026-01-01 09:10", "2026-01-01 09:50", "2026-01-01 11:05"])
+        >>> df = pd.DataFrame({"x": [1, 2, 5]}, index=times)
+        >>> dd.from_pandas(df, npartitions=3).gpuscan.resample("1h").sum().compute()
+                             x
+        2026-01-01 09:00:00  3
+        2026-01-01 10:00:00  0
+        2026-01-01 11:00:00  5
+        """
+        meta = meta_of(self._obj)
+        times = _time_column(meta, on)
+        check_choice("closed", closed, SIDES)
+        check_choice("label", label, SIDES)
+        buckets = _buckets(meta, times, rule, closed, label, origin, offset)
+        return Resampler(self._obj, times, buckets)
+
+
+class Resampler(GroupByReductions, GroupBySorted):
+    """Rows in buckets of time; see `Gpuscan.resample`.
+
+    Its reductions are those of groups, and `ohlc`.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> x = pd.Series([1, 2, 5], index=pd.to_datetime(["2026-01-01", "2026-01-30", "2026-03-02"]))
+    >>> x.gpuscan.resample("MS").agg(["sum", "size"])
+                sum  size
+    2026-01-01    3     2
+    2026-02-01    0     0
+    2026-03-01    5     1
+    """
+
+    def __init__(self, obj: Any, times: TimeColumn, buckets: Buckets, selected: Any = None) -> None:
+        self._obj = obj
+        self._meta = meta_of(obj)
+        self._times = times
+        self._buckets = buckets
+        self._by = By(() if times.in_index else (times.name,))
+        self._clustered = True
+        self._dropna = True
+        self._selected = selected
+
+    def __repr__(self) -> str:
+        of = "" if self._selected is None else f" of {self._selected!r}"
+        rule = self._buckets
+        return f"<Resampler{of} by {rule.freq.freqstr} of {self._times}, closed={rule.closed!r}>"
+
+    def __getitem__(self, columns: Any) -> Resampler:
+        """Return the same buckets of some columns: of one by its name, of several by a list of names."""
+        if self._meta.ndim == 1:
+            raise TypeError("a Series has no columns to choose from")
+        known = names_of(self._meta)
+        for name in columns if isinstance(columns, list) else [columns]:
+            if name not in known:
+                raise ValueError(f"column {name!r} is not there, found {name_list(known)}")
+        picked = list(columns) if isinstance(columns, list) else columns
+        return Resampler(self._obj, self._times, self._buckets, picked)
+
+    def __getattr__(self, name: str) -> Resampler:
+        """Return the same buckets of the column of this name, as pandas does."""
+        if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
+            return self[name]
+        raise AttributeError(f"resample has neither a method nor a column {name!r}")
+
+    def ohlc(self) -> Any:
+        """Return the first, largest, smallest and last value of each bucket, as open, high, low and close.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x = pd.Series([3, 9, 4], index=pd.date_range("2026-01-01", periods=3, freq="h"))
+        >>> x.gpuscan.resample("D").ohlc()
+                    open  high  low  close
+        2026-01-01     3     9    4      4
+        """
+        labels = [(c, price) for c in self._columns() for price in OHLC]
+        parts = [Part(pair, pair[:1], self._operation(OHLC[pair[1]], pair[0])) for pair in labels]
+        out = self._run_parts(parts, False, named=True)
+        names = library_of(self._meta).pair_names(labels)
+        out.columns = list(OHLC) if self._as_series else names
+        return out
+
+    def _run_parts(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> Any:
+        """Reduce buckets to one row each."""
+        none = library_of(self._meta).no_rows(self._meta)
+        for part in parts:
+            part.operation.dtype(
+                [self._column(name) for name in part.sources or names_of(none)[:1]]
+            )
+        sources = [name for part in parts for name in part.sources]
+        if not self._times.in_index:
+            sources.append(self._times.name)
+        names = tuple(dict.fromkeys(sources))
+        number = "bucket"
+        while number in names:
+            number += "_"
+        rows = NumberBuckets(self._times, self._buckets, names, number)
+        carry = ResampleReduce(
+            By((number,)),
+            label=f"resample-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
+            parts=tuple(parts),
+            as_series=as_series,
+            named=named,
+            times=self._times,
+            buckets=self._buckets,
+            like=none,
+            may_be_empty=isinstance(self._obj, Collection),
+        )
+        return look_back(look_back(self._needed(list(names)), rows), carry)
+
+    def _reduce_sorted(
+        self, operation: SortedReduction, numeric_only: bool, qs: tuple[float, ...] = ()
+    ) -> Any:
+        check_flags(numeric_only=numeric_only)
+        if qs:
+            raise TypeError(f"q must be one number between 0 and 1, found {list(qs)}")
+        names = self._columns(bool(numeric_only))
+        if not names:
+            raise ValueError(f"{operation.name} needs at least one column besides the times")
+        return self._run_parts([Part(n, (n,), operation) for n in names], self._as_series)
+
+
+def _time_column(meta: Any, on: Any) -> TimeColumn:
+    """Return where the times are, which are datetimes."""
+    library, times = library_of(meta), TimeColumn()
+    if on is not None:
+        if meta.ndim == 1:
+            raise TypeError(f"on names a column of a DataFrame, found {on!r} for a Series")
+        if not isinstance(on, Hashable) or names_of(meta).count(on) != 1:
+            raise ValueError(f"on names {on!r}, found {name_list(names_of(meta))}")
+        times = TimeColumn(on, in_index=False)
+    elif len(library.index_names(meta)) > 1:
+        raise TypeError("resample takes an index of one level, found several; name a column by on")
+    dtype = times.of(meta).dtype
+    if library.layout(dtype) is None or dtype.kind != "M":
+        raise TypeError(
+            f"resample needs datetimes, found dtype {dtype} in {times}; cast it with pandas.to_datetime, "
+            f"or name another column by on"
+        )
+    return times
+
+
+def _buckets(
+    meta: Any, times: TimeColumn, rule: Any, closed: Any, label: Any, origin: Any, offset: Any
+) -> Buckets:
+    dtype = times.of(meta).dtype
+    try:
+        freq = to_offset(rule)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"rule must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {rule!r}"
+        ) from error
+    if freq is None or freq.n < 1:
+        raise ValueError(f"rule must be longer than nothing, found {rule!r}")
+    if isinstance(origin, str) and origin in ("end", "end_day"):
+        raise ValueError(
+            f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {origin!r}, which "
+            f"needs the last time before the first bucket; give that time as the timestamp"
+        )
+    if not (isinstance(origin, str) and origin in ORIGINS):
+        try:
+            origin = pd.Timestamp(origin)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {origin!r}"
+            ) from error
+    try:
+        offset = None if offset is None else pd.Timedelta(offset)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"offset must be a duration, found {offset!r}") from error
+    found = pd.Grouper(freq=freq, closed=closed, label=label, origin=origin, offset=offset)
+    unit = library_of(meta).time_unit(dtype)
+    buckets = Buckets(freq, found.closed, found.label, origin, offset, dtype, unit)
+    if buckets.is_fixed:
+        if isinstance(origin, pd.Timestamp) and (origin.tz is None) != (buckets.zone is None):
+            raise ValueError(
+                f"origin must have a time zone if the times have one, and else none: found {origin!r} "
+                f"for times of dtype {dtype}"
+            )
+        if fixed_width(freq) % pd.Timedelta(1, unit):
+            raise ValueError(
+                f"rule must be a multiple of the unit of the times, which is {unit!r}, found {rule!r}"
+            )
+    return buckets.plain()

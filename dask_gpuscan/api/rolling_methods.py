@@ -1,0 +1,193 @@
+"""What ``.gpuscan.rolling()`` returns: windows of a number of rows or of a duration, waiting for a statistic."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from ..frames.messages import name_list
+from ..frames.registry import names_of
+from ..graph.lookback import meta_of
+from ..kernels import Operator
+from ..ops.clock import Clock, duration
+from ..ops.operation import Part
+from ..ops.rolling import (
+    RollingLibrary,
+    RollingOperator,
+    RollingStatistic,
+    RowShape,
+    Shape,
+    TimeShape,
+)
+from ..ops.statistic_inputs import PAIR
+from ..ops.statistics import STATISTICS
+from .arguments import check_choice, check_flags, check_operator
+from .rolling_rows import FrameNeighbours
+from .statistic_methods import WindowStatistics
+from .window_arguments import check_periods
+from .window_rows import Rows
+
+CLOSED = ("right", "left", "both", "neither")
+
+
+class RollingMethods:
+    """The part of `Gpuscan` that makes rolling windows."""
+
+    _obj: Any
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        on: Hashable = None,
+        closed: str | None = None,
+    ) -> Rolling:
+        """Return windows around each row, over partition borders too, of a number of rows or of a duration.
+
+        Parameters
+        ----------
+        window : int or duration
+            How many rows, or how long: a string such as "30min", a timedelta or a fixed offset. Windows of a
+            duration are measured by the index, or by the column `on`: dates or timedeltas that do not decrease.
+        min_periods : int, optional
+            Observations that a window needs for an answer; by default all rows of a window, and one of a duration.
+        center : bool, default False
+            Whether windows lie around their rows, rather than end with them.
+        on : name, optional
+            The column of times, which stays as it is.
+        closed : {"right", "left", "both", "neither"}, optional
+            Which ends belong to a window; by default the right one.
+
+        Returns
+        -------
+        Rolling
+
+        Raises
+        ------
+        TypeError
+            For flags that are none, and for windows of a duration without times to measure them by.
+        ValueError
+            For a window that is not positive, and other bad arguments; when it is computed, for times that
+            are null or decrease, with the number of the partition.
+
+        See Also
+        --------
+        expanding : Windows of all rows so far.
+
+        Notes
+        -----
+        A partition hands on its last rows, as many as a window reaches (the *halo*); two neighbours join theirs and cut
+        them to as many again, so windows may be longer than partitions. Inside a partition a statistic costs about
+        three combinations a row, whatever the window; nothing is ever subtracted (see `kernels.rolling`).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x = pd.Series([1.0, 2.0, 4.0, 8.0])
+        >>> x.gpuscan.rolling(2).sum().tolist()
+        [nan, 3.0, 6.0, 12.0]
+        >>> x.gpuscan.rolling(3, min_periods=1, center=True).max().tolist()
+        [2.0, 4.0, 8.0, 8.0]
+        """
+        shape, least = window_shape(meta_of(self._obj), window, min_periods, center, on, closed)
+        return Rolling(FrameNeighbours(self._obj, on), shape, least)
+
+
+def window_shape(
+    meta: Any, window: Any, min_periods: Any, center: Any, on: Hashable, closed: Any
+) -> tuple[Shape, int]:
+    """Return which rows windows have, and how many observations they need; raises what is wrong with the arguments."""
+    check_flags(center=center)
+    check_choice("closed", closed, (*CLOSED, None))
+    if on is not None:
+        if meta.ndim == 1:
+            raise TypeError(f"on is for DataFrames, found {on!r} for a Series")
+        if names_of(meta).count(on) != 1:
+            raise ValueError(
+                f"on must name one column, found {on!r} among {name_list(names_of(meta))}"
+            )
+    least = None if min_periods is None else check_periods(min_periods)
+    left, right = closed in ("left", "both"), closed in ("right", "both", None)
+    if isinstance(window, (int, np.integer)) and not isinstance(window, (bool, np.timedelta64)):
+        if window < 1:
+            raise ValueError(
+                f"window must be a positive number of rows, or a positive duration, found {window!r}"
+            )
+        if least is not None and least > window:
+            raise ValueError(f"min_periods must be at most the window, {window}, found {least}")
+        ahead = (int(window) - 1) // 2 if center else 0
+        shape = RowShape(int(window) - 1 - ahead + left, ahead - (not right))
+        return shape, int(window) if least is None else least
+    nanoseconds = duration("window", window)
+    clock = Clock(on)
+    clock.check(meta)
+    unit = clock.nanoseconds(meta) * (2 if center else 1)
+    most, less = nanoseconds // unit, -(-nanoseconds // unit) - 1
+    back = most if left else less
+    if center:
+        return TimeShape(clock, back, most if right else less), 1 if least is None else least
+    return TimeShape(clock, back, itself=right), 1 if least is None else least
+
+
+class Rolling(WindowStatistics):
+    """Windows around each row; see `Gpuscan.rolling`."""
+
+    _label = "rolling"
+    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
+
+    def __init__(self, rows: Rows, shape: Shape, min_periods: int) -> None:
+        self._rows, self._shape, self._min_periods = rows, shape, min_periods
+
+    def __repr__(self) -> str:
+        return f"<Rolling {self._shape} min_periods={self._min_periods}>"
+
+    def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingLibrary:
+        if name == "rank" and self._shape.reach.to(True):
+            raise NotImplementedError(
+                "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
+            )
+        made = RollingStatistic if name in STATISTICS else RollingLibrary
+        return made(name, self._shape, self._min_periods, tuple(options.items()))
+
+    def scan(self, op: Operator) -> Any:
+        """Return the elements of each window, combined by an operator.
+
+        Parameters
+        ----------
+        op : Operator
+            One made by `dask_gpuscan.operator`, or a built-in one. With several inputs, it takes all columns.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of `Gpuscan.scan`, of dtypes that have a null unless `min_periods` is 0; null where a window has fewer
+            than `min_periods` values. Nulls are left out.
+
+        Raises
+        ------
+        TypeError
+            If `op` is no operator, or does not take the columns.
+
+        Notes
+        -----
+        About three combinations a row, whatever the window; the elements of a window are combined in their order.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([3, 1, 2, 5]).gpuscan.rolling(2, min_periods=0).scan(dask_gpuscan.bitwise_or).tolist()
+        [3, 3, 3, 7]
+        """
+        check_operator(op)
+        operation, rows = RollingOperator(op, self._shape, self._min_periods), self._rows
+        if op.inputs == 1:
+            return rows.each(operation, False)
+        names = rows.names()
+        if len(names) != op.inputs:
+            raise TypeError(
+                f"{op.name} takes {op.inputs} input columns, found {len(names)}; choose them in order"
+            )
+        return rows.parts(operation.label, [Part(None, tuple(names), operation)], True)

@@ -1,0 +1,117 @@
+"""The methods of ``.gpuscan`` that compare a row with one at a distance: shift, diff and pct_change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..graph.lookaround import look_around
+from ..ops.shift import Difference, Shift
+from ..ops.surroundings import ColumnHalo, NeighbourOperation
+from .arguments import check_count
+
+NO_FILL = object()
+"""Stands for no `fill_value`, as None is a null."""
+
+
+class ShiftedStatistics:
+    """The three methods, of rows that are one group or are in groups."""
+
+    def _neighbours(self, operation: NeighbourOperation) -> Any:
+        raise NotImplementedError
+
+    def shift(self, periods: int = 1, *, fill_value: Any = NO_FILL) -> Any:
+        """Return each row's value so many rows before, over partition borders too; in groups, in its group.
+
+        Parameters
+        ----------
+        periods : int, default 1
+            How many rows; below zero, rows behind.
+        fill_value : scalar, optional
+            What stands where there is no such row; by default null.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows and the index of this one, and the dtypes of `pandas.DataFrame.shift`, whatever
+            dtype a column has.
+
+        Raises
+        ------
+        TypeError
+            If `periods` is not an integer, and for a `fill_value` that a column cannot hold.
+
+        See Also
+        --------
+        diff : What changed since.
+
+        Notes
+        -----
+        A partition hands on its last `periods` rows (of each group), and only rows near a border see them.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 2, 3]).gpuscan.shift(1, fill_value=0).tolist()
+        [0, 1, 2]
+        >>> df = pd.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]})
+        >>> df.gpuscan.groupby("k")["x"].shift(-1).tolist()
+        [3.0, nan, nan]
+        """
+        fill = () if fill_value is NO_FILL else (fill_value,)
+        return self._neighbours(Shift(check_count("periods", periods), fill))
+
+    def diff(self, periods: int = 1) -> Any:
+        """Return each row's value less that of so many rows before; parameters as for `shift`.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the dtypes of `pandas.DataFrame.diff`.
+
+        Raises
+        ------
+        TypeError
+            If `periods` is not an integer, and for columns that have no difference, such as strings.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 4, 9]).gpuscan.diff().tolist()
+        [nan, 3.0, 5.0]
+        """
+        return self._neighbours(Difference(check_count("periods", periods)))
+
+    def pct_change(self, periods: int = 1) -> Any:
+        """Return each row's change by the value of so many rows before, as a fraction of it.
+
+        Nulls are not filled first, as in pandas 3.
+
+        Parameters
+        ----------
+        periods : int, default 1
+
+        Returns
+        -------
+        Series or DataFrame
+
+        Raises
+        ------
+        TypeError
+            If `periods` is not an integer, and for columns that cannot be divided.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([4.0, 5.0, 10.0]).gpuscan.pct_change().tolist()
+        [nan, 0.25, 1.0]
+        """
+        return self._neighbours(Difference(check_count("periods", periods), relative=True))
+
+
+class ShiftMethods(ShiftedStatistics):
+    """The part of `Gpuscan` that moves rows along."""
+
+    _obj: Any
+
+    def _neighbours(self, operation: NeighbourOperation) -> Any:
+        return look_around(self._obj, ColumnHalo(operation))

@@ -1,0 +1,356 @@
+"""The statistics that windows have: one method each, for all kinds of windows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from ..frames.messages import name_list
+from ..frames.registry import library_of, names_of
+from ..graph.lookback import meta_of
+from ..ops.operation import ColumnOperation, Part
+from .arguments import check_choice, check_ddof, check_flags, named_reductions
+from .window_arguments import check_quantile
+from .window_rows import Rows
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+class Statistics:
+    """What all windows have in common: who inherits says how a statistic is computed (`_operation`)."""
+
+    _rows: Rows
+    _label: str
+    """What kind of windows they are, for messages."""
+    _named: tuple[str, ...]
+    """The statistics that `agg` takes."""
+
+    def _operation(self, name: str, **options: Any) -> ColumnOperation:
+        """Return what computes a statistic of one column, or of a pair."""
+        raise NotImplementedError
+
+    def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
+        check_flags(numeric_only=numeric_only)
+        return self._rows.each(self._operation(name, **options), bool(numeric_only))
+
+    def _pairs(
+        self, name: str, other: Any, pairwise: bool | None, numeric_only: bool, **options: Any
+    ) -> Any:
+        """Return a statistic of each column and another one."""
+        check_flags(numeric_only=numeric_only)
+        if pairwise is not None:
+            check_flags(pairwise=pairwise)
+        operation = self._operation(name, **options)
+        rows, as_series = self._rows, self._rows.as_series
+        labels = rows.names(bool(numeric_only))
+        if other is not None and getattr(other, "ndim", None) not in (1, 2):
+            raise TypeError(f"other must be a Series or DataFrame, found {other!r}")
+        if not as_series and (
+            pairwise is not False if other is None else pairwise and other.ndim == 2
+        ):
+            raise NotImplementedError(
+                f"{self._label} {name} of all pairs of columns is not there: it has several rows a row; give "
+                f"another `other`, or pairwise=False"
+            )
+        pairs = [(n, n) for n in labels]
+        if other is not None:
+            rows, labels, pairs = self._beside(other, labels)
+        parts = [Part(to, pair, operation) for to, pair in zip(labels, pairs, strict=True)]
+        return rows.parts(operation.label, parts, as_series and getattr(other, "ndim", 1) == 1)
+
+    def _beside(
+        self, other: Any, names: list[Hashable]
+    ) -> tuple[Rows, list[Hashable], list[tuple[Hashable, Hashable]]]:
+        """Return rows with the columns of another frame, the names of the answers, and the pairs that they are of."""
+        if other.ndim == 1:
+            rows, own, (theirs,) = self._rows.beside(names, [other], "other", True)
+            if self._rows.as_series:  # as of any arithmetic of two series
+                names = [names[0] if other.name == names[0] else None]
+            return rows, names, [(n, theirs) for n in own]
+        known = names_of(meta_of(other))
+        if self._rows.as_series:
+            rows, (one,), found = self._rows.beside(names, [other[n] for n in known], "other", True)
+            return rows, known, [(one, n) for n in found]
+        if set(known) != set(names):
+            raise ValueError(
+                f"other must have the columns {name_list(names)}, found {name_list(known)}; choose them first"
+            )
+        rows, own, found = self._rows.beside(names, [other[n] for n in names], "other", True)
+        return rows, names, list(zip(own, found, strict=True))
+
+    def sum(self, numeric_only: bool = False) -> Any:
+        """Return the sum of the values in each window, as float64.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of float64, with the rows and the index of the frame; null where there are fewer than `min_periods`
+            values. Null and infinite values count as missing.
+
+        Raises
+        ------
+        TypeError
+            For a column that is not of real numbers.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, None, 2.0]).gpuscan.expanding().sum().tolist()
+        [1.0, 1.0, 3.0]
+        """
+        return self._statistic("sum", numeric_only)
+
+    def mean(self, numeric_only: bool = False) -> Any:
+        """Return the mean of the values in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
+        [1.0, 1.5, 3.0]
+        """
+        return self._statistic("mean", numeric_only)
+
+    def agg(self, func: Any) -> Any:
+        """Return several statistics.
+
+        Parameters
+        ----------
+        func : str, list of str or dict
+            Names of statistics for all columns, or by column; lists give columns of two levels, as in pandas.
+
+        Returns
+        -------
+        Series or DataFrame
+
+        Raises
+        ------
+        ValueError
+            For unknown columns and statistics.
+        TypeError
+            For functions.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0]).gpuscan.expanding().agg(["min", "max"])
+           min  max
+        0  1.0  1.0
+        1  1.0  2.0
+        """
+        columns, as_series = self._rows.names(), self._rows.as_series
+        wanted, two_levels = named_reductions(columns, as_series, func, {})
+        for _, column, name in wanted:
+            if column not in columns:
+                raise ValueError(f"agg names column {column!r}, found {name_list(columns)}")
+            check_choice("statistics of agg", name, self._named)
+        one = as_series and isinstance(func, str)
+        parts = [Part(label, (c,), self._operation(name)) for label, c, name in wanted]
+        out = self._rows.parts(f"{self._label}-agg", parts, one)
+        if two_levels:
+            library = library_of(meta_of(self._rows.obj))
+            out.columns = library.pair_names([label for label, _, _ in wanted])
+        return out
+
+    aggregate = agg
+
+
+class WindowStatistics(Statistics):
+    """The statistics of windows in which all values weigh the same."""
+
+    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the variance in each window; parameters and nulls as for `sum`.
+
+        Parameters
+        ----------
+        ddof : int, default 1
+            What is taken from the number of values to divide by; null where nothing is left.
+        numeric_only : bool, default False
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 5.0]).gpuscan.expanding().var().tolist()
+        [nan, 2.0, 4.0]
+        """
+        return self._statistic("var", numeric_only, ddof=check_ddof(ddof))
+
+    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the standard deviation in each window; parameters as for `var`."""
+        return self._statistic("std", numeric_only, ddof=check_ddof(ddof))
+
+    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the standard error of the mean in each window; parameters as for `var`."""
+        return self._statistic("sem", numeric_only, ddof=check_ddof(ddof))
+
+    def min(self, numeric_only: bool = False) -> Any:
+        """Return the smallest value in each window; parameters and nulls as for `sum`."""
+        return self._statistic("min", numeric_only)
+
+    def max(self, numeric_only: bool = False) -> Any:
+        """Return the largest value in each window; parameters and nulls as for `sum`."""
+        return self._statistic("max", numeric_only)
+
+    def count(self, numeric_only: bool = False) -> Any:
+        """Return the number of values in each window that are not null, as float64; infinite ones count."""
+        return self._statistic("count", numeric_only)
+
+    def first(self, numeric_only: bool = False) -> Any:
+        """Return the first value in each window; parameters and nulls as for `sum`."""
+        return self._statistic("first", numeric_only)
+
+    def last(self, numeric_only: bool = False) -> Any:
+        """Return the last value in each window; parameters and nulls as for `sum`."""
+        return self._statistic("last", numeric_only)
+
+    def skew(self, numeric_only: bool = False) -> Any:
+        """Return the unbiased skewness in each window, null for fewer than 3 values or equal ones; as `sum`."""
+        return self._statistic("skew", numeric_only)
+
+    def kurt(self, numeric_only: bool = False) -> Any:
+        """Return the unbiased excess kurtosis in each window, null for fewer than 4 values or equal ones; as `sum`."""
+        return self._statistic("kurt", numeric_only)
+
+    def cov(
+        self,
+        other: Any = None,
+        pairwise: bool | None = None,
+        ddof: int = 1,
+        numeric_only: bool = False,
+    ) -> Any:
+        """Return the covariance of two columns in each window, of the rows in which both have values.
+
+        Parameters
+        ----------
+        other : Series or DataFrame, optional
+            With the index of the frame; of a Dask collection, with its partitions. A Series goes with every
+            column, a DataFrame column by column. By default the column itself.
+        pairwise : bool, optional
+            Pairs of all columns (True) are not there; of a DataFrame without `other`, give False.
+        ddof : int, default 1
+        numeric_only : bool, default False
+
+        Returns
+        -------
+        Series or DataFrame
+            As `sum`.
+
+        Raises
+        ------
+        NotImplementedError
+            For all pairs of columns.
+        ValueError
+            If the rows or the columns of `other` do not match.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.expanding().cov(y).tolist()
+        [nan, 1.5, 2.0]
+        """
+        return self._pairs("cov", other, pairwise, numeric_only, ddof=check_ddof(ddof))
+
+    def corr(
+        self,
+        other: Any = None,
+        pairwise: bool | None = None,
+        ddof: int = 1,
+        numeric_only: bool = False,
+    ) -> Any:
+        """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
+
+        Of `ddof` it does not depend.
+        """
+        check_ddof(ddof)
+        return self._pairs("corr", other, pairwise, numeric_only)
+
+    def median(self, numeric_only: bool = False) -> Any:
+        """Return the median of the values in each window.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As `sum`.
+
+        Raises
+        ------
+        NotImplementedError
+            On cuDF; of expanding windows by group.
+
+        Notes
+        -----
+        pandas computes it, in each partition. Of expanding windows, every earlier value may be the median later, so
+        partitions hand on all their values: for p partitions of n rows, n * p**2 / 2 rows are computed, and n * p kept.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().median().tolist()
+        [1.0, 3.0, 2.0]
+        """
+        return self._statistic("median", numeric_only)
+
+    def quantile(self, q: float, interpolation: str = "linear", numeric_only: bool = False) -> Any:
+        """Return a quantile of the values in each window; cost and errors as of `median`.
+
+        Parameters
+        ----------
+        q : float
+            From 0 to 1.
+        interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
+            What stands between two values.
+        numeric_only : bool, default False
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().quantile(0.25).tolist()
+        [1.0, 2.0, 1.5]
+        """
+        check_choice("interpolation", interpolation, INTERPOLATIONS)
+        options = {"q": check_quantile(q), "interpolation": interpolation}
+        return self._statistic("quantile", numeric_only, **options)
+
+    def rank(
+        self,
+        method: str = "average",
+        ascending: bool = True,
+        pct: bool = False,
+        numeric_only: bool = False,
+    ) -> Any:
+        """Return the place of each value in the order of those in its window; cost and errors as of `median`.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max"}, default "average"
+            What equal values get.
+        ascending : bool, default True
+        pct : bool, default False
+            Divide by how many values there are.
+        numeric_only : bool, default False
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().rank().tolist()
+        [1.0, 2.0, 2.0]
+        """
+        check_choice("method", method, ("average", "min", "max"))
+        check_flags(ascending=ascending, pct=pct)
+        options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
+        return self._statistic("rank", numeric_only, **options)
+
+    def nunique(self, numeric_only: bool = False) -> Any:
+        """Return how many distinct values there are in each window; cost and errors as of `median`."""
+        return self._statistic("nunique", numeric_only)

@@ -1,0 +1,167 @@
+"""The arguments of ``expanding`` and ``ewm``, checked before anything is computed."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..frames.messages import name_list
+from ..frames.registry import each, library_of, names_of
+from ..graph.lookback import Collection, meta_of
+from ..ops.decayed import Decay
+from .arguments import check_flags
+from .window_rows import Rows
+
+DURATION = (str, datetime.timedelta, np.timedelta64)
+
+
+def check_periods(min_periods: Any) -> int:
+    """Return a number of observations as an int; None is none."""
+    if min_periods is None:
+        return 0
+    if isinstance(min_periods, (bool, np.bool_)) or not hasattr(min_periods, "__index__"):
+        raise ValueError(f"min_periods must be an integer, not negative, found {min_periods!r}")
+    if min_periods < 0:
+        raise ValueError(f"min_periods must be an integer >= 0, found {min_periods!r}")
+    return min(int(min_periods), 2**62)
+
+
+def check_quantile(q: Any) -> float:
+    """Return a quantile as a float."""
+    if isinstance(q, (bool, np.bool_)) or not isinstance(q, Real) or not 0.0 <= float(q) <= 1.0:
+        raise ValueError(f"q must be a number from 0 to 1, found {q!r}")
+    return float(q)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How weights decay: the arguments of ``ewm``; see there."""
+
+    com: float | None
+    span: float | None
+    halflife: Any
+    alpha: float | None
+    adjust: bool
+    ignore_na: bool
+
+    def __post_init__(self) -> None:
+        check_flags(adjust=self.adjust, ignore_na=self.ignore_na)
+        for name, given in self.given.items():
+            if name == "halflife" and isinstance(given, DURATION):
+                continue
+            if isinstance(given, (bool, np.bool_)) or not isinstance(given, Real):
+                raise TypeError(f"{name} must be a number, found {given!r}")
+            if not math.isfinite(given):
+                raise ValueError(f"{name} must be finite, found {given!r}")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What says how fast weights decay."""
+        names = ("com", "span", "halflife", "alpha")
+        return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
+
+    def of_rows(self) -> Decay:
+        """Return the decay of rows that are evenly spaced."""
+        if isinstance(self.halflife, DURATION):
+            raise ValueError(
+                f"halflife must be a number of rows, found {self.halflife!r}; a duration needs times"
+            )
+        return Decay(self._alpha(self.halflife), bool(self.adjust), bool(self.ignore_na))
+
+    def of_times(self, unit: str) -> Decay:
+        """Return the decay over times in a unit."""
+        if not isinstance(self.halflife, DURATION):
+            raise ValueError(
+                f"halflife must be a duration where times are given, found {self.halflife!r}"
+            )
+        try:
+            halflife = pd.Timedelta(self.halflife)
+        except ValueError:
+            raise ValueError(f"halflife must be a duration, found {self.halflife!r}") from None
+        if not halflife > pd.Timedelta(0):
+            raise ValueError(f"halflife must be longer than 0, found {self.halflife!r}")
+        if self.ignore_na:
+            raise NotImplementedError(
+                "ewm with times and ignore_na=True is not there; leave it False"
+            )
+        alpha = 0.5
+        if set(self.given) != {"halflife"}:
+            if not self.adjust:
+                raise NotImplementedError(
+                    "none of com, span and alpha can be given with times and adjust=False"
+                )
+            alpha = self._alpha(None)
+        return Decay(alpha, bool(self.adjust), False, halflife / pd.Timedelta(1, unit))
+
+    def _alpha(self, halflife: float | None) -> float:
+        given = self.given | {"halflife": halflife}
+        pd.Series([], dtype=float).ewm(**given)  # pandas says what is wrong with them
+        if self.com is not None:
+            return 1.0 / (1.0 + self.com)
+        if self.span is not None:
+            return 2.0 / (self.span + 1.0)
+        if halflife is not None:
+            return -math.expm1(-math.log(2.0) / halflife)
+        assert self.alpha is not None
+        return float(self.alpha)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Rows, and which of their columns says when they were."""
+
+    rows: Rows
+    column: Hashable
+    unit: str
+    of_frame: bool
+    """Whether it is one of the frame's own columns."""
+
+    @classmethod
+    def of(cls, rows: Rows, times: Any) -> Times:
+        """Return the times that a name, or dates one a row, stand for."""
+        meta = meta_of(rows.obj)
+        library = library_of(meta)
+        of_frame = isinstance(times, (str, tuple, int))
+        if of_frame:
+            if meta.ndim == 1 or times not in names_of(meta):
+                known = names_of(meta) if meta.ndim == 2 else []
+                raise ValueError(
+                    f"times must name a column, one of {name_list(known)}, found {times!r}"
+                )
+            column, dtype = times, meta[times].dtype
+        else:
+            if not isinstance(times, Collection) and not isinstance(rows.obj, Collection):
+                times = _as_series(meta, times)
+            dtype = getattr(times, "dtype", None)
+        if getattr(dtype, "kind", None) != "M":
+            raise TypeError(f"times must be dates, found dtype {dtype}")
+        if not of_frame:
+            rows, _, (column,) = rows.beside(rows.names(), [times], "times", False)
+        return cls(rows, column, library.time_unit(dtype), of_frame)
+
+    def pairs(self, names: list[Hashable]) -> list[tuple[Hashable, tuple[Hashable, Hashable]]]:
+        """Return, for each column that an answer is of, its name there, and what it is made of."""
+        if self.of_frame:
+            return [(n, (n, self.column)) for n in names if n != self.column]
+        own = [n for n in self.rows.names() if n != self.column]
+        if len(names) == 1 and names[0] not in own:  # a series, which has another name in a frame
+            return [(names[0], (own[0], self.column))]
+        return [(n, (n, self.column)) for n in names]
+
+
+def _as_series(meta: Any, times: Any) -> Any:
+    """Return dates as a series of the library of a frame."""
+    series = type(each(meta)[0]) if len(each(meta)) else type(meta)
+    if isinstance(times, series):
+        return times
+    try:
+        return series(times)
+    except (TypeError, ValueError):
+        raise TypeError(f"times must be the name of a column or dates, found {times!r}") from None

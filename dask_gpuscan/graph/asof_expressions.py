@@ -1,0 +1,212 @@
+"""As-of merges over partitions: rows of the right side go to partitions of the left, which look around for the rest.
+
+The first and the last key of each partition tell which rows of the right side belong to which partition of the left. Of
+all rows before a partition, or behind it, it sees the nearest one of each key, by the look-back over partitions.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import dask.dataframe as dd
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._expr import Expr, Projection, determine_column_projection
+from dask.task_spec import List, Task, TaskRef
+
+from ..ops.asof import AsOf, Bounds, bounds, cut, ends, matched
+from ..ops.asof_columns import LEFT, RIGHT, Side
+from .lookback import Aggregate, Collection, Key, MatchingSummary, combined, prefixes
+from .sort_expressions import Apart, Pieces, _apart, brought_together, packed_rows
+
+
+class AsOfMerge(Expr):  # type: ignore[misc]
+    """Each row of the left side with its match; `left_keys` and `right_keys` are of the columns that are in order."""
+
+    _parameters = ("left", "right", "left_keys", "right_keys", "question")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"merge-asof-{self.deterministic_token}"
+
+    @property
+    def question(self) -> Any:
+        """What is asked for: an operand, not a column."""
+        return self.operand("question")
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.question.merged(self.left._meta, self.right._meta)
+
+    def _divisions(self) -> Any:
+        divisions = self.left.divisions
+        return divisions if self.question.plan.keeps_index else (None,) * len(divisions)
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if not isinstance(parent, Projection):
+            return None
+        question = self.question
+        sides = [(self.left, LEFT, question.left), (self.right, RIGHT, question.right)]
+        if any(len(set(e.columns)) < len(e.columns) for e in (self, self.left, self.right)):
+            return None
+        asked = determine_column_projection(self, parent, dependents)
+        plan = question.plan.chosen(asked if isinstance(asked, list) else [asked])
+        frames = []
+        for frame, name, side in sides:
+            kept = plan.needed(frame.columns, name, side)
+            plan = plan.renumbered(name, kept)
+            frames.append(
+                frame
+                if len(kept) == len(frame.columns)
+                else frame[[frame.columns[i] for i in kept]]
+            )
+        if plan == question.plan:
+            return None
+        keys = [self.operand("left_keys"), self.operand("right_keys")]
+        narrow = AsOfMerge(*frames, *keys, question.with_plan(plan))
+        return type(parent)(narrow, *parent.operands[1:])
+
+    def _lower(self) -> Any:
+        left, right, question = self.left, self.right, self.question
+        keys = [
+            _keys(frame, self.operand(name))
+            for frame, name in ((left, "left_keys"), (right, "right_keys"))
+        ]
+        found = Found(*keys, question)
+        pieces = brought_together(
+            RightPieces, PackedRightPieces, [right, found, question], None, left.npartitions
+        )
+        return Matched(left, pieces, found, question, self._meta)
+
+
+def _keys(frame: Any, keys: Any) -> Any:
+    """Return what the keys of a side are read from, partition by partition."""
+    reading = keys.reading if isinstance(keys, Apart) else frame
+    # some of few columns are read as one
+    return reading if reading.npartitions == frame.npartitions else frame
+
+
+class Found(Expr):  # type: ignore[misc]
+    """Which rows of the right side go to each partition of the left: one partition."""
+
+    _parameters = ("left_keys", "right_keys", "question")
+    _meta = None
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"bounds-{self.deterministic_token}"
+
+    def _divisions(self) -> tuple[None, None]:
+        return (None, None)
+
+    def _layer(self) -> dict[Key, Task]:
+        question, graph = self.operand("question"), {}
+        sides: list[Any] = []
+        for keys, side in ((self.left_keys, question.left), (self.right_keys, question.right)):
+            names = [(f"ends-{side.name}-{self._name}", i) for i in range(keys.npartitions)]
+            for i, name in enumerate(names):
+                graph[name] = Task(name, ends, TaskRef((keys._name, i)), side, i)
+            sides.append(List(*map(TaskRef, names)))
+        key = (self._name, 0)
+        graph[key] = Task(key, bounds, *sides, question.direction)
+        return graph
+
+
+class RightPieces(Pieces):
+    """Partitions of the right side as lists of pieces, one for each partition of the left."""
+
+    operation = staticmethod(cut)
+
+
+def _cut_packed(frame: Any, question: AsOf, found: Bounds, number: int) -> Any:
+    return packed_rows(cut(frame, question, found, number), number)
+
+
+class PackedRightPieces(RightPieces):
+    """The same as rows of a frame that Dask shuffles."""
+
+    operation = staticmethod(_cut_packed)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return packed_rows([], 0)
+
+
+class Matched(Expr):  # type: ignore[misc]
+    """Each row of the left side with its match, given the rows of the right side that go to each partition."""
+
+    _parameters = ("left", "pieces", "found", "question", "like")
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"match-asof-{self.deterministic_token}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("like")
+
+    def _divisions(self) -> Any:
+        divisions = self.left.divisions
+        return divisions if self.operand("question").plan.keeps_index else (None,) * len(divisions)
+
+    def _layer(self) -> dict[Key, Any]:
+        question, name, count = self.operand("question"), self._name, self.left.npartitions
+        pieces = [TaskRef((self.pieces._name, i)) for i in range(count)]
+        found = TaskRef((self.found._name, 0))
+        graph: dict[Key, Any] = {}
+        around: list[list[list[Key]]] = [[[]] * count, [[]] * count]
+        for forward in question.ways:
+            step = -1 if forward else 1
+            label = f"{'after' if forward else 'before'}-{name}"
+            outside = MatchingSummary(question.outside(forward))
+            around[forward] = prefixes(label, pieces[::step], outside, graph)[::step]
+        for i in range(count):
+            sides = [List(*map(TaskRef, keys[i])) for keys in around]
+            key, left = (name, i), TaskRef((self.left._name, i))
+            graph[key] = Task(key, _match, question, left, pieces[i], *sides, found, i)
+        return graph
+
+
+def _match(
+    question: AsOf,
+    left: Any,
+    right: Any,
+    before: list[Aggregate],
+    after: list[Aggregate],
+    found: Bounds,
+    number: int,
+) -> Any:
+    around = []
+    for forward, given in enumerate((before, after)):
+        outside = MatchingSummary(question.outside(bool(forward)))
+        one = combined(outside, given)
+        around.append(None if one is None else one.inner)
+    return matched(question, left, right, around, found, number)
+
+
+def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
+    """Return each row of the left side with its match: computed at once, or lazily if a side is a Dask collection."""
+    if not any(isinstance(side, Collection) for side in (left, right)):
+        return question.merged(left, right)
+    frames = [_collection(side).expr for side in (left, right)]
+    keys = [
+        _apart(_of_keys(*pair))
+        for pair in zip(frames, (question.left, question.right), strict=True)
+    ]
+    alone = [one if isinstance(one, Apart) else None for one in keys]
+    return new_collection(AsOfMerge(*frames, *alone, question.over_partitions()))
+
+
+def _of_keys(frame: Any, side: Side) -> Any:
+    return frame[[] if side.is_index else [side.on]]
+
+
+def _collection(frame: Any) -> Any:
+    """Return a frame as a Dask collection: of one partition, if it is none."""
+    if isinstance(frame, Collection):
+        return frame
+    return dd.from_map(_itself, [frame], meta=frame.iloc[:0])
+
+
+def _itself(frame: Any) -> Any:
+    return frame

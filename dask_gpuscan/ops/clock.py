@@ -1,0 +1,92 @@
+"""The times of rows, and durations in their units: what windows of time are measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..frames.protocol import Column, Values
+from ..frames.registry import column_of, library_of
+from .groups import INT64
+
+NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "D": 86_400 * 10**9}
+"""In one unit of times."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Where the times of rows stand.
+
+    Parameters
+    ----------
+    on : hashable, optional
+        The name of a column; by default, the index.
+    """
+
+    on: Hashable = None
+
+    def column(self, frame: Any) -> Column:
+        """Return the times of a frame's rows."""
+        if self.on is None:
+            return library_of(frame).index_level(frame, 0)
+        column: Column = column_of(frame, self.on)
+        return column
+
+    @property
+    def title(self) -> str:
+        """How messages name it."""
+        return "the index" if self.on is None else f"column {self.on!r}"
+
+    def check(self, frame: Any) -> None:
+        """Raise a TypeError unless there are times."""
+        library, dtype = library_of(frame), self.column(frame).dtype
+        levels = len(library.index_names(frame)) if self.on is None else 1
+        is_time = library.layout(dtype) is not None and not library.is_number(dtype)
+        if levels > 1 or not is_time or isinstance(dtype, pd.PeriodDtype):
+            raise TypeError(
+                f"windows of time need datetimes or timedeltas, found {self.title} of dtype {dtype}; "
+                f"name a column of times with on="
+            )
+
+    def times(self, frame: Any) -> Values:
+        """Return the times of a frame's rows as int64, in their own unit; raises a ValueError for nulls."""
+        library, column = library_of(frame), self.column(frame)
+        if library.missing(column) is not None:
+            raise ValueError(f"{self.title} has null times; drop those rows first")
+        layout = library.layout(column.dtype)
+        assert layout is not None
+        values: Values = layout.raw(library.array(column)).values
+        return values.astype(INT64, copy=False)
+
+    def nanoseconds(self, frame: Any) -> int:
+        """Return how many nanoseconds the unit of the times has."""
+        column = self.column(frame)
+        return NANOSECONDS[library_of(frame).time_unit(column.dtype)]
+
+
+def check_order(clock: Clock, times: Values, starts: Values | None) -> None:
+    """Raise a ValueError if times decrease within a group."""
+    late = times[1:] < times[:-1]
+    if starts is not None:
+        late &= starts[1:] == starts[:-1]
+    if bool(late.any()):
+        within = "" if starts is None else " within a group"
+        raise ValueError(f"{clock.title} must not decrease{within}; sort by it first")
+
+
+def duration(name: str, value: Any) -> int:
+    """Return a duration in nanoseconds; raises a ValueError unless it is one, and positive."""
+    try:
+        found = pd.Timedelta(value)
+        nanoseconds = int(found.as_unit("ns").value) if found is not pd.NaT else 0
+    except (TypeError, ValueError, OverflowError):
+        nanoseconds = 0
+    if nanoseconds <= 0 or isinstance(value, (float, np.floating)):
+        raise ValueError(
+            f"{name} must be a positive number of rows, or a positive duration such as '30min', found {value!r}"
+        )
+    return nanoseconds

@@ -1,0 +1,237 @@
+"""The halo of a partition: the rows of its neighbours that its windows reach.
+
+A partition hands on its last rows, or with `reverse` its first; two neighbours join theirs and cut them to as many
+again, so that a window may be longer than any partition. Over groups, each has rows of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .. import kernels
+from ..frames.protocol import Array, Column, Library, Values
+from ..frames.registry import each, library_of
+from .clock import Clock
+from .groups import INT64
+
+
+class Reach(Protocol):
+    """How far windows reach."""
+
+    @property
+    def rows(self) -> int | None:
+        """Over how many rows at most; None if values tell."""
+
+    @property
+    def clock(self) -> Clock | None:
+        """Where the times are by which it is measured; None if rows are counted."""
+
+    def to(self, reverse: bool) -> int:
+        """How far back, or with `reverse` ahead; 0 if it does not."""
+
+    def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
+        """Return which of so many rows may be reached from behind them, or with `reverse` from before: from, to."""
+
+    def near_in_groups(
+        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
+    ) -> Values:
+        """Tell which rows may be reached; those of each group are together, from `starts` to `stops`."""
+
+
+@dataclass(frozen=True)
+class RowReach:
+    """Windows reach so many rows back and ahead, which are not negative."""
+
+    before: int
+    after: int = 0
+    clock = None
+
+    @property
+    def rows(self) -> int:
+        return self.before + self.after
+
+    def to(self, reverse: bool) -> int:
+        return self.after if reverse else self.before
+
+    def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
+        kept = min(self.to(reverse), count)
+        return (0, kept) if reverse else (count - kept, count)
+
+    def near_in_groups(
+        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
+    ) -> Values:
+        return numbers - starts < self.after if reverse else stops - numbers <= self.before
+
+
+@dataclass(frozen=True)
+class TimeReach:
+    """Windows reach so far back and ahead, in the unit of the times."""
+
+    clock: Clock
+    before: int
+    after: int = 0
+    rows = None
+
+    def to(self, reverse: bool) -> int:
+        return self.after if reverse else self.before
+
+    def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
+        if not count:
+            return 0, 0
+        assert times is not None
+        if reverse:
+            end = min(int(times[0]) + self.after, 2**63 - 1)
+            return 0, int(times.searchsorted(times.dtype.type(end), side="right"))
+        begin = max(int(times[-1]) - self.before, -(2**63))
+        return int(times.searchsorted(times.dtype.type(begin))), count
+
+    def near_in_groups(
+        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
+    ) -> Values:
+        assert times is not None
+        if reverse:
+            return times - times[starts] <= self.after
+        return times[stops - 1] - times <= self.before
+
+
+@dataclass(frozen=True)
+class RowArrays:
+    """Rows of partitions in their order, as arrays of columns."""
+
+    library: Library
+    count: int
+    columns: list[Array]
+    keys: list[Array] | None = None
+    """What tells groups apart; None if there are none."""
+    times: Values | None = None
+
+    def __sizeof__(self) -> int:  # which Dask asks for
+        arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
+        return sum(int(getattr(array, "nbytes", 8 * self.count)) for array in arrays)
+
+    def take(self, rows: Values | tuple[int, int]) -> RowArrays:
+        """Return the rows at some positions, or from one to another, in memory of their own."""
+        library = self.library
+        if isinstance(rows, tuple):
+            start, stop = rows
+            count, times = stop - start, self.times
+
+            def some(array: Array) -> Array:
+                return library.copy(library.slice_array(array, start, stop))
+
+            times = None if times is None else times[start:stop].copy()
+        else:
+            count, times = len(rows), None if self.times is None else self.times[rows]
+
+            def some(array: Array) -> Array:
+                return library.take(array, rows)
+
+        columns = [some(array) for array in self.columns]
+        keys = None if self.keys is None else [some(array) for array in self.keys]
+        return RowArrays(library, count, columns, keys, times)
+
+
+def joined(parts: Sequence[RowArrays]) -> RowArrays:
+    """Return the rows of several, in order."""
+    filled = [part for part in parts if part.count] or list(parts[:1])
+    if len(filled) == 1:
+        return filled[0]
+    library, first = filled[0].library, filled[0]
+
+    def join(arrays: Sequence[list[Array]]) -> list[Array]:
+        return [library.concatenate(list(same)) for same in zip(*arrays, strict=True)]
+
+    return RowArrays(
+        library,
+        sum(part.count for part in filled),
+        join([part.columns for part in filled]),
+        None if first.keys is None else join([part.keys or [] for part in filled]),
+        None if first.times is None else library.xp.concatenate([part.times for part in filled]),
+    )
+
+
+def near(rows: RowArrays, reach: Reach, reverse: bool) -> tuple[int, int] | Values:
+    """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
+    if rows.keys is None:
+        return reach.near(rows.count, rows.times, reverse)
+    order, starts, stops = together(rows.library.dense_codes(rows.keys)[0])
+    times = None if rows.times is None else rows.times[order]
+    numbers = rows.library.xp.arange(rows.count, dtype=INT64)
+    return kernels.sort(order[reach.near_in_groups(numbers, times, starts, stops, reverse)])
+
+
+class Reaching(Protocol):
+    """A carry whose operations reach over borders."""
+
+    @property
+    def reach(self) -> Reach: ...
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        """Return the rows of a partition, not copied."""
+
+
+@dataclass(frozen=True)
+class Halo:
+    """The rows next to a border of partitions.
+
+    Parameters
+    ----------
+    carry : Reaching
+    reverse : bool
+        Whether they are the first rows of partitions behind, rather than the last of partitions before.
+    """
+
+    carry: Reaching
+    reverse: bool = False
+
+    def aggregate(self, partition: Any) -> RowArrays:
+        with library_of(partition).reading(partition):
+            return self._cut(self.carry.rows_of(partition))
+
+    def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
+        reach, nearest, count = self.carry.reach, list(aggregates[::-1]), 0
+        if reach.rows is not None and aggregates[0].keys is None:  # the nearest are enough
+            for i, part in enumerate(nearest):
+                count += part.count
+                if count >= reach.to(self.reverse):
+                    nearest = nearest[: i + 1]
+                    break
+        return self._cut(joined(nearest if self.reverse else nearest[::-1]))
+
+    def _cut(self, rows: RowArrays) -> RowArrays:
+        return rows.take(near(rows, self.carry.reach, self.reverse))
+
+
+def together(codes: Values) -> tuple[Values, Values, Values]:
+    """Return an order that has rows of equal codes together; and in it, a row, the first of its group and the end."""
+    (ordered,), (order,) = kernels.sort_pairs(codes, [], positions=True)
+    return (order, *run_bounds([ordered]))
+
+
+def run_bounds(keys: Sequence[Values], nulls: Any = None) -> tuple[Values, Values]:
+    """Return, a row, the first row of its run of equal keys and the row behind the last."""
+    starts, lengths = kernels.run_length_encode(list(keys), nulls=nulls)
+    decoded = kernels.run_length_decode(lengths, [starts, starts + lengths])
+    return decoded[0], decoded[1]
+
+
+def joined_columns(library: Library, columns: Sequence[Column]) -> Column:
+    """Return the rows of several columns as one."""
+    if len(columns) == 1:
+        return columns[0]
+    return library.as_column(library.concatenate([library.array(c) for c in columns]))
+
+
+def joined_rows(frames: Sequence[Any]) -> Any:
+    """Return the rows of frames, or of series, as one."""
+    library = library_of(frames[0])
+    columns = zip(*(map(library.array, each(frame)) for frame in frames), strict=True)
+    names = library.index_names(frames[0])
+    levels = [
+        library.concatenate([library.array(library.index_level(f, i)) for f in frames])
+        for i in range(len(names))
+    ]
+    index = library.key_index(levels, names)
+    return library.rebuild(frames[0], [library.concatenate(list(c)) for c in columns], index)

@@ -1,0 +1,174 @@
+"""Reductions of buckets of time: rows are numbered by bucket, and buckets are groups whose rows are adjacent.
+
+The first carry tells partitions the first time of all, from which buckets are counted. The second one reduces buckets,
+and writes those without rows too, from the one that was open before a partition to the one that it leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ..frames.protocol import Library, Values
+from ..frames.registry import column_of, library_of
+from .groupby_clustered import ClusteredReduce
+from .groups import INT64
+from .library_reduction import LibraryReduction, NullIfNone
+from .operation import GroupReduction, Part
+from .runs import Open
+from .time_buckets import Buckets, Span, TimeColumn
+
+EMPTY = {
+    "sum": 0,
+    "prod": 1,
+    "count": 0,
+    "size": 0,
+    "rows": 0,
+    "nunique": 0,
+    "nunique_consecutive": 0,
+    "any": False,
+    "all": True,
+}
+"""What reductions are of a bucket without rows; all others are null."""
+
+
+@dataclass(frozen=True)
+class NumberBuckets:
+    """Columns of a frame or series, and one more of the number of the bucket of each row."""
+
+    times: TimeColumn
+    buckets: Buckets
+    names: tuple[Hashable, ...]
+    """The columns that are kept."""
+    number: Hashable
+    """Name of the one more."""
+    label = "resample-buckets"
+    reverse = columnwise = False
+    keeps_index = True
+
+    def check(self, frame: Any) -> None:
+        """The arguments have been checked."""
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def aggregate(self, partition: Any) -> Span:
+        with library_of(partition).reading(partition):
+            return self.times.span(partition)
+
+    def combine(self, aggregates: Sequence[Span]) -> Span:
+        return reduce(Span.then, aggregates)
+
+    def apply(self, partition: Any, prefix: Span | None) -> Any:
+        library = library_of(partition)
+        with library.reading(partition):
+            times = self.times.checked(partition, prefix)
+            first = None if prefix is None else prefix.first
+            numbers = self.buckets.numbers(library, times, first)
+            arrays = [library.array(column_of(partition, name)) for name in self.names]
+            arrays.append(library.from_integers(numbers))
+            return library.frame(arrays, [*self.names, self.number], library.index(partition))
+
+
+@dataclass(frozen=True)
+class OpenBucket:
+    """Some rows, as what follows needs to know them: their open bucket, and their first and last time."""
+
+    open: Open
+    span: Span
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampleReduce(ClusteredReduce):
+    """One row a bucket of time, in order, those without rows among them."""
+
+    times: TimeColumn
+    buckets: Buckets
+    like: Any
+    """The frame or series that is resampled, without rows."""
+    may_be_empty: bool
+    """Whether dtypes are those of answers some of which are null, whether some are or not."""
+
+    def aggregate(self, partition: Any) -> Any:
+        with library_of(partition).reading(partition):
+            return OpenBucket(super().aggregate(partition), self.times.span(partition))
+
+    def combine(self, aggregates: Sequence[Any]) -> Any:
+        open_ = super().combine([a.open for a in aggregates])
+        return OpenBucket(open_, reduce(Span.then, [a.span for a in aggregates]))
+
+    def apply(self, partition: Any, prefix: Any) -> Any:
+        library = library_of(partition)
+        prefix = prefix or OpenBucket(Open(0, None, 0), Span())
+        with library.reading(partition):
+            keys, arrays = self.closed(partition, prefix.open)
+            numbers = _integers(library, self.by.series(partition)[0])
+            span = prefix.span.then(self.times.span(partition))
+            border = prefix.open.border
+            start = stop = 0 if border is None else int(border.values[0])
+            if self.ends and span.first is not None and span.last is not None:
+                stop = self.buckets.count(span.first, span.last)
+            elif not self.ends and len(numbers):
+                stop = int(numbers[-1])
+            found = _integers(library, library.as_column(keys[0])) - start
+            rows = library.xp.full(stop - start, -1, INT64)
+            rows[found] = library.xp.arange(len(found), dtype=INT64)
+            pairs = zip(self.parts, arrays, strict=True)
+            arrays = [self._filled(partition, p, a, rows, len(found)) for p, a in pairs]
+            return self.build(partition, arrays, self._index(library, span, start, stop))
+
+    def _filled(
+        self, partition: Any, part: Part[GroupReduction], array: Any, rows: Values, count: int
+    ) -> Any:
+        """Return the answers of all buckets, given those of some and which row is each bucket's, -1 for none."""
+        library = library_of(partition)
+        answer = self._of_nothing(partition, part, array)
+        if answer is None and (self.may_be_empty or count < len(rows)):
+            array = _nullable(library, array)
+        if count == len(rows):
+            return array
+        if answer is None:
+            return library.take(array, rows, nulls=True)
+        return library.take(library.concatenate([answer, array]), rows + 1)
+
+    def _of_nothing(self, partition: Any, part: Part[GroupReduction], array: Any) -> Any:
+        """Return the answer of a bucket without rows as an array of one row; None if it is null."""
+        library, operation = library_of(partition), part.operation
+        value = EMPTY.get(operation.name)
+        if value is None or isinstance(operation, NullIfNone):
+            return None
+        if isinstance(operation, LibraryReduction):
+            column = library.array(self.columns(partition, part)[0])
+            null = library.take(column, library.xp.full(1, -1, INT64), nulls=True)
+            codes = library.xp.zeros(1, INT64)
+            return library.group_reduce(operation.name, library.as_column(null), codes)
+        layout = library.layout(array.dtype)
+        assert layout is not None
+        values = library.xp.full(1, value, layout.storage(array.dtype))
+        return layout.wrap(values, None, array.dtype)
+
+    def _index(self, library: Library, span: Span, start: int, stop: int) -> Any:
+        labels = self.buckets.labels(span, start, stop)
+        column = self.times.of(self.like)
+        return library.index_of_times(labels, column.dtype, column.name)
+
+    def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
+        return super().build(self.like, arrays, index)
+
+
+def _integers(library: Library, column: Any) -> Values:
+    """The numbers of a column of int64 without nulls."""
+    layout = library.layout(column.dtype)
+    assert layout is not None
+    return layout.raw(library.array(column)).values
+
+
+def _nullable(library: Library, array: Any) -> Any:
+    """Return an array in the dtype that it has once some of its values are null; flags become numbers."""
+    if array.dtype == np.bool_ and not library.holds_null(array.dtype):
+        return library.from_floats(library.floats(library.as_column(array)))
+    return library.to_nullable(array)

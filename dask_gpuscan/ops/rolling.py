@@ -1,0 +1,388 @@
+"""Rolling windows: which rows the window of each row has, and statistics and operators over them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import kernels
+from ..frames.keys import Codes
+from ..frames.protocol import DType, Values
+from ..frames.registry import library_of
+from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
+from .clock import Clock
+from .groups import INT64
+from .halo import Reach, RowReach, TimeReach
+from .scan_plan import ScanPlan, scan_plan
+from .statistic_inputs import VALUES, Inputs, check_columns
+from .statistics import STATISTICS, operator_of
+from .surroundings import ColumnHalo, Rows
+
+_ADD = BUILT_IN["add"]
+
+_SUM = Operator(lambda a, b: a + b, 0.0, lambda x: x if x - x == 0.0 else 0.0, name="rolling-sum")
+"""Sums of windows begin anew with each, so that rounding is not carried along, and need not be corrected."""
+
+_MEAN = Operator(
+    lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    (0.0, 0.0),
+    lambda x: (1.0 if x - x == 0.0 else 0.0, x if x - x == 0.0 else 0.0),
+    lambda s: s[1] / s[0] if s[0] > 0.0 else np.nan,
+    name="rolling-mean",
+)
+
+_OWN = {"sum": _SUM, "mean": _MEAN}
+
+_FINITE = Operator(lambda a, b: a and b, True, lambda x: x - x == 0.0, name="finite")
+"""Whether all numbers are finite."""
+
+
+class Shape(Protocol):
+    """Which rows the windows of rows have."""
+
+    @property
+    def reach(self) -> Reach: ...
+
+    def windows(self, rows: Rows) -> kernels.Windows:
+        """Return the windows of the rows that are asked for."""
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """Windows of a number of rows.
+
+    Parameters
+    ----------
+    before, after : int
+        How many rows before each row and behind it; negative ones leave rows out.
+    """
+
+    before: int
+    after: int = 0
+
+    @property
+    def reach(self) -> RowReach:
+        return RowReach(max(self.before, 0), max(self.after, 0))
+
+    @property
+    def of_group(self) -> RowWindows:
+        """The windows, of rows of one group."""
+        return RowWindows(self.before, self.after)
+
+    def windows(self, rows: Rows) -> kernels.Windows:
+        if rows.starts is None:
+            return RowWindows(self.before, self.after, rows.first, rows.count)
+        xp = rows.library.xp
+        numbers = xp.arange(rows.length, dtype=INT64)
+        starts = xp.maximum(numbers - self.before, rows.starts)
+        stops = xp.minimum(numbers + (self.after + 1), rows.stops)
+        return BoundWindows(starts, xp.maximum(starts, stops))
+
+
+@dataclass(frozen=True)
+class TimeShape:
+    """Windows of a duration, in the unit of the times.
+
+    Parameters
+    ----------
+    clock : Clock
+    back : int
+        How much earlier a row may be.
+    ahead : int or None
+        How much later a row may be; None if windows end with the row itself.
+    itself : bool
+        Whether the row itself is in its window, if windows end there.
+    """
+
+    clock: Clock
+    back: int
+    ahead: int | None = None
+    itself: bool = True
+
+    @property
+    def reach(self) -> TimeReach:
+        return TimeReach(self.clock, self.back, self.ahead or 0)
+
+    def windows(self, rows: Rows) -> kernels.Windows:
+        assert rows.times is not None
+        xp, times, count = rows.library.xp, rows.times, rows.length
+        starts = kernels.first_within(times, self.back, starts=rows.starts)
+        if self.ahead is None and self.itself:
+            stops = xp.arange(1, count + 1, dtype=INT64)
+        elif self.ahead is None:  # rows of the same time are left out, too
+            stops = kernels.first_within(times, 0, starts=rows.starts)
+        else:  # the same from behind
+            ends = None if rows.stops is None else xp.ascontiguousarray(count - rows.stops[::-1])
+            behind = kernels.first_within(-times[::-1], self.ahead, starts=ends)
+            stops = count - behind[::-1]
+        return BoundWindows(starts[rows.wanted], xp.ascontiguousarray(stops[rows.wanted]))
+
+
+def bounds(windows: kernels.Windows, rows: Rows) -> BoundWindows:
+    """Return windows by their first rows and the rows behind their last."""
+    if isinstance(windows, BoundWindows):
+        return windows
+    numbers = rows.library.xp.arange(rows.first, rows.first + rows.count, dtype=INT64)
+    return BoundWindows(*_bounds_of(windows, rows, numbers))
+
+
+def _bounds_of(windows: RowWindows, rows: Rows, numbers: Values) -> tuple[Values, Values]:
+    xp = rows.library.xp
+    starts = xp.clip(numbers - windows.before, 0, rows.length)
+    stops = xp.clip(numbers + (windows.after + 1), 0, rows.length)
+    return starts, xp.maximum(starts, stops)
+
+
+class Windowed:
+    """What operations over windows have in common."""
+
+    shape: Shape
+    min_periods: int
+
+    @property
+    def reach(self) -> Reach:
+        return self.shape.reach
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
+
+    def few(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
+        """Return which windows have too few observations, as positions among the rows that are asked for.
+
+        `valid` tells which rows are observations; None if all are.
+        """
+        xp = rows.library.xp
+        if self.min_periods < 1:
+            return xp.arange(0)
+        if valid is not None:
+            counts = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
+            return xp.flatnonzero(counts < self.min_periods)
+        if isinstance(windows, BoundWindows):
+            return xp.flatnonzero(windows.stops - windows.starts < self.min_periods)
+        if windows.before + windows.after + 1 < self.min_periods:
+            return xp.arange(rows.count)
+        # only windows at the ends have fewer rows
+        head = min(max(windows.before - rows.first, 0), rows.count)
+        tail = max(min(rows.length - max(windows.after, 0) - rows.first, rows.count), head)
+        ends = xp.concatenate([xp.arange(head), xp.arange(tail, rows.count)])
+        starts, stops = _bounds_of(windows, rows, ends + rows.first)
+        return ends[stops - starts < self.min_periods]
+
+
+@dataclass(frozen=True)
+class RollingStatistic(Windowed):
+    """A statistic of the rows in each window.
+
+    Parameters
+    ----------
+    name : str
+        A key of `STATISTICS`.
+    shape : Shape
+    min_periods : int
+        Observations that a window needs, else its answer is null.
+    options : tuple of pairs
+        Of the statistic.
+    """
+
+    name: str
+    shape: Shape
+    min_periods: int
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"rolling-{self.name}"
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        check_columns(self.label, columns, STATISTICS[self.name].inputs)
+        return np.dtype(np.float64)
+
+    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
+        statistic = STATISTICS[self.name]
+        inputs = statistic.read(columns)
+        op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
+        if rows.codes is not None:
+            return rows.library.from_floats(self._by_code(op, inputs, rows.codes))
+        windows = self.shape.windows(rows)
+        out = kernels.rolling(op, inputs if op.inputs > 1 else inputs[0], windows)
+        all_finite = all(bool(kernels.reduce(_FINITE, values)) for values in inputs)
+        out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
+        return rows.library.from_floats(out)
+
+    def takes_codes(self, codes: Codes) -> bool:
+        shape = self.shape
+        return isinstance(shape, RowShape) and kernels.rolls_by_code(
+            codes.array, codes.groups, shape.of_group
+        )
+
+    def _by_code(self, op: Operator, inputs: tuple[Values, ...], codes: Codes) -> Values:
+        assert isinstance(self.shape, RowShape)
+        found: Values = kernels.rolling_by_code(
+            _counted(op, STATISTICS[self.name].inputs, self.min_periods),
+            codes.array,
+            inputs,
+            codes.groups,
+            self.shape.of_group,
+        )
+        return found
+
+
+@lru_cache(maxsize=64)
+def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
+    """Return the operator of a statistic that is null for fewer observations than `least`.
+
+    Its state begins with the number of observations.
+    """
+    combine, is_tuple = op.combine, isinstance(op.identity, tuple)
+    lower: Any = op.lower
+    named = [f"x{i}" for i in range(op.inputs)]
+    values = [x for x, (_, what) in zip(named, inputs, strict=True) if what == "values"]
+    observed = " and ".join(f"{x} - {x} == 0.0" for x in values) or "True"
+    given = ", ".join(named)
+    state = given if op.lift is None else f"{'*' * is_tuple}lift({given})"
+    lift = eval(f"lambda lift: lambda {given}: (1.0 if {observed} else 0.0, {state})")(op.lift)
+
+    def combine_scalar(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], combine(a[1], b[1]))
+
+    def combine_tuple(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], *combine(a[1:], b[1:]))
+
+    def element(s: Any) -> Any:
+        return s[1] if s[0] >= least else np.nan
+
+    def lowered(s: Any) -> Any:
+        return lower(s[1]) if s[0] >= least else np.nan
+
+    def lowered_tuple(s: Any) -> Any:
+        return lower(s[1:]) if s[0] >= least else np.nan
+
+    return Operator(
+        combine_tuple if is_tuple else combine_scalar,
+        (0.0, *op.identity) if is_tuple else (0.0, float(op.identity_for(np.dtype(np.float64)))),
+        lift,
+        lowered_tuple if is_tuple else element if lower is None else lowered,
+        name=f"counted({op.name})",
+    )
+
+
+@dataclass(frozen=True)
+class RollingOperator(Windowed):
+    """The elements of each window, combined by an operator."""
+
+    op: Operator
+    shape: Shape
+    min_periods: int
+    label = "rolling-scan"
+
+    def _plan(self, columns: Sequence[Any]) -> ScanPlan:
+        return scan_plan(library_of(columns[0]), self.op, tuple(c.dtype for c in columns), None)
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        plan = self._plan(columns)
+        empty = plan.library.empty(plan.dtype)
+        found: DType = (plan.library.to_nullable(empty) if self.min_periods else empty).dtype
+        return found
+
+    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
+        plan, windows, library = self._plan(columns), self.shape.windows(rows), rows.library
+        pairs = zip(plan.layouts, columns, strict=True)
+        views = library.resolved([layout.view(library.array(c)) for layout, c in pairs])
+        values = tuple(view.values for view in views)
+        valid, nulls = None, None
+        if any(view.nulls is not None for view in views):
+            missing = views[0].missing()
+            for view in views[1:]:
+                missing = missing | view.missing()
+            valid, nulls = ~missing, kernels.byte_mask(missing)
+        out = kernels.rolling(
+            self.op,
+            values if len(values) > 1 else values[0],
+            windows,
+            nulls=nulls,
+            dtype=plan.kernel_dtype,
+        )
+        array = plan.layout.wrap(out, None, plan.dtype)
+        if not self.min_periods:
+            return array
+        missing = library.xp.zeros(rows.count, bool)
+        missing[self.few(rows, windows, valid)] = True
+        return library.set_null(array, missing)
+
+
+@dataclass(frozen=True)
+class RollingLibrary(Windowed):
+    """A statistic that needs all values of a window in order, which the library itself computes.
+
+    Parameters
+    ----------
+    name : str
+        Of the library's method.
+    shape, min_periods, options
+        As of `RollingStatistic`.
+    """
+
+    name: str
+    shape: Shape
+    min_periods: int
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"rolling-{self.name}"
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        check_columns(self.label, columns, VALUES)
+        return np.dtype(np.float64)
+
+    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
+        library = rows.library
+        seen = Rows(library, rows.length, 0, rows.length, rows.starts, rows.stops, rows.times)
+        found = bounds(self.shape.windows(seen), seen)
+        out = library.rolling(
+            self.name,
+            library.floats(columns[0]),
+            found.starts,
+            found.stops,
+            self.min_periods,
+            **dict(self.options),
+        )
+        return library.from_floats(out[rows.wanted])
+
+
+@dataclass(frozen=True)
+class RollingColumns(ColumnHalo):
+    """An operation over windows of each column, beside a column that stays as it is.
+
+    Parameters
+    ----------
+    beside : hashable, optional
+        The name of that column: of the times.
+    """
+
+    beside: Hashable = None
+
+    @property
+    def key_columns(self) -> tuple[Hashable, ...]:
+        return () if self.beside is None else (self.beside,)
+
+    def _flags(self, frame: Any) -> list[bool]:
+        return [name != self.beside for name in library_of(frame).names(frame)]
+
+    def _kept(self, frame: Any) -> Any:
+        if self.beside is not None:
+            frame = library_of(frame).select(frame, self._flags(frame))
+        return super()._kept(frame)
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        if self.beside is None:
+            return super().build(frame, arrays)
+        library, kept = library_of(frame), self._kept(frame)
+        computed = dict(zip(library.names(kept), arrays, strict=True))
+        computed[self.beside] = library.array(library.column(frame, self.beside))
+        names = [name for name in library.names(frame) if name in computed]
+        return library.frame([computed[n] for n in names], names, library.index(frame), frame)

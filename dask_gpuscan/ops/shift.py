@@ -1,0 +1,146 @@
+"""Rows moved along, and what changed since: shift, diff and pct_change.
+
+Rows that are one group are the library's own call; rows in groups are gathered from where they stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..frames.keys import Codes
+from ..frames.messages import column_title
+from ..frames.protocol import Column, DType, Library
+from ..frames.registry import library_of
+from .halo import RowReach
+from .surroundings import Rows
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Each row's value so many rows before, in its group; for a negative number, behind.
+
+    Parameters
+    ----------
+    periods : int
+    fill : tuple
+        The value where there is no such row; empty for null.
+    """
+
+    periods: int
+    fill: tuple[Any, ...] = ()
+    label = "shift"
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
+
+    @property
+    def reach(self) -> RowReach:
+        return RowReach(max(self.periods, 0), max(-self.periods, 0))
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        return self._sample(columns[0]).dtype
+
+    def _sample(self, column: Any) -> Column:
+        """The library's own answer of one row."""
+        try:
+            shifted: Column = self._of(zeros(column, 1), self.periods and 1)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise TypeError(
+                f"{_title(self, column)} cannot hold the fill_value {self.fill[0]!r}: {error}"
+            ) from error
+        return shifted
+
+    def _of(self, column: Any, periods: int) -> Any:
+        return column.shift(periods, **({"fill_value": self.fill[0]} if self.fill else {}))
+
+    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
+        column, library = columns[0], rows.library
+        if rows.starts is None:
+            shifted = library.array(self._of(column, self.periods))
+            return library.slice_array(shifted, rows.first, rows.first + rows.count)
+        array = library.array(column)
+        if not self.periods:
+            return array
+        positions = library.xp.arange(rows.length, dtype=rows.starts.dtype) - self.periods
+        inside = (positions >= rows.starts) & (positions < rows.stops)
+        if not self.fill:
+            array = library.to_nullable(array)
+            return library.take(array, library.xp.where(inside, positions, -1), nulls=True)
+        sample = self._sample(column)
+        array = library.concatenate(
+            [library.array(sample), library.array(column.astype(sample.dtype))]
+        )
+        return library.take(array, library.xp.where(inside, positions + 1, 0))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Each row's value less that of so many rows before, in its group; or with `relative` the change by it.
+
+    Parameters
+    ----------
+    periods : int
+    relative : bool
+    """
+
+    periods: int
+    relative: bool = False
+
+    @property
+    def label(self) -> str:
+        return "pct_change" if self.relative else "diff"
+
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
+
+    @property
+    def reach(self) -> RowReach:
+        return RowReach(max(self.periods, 0), max(-self.periods, 0))
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        return self._dtype(columns[0], in_groups=False)
+
+    def _dtype(self, column: Any, in_groups: bool) -> DType:
+        row = zeros(column, 2)
+        try:
+            if in_groups:
+                row = row.groupby(row.notna())
+            found: DType = getattr(row, self.label)(self.periods and 1).dtype
+            return found
+        except (
+            TypeError,
+            ValueError,
+            NotImplementedError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
+            raise TypeError(
+                f"{_title(self, column)} is not defined; leave it out by choosing columns, or cast it with astype"
+            ) from error
+
+    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
+        column, library = columns[0], rows.library
+        if rows.starts is None:
+            changed = library.array(getattr(column, self.label)(self.periods))
+            return library.slice_array(changed, rows.first, rows.first + rows.count)
+        earlier = library.as_column(Shift(self.periods).apply(columns, rows))
+        now: Any = library.as_column(library.array(column))  # which has no labels to be aligned by
+        found = now / earlier - 1 if self.relative else now - earlier
+        return library.array(found.astype(self._dtype(column, in_groups=True)))
+
+
+def zeros(column: Any, count: int) -> Any:
+    """Return a column of the same dtype, of zeros where there is one, else of nulls."""
+    library: Library = library_of(column)
+    layout = library.layout(column.dtype)
+    if layout is not None:
+        values = library.xp.zeros(count, layout.storage(column.dtype))
+        return library.as_column(layout.wrap(values, None, column.dtype))
+    none: Any = library.as_column(library.empty(column.dtype))
+    return none.reindex(range(count))
+
+
+def _title(operation: Shift | Difference, column: Any) -> str:
+    return f"{operation.label} of {column_title(column)}: dtype {column.dtype}"

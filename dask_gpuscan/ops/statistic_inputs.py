@@ -1,0 +1,77 @@
+"""What the operators of statistics take of columns: arrays of float64, and which rows count as observations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..frames.messages import column_title
+from ..frames.registry import library_of
+
+Inputs = tuple[tuple[int, str], ...]
+"""For each input of an operator, the number of a column and what is taken of it, a key of `READ`."""
+
+
+def _values(column: Any) -> Any:
+    return library_of(column).floats(column)
+
+
+def _validity(column: Any) -> Any:
+    return library_of(column).valid(column).astype(np.float64)
+
+
+def _times(column: Any) -> Any:
+    library = library_of(column)
+    if library.missing(column) is not None:
+        raise ValueError("times must have no null")
+    layout = library.layout(column.dtype)
+    assert layout is not None
+    return layout.raw(library.array(column)).values.astype(np.float64)
+
+
+VALUES: Inputs = ((0, "values"),)
+PAIR: Inputs = ((0, "values"), (1, "values"))
+
+READ: dict[str, Callable[[Any], Any]] = {
+    "values": _values,  # NaN where they are null
+    "validity": _validity,  # 1.0, or 0.0 where they are null
+    "times": _times,  # in the unit of the column
+}
+"""What gives an operator float64 of a column."""
+
+
+def read(columns: Sequence[Any], inputs: Inputs) -> tuple[Any, ...]:
+    """Return the inputs of an operator, arrays of float64."""
+    return tuple([READ[what](columns[k]) for k, what in inputs])
+
+
+def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:
+    """Return which rows count for `min_periods`, as an array of bool: those whose values are finite.
+
+    If no input is values, all rows do.
+    """
+    values = [a for a, (_, what) in zip(arrays, inputs, strict=True) if what == "values"]
+    seen = abs(values[0]) < np.inf if values else arrays[0] == arrays[0]
+    for more in values[1:]:
+        seen &= abs(more) < np.inf
+    return seen
+
+
+def check_number(label: str, column: Any) -> None:
+    """Check that a column holds real numbers; raises a TypeError that names it."""
+    if not library_of(column).is_number(column.dtype) or column.dtype.kind == "c":
+        raise TypeError(
+            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
+            f"columns (numeric_only=True), or cast it with astype"
+        )
+
+
+def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:
+    """Check that columns are what the inputs of an operator are read from."""
+    for k, what in inputs:
+        if what != "times":
+            check_number(label, columns[k])
+        elif columns[k].dtype.kind != "M":
+            raise TypeError(f"times must be dates, found dtype {columns[k].dtype}")

@@ -1,0 +1,330 @@
+"""Statistics of the rows in a window, as operators over float64: a table by name.
+
+NaN and infinite values count as missing, as in pandas. An answer does not depend on `min_periods`: who uses an
+operator counts the observations in each window and writes nulls where there are too few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..kernels import BUILT_IN, Operator
+from .statistic_inputs import PAIR, VALUES, Inputs, observed, read
+
+INFINITE = float("inf")
+
+# Elements are lifted field by field, and ``x - x == 0.0``, which no NaN and no infinite value is, stands where it is
+# needed: with a tuple that is chosen as a whole, or a helper that tells, a scan takes up to twice as long.
+
+
+# Sums carry what rounding lost (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2), as pandas' do:
+# state (count, sum, error). A sum begins with -0.0, which leaves even that as it is.
+
+
+def _sum_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else -0.0, 0.0)
+
+
+def _sum_combine(a: Any, b: Any) -> Any:
+    total = a[1] + b[1]
+    part = total - a[1]
+    lost = (a[1] - (total - part)) + (b[1] - part)
+    return (a[0] + b[0], total, a[2] + b[2] + lost)
+
+
+def _corrected(s: Any) -> Any:
+    # a sum that is exact keeps its sign, and one that overflows has no error
+    return s[1] + s[2] if s[2] != 0.0 and s[2] - s[2] == 0.0 else s[1]
+
+
+def _sum(s: Any) -> Any:
+    return _corrected(s) if s[0] > 0.0 else 0.0
+
+
+def _mean(s: Any) -> Any:
+    return _corrected(s) / s[0] if s[0] > 0.0 else np.nan
+
+
+# --- extremes, the first and the last --------------------------------------------------------------------
+
+
+def _min_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return x if seen else INFINITE
+
+
+def _min(a: Any, b: Any) -> Any:
+    return min(a, b)
+
+
+def _max_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return x if seen else -INFINITE
+
+
+def _max(a: Any, b: Any) -> Any:
+    return max(a, b)
+
+
+def _if_finite(s: Any) -> Any:
+    return s if s - s == 0.0 else np.nan
+
+
+def _seen_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (x if seen else 0.0, seen)
+
+
+def _if_seen(s: Any) -> Any:
+    return s[0] if s[1] else np.nan
+
+
+# --- moments: state (count, mean, sums of the powers of distances from it: the second, the third, the fourth) -------
+
+
+def _moments_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0)
+
+
+_moments = BUILT_IN["welford"].combine
+
+
+def _skew_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, 0.0)
+
+
+def _skew_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    p = 1.0 - q
+    d = b[1] - a[1]
+    m2 = a[2] + b[2] + d * d * a[0] * q
+    m3 = a[3] + b[3] + d * d * d * a[0] * q * (p - q) + 3.0 * d * (p * b[2] - q * a[2])
+    return (n, a[1] + d * q, m2, m3)
+
+
+def _skew(s: Any) -> Any:
+    n, m2 = s[0], s[2]
+    if n < 3.0 or m2 <= 0.0:
+        return np.nan
+    return math.sqrt(n - 1.0) * n / (n - 2.0) * (s[3] / m2 / math.sqrt(m2))
+
+
+def _kurt_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, 0.0, 0.0)
+
+
+def _kurt_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    p = 1.0 - q
+    d = b[1] - a[1]
+    dd = d * d
+    across = dd * a[0] * q
+    m2 = a[2] + b[2] + across
+    m3 = a[3] + b[3] + across * d * (p - q) + 3.0 * d * (p * b[2] - q * a[2])
+    m4 = a[4] + b[4] + across * dd * (p * p - p * q + q * q)
+    m4 = m4 + 6.0 * dd * (p * p * b[2] + q * q * a[2]) + 4.0 * d * (p * b[3] - q * a[3])
+    return (n, a[1] + d * q, m2, m3, m4)
+
+
+def _kurt(s: Any) -> Any:
+    n, m2 = s[0], s[2]
+    if n < 4.0 or m2 <= 0.0:
+        return np.nan
+    tails = (n * n - 1.0) * (s[4] / m2 / m2) * n - 3.0 * (n - 1.0) * (n - 1.0)
+    return tails / ((n - 2.0) * (n - 3.0))
+
+
+def _sem_lift(x: Any, valid: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, valid)
+
+
+def _sem_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    d = b[1] - a[1]
+    return (n, a[1] + d * q, a[2] + b[2] + d * d * a[0] * q, a[3] + b[3])
+
+
+# --- two inputs: state (count, both means, sum of products of distances, then of squares of each) ---------------
+
+
+def _pair_lift(x: Any, y: Any) -> Any:
+    both = (x - x == 0.0) & (y - y == 0.0)
+    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0)
+
+
+def _cov_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    d, e = b[1] - a[1], b[2] - a[2]
+    return (n, a[1] + d * q, a[2] + e * q, a[3] + b[3] + d * e * a[0] * q)
+
+
+def _corr_lift(x: Any, y: Any) -> Any:
+    both = (x - x == 0.0) & (y - y == 0.0)
+    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0, 0.0, 0.0)
+
+
+def _corr_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = b[0] / n if n > 0.0 else 0.0
+    d, e, w = b[1] - a[1], b[2] - a[2], a[0] * q
+    products = a[3] + b[3] + d * e * w
+    return (
+        n,
+        a[1] + d * q,
+        a[2] + e * q,
+        products,
+        a[4] + b[4] + d * d * w,
+        a[5] + b[5] + e * e * w,
+    )
+
+
+def _corr(s: Any) -> Any:
+    if s[4] <= 0.0 or s[5] <= 0.0:
+        return np.nan
+    return max(-1.0, min(1.0, s[3] / (math.sqrt(s[4]) * math.sqrt(s[5]))))
+
+
+# --- the operators, of options ---------------------------------------------------------------------------
+
+_NO_MOMENTS = (0.0, 0.0, 0.0)
+
+
+def _var(ddof: int = 1) -> Operator:
+    def var(s: Any) -> Any:
+        return s[2] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
+
+    return Operator(_moments, _NO_MOMENTS, _moments_lift, var, name="var")
+
+
+def _std(ddof: int = 1) -> Operator:
+    def std(s: Any) -> Any:
+        return math.sqrt(s[2] / (s[0] - ddof)) if s[0] > ddof and s[0] > 0.0 else np.nan
+
+    return Operator(_moments, _NO_MOMENTS, _moments_lift, std, name="std")
+
+
+def _sem(ddof: int = 1) -> Operator:
+    def sem(s: Any) -> Any:
+        if s[0] <= ddof or s[0] <= 0.0:
+            return np.nan
+        return math.sqrt(s[2] / (s[0] - ddof)) / math.sqrt(s[3])
+
+    return Operator(_sem_combine, (0.0,) * 4, _sem_lift, sem, name="sem")
+
+
+def _cov(ddof: int = 1) -> Operator:
+    def cov(s: Any) -> Any:
+        return s[3] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
+
+    return Operator(_cov_combine, (0.0,) * 4, _pair_lift, cov, name="cov")
+
+
+# --- the table -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A statistic of one column or of two.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the operator, given the options.
+    inputs : Inputs
+    of_none : float, optional
+        The answer for no observations; by default null.
+    """
+
+    make: Callable[..., Operator]
+    inputs: Inputs = VALUES
+    of_none: float | None = None
+
+    def read(self, columns: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the inputs of the operator, arrays of float64."""
+        return read(columns, self.inputs)
+
+    def observed(self, arrays: tuple[Any, ...]) -> Any:
+        """Return which rows count for `min_periods`, as an array of bool, given the inputs of the operator."""
+        return observed(arrays, self.inputs)
+
+
+def _always(op: Operator) -> Callable[[], Operator]:
+    return lambda: op
+
+
+_SUM = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _sum, name="sum")
+_MEAN = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _mean, name="mean")
+_MIN = Operator(_min, INFINITE, _min_lift, _if_finite, name="min")
+_MAX = Operator(_max, -INFINITE, _max_lift, _if_finite, name="max")
+_FIRST = Operator(BUILT_IN["first"].combine, (0.0, False), _seen_lift, _if_seen, name="first")
+_LAST = Operator(BUILT_IN["last"].combine, (0.0, False), _seen_lift, _if_seen, name="last")
+_SKEW = Operator(_skew_combine, (0.0,) * 4, _skew_lift, _skew, name="skew")
+_KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
+_CORR = Operator(_corr_combine, (0.0,) * 6, _corr_lift, _corr, name="corr")
+
+STATISTICS: dict[str, Statistic] = {
+    "sum": Statistic(_always(_SUM), of_none=0.0),
+    "mean": Statistic(_always(_MEAN)),
+    "var": Statistic(_var),
+    "std": Statistic(_std),
+    "sem": Statistic(_sem, ((0, "values"), (0, "validity"))),
+    "min": Statistic(_always(_MIN)),
+    "max": Statistic(_always(_MAX)),
+    "count": Statistic(_always(BUILT_IN["add"]), ((0, "validity"),), of_none=0.0),
+    "first": Statistic(_always(_FIRST)),
+    "last": Statistic(_always(_LAST)),
+    "skew": Statistic(_always(_SKEW)),
+    "kurt": Statistic(_always(_KURT)),
+    "cov": Statistic(_cov, PAIR),
+    "corr": Statistic(_always(_CORR), PAIR),
+}
+"""The statistics of rolling and expanding windows by name; the options of `make` are theirs."""
+
+
+@lru_cache(maxsize=256)
+def operator_of(name: str, **options: Any) -> Operator:
+    """Return the operator of a statistic.
+
+    Parameters
+    ----------
+    name : str
+        A key of `STATISTICS`.
+    **options
+        ``ddof``, of var, std, sem and cov.
+
+    Returns
+    -------
+    Operator
+        Over the inputs that `Statistic.read` makes of columns. Of no rows it answers 0.0 for sum and count, NaN
+        for all others.
+
+    Notes
+    -----
+    Moments of order 3 and 4 combine as in Pebay, *Formulas for robust, one-pass parallel computation of covariances
+    and arbitrary-order statistical moments* (SAND2008-6212, 2008), equations 2.1 and 2.2; of order 2 as in Chan,
+    Golub and LeVeque (1979).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dask_gpuscan import kernels
+    >>> op = operator_of("var", ddof=0)
+    >>> kernels.scan(op, np.array([1.0, 3.0, np.nan, 2.0]))[0].round(3)
+    array([0.   , 1.   , 1.   , 0.667])
+    """
+    return STATISTICS[name].make(**options)

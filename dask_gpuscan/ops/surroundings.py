@@ -1,0 +1,300 @@
+"""Operations that look at the rows around each row: what they see, and the carries that bring it to them.
+
+An operation is written once. It sees rows of a partition between those of its halos, in one group or in groups that
+are brought together, and says what it answers for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .. import kernels
+from ..frames.keys import Codes, any_null, key_arrays
+from ..frames.protocol import Array, Library, Values
+from ..frames.registry import library_of
+from .clock import check_order
+from .columnwise import EachColumn, FrameColumns, NamedColumns
+from .groupby_table import put_back
+from .grouped_columns import GroupedColumns
+from .halo import Halo, Reach, RowArrays, RowReach, joined, joined_columns, run_bounds, together
+from .operation import ColumnOperation, Part
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows that an operation sees, and for which of them it answers."""
+
+    library: Library
+    length: int
+    first: int
+    """The first row that is asked for."""
+    count: int
+    """How many rows are asked for, from there on."""
+    starts: Values | None = None
+    """The first row of the group of each row; None if all rows are one group."""
+    stops: Values | None = None
+    """The row behind the last of the group of each row."""
+    times: Values | None = None
+    """Of the rows, where windows are of time."""
+    codes: Codes | None = None
+    """Of the groups of rows that are not brought together."""
+
+    @property
+    def wanted(self) -> slice:
+        """The rows that are asked for."""
+        return slice(self.first, self.first + self.count)
+
+
+class NeighbourOperation(ColumnOperation, Protocol):
+    """What is done to each row and those around it."""
+
+    @property
+    def reach(self) -> Reach:
+        """How far it looks."""
+
+    def takes_codes(self, codes: Codes) -> bool:
+        """Tell whether rows of these groups need not be brought together."""
+
+    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
+        """Array of the answers for the rows that are asked for; columns have all rows."""
+
+
+class Surrounded:
+    """What carries of such operations have in common: which halos they need."""
+
+    @property
+    def reach(self) -> Reach:
+        """How far operations look: all equally far."""
+        raise NotImplementedError
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        """Return the rows of a partition, not copied."""
+        raise NotImplementedError
+
+    @property
+    def before(self) -> Halo | None:
+        return Halo(self) if self.reach.to(False) else None
+
+    @property
+    def after(self) -> Halo | None:
+        return Halo(self, reverse=True) if self.reach.to(True) else None
+
+
+class FrameHalo(Surrounded, FrameColumns):
+    """Operations on the columns of a frame whose rows are one group."""
+
+    @property
+    def reach(self) -> Reach:
+        operations = self.operations(1)
+        return operations[0].reach if operations else RowReach(0)
+
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        if self.reach.clock is not None:
+            self.reach.clock.check(frame)
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        library, clock = library_of(partition), self.reach.clock
+        columns = [library.array(c) for columns in self.inputs(partition) for c in columns]
+        times = None if clock is None else clock.times(partition)
+        return RowArrays(library, len(partition), columns, times=times)
+
+    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+        library, reach = library_of(partition), self.reach
+        with library.reading(partition):
+            own = self.rows_of(partition)
+            times = None
+            if reach.clock is not None:
+                around = [part for part in (before, own, after) if part is not None]
+                times = library.xp.concatenate([part.times for part in around])
+                check_order(reach.clock, times, None)
+            edges, arrays = Edges(library, before, own, after, times), []
+            for operation, columns in self.pairs(partition):
+                arrays.append(edges.answers(operation, columns))
+        return self.build(partition, arrays)
+
+
+@dataclass(frozen=True)
+class ColumnHalo(EachColumn, FrameHalo):
+    """An operation on each column of a frame, or on a series."""
+
+    operation: NeighbourOperation
+    numeric_only: bool = False
+
+
+@dataclass(frozen=True)
+class NamedHalo(NamedColumns, FrameHalo):
+    """Operations that each give a column."""
+
+    label: str
+    parts: tuple[Part[NeighbourOperation], ...]
+    as_series: bool
+
+
+class Edges:
+    """The rows of a partition between those of its halos; operations take its columns one after another."""
+
+    def __init__(
+        self,
+        library: Library,
+        before: RowArrays | None,
+        own: RowArrays,
+        after: RowArrays | None,
+        times: Values | None,
+    ) -> None:
+        self.library, self.count, self.times, self.taken = library, own.count, times, 0
+        self.before = before if before is not None and before.count else None
+        self.after = after if after is not None and after.count else None
+
+    def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
+        """Return what an operation answers for the rows of the partition, given its columns.
+
+        Where windows are of rows, only rows near the borders see other rows than their own: they are done apart, so
+        that no more is copied.
+        """
+        library, count, reach = self.library, self.count, operation.reach
+        before, after = self._columns(self.before, len(own)), self._columns(self.after, len(own))
+        self.taken += len(own)
+        ahead = 0 if self.before is None else self.before.count
+        if not before and not after:
+            return operation.apply(own, Rows(library, count, 0, count, times=self.times))
+        if reach.rows is None or count <= 2 * reach.rows:
+            return self._joined(operation, [before, own, after], ahead, count, self.times)
+        array = operation.apply(own, Rows(library, count, 0, count))
+        if before:
+            near = [library.slice_column(c, 0, reach.rows) for c in own]
+            some = reach.to(False)
+            array[:some] = self._joined(operation, [before, near], ahead, some)
+        if after:
+            near = [library.slice_column(c, count - reach.rows, count) for c in own]
+            some = reach.to(True)
+            array[count - some :] = self._joined(operation, [near, after], reach.to(False), some)
+        return array
+
+    def _columns(self, rows: RowArrays | None, count: int) -> list[Any]:
+        if rows is None:
+            return []
+        arrays = rows.columns[self.taken : self.taken + count]
+        return [self.library.as_column(array) for array in arrays]
+
+    def _joined(
+        self,
+        operation: NeighbourOperation,
+        parts: Sequence[Sequence[Any]],
+        first: int,
+        count: int,
+        times: Values | None = None,
+    ) -> Any:
+        """The answers for some rows of columns whose parts are joined."""
+        filled = [part for part in parts if len(part)]
+        columns = [joined_columns(self.library, same) for same in zip(*filled, strict=True)]
+        return operation.apply(
+            columns, Rows(self.library, len(columns[0]), first, count, times=times)
+        )
+
+
+@dataclass(frozen=True)
+class GroupHalo(Surrounded, GroupedColumns):
+    """Operations on rows in groups, which all look equally far.
+
+    Parameters
+    ----------
+    clustered : bool
+        Whether equal keys are adjacent; else rows are brought together by key, and back.
+    """
+
+    parts: tuple[Part[NeighbourOperation], ...] = ()
+    clustered: bool = False
+    columnwise = False
+    keeps_index = True
+
+    @property
+    def reach(self) -> Reach:
+        return self.parts[0].operation.reach if self.parts else RowReach(0)
+
+    @property
+    def times(self) -> list[Hashable]:
+        """The name of the column of times, if windows are of time and the index has none."""
+        clock = self.reach.clock
+        return [] if clock is None or clock.on is None else [clock.on]
+
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        if self.reach.clock is not None:
+            self.reach.clock.check(frame)
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None, None)
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        library, clock = library_of(partition), self.reach.clock
+        columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
+        keys = [library.array(c) for c in self.by.series(partition)]
+        times = None if clock is None else clock.times(partition)
+        if self.clustered:  # the nearest rows are those of the group that is open
+            return RowArrays(library, len(partition), [*columns, *keys], None, times)
+        return RowArrays(library, len(partition), columns, keys, times)
+
+    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+        library = library_of(partition)
+        with library.reading(partition):
+            around = [self.rows_of(partition)]
+            first = 0
+            if before is not None and before.count:
+                around, first = [before, *around], before.count
+            if after is not None and after.count:
+                around = [*around, after]
+            seen = joined(around)
+            operations = [part.operation for part in self.parts]
+            arranged = _Arranged(self, library, seen, operations)
+            null = any_null(self.by.series(partition)) if self.dropna else None
+            arrays, taken = [], 0
+            for part in self.parts:
+                count = max(len(part.sources), 1)
+                columns = [arranged.column(a) for a in seen.columns[taken : taken + count]]
+                taken += count
+                array = arranged.returned(part.operation.apply(columns, arranged.rows))
+                array = library.slice_array(array, first, first + len(partition))
+                arrays.append(self.in_groups(library, array, null))
+            return self.build(partition, arrays, library.index(partition))
+
+
+class _Arranged:
+    """Rows with those of each group together."""
+
+    def __init__(
+        self,
+        carry: GroupHalo,
+        library: Library,
+        seen: RowArrays,
+        operations: Sequence[NeighbourOperation],
+    ) -> None:
+        self.library = library
+        self.order: Values | None = None
+        if seen.keys is None:
+            columns = sum(max(len(part.sources), 1) for part in carry.parts)
+            keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
+            starts, stops = run_bounds(keys.arrays, keys.nulls)
+        else:
+            codes = Codes(*library.dense_codes(seen.keys))
+            if all(operation.takes_codes(codes) for operation in operations):
+                self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
+                return
+            self.order, starts, stops = together(codes.array)
+        times = seen.times
+        if carry.reach.clock is not None and times is not None:
+            times = times if self.order is None else kernels.take(times, self.order)
+            check_order(carry.reach.clock, times, starts)
+        self.rows = Rows(library, seen.count, 0, seen.count, starts, stops, times)
+
+    def column(self, array: Array) -> Any:
+        """Return a column with its rows as they are arranged."""
+        return self.library.as_column(
+            array if self.order is None else self.library.take(array, self.order)
+        )
+
+    def returned(self, array: Array) -> Array:
+        """Return answers where the rows were."""
+        return array if self.order is None else put_back(self.library, array, self.order)

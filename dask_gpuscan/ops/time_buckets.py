@@ -1,0 +1,214 @@
+"""Buckets of time: which bucket a time is in, and the labels of buckets, as pandas' resampling has them.
+
+Buckets are numbered from 0, which is that of the first time of all. Those of one width are told by arithmetic; those of
+a calendar (months, business days, days of a time zone) by their edges, which pandas makes of the first and last time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.tseries.offsets import Day, Tick
+
+from .. import kernels
+from ..frames.protocol import Column, DType, Library, Values
+from ..frames.registry import column_of, library_of
+from .groups import INT64
+
+_WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
+"""Rules whose edges, where buckets are closed on the right, are the ends of days rather than their starts."""
+
+_FEW = 16
+"""Rows a bucket from which on looking for edges among times takes less than dividing each of them."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The first and the last time of some rows, as their column stores them; None of no rows."""
+
+    first: int | None = None
+    last: int | None = None
+    partitions: int = 1
+
+    def then(self, later: Span) -> Span:
+        """Return the span of these rows and of those that follow them."""
+        first = later.first if self.first is None else self.first
+        last = self.last if later.last is None else later.last
+        return Span(first, last, self.partitions + later.partitions)
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """Where the times of a frame are: in a column, or in the index."""
+
+    name: Hashable = None
+    in_index: bool = True
+
+    def __str__(self) -> str:
+        return "the index" if self.in_index else f"column {self.name!r}"
+
+    def of(self, frame: Any) -> Column:
+        """Return the times of a frame or series as a column."""
+        if self.in_index:
+            return library_of(frame).level(frame, 0)
+        column: Column = column_of(frame, self.name)
+        return column
+
+    def numbers(self, frame: Any) -> Values:
+        """Return the times as numbers."""
+        column = self.of(frame)
+        library = library_of(frame)
+        layout = library.layout(column.dtype)
+        assert layout is not None
+        return layout.raw(library.array(column)).values
+
+    def span(self, frame: Any) -> Span:
+        """Return the first and the last time, of times in order."""
+        if not len(frame):
+            return Span()
+        library = library_of(frame)
+        ends = self.numbers(library.rows(frame, slice(None, None, max(len(frame) - 1, 1))))
+        return Span(ends[0].item(), ends[-1].item())
+
+    def checked(self, frame: Any, before: Span | None) -> Values:
+        """Return the times as numbers.
+
+        Raises
+        ------
+        ValueError
+            For times that are null, or earlier than those before them; it names the partition.
+        """
+        times, number = self.numbers(frame), 0 if before is None else before.partitions
+        if library_of(frame).missing(self.of(frame)) is not None:
+            raise ValueError(
+                f"resample: {self} has nulls in partition {number}; drop them first, with dropna"
+            )
+        last = None if before is None else before.last
+        falls = last is not None and len(times) > 0 and times[0].item() < last
+        if falls or bool((times[1:] < times[:-1]).any()):
+            raise ValueError(
+                f"resample: times must not decrease, those of {self} do in partition {number}; sort by "
+                f"them first, with gpuscan.sort_{'index' if self.in_index else 'values'}"
+            )
+        return times
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """A rule that cuts the times of a column into buckets."""
+
+    freq: Any
+    closed: str
+    label: str
+    origin: Any
+    offset: pd.Timedelta | None
+    dtype: DType
+    """Of the times."""
+    unit: str
+
+    @property
+    def zone(self) -> Any:
+        """The time zone of the times; None if they have none."""
+        if isinstance(self.dtype, pd.ArrowDtype):
+            return self.dtype.pyarrow_dtype.tz
+        return getattr(self.dtype, "tz", None)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all buckets are of one width; days of a time zone are not."""
+        return isinstance(self.freq, Tick) or (isinstance(self.freq, Day) and self.zone is None)
+
+    @property
+    def width(self) -> int:
+        """How wide buckets of one width are, in the unit of the times."""
+        return int(fixed_width(self.freq) // pd.Timedelta(1, self.unit))
+
+    def plain(self) -> Buckets:
+        """Return these buckets without what pandas says has no effect on them."""
+        return self if self.is_fixed else replace(self, origin="start_day", offset=None)
+
+    # --- what pandas says, given the first and the last time ---------------------------------------
+
+    def _labels(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
+        """Return the labels of all buckets."""
+        index = pd.DatetimeIndex(np.array([first, last], INT64).view(f"M8[{self.unit}]"))
+        if self.zone is not None:
+            index = index.tz_localize("UTC").tz_convert(self.zone)
+        options = {"closed": self.closed, "origin": self.origin, "offset": self.offset}
+        rows = pd.Series([0, 0], index=index).resample(self.freq, label=label, **options)
+        return rows.size().index
+
+    def _edges(self, first: int, last: int) -> np.ndarray:
+        """Return where buckets start and the last one ends, as numbers."""
+        edges = self._labels(first, last, "left")
+        edges = edges.append(self._labels(first, last, "right")[-1:])
+        if self.closed == "right" and self.freq.rule_code.split("-")[0] in _WHOLE_DAYS:
+            moment = pd.Timedelta(1, self.unit).as_unit(self.unit)
+            edges = edges.tz_localize(None) + pd.Timedelta(1, "D").as_unit(self.unit) - moment
+            edges = edges.tz_localize(self.zone)
+        return _stored(edges)
+
+    def _start(self, first: int) -> int:
+        """Return the first moment that is in the first bucket, of those of one width."""
+        return int(_stored(self._labels(first, first, "left"))[0]) + (self.closed == "right")
+
+    # --- buckets by number -------------------------------------------------------------------------
+
+    def numbers(self, library: Library, times: Values, first: int | None) -> Values:
+        """Return the number of the bucket of each time, given the first of those before; times do not decrease."""
+        xp = library.xp
+        if not len(times):
+            return xp.zeros(0, INT64)
+        ends = times[0].item(), times[-1].item()
+        first, low, side = ends[0] if first is None else first, 0, self.closed
+        if self.is_fixed:
+            start, side = self._start(first), "left"
+            low, high = ((end - start) // self.width for end in ends)
+            if high - low > len(times) // _FEW:
+                found = times - start
+                found //= self.width
+                return found
+            edges = start + self.width * xp.arange(low, high + 2, dtype=INT64)
+        else:
+            edges = xp.asarray(self._edges(first, ends[1]))
+        bounds = xp.searchsorted(times, edges, side=side).astype(INT64, copy=False)
+        numbers = xp.arange(low, low + len(edges) - 1, dtype=INT64)
+        (found,) = kernels.run_length_decode(bounds[1:] - bounds[:-1], [numbers])
+        return found
+
+    def count(self, first: int, last: int) -> int:
+        """Return the number of all buckets."""
+        if not self.is_fixed:
+            return len(self._labels(first, last, self.label))
+        return (last - self._start(first)) // self.width + 1
+
+    def labels(self, span: Span, start: int, stop: int) -> pd.DatetimeIndex:
+        """Return the labels of the buckets from `start` to `stop`, given the first and last time."""
+        if span.first is None or span.last is None:
+            zoned = self.zone is not None
+            dtype = pd.DatetimeTZDtype(self.unit, self.zone) if zoned else f"M8[{self.unit}]"
+            return pd.DatetimeIndex([], dtype=dtype, freq=self.freq)
+        if not self.is_fixed:
+            return self._labels(span.first, span.last, self.label)[start:stop]
+        begin = self._labels(span.first, span.first, self.label)
+        at = pd.DatetimeIndex((_stored(begin) + start * self.width).view(f"M8[{self.unit}]"))
+        if self.zone is not None:
+            at = at.tz_localize("UTC").tz_convert(self.zone)
+        return pd.date_range(at[0], periods=stop - start, freq=self.freq, unit=self.unit)
+
+
+def fixed_width(freq: Any) -> pd.Timedelta:
+    """Return how wide buckets of one width are."""
+    return pd.Timedelta(freq.n, "D") if isinstance(freq, Day) else pd.Timedelta(freq)
+
+
+def _stored(index: pd.DatetimeIndex) -> np.ndarray:
+    """Return times as numbers in their own unit."""
+    if index.tz is not None:
+        index = index.tz_convert(None)
+    numbers: np.ndarray = index.to_numpy(dtype=f"M8[{index.unit}]").view(INT64)
+    return numbers

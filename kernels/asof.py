@@ -1,0 +1,91 @@
+"""As-of matches: for each row of one ordered side, the nearest row of another before it, behind it, or either."""
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, brief, is_array
+from .backends import backend_of
+from .codes import check_codes
+from .options import WAYS, AsOfOptions
+
+
+def asof(
+    left: Array,
+    right: Array,
+    codes: tuple[Array, Array] | None = None,
+    groups: int = 0,
+    *,
+    direction: str = "backward",
+    exact: bool = True,
+    tolerance: float | None = None,
+) -> Any:
+    """Return which row of the right side matches each row of the left.
+
+    Parameters
+    ----------
+    left, right : array
+        1-d, of one dtype: integers, or floats of 32 or 64 bits. Neither may decrease, or hold NaN.
+    codes : pair of arrays of int32 or int64, optional
+        The groups of the rows of both sides, from 0 to `groups` - 1, which is not checked: rows match in their group
+        alone.
+    groups : int, default 0
+    direction : {"backward", "forward", "nearest"}, default "backward"
+        Match the last row whose value is not greater, the first whose value is not less, or the nearer of both: the
+        former, if both are as near.
+    exact : bool, default True
+        Whether equal values match.
+    tolerance : number, optional
+        How far away a match may be.
+
+    Returns
+    -------
+    array of int64
+        Positions in `right`, -1 where no row matches.
+
+    Raises
+    ------
+    TypeError
+        For other arrays.
+    ValueError
+        For another direction, a negative tolerance, and for arrays that are not 1-d; `Unsorted`, which is one, for
+        arrays that decrease.
+
+    See Also
+    --------
+    scan_by_code : Scans within such groups.
+
+    Notes
+    -----
+    On CPUs both sides are walked once, in parts by several threads, with a table of the last row of each group. On
+    GPUs rows are found by binary search: with groups, in the rows of the right side in the order of their groups.
+
+    Examples
+    --------
+    >>> left, right = np.array([1, 5, 10]), np.array([1, 2, 3, 6, 7])
+    >>> asof(left, right)
+    array([0, 2, 4])
+    >>> asof(left, right, direction="forward", exact=False)
+    array([ 1,  3, -1])
+    """
+    if direction not in WAYS:
+        raise ValueError(
+            f"direction must be one of {', '.join(map(repr, WAYS))}, found {direction!r}"
+        )
+    if tolerance is not None and not tolerance >= 0:
+        raise ValueError(f"tolerance must not be negative, found {tolerance!r}")
+    for side in (left, right):
+        if not is_array(side) or side.dtype.kind not in "iuf" or side.dtype == np.float16:
+            raise TypeError(
+                f"left and right must be arrays of integers, or floats of 32 or 64 bits, found {brief(side)}"
+            )
+        if side.ndim != 1:
+            raise ValueError(f"left and right must be 1-d, found {side.ndim}-d")
+    if left.dtype != right.dtype:
+        raise TypeError(f"left and right must have one dtype, found {left.dtype} and {right.dtype}")
+    for side, code in zip((left, right), codes or (), strict=False):
+        check_codes(code)
+        if code.shape != side.shape:
+            raise ValueError(f"codes must have a row each, found {len(code)} for {len(side)} rows")
+    options = AsOfOptions(direction, exact, tolerance)
+    return backend_of([left, right, *(codes or ())]).asof(left, right, codes, groups, options)

@@ -1,0 +1,220 @@
+"""As-of matches of NumPy arrays: both sides are walked in their order, by each thread a part of it.
+
+With codes, a table has the last row of each code. Each part starts from the table of what comes before it: the largest
+row of each code in any part before.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+
+from ..jit import OPTIONS, cached_njit
+from ..options import AsOfOptions, Unsorted
+from .engine import FAILED, TICKET
+from .launch import CONTROL, WORD, Kernel, array_type, entry, helpers_for, run_kernel
+from .memory import borrow, take_ticket
+from .outputs import empty
+from .sort import is_sorted
+
+SLICE = 1 << 16
+"""Rows that a thread takes at once, where there are no codes."""
+
+ROWS = array_type(WORD)
+
+
+def asof(
+    left: np.ndarray, right: np.ndarray, codes: Any, groups: int, options: AsOfOptions
+) -> np.ndarray:
+    """Return the row of the right side for each of the left; see `kernels.asof`."""
+    if not is_sorted(right):
+        raise Unsorted("right must not decrease")
+    rows, *other = [
+        _one_way(left, right, codes, groups, options.exact, forward) for forward in options.ways
+    ]
+    limit = options.limit(left.dtype)
+    if limit is not None or other:
+        choosing = _choosing(left.dtype, bool(other))
+        last = other[0] if other else None
+        run_kernel(len(left), choosing, left, right, rows, last, limit is not None, limit or 0)
+    return rows
+
+
+def _one_way(
+    left: np.ndarray, right: np.ndarray, codes: Any, groups: int, exact: bool, forward: bool
+) -> np.ndarray:
+    """Return the nearest row of the right side on one side of each row of the left, -1 where none is."""
+    rows = empty(len(left), WORD)
+    step = -1 if forward else 1
+    sides = [a[::step] for a in (left, right, *(codes or ()))]
+    length, tables = SLICE, None
+    if codes is not None:
+        parts = min(helpers_for(len(left)) + 1, max(len(left) // max(groups, 1), 1))
+        length = -(-len(left) // parts) or 1
+        tables = np.full((parts, groups), -1, np.int64)
+        if parts > 1:
+            filling = _filling(left.dtype, codes[0].dtype, codes[1].dtype)
+            run_kernel(len(left), filling, *sides[:2], sides[3], tables, length, exact, forward)
+            np.maximum.accumulate(tables, axis=0, out=tables)
+    kernel = _walking(left.dtype, *(c.dtype for c in codes or ()))
+    given = sides if codes is not None else [*sides, None, None]
+    given += [tables, rows[::step], length, exact, forward]
+    if run_kernel(len(left), kernel, *given)[FAILED]:
+        raise Unsorted("left must not decrease")
+    return rows
+
+
+@numba.njit(**OPTIONS)
+def _comes(row, of, exact, forward):
+    """Tell whether a row of the right side comes before a row of the left, in the order in which they are walked."""
+    if forward:
+        return row >= of if exact else row > of
+    return row <= of if exact else row < of
+
+
+@numba.njit(**OPTIONS)
+def _before(right, of, exact, forward):
+    """Return how many rows of the right side come before a row of the left."""
+    low, high = 0, len(right)
+    while low < high:
+        middle = (low + high) // 2
+        if _comes(right[middle], of, exact, forward):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@cached_njit
+def fill_tables(left, right, codes, tables, length, exact, forward, control):
+    """Write the last row of each code among those that a part walks to the table of the next part."""
+    left, right, codes = borrow(left), borrow(right), borrow(codes)
+    tables, control = borrow(tables), borrow(control)
+    while True:
+        part = take_ticket(control, TICKET)
+        if (part + 1) * length >= len(left):
+            break
+        first = 0 if part == 0 else _before(right, left[part * length], exact, forward)
+        for j in range(first, _before(right, left[(part + 1) * length], exact, forward)):
+            tables[part + 1, np.uintp(codes[j])] = j
+
+
+@numba.njit(**OPTIONS)
+def _remember(tables, part, codes, row):
+    """Note a row as the last one of its code."""
+    if codes is not None:
+        tables[part, np.uintp(codes[row])] = row
+
+
+@numba.njit(**OPTIONS)
+def _last(tables, part, codes, row, known):
+    """Return the last row of the code that a row has; without codes, the last one that is known."""
+    if codes is not None:
+        return tables[part, np.uintp(codes[row])]
+    return known
+
+
+@cached_njit
+def walk(left, right, left_codes, right_codes, tables, rows, length, exact, forward, control):
+    """Write the last row of the right side that comes before each row of the left, of its code if there are codes.
+
+    Notes in the control array if the left side is in no order.
+    """
+    left, right, rows, control = borrow(left), borrow(right), borrow(rows), borrow(control)
+    left_codes, right_codes, tables = borrow(left_codes), borrow(right_codes), borrow(tables)
+    count = len(right)
+    while True:
+        part = take_ticket(control, TICKET)
+        start = part * length
+        if start >= len(left):
+            break
+        j = _before(right, left[start], exact, forward)
+        if part == 0:
+            for i in range(j):
+                _remember(tables, part, right_codes, i)
+        previous, ordered = left[max(start - 1, 0)], True
+        for i in range(start, min(start + length, len(left))):
+            of = left[i]
+            ordered &= _comes(previous, of, True, forward)
+            previous = of
+            while j < count and _comes(right[j], of, exact, forward):
+                _remember(tables, part, right_codes, j)
+                j += 1
+            found = _last(tables, part, left_codes, i, j - 1)
+            rows[i] = count - 1 - found if forward and found >= 0 else found
+        if not ordered:
+            control[FAILED] = 1
+
+
+@numba.njit(**OPTIONS)
+def _distance(high, low):
+    """Return how far two values are apart; of integers as one without a sign, so that it always fits."""
+    if isinstance(high, (np.float32, np.float64)):
+        return high - low
+    return np.uint64(high) - np.uint64(low)
+
+
+@numba.njit(**OPTIONS)
+def _nearer(of, right, row, others, i):
+    """Return the nearer of a row before and one behind, if that is looked for; the former if both are as near."""
+    if others is None:
+        return row
+    other = others[i]
+    if row < 0:
+        return other
+    if other < 0 or right[row] == of:
+        return row
+    return other if _distance(of, right[row]) > _distance(right[other], of) else row
+
+
+@cached_njit
+def choose(left, right, rows, others, limited, limit, control):
+    """Choose the nearer of two rows, the first if both are as near; -1 where it is farther away than the limit."""
+    left, right, rows, control = borrow(left), borrow(right), borrow(rows), borrow(control)
+    others = borrow(others)
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(left):
+            break
+        for i in range(start, min(start + SLICE, len(left))):
+            of = left[i]
+            row = _nearer(of, right, rows[i], others, i)
+            if limited and row >= 0:
+                value = right[row]
+                apart = _distance(value, of) if value > of else _distance(of, value)
+                row = -1 if apart > limit else row
+            rows[i] = row
+
+
+def _values(dtype: np.dtype) -> types.Type:
+    return array_type(dtype, True)
+
+
+@lru_cache(maxsize=32)
+def _walking(dtype: np.dtype, *codes_of: np.dtype) -> Kernel:
+    codes = [_values(d) for d in codes_of] or [types.none, types.none]
+    tables = types.Array(types.int64, 2, "C") if codes_of else types.none
+    flags = types.boolean, types.boolean
+    sides = _values(dtype), _values(dtype)
+    return entry(walk, (*sides, *codes, tables, ROWS, types.int64, *flags, CONTROL))
+
+
+@lru_cache(maxsize=32)
+def _filling(dtype: np.dtype, left: np.dtype, right: np.dtype) -> Kernel:
+    sides = _values(dtype), _values(dtype), _values(right)
+    tables = types.Array(types.int64, 2, "C")
+    flags = types.boolean, types.boolean
+    return entry(fill_tables, (*sides, tables, types.int64, *flags, CONTROL))
+
+
+@lru_cache(maxsize=32)
+def _choosing(dtype: np.dtype, two: bool) -> Kernel:
+    sides = _values(dtype), _values(dtype)
+    other = ROWS if two else types.none
+    limit = numba.from_dtype(dtype) if dtype.kind == "f" else types.uint64
+    return entry(choose, (*sides, ROWS, other, types.boolean, limit, CONTROL))

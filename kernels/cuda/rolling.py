@@ -1,0 +1,112 @@
+"""Rolling windows of CuPy arrays: by tiles where windows are of one width that fits shared memory, else by levels."""
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ..nulls import Mask
+from ..operators import Operator
+from ..options import ScanOptions
+from ..signature import Signature, signature_of
+from ..windows import BoundWindows, RowWindows, Windows
+from . import launch
+from .captured_numbers import shared_code
+from .device_arrays import kind_of_nulls, mask_buffer, readable
+from .devices import device
+from .plan import Capability, Extent, Form, Plan, state_dtype, typed
+from .tuning import LEVEL_FAN, LEVEL_GROUP
+from .window_pass import STEPS, WindowPass, tiles_pass
+
+
+def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions) -> Any:
+    """Combine the elements of each window; see `kernels.rolling`.
+
+    Bounds are not checked, which would wait for the GPU, but cut to the rows that there are.
+    """
+    nulls, rows = options.nulls, len(arrays[0])
+    bounds, shift, width = [], 0, 0
+    if isinstance(windows, BoundWindows):
+        count = len(windows.starts)
+        bounds = [readable(windows.starts), readable(windows.stops)]
+        shift, width = windows.around
+    else:
+        count, shift = windows.count or 0, windows.first - windows.before
+        width = max(windows.before + windows.after + 1, 0)
+    types_, tiles, levels, numbers = _passes(
+        op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls), 0 if bounds else width,
+        device(launch.current_device()).capability,
+    )  # fmt: skip
+    outs = [cupy.ndarray(count, d) for d in types_.outputs]
+    arrays = tuple([readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
+    mask, offset, null = 0, 0, 0
+    if isinstance(nulls, Mask):
+        buffer = mask_buffer(nulls)
+        mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
+    sizes = [] if tiles else _level_sizes(rows)
+    states = cupy.ndarray(3 * sum(sizes), state_dtype(types_.state)) if sizes else None
+    pointers = [a.data.ptr for a in (*arrays, *outs)]
+    pointers += [mask, 0 if states is None else states.data.ptr]
+    pointers += [b.data.ptr for b in bounds] or [0, 0]
+
+    def run(each: WindowPass, length: int, level: int = 0, size: int = 0) -> None:
+        if length:
+            begun = launch.Launch(launch.current_space(Plan((each,)), Extent(length)), False)
+            integers = rows, shift, width, level, size, null
+            begun.run(0, pointers, (), (offset,), integers, b"", numbers)
+
+    if tiles is not None:
+        run(tiles, count)
+    elif count:
+        reduce_rows, scan_level, answer = levels
+        level = 0
+        run(reduce_rows, sizes[0] if sizes else 0)
+        for size, above in pairwise(sizes):
+            run(scan_level, above, level, size)
+            level += 3 * size
+        run(answer, count)
+    return outs[0] if types_.scalar_output else tuple(outs)
+
+
+def most_ring_rows() -> int:
+    """Return 0: rows of groups are to be brought together."""
+    return 0
+
+
+def rolling_by_code(
+    op: Operator,
+    codes: Any,
+    arrays: tuple[Any, ...],
+    groups: int,
+    windows: RowWindows,
+    options: ScanOptions,
+) -> Any:
+    """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
+    raise TypeError("rolling_by_code takes NumPy arrays; bring rows of CuPy arrays together by key")
+
+
+def _level_sizes(rows: int) -> list[int]:
+    """Return how many states each level has: one for each group of rows, then of states, until they are one group."""
+    sizes = [-(-rows // LEVEL_GROUP)] if rows else []
+    while sizes and sizes[-1] > LEVEL_FAN:
+        sizes.append(-(-sizes[-1] // LEVEL_FAN))
+    return sizes
+
+
+@lru_cache(maxsize=1024)
+def _passes(
+    op: Operator,
+    inputs: Form,
+    dtype: np.dtype | None,
+    nulls: str,
+    width: int,
+    capability: Capability,
+) -> tuple[Signature, WindowPass | None, list[WindowPass], bytes]:
+    """Return the types, the pass over tiles if there is one, those over levels, and the numbers of the operator."""
+    types_ = signature_of(op, inputs, dtype)
+    op, numbers = shared_code(op, types_.inputs)
+    of = typed(op, types_)
+    levels = [WindowPass(of, step, nulls) for step in STEPS[1:]]
+    return types_, tiles_pass(of, nulls, width, capability), levels, numbers

@@ -1,0 +1,135 @@
+"""Which rows the windows of a rolling computation hold: rows around each row, or rows between two bounds."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .arrays import brief, check_one_length, is_array
+
+FAR = 1 << 61
+"""More rows than there are."""
+
+
+def _check_integer(name: str, found: Any) -> None:
+    if not isinstance(found, (int, np.integer)) or isinstance(found, bool):
+        raise TypeError(f"{name} must be an integer, found {found!r}")
+
+
+@dataclass(frozen=True)
+class RowWindows:
+    """Windows of a number of rows around each row.
+
+    The window of row i is rows i - `before` to i + `after`, both included, as far as the array has them.
+
+    Parameters
+    ----------
+    before, after : int
+        Rows before and behind. Negative ones leave rows out: ``RowWindows(3, -1)`` is the three rows before each.
+    first : int, default 0
+        The first row that has a window.
+    count : int, optional
+        How many rows have one; by default, all from `first` on. Other rows are only in windows.
+
+    Raises
+    ------
+    TypeError
+        If a parameter is no integer.
+
+    Examples
+    --------
+    >>> RowWindows(before=2)
+    RowWindows(before=2, after=0, first=0, count=None)
+    """
+
+    before: int
+    after: int = 0
+    first: int = 0
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("before", "after", "first", "count"):
+            if name != "count" or self.count is not None:
+                _check_integer(name, getattr(self, name))
+
+    def within(self, rows: int) -> "RowWindows":
+        """Return the same windows of an array of so many rows, with a count and bounds that cannot overflow.
+
+        Raises
+        ------
+        ValueError
+            If `first` and `count` name rows that the array does not have.
+
+        Examples
+        --------
+        >>> RowWindows(10**30, -1, first=2).within(5)
+        RowWindows(before=5, after=-1, first=2, count=3)
+        """
+        first, count = int(self.first), self.count
+        if not 0 <= first <= rows:
+            raise ValueError(f"first must be from 0 to {rows}, found {first}")
+        count = rows - first if count is None else int(count)
+        if not 0 <= count <= rows - first:
+            raise ValueError(f"count must be from 0 to {rows - first}, found {count}")
+        before, after = (min(max(int(x), -rows), rows) for x in (self.before, self.after))
+        return replace(self, before=before, after=after, first=first, count=count)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundWindows:
+    """Windows of the rows between two bounds.
+
+    Parameters
+    ----------
+    starts, stops : arrays of int64
+        1-d and of one length; window j is rows ``starts[j]`` to ``stops[j] - 1``, and empty where there are none.
+        Neither decreases.
+    before, after : int, optional
+        Of these rows, window j has no more than rows j - `before` to j + `after`: where bounds are those of the group
+        of each row. By default it has all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no such arrays.
+
+    Examples
+    --------
+    >>> BoundWindows(np.array([0, 0, 1]), np.array([1, 2, 3]))
+    BoundWindows(starts=int64[3], stops=int64[3], before=None, after=None)
+    """
+
+    starts: Any
+    stops: Any
+    before: int | None = None
+    after: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("before", "after"):
+            if getattr(self, name) is not None:
+                _check_integer(name, getattr(self, name))
+        for name in ("starts", "stops"):
+            found = getattr(self, name)
+            if not is_array(found) or found.dtype != np.int64:
+                raise TypeError(f"{name} must be an array of int64, found {brief(found)}")
+        check_one_length("starts and stops", [self.starts, self.stops])
+
+    def __repr__(self) -> str:
+        bounds = f"starts={brief(self.starts)}, stops={brief(self.stops)}"
+        return f"BoundWindows({bounds}, before={self.before}, after={self.after})"
+
+    @property
+    def around(self) -> tuple[int, int]:
+        """The rows that window j has at most: so many, from row j and this number on.
+
+        Examples
+        --------
+        >>> BoundWindows(np.array([0, 0]), np.array([2, 2]), before=3, after=-1).around
+        (-3, 3)
+        """
+        shift = -FAR if self.before is None else min(max(-int(self.before), -FAR), FAR)
+        end = FAR if self.after is None else min(max(int(self.after) + 1, -FAR), FAR)
+        return shift, max(end - shift, 0)
+
+
+Windows = RowWindows | BoundWindows

@@ -1,0 +1,296 @@
+"""resample against pandas on the whole: any cuts, rules, time zones and gaps, buckets without rows among them."""
+
+import warnings
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends import same
+from strategies import columns, cuts, partitioned
+
+FIXED = ("15min", "1h", "7h", "36h", "D", "3D")
+CALENDAR = ("ME", "MS", "W", "W-WED", "B", "2B", "QS", "2MS", "QE", "YE", "2ME", "SME", "BQE")
+ZONES = (None, "UTC", "Europe/Berlin", "America/New_York")
+METHODS = (
+    *("sum", "prod", "min", "max", "count", "size", "mean", "var", "std", "sem"),
+    *("first", "last", "median", "nunique"),
+)
+DTYPES = ("int64", "float64", "bool", "Int64", "int64[pyarrow]")
+OPENS = ("min", "max", "first", "last")
+"""The reductions that make floats of NumPy's integers and flags where a bucket has no rows."""
+sides = st.sampled_from([None, "left", "right"])
+
+
+@st.composite
+def series(draw, dtypes=DTYPES, wide=True):
+    """Values at times in order, with ties, long gaps, and all about changes of the clock."""
+    x = draw(columns(dtypes, max_size=16).filter(len))
+    steps = [0, 1, 10, 59, 60, 600, 1440, 4321, *([50_000, 90_000] if wide else [])]
+    minutes = draw(st.lists(st.sampled_from(steps), min_size=len(x), max_size=len(x)))
+    start = draw(st.sampled_from(["2026-03-28 22:00", "2026-10-24", "2025-12-31 23:59:59"]))
+    unit = draw(st.sampled_from(["us", "ns", "s"]))
+    times = pd.Timestamp(start) + pd.to_timedelta(np.cumsum(minutes), unit="min")
+    times = pd.DatetimeIndex(times, name=draw(st.sampled_from([None, "t"]))).as_unit(unit)
+    zone = draw(st.sampled_from(ZONES))
+    if zone is not None:
+        times = times.tz_localize("UTC").tz_convert(zone)
+    x.index = times
+    return x
+
+
+def widened(expected, x, method):
+    """What pandas answers if a bucket has no rows: that is the dtype over partitions."""
+    plain = isinstance(x.dtype, np.dtype) and x.dtype.kind in "biu"
+    return expected.astype("float64") if plain and method in OPENS else expected
+
+
+def agrees(backend, x, at, method, rule, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # origins do nothing for calendars
+        expected = getattr(x.resample(rule, **options), method)()
+        frame = backend.frame(x)
+        found = getattr(frame.gpuscan.resample(rule, **options), method)()
+        lazy = getattr(partitioned(frame, at).gpuscan.resample(rule, **options), method)()
+        computed = lazy.compute()
+    assert lazy.dtype == computed.dtype
+    if backend.name == "cpu":
+        same(found, expected)
+        same(computed, widened(expected, x, method))
+        assert found.index.freq == computed.index.freq == expected.index.freq
+        return
+    for one in (found, computed):
+        one = backend.to_pandas(one)
+        assert list(one.index) == list(expected.index)
+        numbers = one.to_numpy(dtype=float, na_value=np.nan)
+        wanted = expected.to_numpy(dtype=float, na_value=np.nan)
+        if method in ("sum", "prod"):  # null where there are no values, as of cuDF
+            numbers = np.nan_to_num(numbers, nan=float(method == "prod"))
+        np.testing.assert_allclose(numbers, wanted, rtol=1e-6)
+
+
+@given(
+    x=series(),
+    at=cuts(),
+    method=st.sampled_from(METHODS),
+    rule=st.sampled_from(FIXED),
+    closed=sides,
+    label=sides,
+)
+def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
+    agrees(backend, x, at, method, rule, closed=closed, label=label)
+
+
+@given(
+    x=series(),
+    at=cuts(),
+    method=st.sampled_from(METHODS),
+    rule=st.sampled_from(CALENDAR),
+    closed=sides,
+    label=sides,
+)
+def test_calendars_as_pandas(backend, x, at, method, rule, closed, label):
+    agrees(backend, x, at, method, rule, closed=closed, label=label)
+
+
+@given(
+    x=series(("float64", "int64")),
+    at=cuts(),
+    rule=st.sampled_from((*FIXED, "ME")),
+    origin=st.sampled_from(["start", "start_day", "epoch", "2026-01-01 00:07"]),
+    offset=st.sampled_from([None, "5min", "-90min"]),
+    closed=sides,
+)
+def test_origins_as_pandas(backend, x, at, rule, origin, offset, closed):
+    if origin not in ("start", "start_day", "epoch"):
+        origin = pd.Timestamp(origin, tz=x.index.tz)
+    agrees(backend, x, at, "sum", rule, origin=origin, offset=offset, closed=closed)
+
+
+@given(x=series(("float64",)), at=cuts(), rule=st.sampled_from(["6h", "W", "ME"]))
+def test_frames_as_pandas(backend, x, at, rule):
+    df = pd.DataFrame({"x": x, "y": np.arange(len(x)), "z": x * 2})
+    frame = backend.frame(df)
+    for data in (frame, partitioned(frame, at)):
+        ours, theirs = data.gpuscan.resample(rule), df.resample(rule)
+        for found, expected in (
+            (ours[["x", "z"]].mean(), theirs[["x", "z"]].mean()),
+            (ours["x"].std(), theirs["x"].std()),
+            (ours.size(), theirs.size()),
+            (ours.y.sum(), theirs.y.sum()),
+            (ours[["z"]].ohlc(), theirs[["z"]].ohlc()),
+            (ours["z"].ohlc(), theirs["z"].ohlc()),
+            (ours.z.quantile(0.3), theirs.z.quantile(0.3)),
+            (ours.agg({"x": "mean", "y": "count"}), theirs.agg({"x": "mean", "y": "count"})),
+            (ours.x.agg(["max", "count"]), theirs.x.agg(["max", "count"])),
+            (
+                ours.agg(a=("x", "max"), b=("y", "size")),
+                theirs.agg(a=("x", "max"), b=("y", "size")),
+            ),
+        ):
+            found = backend.to_pandas(found.compute() if hasattr(found, "compute") else found)
+            if backend.name != "cpu":
+                found, expected = found.astype(float), expected.astype(float)
+            same(found, expected)
+
+
+@given(x=series(("float64", "Int64"), wide=False), at=cuts(), rule=st.sampled_from(["6h", "ME"]))
+def test_column_of_times_as_pandas(backend, x, at, rule):
+    df = pd.DataFrame({"when": x.index, "x": x.to_numpy(), "y": 1})
+    df["x"] = x.array
+    expected = df.resample(rule, on="when").agg({"x": "mean", "y": "sum"})
+    frame = backend.frame(df)
+    asked = {"x": "mean", "y": "sum"}
+    found = [
+        frame.gpuscan.resample(rule, on="when").agg(asked),
+        partitioned(frame, at).gpuscan.resample(rule, on="when").agg(asked).compute(),
+    ]
+    for one in found:
+        same(backend.to_pandas(one).astype(float), expected.astype(float))
+    if backend.name == "cpu":
+        same(frame.gpuscan.resample(rule, on="when").sum(), df.resample(rule, on="when").sum())
+        same(frame.gpuscan.resample(rule, on="when").size(), df.resample(rule, on="when").size())
+
+
+@given(
+    x=series(("str", "object", "string[pyarrow]", "timedelta64[ns]", "category"), wide=False),
+    at=cuts(),
+    method=st.sampled_from(["sum", "min", "first", "last", "count", "nunique"]),
+)
+def test_values_of_other_dtypes(x, at, method):
+    if x.dtype == "category" and method in ("sum", "min"):
+        return
+    if x.dtype == object and method in ("sum", "min"):  # of which pandas chooses dtypes by values
+        return
+    expected = getattr(x.resample("D"), method)()
+    for found in (
+        getattr(x.gpuscan.resample("D"), method)(),
+        getattr(partitioned(x, at).gpuscan.resample("D"), method)().compute(),
+    ):
+        same(found, expected)
+
+
+def test_arrow_times():
+    times = pd.date_range("2026", periods=4, freq="9h", unit="us")
+    x = pd.Series([1, 2, 3, 4], index=times.astype("timestamp[us][pyarrow]"))
+    for rule in ("D", "ME", "2h"):
+        expected = x.resample(rule).sum()
+        same(x.gpuscan.resample(rule).sum(), expected)
+        same(partitioned(x, [0.3, 0.6]).gpuscan.resample(rule).sum().compute(), expected)
+
+
+def test_gap_longer_than_partitions_and_empty_ones(backend):
+    times = pd.to_datetime(["2026-01-01 00:30", "2026-01-01 00:40", *["2026-02-10 00:00"] * 2])
+    x = pd.Series([1.0, 2.0, 3.0, 4.0], index=times)
+    for at in ([], [0.25, 0.5, 0.75], [0, 0, 0.25, 0.25, 0.5, 0.5, 0.5, 1, 1]):
+        for rule in ("h", "W", "B"):
+            agrees(backend, x, at, "sum", rule)
+            agrees(backend, x, at, "max", rule, closed="right")
+
+
+def test_one_bucket_over_all_partitions(backend):
+    x = pd.Series(np.arange(20.0), index=pd.date_range("2026-05-01", periods=20, freq="min"))
+    for method in METHODS:
+        agrees(backend, x, [i / 20 for i in range(20)], method, "YE")
+
+
+@pytest.mark.parametrize("zone", ZONES[1:3])
+@pytest.mark.parametrize("rule", ["h", "D", "ME"])
+def test_no_rows(zone, rule):
+    """The dtypes are those of rows, which pandas does not see to."""
+    x = pd.Series([1, 2], index=pd.date_range("2026", periods=2, tz=zone, unit="us", name="t"))
+    for method in METHODS:
+        some = getattr(partitioned(x, [0.5]).gpuscan.resample(rule), method)()
+        none = getattr(partitioned(x[:0], [0.5]).gpuscan.resample(rule), method)().compute()
+        assert len(none) == 0
+        assert none.dtype == some.dtype
+        assert none.index.dtype == x.index.dtype
+        assert none.index.freq == pd.tseries.frequencies.to_offset(rule)
+        assert none.index.name == "t"
+
+
+def test_operator_of_the_user(backend):
+    x = pd.Series([6, 3, 5], index=pd.to_datetime(["2026-01-01", "2026-01-01", "2026-01-03"]))
+    import dask_gpuscan
+
+    found = backend.frame(x).gpuscan.resample("D").reduce(dask_gpuscan.bitwise_xor)
+    assert backend.to_pandas(found).astype(float).fillna(-1).tolist() == [5, -1, 5]
+
+
+def test_names_of_columns_are_kept():
+    index = pd.date_range("2026", periods=4, freq="12h")
+    names = pd.MultiIndex.from_product([["a"], ["x", "y"]], names=["one", "two"])
+    df = pd.DataFrame(np.arange(8.0).reshape(4, 2), index=index, columns=names)
+    same(df.gpuscan.resample("D").sum(), df.resample("D").sum())
+    lazy = partitioned(df, [0.4]).gpuscan.resample("D").sum()
+    same(lazy.compute(), df.resample("D").sum())
+    taken = df.set_axis(["bucket", "bucket_"], axis=1)
+    same(taken.gpuscan.resample("D").sum(), taken.resample("D").sum())
+
+
+ONE = pd.DataFrame(
+    {"x": [1], "s": ["a"], "when": pd.to_datetime(["2026"])}, index=pd.to_datetime(["2026"])
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"rule": "fortnight"}, ValueError, "rule must be a duration or a rule of pandas"),
+        ({"rule": None}, ValueError, "rule must be longer than nothing, found None"),
+        ({"rule": "-1h"}, ValueError, "rule must be longer than nothing"),
+        ({"rule": "0h"}, ValueError, "rule must be longer than nothing"),
+        ({"rule": "1ns"}, ValueError, "rule must be a multiple of the unit of the times"),
+        ({"rule": "D", "closed": "both"}, ValueError, "closed must be one of 'left', 'right'"),
+        ({"rule": "D", "label": 1}, ValueError, "label must be one of 'left', 'right'"),
+        ({"rule": "D", "origin": "end"}, ValueError, "origin must be one of 'start_day'"),
+        ({"rule": "D", "origin": "tomorrowish"}, ValueError, "origin must be one of 'start_day'"),
+        (
+            {"rule": "D", "origin": pd.Timestamp("2026", tz="UTC")},
+            ValueError,
+            "origin must have a time zone if",
+        ),
+        ({"rule": "D", "offset": "wide"}, ValueError, "offset must be a duration, found 'wide'"),
+        ({"rule": "D", "on": "y"}, ValueError, "on names 'y', found 'x', 's', 'when'"),
+        ({"rule": "D", "on": "x"}, TypeError, "needs datetimes, found dtype int64 in column 'x'"),
+    ],
+)
+def test_bad_arguments(asked, error, message):
+    for one in (ONE, dd.from_pandas(ONE, npartitions=1)):
+        with pytest.raises(error, match=message):
+            one.gpuscan.resample(**asked)
+
+
+def test_bad_times_and_columns():
+    with pytest.raises(TypeError, match="needs datetimes, found dtype int64 in the index"):
+        pd.Series([1]).gpuscan.resample("D")
+    with pytest.raises(TypeError, match="on names a column of a DataFrame"):
+        ONE.x.gpuscan.resample("D", on="x")
+    with pytest.raises(ValueError, match="column 'y' is not there, found 'x', 's', 'when'"):
+        ONE.gpuscan.resample("D")["y"]
+    with pytest.raises(TypeError, match="column 's'"):
+        dd.from_pandas(ONE, npartitions=1).gpuscan.resample("D").mean()
+    with pytest.raises(TypeError, match="q must be one number"):
+        ONE.gpuscan.resample("D").x.quantile([0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("days", "number"), [([3, 1, 4, 5], 0), ([1, 2, 3, 1], 2), ([1, 2, 0, 3], 1)]
+)
+@pytest.mark.parametrize("on", [None, "t"])
+def test_times_that_decrease(backend, days, number, on):
+    times = pd.Timestamp("2026") + pd.to_timedelta(days, unit="D")
+    df = pd.DataFrame({"x": 1.0, "t": times}, index=times)
+    lazy = partitioned(backend.frame(df), [0.5, 0.75]).gpuscan.resample("D", on=on).x.sum()
+    with pytest.raises(ValueError, match=f"times must not decrease.* partition {number}"):
+        lazy.compute()
+
+
+def test_times_that_are_null(backend):
+    times = pd.to_datetime(["2026", None, "2027"])
+    df = pd.DataFrame({"x": [1.0, 2.0, 3.0], "t": times})
+    with pytest.raises(ValueError, match="column 't' has nulls in partition 0"):
+        backend.frame(df).gpuscan.resample("D", on="t").x.sum()

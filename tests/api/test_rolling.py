@@ -1,0 +1,279 @@
+"""rolling: pandas' answers on the whole data, by rows, by time and by group, on whatever partitions."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import dask_gpuscan
+from backends import Backend, same
+from strategies import FLOATS, INTEGERS, columns, cuts, frames, partitioned
+
+NAMES = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt")
+SORTED = ("median", "quantile", "rank")
+"""Statistics that the library itself computes."""
+OPTIONS = {"quantile": {"q": 0.3}, "rank": {"method": "min", "pct": True}, "var": {"ddof": 0}}
+STATISTICS = st.sampled_from([*NAMES, *SORTED])
+BY_ROWS = st.fixed_dictionaries(
+    {
+        "window": st.integers(1, 9),
+        "center": st.booleans(),
+        "closed": st.sampled_from([None, "right", "left", "both", "neither"]),
+    }
+)
+BY_TIME = st.fixed_dictionaries(
+    {
+        "window": st.sampled_from(["1s", "2s", "4s", "90s", pd.Timedelta(seconds=6)]),
+        "center": st.booleans(),
+        "closed": st.sampled_from([None, "right", "left", "both", "neither"]),
+        "min_periods": st.sampled_from([None, 0, 1, 2, 3]),
+    }
+)
+
+
+def check(backend, frame, at, ask, expected):
+    """Ask the whole frame and its partitions, on a backend."""
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, at)):
+        (found,) = dask.compute(ask(each.gpuscan))
+        same(backend.to_pandas(found), expected)
+
+
+def ask_for(name):
+    return lambda windows: getattr(windows, name)(**OPTIONS.get(name, {}))
+
+
+def least(data, options):
+    """A draw of `min_periods` beside a window of rows."""
+    count = data.draw(st.sampled_from([None, 0, 1, options["window"]]))
+    return {**options, "min_periods": count}
+
+
+def only_where_held(backend, name, options):
+    assume(name != "rank" or not options["center"])
+    if backend.name == "cuda" and name in SORTED:
+        pytest.skip("cuDF has no such statistic of windows")
+
+
+@pytest.mark.parametrize("name", [*NAMES, *SORTED])
+def test_every_statistic(backend, name):
+    only_where_held(backend, name, {"center": False})
+    x = pd.Series([3.0, 1.5, np.nan, 2.0, 2.0, 7.0, -np.inf, 4.0, 4.25, 0.5, 1.0, 9.0])
+    ask = lambda it: ask_for(name)(it.rolling(5, min_periods=2))  # noqa: E731
+    check(backend, x, [0.1, 0.1, 0.4, 0.5, 0.9], ask, ask(x))
+
+
+@given(data=st.data(), x=columns((*INTEGERS, *FLOATS)), at=cuts(), name=STATISTICS, options=BY_ROWS)
+def test_series_by_rows(backend, data, x, at, name, options):
+    only_where_held(backend, name, options)
+    options = least(data, options)
+    x.index = pd.Index(np.arange(len(x)) // 2, name="row")
+    expected = Backend().answer(x, lambda it: ask_for(name)(it.rolling(**options)))
+    assume(expected is not None)
+    check(backend, x, at, lambda it: ask_for(name)(it.rolling(**options)), expected)
+
+
+@given(
+    data=st.data(),
+    df=frames(("int64", "float64", "Int64", "bool")),
+    at=cuts(),
+    name=STATISTICS,
+    options=BY_ROWS,
+)
+def test_frames_by_rows(backend, data, df, at, name, options):
+    only_where_held(backend, name, options)
+    options = least(data, options)
+    ask = lambda it: ask_for(name)(it.rolling(**options))  # noqa: E731
+    check(backend, df, at, ask, ask(df))
+
+
+@st.composite
+def timed(draw):
+    """A frame of numbers and of times that do not decrease; often they are equal."""
+    x = draw(columns(("float64", "int64")))
+    seconds = np.sort(draw(st.lists(st.integers(0, 30), min_size=len(x), max_size=len(x))))
+    unit = draw(st.sampled_from(["s", "ms", "ns"]))
+    times = pd.to_datetime(pd.Series(seconds, dtype="int64"), unit="s").astype(
+        f"datetime64[{unit}]"
+    )
+    if draw(st.booleans()):
+        times = times - pd.Timestamp(0).as_unit(unit)
+    return pd.DataFrame({"x": x, "t": times.to_numpy(), "y": np.arange(len(x)) * 0.5})
+
+
+@given(df=timed(), at=cuts(), name=STATISTICS, options=BY_TIME)
+def test_by_time(backend, df, at, name, options):
+    only_where_held(backend, name, options)
+    indexed = df.set_index("t")
+    ask = lambda it: ask_for(name)(it.rolling(**options))  # noqa: E731
+    expected = ask(indexed)
+    check(backend, indexed, at, ask, expected)
+    expected = expected.reset_index()[["x", "t", "y"]]
+    check(backend, df, at, lambda it: ask_for(name)(it.rolling(on="t", **options)), expected)
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(data=st.data(), df=timed(), at=cuts(), name=STATISTICS, dropna=st.booleans())
+def test_groups(backend, clustered, data, df, at, name, dropna):
+    k = data.draw(columns(("int64", "float64", "str", "Int64", "category")))
+    count = min(len(k), len(df))
+    assume(count)
+    df = df.iloc[:count].assign(k=k.iloc[:count])
+    by_time = data.draw(st.booleans())
+    options = {"on": "t", **data.draw(BY_TIME)} if by_time else least(data, data.draw(BY_ROWS))
+    only_where_held(backend, name, options)
+    numbers = df.groupby("k", sort=False, dropna=False, observed=True).ngroup()
+    if clustered:
+        order = np.argsort(numbers.to_numpy(), kind="stable")
+        df, numbers = df.iloc[order], numbers.iloc[order]
+    df = df.reset_index(drop=True)
+    windows = {name: option for name, option in options.items() if name != "on"}
+    apart = [
+        ask_for(name)(
+            (group.set_index("t") if by_time else group)["x"].rolling(**windows)
+        ).set_axis(group.index)
+        for _, group in df.groupby(numbers.to_numpy())
+    ]
+    expected = pd.concat(apart).sort_index()
+    if dropna:
+        expected = expected.where(df["k"].notna())
+    groups = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)["x"]  # noqa: E731
+    check(backend, df, at, lambda it: ask_for(name)(groups(it).rolling(**options)), expected)
+
+
+@given(data=st.data(), x=columns(("int64", "float64", "Int64")), at=cuts(), options=BY_ROWS)
+def test_operators(backend, data, x, at, options):
+    options = {**options, "min_periods": 0}
+    most = dask_gpuscan.maximum
+    found = Backend().frame(x).gpuscan.rolling(**options).scan(most)
+    windows = x.rolling(**{**options, "min_periods": 1})
+    counts = x.rolling(**options).count()
+    assert ((counts == 0) | (found.astype("float64") == windows.max())).all()
+    check(backend, x, at, lambda it: it.rolling(**options).scan(most), found)
+
+
+def test_an_operator_of_two_columns_that_does_not_commute():
+    # x -> a x + b, applied from the first row of the window to the last
+    df = pd.DataFrame({"a": [2.0, 3.0, 0.5, 4.0, 1.0], "b": [1.0, 0.0, 2.0, 1.0, 5.0]})
+    found = [df.gpuscan.rolling(3, min_periods=1).scan(AFFINE).tolist()]
+    ddf = partitioned(df, [0.2, 0.5, 0.9])
+    found.append(ddf.gpuscan.rolling(3, min_periods=1).scan(AFFINE).compute().tolist())
+    expected = []
+    for i in range(len(df)):
+        y = 0.0
+        for j in range(max(0, i - 2), i + 1):
+            y = df["a"][j] * y + df["b"][j]
+        expected.append(y)
+    assert found == [expected, expected]
+
+
+AFFINE = dask_gpuscan.operator(
+    lambda s, t: (t[0] * s[0], t[0] * s[1] + t[1]),
+    identity=(1.0, 0.0),
+    lift=lambda a, b: (a, b),
+    lower=lambda s: s[1],
+)
+
+
+def test_a_window_that_left_a_large_number_behind_has_no_trace_of_it():
+    x = pd.Series([1e16, 1.0, 1.0, 1.0, 1.0])
+    assert x.gpuscan.rolling(2).sum().tolist()[2:] == [2.0, 2.0, 2.0]
+    assert x.gpuscan.rolling(2).var().tolist()[2:] == [0.0, 0.0, 0.0]
+
+
+def test_a_window_longer_than_many_partitions():
+    x = pd.Series(np.arange(400.0))
+    ddf = partitioned(x, [i / 100 for i in range(1, 100)])
+    same(
+        ddf.gpuscan.rolling(150, min_periods=1).sum().compute(), x.rolling(150, min_periods=1).sum()
+    )
+
+
+def test_a_halo_that_is_larger_than_a_chunk_warns_with_its_size():
+    ddf = partitioned(pd.Series(np.arange(400.0)), [0.5])
+    windows = ddf.gpuscan.rolling(100, min_periods=1).sum()
+    with (
+        dask.config.set({"array.chunk-size": "256B"}),
+        pytest.warns(UserWarning, match="B over a border"),
+    ):
+        windows.compute(scheduler="sync")
+
+
+def test_answers_are_columns_of_their_frame_and_only_what_is_needed_is_read():
+    whole = pd.DataFrame({"k": [1, 2, 1, 1], "x": [1.0, 2.0, 3.0, 4.0], "s": list("abcd")})
+    ddf = dask.dataframe.from_pandas(whole, npartitions=3)
+    mean = ddf.gpuscan.groupby("k").x.rolling(2).mean()
+    assert mean.divisions == ddf.divisions
+    found = ddf.assign(mean=mean).compute()
+    assert found["mean"].tolist()[2:] == [2.0, 3.5]
+    chosen = ddf[["k", "x"]].gpuscan.rolling(2).sum()["x"].simplify()
+    assert chosen.expr.frame.columns == ["x"]
+
+
+WHOLE = pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"window": 0},
+            ValueError,
+            "window must be a positive number of rows, or a positive duration, found 0",
+        ),
+        ({"window": -3}, ValueError, "window must be a positive"),
+        ({"window": 1.5}, ValueError, "window must be a positive"),
+        ({"window": True}, ValueError, "window must be a positive"),
+        ({"window": "x"}, ValueError, "window must be a positive"),
+        ({"window": "-1s"}, ValueError, "window must be a positive"),
+        ({"window": None}, ValueError, "window must be a positive"),
+        ({"window": pd.NaT}, ValueError, "window must be a positive"),
+        ({"window": "1ME"}, ValueError, "window must be a positive"),
+        (
+            {"window": "1s"},
+            TypeError,
+            "need datetimes or timedeltas, found the index of dtype int64",
+        ),
+        ({"window": "1s", "on": "x"}, TypeError, "found column 'x' of dtype float64"),
+        ({"window": "1s", "on": "z"}, ValueError, "on must name one column, found 'z' among"),
+        (
+            {"window": 2, "min_periods": 3},
+            ValueError,
+            "min_periods must be at most the window, 2, found 3",
+        ),
+        ({"window": 2, "min_periods": -1}, ValueError, "min_periods must be an integer >= 0"),
+        ({"window": 2, "min_periods": 1.0}, ValueError, "min_periods must be an integer"),
+        ({"window": 2, "center": "yes"}, ValueError, "center must be True or False"),
+        ({"window": 2, "closed": "both "}, ValueError, "closed must be one of"),
+    ],
+)
+def test_wrong_arguments(arguments, error, message):
+    for it in (WHOLE, dask.dataframe.from_pandas(WHOLE, npartitions=2)):
+        for ask in (it.gpuscan, it.gpuscan.groupby("s")):
+            with pytest.raises(error, match=message):
+                ask.rolling(**arguments)
+
+
+def test_ranks_of_centred_windows_are_refused():
+    with pytest.raises(NotImplementedError, match="rank is not there with center=True"):
+        WHOLE[["x"]].gpuscan.rolling(3, center=True).rank()
+
+
+def test_columns_that_are_no_numbers_are_named():
+    with pytest.raises(TypeError, match="rolling-sum of column 's': dtype"):
+        WHOLE.gpuscan.rolling(2).sum()
+    assert list(WHOLE.gpuscan.rolling(2).sum(numeric_only=True)) == ["x"]
+
+
+def test_times_that_decrease_or_are_null_name_their_partition():
+    df = pd.DataFrame({"x": range(4), "t": pd.to_datetime([1, 3, 2, 4], unit="s")})
+    for at in ([0.5], [0.25]):
+        with pytest.raises(
+            ValueError, match="partition 1: column 't' must not decrease; sort by it"
+        ):
+            partitioned(df, at).gpuscan.rolling("2s", on="t").sum().compute()
+    df.loc[3, "t"] = pd.NaT
+    with pytest.raises(ValueError, match="column 't' has null times"):
+        partitioned(df.drop(2), [0.5]).gpuscan.rolling("2s", on="t").sum().compute()

@@ -1,0 +1,132 @@
+"""shift, diff and pct_change: pandas' answers on the whole data, in groups and not, on whatever partitions."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from backends import Backend, same
+from dask_gpuscan.ops.halo import Halo
+from dask_gpuscan.ops.shift import Shift
+from dask_gpuscan.ops.surroundings import ColumnHalo
+from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+
+PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30])
+METHODS = st.sampled_from(["shift", "diff", "pct_change"])
+WIDE = ("int64", "int8", "uint8", "bool", "Int64", "float32", "double[pyarrow]", "str", "category")
+
+
+def check(backend, frame, at, ask, expected):
+    """Ask the whole frame and its partitions, on a backend."""
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, at)):
+        lazy = ask(each.gpuscan)
+        (found,) = dask.compute(lazy)
+        same(backend.to_pandas(found), expected)
+
+
+def told(backend, frame, ask):
+    """What the library of the partitions says; examples that it refuses are left out."""
+    expected = backend.answer(frame, ask)
+    assume(expected is not None)
+    return expected
+
+
+@given(x=columns((*INTEGERS, *FLOATS, *TIMES, *OTHERS)), at=cuts(), method=METHODS, periods=PERIODS)
+def test_series(backend, x, at, method, periods):
+    assume(not (method == "diff" and x.dtype == "period[D]"))  # its dtype depends on the values
+    assume(x.dtype != "object" or method == "shift")
+    assume(x.dtype != "bool" or method != "pct_change")  # pandas divides them if none is False
+    x.index = pd.Index(np.arange(len(x)) // 2, name="row")
+    ask = lambda it: getattr(it, method)(periods)  # noqa: E731
+    check(backend, x, at, ask, told(backend, x, ask))
+
+
+@given(df=frames((*WIDE, "datetime64[ns]")), at=cuts(), periods=PERIODS)
+def test_frames(backend, df, at, periods):
+    assume(len(df))  # of no rows, pandas' frames keep dtypes that its series do not
+    ask = lambda it: it.shift(periods)  # noqa: E731
+    check(backend, df, at, ask, told(backend, df, ask))
+
+
+@given(x=columns(("int64", "float64", "Int64", "double[pyarrow]")), at=cuts(), periods=PERIODS)
+def test_fill_value(backend, x, at, periods):
+    ask = lambda it: it.shift(periods, fill_value=7)  # noqa: E731
+    check(backend, x, at, ask, told(backend, x, ask))
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(data=st.data(), at=cuts(), method=METHODS, periods=PERIODS, dropna=st.booleans())
+def test_groups(backend, clustered, data, at, method, periods, dropna):
+    k = data.draw(columns(("int64", "float64", "str", "Int64", "category")))
+    x = data.draw(columns((*WIDE, "datetime64[ns]", "float64")))
+    count = min(len(k), len(x))
+    df = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
+    df.index = pd.Index(np.arange(count) // 2, name="row")
+    if clustered:
+        groups = df.groupby("k", sort=False, dropna=False, observed=True).ngroup()
+        df = df.iloc[np.argsort(groups.to_numpy(), kind="stable")]
+    assume(count and (x.dtype != "bool" or method == "shift"))
+    fill = {"fill_value": x.iloc[0]} if method == "shift" and data.draw(st.booleans()) else {}
+    assume(not fill or not pd.isna(fill["fill_value"]))
+    ask = lambda it: getattr(it, method)(periods, **fill)  # noqa: E731
+    expected = Backend().answer(
+        df, lambda it: ask(it.groupby("k", dropna=dropna, observed=True)["x"])
+    )
+    assume(expected is not None)
+    if fill and dropna:  # rows in no group hold the value, too, in pandas
+        expected = expected.where(df["k"].notna())
+    if dropna and k.dtype != "int64" and (fill or not periods):
+        # by the dtype of the keys, rows may be in no group: then answers have a null
+        assume(len(df["k"].dropna()) < count or x.dtype not in ("int64", "int8", "uint8", "bool"))
+    groups = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)  # noqa: E731
+    check(backend, df, at, lambda it: ask(groups(it)["x"]), expected)
+    check(backend, df, at, lambda it: ask(groups(it)), expected.to_frame())
+
+
+WHOLE = pd.DataFrame({"k": [1, 2, 1, 1, 2, 1], "x": [3.0, 1.0, np.nan, 3.0, 7.0, 0.0]})
+
+
+def test_answers_are_columns_of_their_frame():
+    ddf = partitioned(WHOLE, [0.2, 0.2, 0.7])
+    assert not ddf.known_divisions
+    found = ddf.assign(before=ddf.x.gpuscan.shift(), group=ddf.gpuscan.groupby("k").x.diff())
+    expected = WHOLE.assign(before=WHOLE.x.shift(), group=WHOLE.groupby("k").x.diff())
+    same(found.compute(), expected)
+
+
+def test_divisions_are_kept_and_only_what_is_needed_is_read():
+    ddf = dask.dataframe.from_pandas(WHOLE, npartitions=4)
+    shifted = ddf.gpuscan.shift(2)
+    assert shifted.divisions == ddf.divisions
+    assert shifted["x"].optimize().expr.find_operations(type(shifted.expr))
+    assert list(
+        next(iter(shifted["x"].simplify().expr.find_operations(type(shifted.expr)))).columns
+    ) == ["x"]
+
+
+def test_a_partition_that_is_handed_on_is_not_kept():
+    x = pd.Series(np.arange(1000.0))
+    (halo,) = Halo(ColumnHalo(Shift(3))).aggregate(x).columns
+    assert halo.tolist() == [997.0, 998.0, 999.0]
+    assert not np.shares_memory(halo, x.to_numpy())
+
+
+@pytest.mark.parametrize("periods", [1.0, 1.5, "1", None, True, [1, 2]])
+@pytest.mark.parametrize("method", ["shift", "diff", "pct_change"])
+def test_periods_are_integers(method, periods):
+    for it in (WHOLE.gpuscan, WHOLE.gpuscan.groupby("k")):
+        with pytest.raises(TypeError, match="periods must be an integer, found"):
+            getattr(it, method)(periods)
+
+
+def test_columns_that_have_no_difference_are_named():
+    ddf = dask.dataframe.from_pandas(WHOLE.assign(s="a"), npartitions=2)
+    with pytest.raises(TypeError, match="diff of column 's': dtype"):
+        ddf.gpuscan.diff()
+    with pytest.raises(TypeError, match="pct_change of column 's': dtype"):
+        ddf.gpuscan.groupby("k").pct_change()
+    with pytest.raises(TypeError, match="shift of column 'c'"):
+        WHOLE.assign(c=pd.Categorical(list("aabbab"))).gpuscan.shift(fill_value="z")

@@ -1,0 +1,149 @@
+"""As-of matches of arrays against a search of each row, whatever the dtypes, groups and threads."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from dask_gpuscan.kernels import Unsorted, asof, is_sorted, take
+from dask_gpuscan.kernels.cpu import launch
+from hypothesis import given
+from hypothesis import strategies as st
+
+on_cpu = import_module("dask_gpuscan.kernels.cpu.asof")
+
+DTYPES = ("int8", "uint8", "int64", "uint64", "float32", "float64")
+DIRECTIONS = ("backward", "forward", "nearest")
+
+
+def expected(left, right, codes, direction, exact, tolerance):
+    """Look at every row of the right side for each of the left."""
+    found = []
+    for i, x in enumerate(left.tolist()):
+        rows = range(len(right)) if codes is None else np.flatnonzero(codes[1] == codes[0][i])
+        apart = [(int(j), right[j].item() - x) for j in rows]
+        before = [(j, -d) for j, d in apart if d < 0 or (exact and d == 0)][-1:]
+        behind = [(j, d) for j, d in apart if d > 0 or (exact and d == 0)][:1]
+        sides = {"backward": before, "forward": behind, "nearest": before + behind}[direction]
+        j, distance = min(sides, key=lambda match: match[1], default=(-1, 0))
+        found.append(-1 if tolerance is not None and distance > tolerance else j)
+    return found
+
+
+@st.composite
+def sides(draw):
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    low = 0 if dtype.kind == "u" else -9
+    numbers = st.integers(low, 9)
+    if dtype.kind != "f":  # the ends of the range too, whose distance does not fit it
+        ends = np.iinfo(dtype)
+        numbers |= st.sampled_from([int(ends.min), int(ends.max)])
+    left, right = (np.array(sorted(draw(st.lists(numbers, max_size=20))), dtype) for _ in range(2))
+    return left, right
+
+
+@pytest.fixture(params=[1, 3], ids=["one part", "several parts"], scope="module")
+def parts(request):
+    """Parts of few rows; those with codes are as many as threads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(on_cpu, "SLICE", 4 if request.param > 1 else on_cpu.SLICE)
+        patch.setattr(on_cpu, "helpers_for", lambda _: request.param - 1)
+        yield
+
+
+@given(
+    data=st.data(),
+    pair=sides(),
+    direction=st.sampled_from(DIRECTIONS),
+    exact=st.booleans(),
+    tolerance=st.sampled_from([None, 0, 3]),
+    code=st.sampled_from([None, "int32", "int64"]),
+)
+def test_matches(parts, backend, data, pair, direction, exact, tolerance, code):
+    left, right = pair
+    codes = None
+    if code is not None:
+        codes = tuple(
+            np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), code)
+            for n in map(len, pair)
+        )
+    given_codes = None if codes is None else tuple(map(backend.array, codes))
+    found = asof(
+        backend.array(left),
+        backend.array(right),
+        given_codes,
+        3,
+        direction=direction,
+        exact=exact,
+        tolerance=tolerance,
+    )
+    assert found.dtype == np.int64
+    assert backend.to_numpy(found).tolist() == expected(
+        left, right, codes, direction, exact, tolerance
+    )
+
+
+def test_strides(backend):
+    left, right = backend.array(np.arange(20))[::4], backend.array(np.arange(20)[::-1].copy())[::-1]
+    assert backend.to_numpy(asof(left, right)).tolist() == [0, 4, 8, 12, 16]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("values", [[2, 1], [1.0, np.nan], [np.nan]])
+def test_rows_out_of_order(backend, direction, values):
+    bad = backend.array(np.array(values))
+    good = backend.array(np.array([1, 2], bad.dtype))
+    for pair in ((bad, good), (good, bad)):
+        with pytest.raises(Unsorted, match="must not decrease"):
+            asof(*pair, direction=direction)
+
+
+def test_order(backend):
+    rows = np.arange(3 * launch.PARALLEL)
+    assert is_sorted(backend.array(rows))
+    for at in (1, 1 << 16, len(rows) - 1):
+        changed = rows.copy()
+        changed[at] = -1
+        assert not is_sorted(backend.array(changed))
+    for values, answer in (([], True), ([1.0], True), ([np.nan], False), ([1, 1], True)):
+        assert is_sorted(backend.array(np.array(values))) == answer
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "float64", "complex128"])
+def test_rows_that_are_filled(backend, dtype):
+    values, positions = np.array([0, 1, 1]).astype(dtype), np.array([2, -1, 0, -7])
+    found = take(backend.array(values), backend.array(positions), 1)
+    assert backend.to_numpy(found).tolist() == np.array([1, 1, 0, 1], dtype).tolist()
+    assert found.dtype == values.dtype
+    none = take(backend.array(values[:0]), backend.array(positions[[1]]), 1)
+    assert backend.to_numpy(none).tolist() == np.array([1], dtype).tolist()
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "arguments", "options"),
+    [
+        (TypeError, "left and right must be arrays", ([1], [2]), {}),
+        (TypeError, "integers, or floats of 32 or 64 bits", ("float16", "float16"), {}),
+        (TypeError, "left and right must have one dtype", ("int32", "int64"), {}),
+        (
+            ValueError,
+            "direction must be one of 'backward'",
+            ("int64", "int64"),
+            {"direction": "up"},
+        ),
+        (ValueError, "tolerance must not be negative", ("int64", "int64"), {"tolerance": -1}),
+        (
+            ValueError,
+            "tolerance must not be negative",
+            ("float64", "float64"),
+            {"tolerance": np.nan},
+        ),
+        (TypeError, "codes must be an array of int32", ("int64", "int64"), {"codes": ([1], [2])}),
+        (ValueError, "codes must have a row each", ("int64", "int64"), {"codes": (0, 1)}),
+    ],
+)
+def test_bad_input(backend, error, message, arguments, options):
+    sides = [backend.array(np.zeros(3, a)) if isinstance(a, str) else a for a in arguments]
+    if "codes" in options and isinstance(options["codes"][0], int):
+        options = {"codes": tuple(backend.array(np.zeros(2, np.int64)) for _ in range(2))}
+    with pytest.raises(error, match=message):
+        asof(*sides, **options)
