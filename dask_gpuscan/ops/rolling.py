@@ -76,11 +76,7 @@ class RowShape:
     def windows(self, rows: Rows) -> kernels.Windows:
         if rows.starts is None:
             return RowWindows(self.before, self.after, rows.first, rows.count)
-        xp = rows.library.xp
-        numbers = xp.arange(rows.length, dtype=INT64)
-        starts = xp.maximum(numbers - self.before, rows.starts)
-        stops = xp.minimum(numbers + (self.after + 1), rows.stops)
-        return BoundWindows(starts, xp.maximum(starts, stops))
+        return BoundWindows(rows.starts, rows.stops, self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -122,18 +118,24 @@ class TimeShape:
         return BoundWindows(starts[rows.wanted], xp.ascontiguousarray(stops[rows.wanted]))
 
 
-def bounds(windows: kernels.Windows, rows: Rows) -> BoundWindows:
-    """Return windows by their first rows and the rows behind their last."""
-    if isinstance(windows, BoundWindows):
-        return windows
-    numbers = rows.library.xp.arange(rows.first, rows.first + rows.count, dtype=INT64)
-    return BoundWindows(*_bounds_of(windows, rows, numbers))
+def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
+    """Return the first row of each window, and the row behind its last."""
+    first = rows.first if isinstance(windows, RowWindows) else 0
+    return _bounds_of(windows, rows, rows.library.xp.arange(first, first + rows.count, dtype=INT64))
 
 
-def _bounds_of(windows: RowWindows, rows: Rows, numbers: Values) -> tuple[Values, Values]:
+def _bounds_of(windows: kernels.Windows, rows: Rows, numbers: Values) -> tuple[Values, Values]:
+    """Return the bounds of the windows of some rows."""
     xp = rows.library.xp
-    starts = xp.clip(numbers - windows.before, 0, rows.length)
-    stops = xp.clip(numbers + (windows.after + 1), 0, rows.length)
+    least: Any = 0
+    most: Any = rows.length
+    before, after = windows.before, windows.after
+    if isinstance(windows, BoundWindows):
+        least, most = windows.starts[numbers], windows.stops[numbers]
+    if before is None or after is None:
+        return least, most
+    starts = xp.clip(numbers - before, least, most)
+    stops = xp.clip(numbers + (after + 1), least, most)
     return starts, xp.maximum(starts, stops)
 
 
@@ -162,7 +164,8 @@ class Windowed:
             counts = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
             return xp.flatnonzero(counts < self.min_periods)
         if isinstance(windows, BoundWindows):
-            return xp.flatnonzero(windows.stops - windows.starts < self.min_periods)
+            starts, stops = bounds(windows, rows)
+            return xp.flatnonzero(stops - starts < self.min_periods)
         if windows.before + windows.after + 1 < self.min_periods:
             return xp.arange(rows.count)
         # only windows at the ends have fewer rows
@@ -205,8 +208,9 @@ class RollingStatistic(Windowed):
         statistic = STATISTICS[self.name]
         inputs = statistic.read(columns)
         op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
-        if rows.codes is not None:
-            return rows.library.from_floats(self._by_code(op, inputs, rows.codes))
+        if rows.codes is not None or rows.starts is not None:
+            op = _counted(op, statistic.inputs, self.min_periods)
+            return rows.library.from_floats(self._in_groups(op, inputs, rows))
         windows = self.shape.windows(rows)
         out = kernels.rolling(op, inputs if op.inputs > 1 else inputs[0], windows)
         all_finite = all(bool(kernels.reduce(_FINITE, values)) for values in inputs)
@@ -219,15 +223,14 @@ class RollingStatistic(Windowed):
             codes.array, codes.groups, shape.of_group
         )
 
-    def _by_code(self, op: Operator, inputs: tuple[Values, ...], codes: Codes) -> Values:
-        assert isinstance(self.shape, RowShape)
-        found: Values = kernels.rolling_by_code(
-            _counted(op, STATISTICS[self.name].inputs, self.min_periods),
-            codes.array,
-            inputs,
-            codes.groups,
-            self.shape.of_group,
-        )
+    def _in_groups(self, op: Operator, inputs: tuple[Values, ...], rows: Rows) -> Values:
+        found: Values
+        if rows.codes is None:
+            found = kernels.rolling(op, inputs, self.shape.windows(rows))
+        else:
+            assert isinstance(self.shape, RowShape)
+            codes, windows = rows.codes, self.shape.of_group
+            found = kernels.rolling_by_code(op, codes.array, inputs, codes.groups, windows)
         return found
 
 
@@ -342,15 +345,9 @@ class RollingLibrary(Windowed):
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         library = rows.library
         seen = Rows(library, rows.length, 0, rows.length, rows.starts, rows.stops, rows.times)
-        found = bounds(self.shape.windows(seen), seen)
-        out = library.rolling(
-            self.name,
-            library.floats(columns[0]),
-            found.starts,
-            found.stops,
-            self.min_periods,
-            **dict(self.options),
-        )
+        starts, stops = bounds(self.shape.windows(seen), seen)
+        values, options = library.floats(columns[0]), dict(self.options)
+        out = library.rolling(self.name, values, starts, stops, self.min_periods, **options)
         return library.from_floats(out[rows.wanted])
 
 
