@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -286,8 +287,6 @@ def test_sums_keep_what_rounding_loses(backend):
 
 
 def test_count_counts_what_is_not_null():
-    import pyarrow as pa
-
     values = pa.array([1.0, np.nan, None, 3.0])
     x = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([values])))
     same(x.gpuscan.expanding().count(), x.expanding().count())
@@ -360,6 +359,16 @@ def test_bad_arguments():
                 series.gpuscan.expanding().sum()
             with pytest.raises(TypeError, match="column 's'"):
                 series.gpuscan.ewm(alpha=0.5).mean()
+
+
+def test_decimals_as_pandas():
+    x = pd.Series([1.5, None, 2.25], dtype=pd.ArrowDtype(pa.decimal128(10, 2)), name="d")
+    for each in (x, partitioned(x, [0.5])):
+        (found, weighted) = dask.compute(
+            each.gpuscan.expanding().var(), each.gpuscan.ewm(com=1).mean()
+        )
+        same(found, x.expanding().var())
+        same(weighted, x.ewm(com=1).mean())
 
 
 def test_no_min_periods_as_pandas():
