@@ -137,6 +137,13 @@ def test_pairs_as_pandas(backend, name, periods):
             same(decayed[list(weighted)] if weighted.ndim > 1 else decayed, weighted)
 
 
+def test_pairs_keep_names_that_are_numbers():
+    df = pd.DataFrame(np.arange(6.0).reshape(3, 2) ** 2)
+    for each in (df, partitioned(df, [0.5])):
+        (found,) = dask.compute(each.gpuscan.expanding().cov(each[0]))
+        same(found, df.expanding().cov(df[0]))
+
+
 def test_pairs_that_do_not_match():
     df = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
     windows = df.gpuscan.expanding()
@@ -205,6 +212,8 @@ def test_agg_as_pandas(func):
     for each in (df, partitioned(df, [0.2, 0.6])):
         found = each.gpuscan.expanding().agg(func)
         same(found.compute() if hasattr(found, "compute") else found, df.expanding().agg(func))
+    named = df.rename_axis(columns="of")
+    same(named.gpuscan.expanding().agg("sum"), named.expanding().agg("sum"))
     weighted = {"alpha": 0.3}
     both = ["mean", "std"]
     same(df.gpuscan.ewm(**weighted).agg(both), df.ewm(**weighted).agg(both))
