@@ -61,7 +61,8 @@ def rolling(
     Recognition Letters 13, 1992), and Gil and Werman, *Computing 2-D min, median, and max filters* (IEEE PAMI 15,
     1993); for others, a queue of two stacks (Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window
     Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3). On a GPU, others and windows of many thousand rows
-    are combined from a tree of the rows, at two combinations a level.
+    are combined from a tree of the rows, at two combinations a level. States of parts of a window are combined, so a
+    product of floating-point numbers may overflow where one in order would not.
 
     Examples
     --------

@@ -158,7 +158,7 @@ class Resampler(GroupByReductions, GroupBySorted):
         >>> x = pd.Series([3, 9, 4], index=pd.date_range("2026-01-01", periods=3, freq="h"))
         >>> x.gpuscan.resample("D").ohlc()
                     open  high  low  close
-        2026-01-01     3     9    4      4
+        2026-01-01     3     9    3      4
         """
         labels = [(c, price) for c in self._columns() for price in OHLC]
         parts = [Part(pair, pair[:1], self._operation(OHLC[pair[1]], pair[0])) for pair in labels]

@@ -6,7 +6,8 @@ one partition. Between partitions values themselves are compared, never codes or
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -147,7 +148,7 @@ class Codes:
 
 
 def key_arrays(series: Sequence[Column]) -> Keys:
-    """Show key columns to the kernels; raises a TypeError for values that cannot be hashed, as pandas does."""
+    """Show key columns to the kernels; raises a TypeError for values that cannot be hashed."""
     arrays: list[Values] = []
     nulls: list[kernels.Nulls] = []
     for column in series:
@@ -161,6 +162,17 @@ def key_arrays(series: Sequence[Column]) -> Keys:
         arrays.append(values)
         nulls.append(null)
     return Keys(arrays, nulls)
+
+
+@contextmanager
+def named_keys(series: Sequence[Column]) -> Iterator[None]:
+    """While keys are given codes together, let an error for values that cannot be hashed name their column."""
+    try:
+        yield
+    except (TypeError, NotImplementedError):
+        for column in series:
+            library_of(column).codes(column)  # which knows its name
+        raise
 
 
 def any_null(series: Sequence[Column]) -> Values | None:

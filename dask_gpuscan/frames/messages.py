@@ -21,6 +21,11 @@ def name_list(names: Collection[Hashable], most: int = 12) -> str:
     return f"{listed}, ..." if len(names) > most else listed or "none"
 
 
+def first_line(error: Exception) -> str:
+    """Return what another library says of an error, in short."""
+    return str(error).partition("\n")[0][:200]
+
+
 FLAG = (bool, np.bool_)
 """The types of flags."""
 

@@ -96,10 +96,6 @@ def _adjusted_mean(decay: Decay) -> Operator:
 # Over times: state (time of the last value, it, weighted sum of distances from it, sum of weights).
 
 
-def _timed_mean_of(s: Any) -> Any:
-    return s[1] + s[2] / s[3] if s[3] > 0.0 else np.nan
-
-
 def _timed_lift(x: Any, time: Any) -> Any:
     seen = x - x == 0.0
     return (time if seen else 0.0, x if seen else 0.0, 0.0, 1.0 if seen else 0.0)
@@ -115,7 +111,7 @@ def _adjusted_mean_of_times(decay: Decay) -> Operator:
             return (b[0], b[1], f * (a[2] + a[3] * (a[1] - b[1])) + b[2], a[3] * f + b[3])
         return (a[0], a[1], a[2], a[3])
 
-    return Operator(combine, (0.0,) * 4, _timed_lift, _timed_mean_of, name="ewm-mean-times")
+    return Operator(combine, (0.0,) * 4, _timed_lift, _mean_of, name="ewm-mean-times")
 
 
 # --- means, not adjusted: state (lead, first value, slope, last value, distance of the mean from it, trail) --------
@@ -174,9 +170,9 @@ def _recurrence_of_times(decay: Decay) -> Operator:
 
     def combine(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], a[5])
+            return a
         if a[2] < 0.0:
-            return (b[0], b[1], b[2], b[3], b[4], b[5])
+            return b
         k = b[2] * math.exp((a[5] - b[0]) * rate)
         return (a[0], a[1], a[2] * k, b[3], b[4] + k * (a[4] + (a[3] - b[1])), b[5])
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import kernels
-from ..frames.keys import Codes, Keys, any_null
+from ..frames.keys import Codes, Keys, any_null, named_keys
 from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from .groupby_clustered import Clustered, ClusteredReduce, ClusteredScan
@@ -114,8 +114,10 @@ def table(
     """Return the states of a partition by key; operations may need equal keys to be adjacent."""
     library = library_of(partition)
     with library.reading(partition):
-        arrays = [library.array(c) for c in carry.by.series(partition)]
-        groups, order = reducible(library, arrays, adjacent)
+        series = carry.by.series(partition)
+        arrays = [library.array(c) for c in series]
+        with named_keys(series):
+            groups, order = reducible(library, arrays, adjacent)
         parts = zip(carry.parts, operations, strict=True)
         begun = [
             o.aggregate(_in_order(library, carry.columns(partition, p), order), groups)
@@ -209,7 +211,8 @@ class KeyedScan:
             null = any_null(series) if self.carry.dropna else None
             groups: Groups
             alone = False  # whether the groups of all rows had none before, and rows are sorted
-            coded = Coded.of(library, arrays)
+            with named_keys(series):
+                coded = Coded.of(library, arrays)
             if coded.are_few and not self._adjacent:
                 codes = coded.codes
                 rest = Codes(codes[before:], coded.most)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import kernels
+from ..frames.keys import named_keys
 from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from .groupby_clustered import ClusteredReduce
@@ -51,8 +52,9 @@ class TogetherReduce:
         """Return the answers of the groups of a partition."""
         library = library_of(partition)
         with library.reading(partition):
-            keys = [library.array(c) for c in self.carry.by.series(partition)]
-            codes, _ = library.dense_codes(keys)
+            series = self.carry.by.series(partition)
+            with named_keys(series):
+                codes, _ = library.dense_codes([library.array(c) for c in series])
             rows = library.rows(partition, kernels.argsort(codes))
             keys, arrays = self.carry.final.closed(rows, None)
         return Answers(library, keys, arrays, schema_of(partition))

@@ -185,6 +185,8 @@ class Halo:
 
     carry: Reaching
     reverse: bool = False
+    window = 4
+    """Each partition joins the halos of its window: few of them hold as many rows as are needed."""
 
     def aggregate(self, partition: Any) -> RowArrays:
         with library_of(partition).reading(partition):

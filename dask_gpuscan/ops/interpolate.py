@@ -269,23 +269,38 @@ class Interpolate:
         filled = _AREAS[self.area](filled, (since < _FAR) & (until < _FAR))
         if self.method == "pad":
             return self._padded(column, rows, xp.where(filled, taken, -_NOWHERE), before)
-        layout = library.layout(column.dtype)
+        found = self._on_lines(column, xs, rows, known, before, after)
+        return self._converted(column, rows, found, rows[~filled])
+
+    def _on_lines(
+        self,
+        column: Any,
+        xs: Values | None,
+        rows: Values,
+        known: Values,
+        before: Nearest,
+        after: Nearest,
+    ) -> Values:
+        """Return what is in some rows on the lines between known ones; behind the last of these, what is there."""
+        library, count = library_of(column), len(column)
+        xp, layout = library.xp, library.layout(column.dtype)
         assert layout is not None
         values = layout.raw(library.array(column)).values[known]
-        points = known if xs is None else xs[known]
-        ends = [before.value, after.value, after.far]
-        x_ends = [before.x, after.x, after.x]
+        ends = [(before.x, before.value), (after.x, after.value), (after.x, after.far)]
+        places = rows
         if xs is None:
-            ends, x_ends = ends[:2], [-1 - before.rows, count + after.rows]
-        given = [library.number(e, column.dtype) for e in ends if e is not None]
-        at = [x for x, e in zip(x_ends, ends, strict=True) if e is not None]
+            ends = [(-1 - before.rows, before.value), (count + after.rows, after.value)]
+        else:
+            places, known = xs[rows], xs[known]
+        given = [(x, library.number(v, column.dtype)) for x, v in ends if v is not None]
         head = int(before.value is not None)
-        values = _between(xp, given[:head], values, given[head:])
-        points = _between(xp, at[:head], points, at[head:])
-        found = xp.zeros(len(rows), FLOAT64)
-        if len(points):
-            found = xp.interp(rows if xs is None else xs[rows], points, values)
-        return self._converted(column, rows, found, rows[~filled])
+        points, numbers = ([pair[i] for pair in given] for i in (0, 1))
+        points = _between(xp, points[:head], known, points[head:]).astype(FLOAT64)
+        values = _between(xp, numbers[:head], values, numbers[head:])
+        if not len(points):
+            return xp.zeros(len(rows), FLOAT64)
+        values = values.astype(np.result_type(values.dtype, FLOAT64), copy=False)
+        return xp.interp(places.astype(FLOAT64), points, values)
 
     def _converted(
         self, column: Any, rows: Values | None, found: Values | None, null: Values | None
@@ -301,8 +316,10 @@ class Interpolate:
         missing = None
         if rows is not None:
             assert null is not None
+            assert found is not None
+            # half floats, which are stored in more bits, are rounded once
             narrow = isinstance(dtype, np.dtype) and dtype.kind in "fc"
-            out[rows] = found.astype(dtype) if narrow else found  # type: ignore[union-attr]
+            out[rows] = found.astype(dtype) if narrow else found
             if len(null):
                 missing = library.xp.zeros(len(column), np.bool_)
                 missing[null] = True

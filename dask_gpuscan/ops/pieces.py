@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import By
+from ..frames.keys import By, named_keys
 from ..frames.protocol import Values
 from ..frames.registry import library_of
 from .groups import INT64
@@ -34,7 +34,9 @@ class ByKey:
     def pieces(self, frame: Any, count: int) -> list[Any]:
         library = library_of(frame)
         with library.reading(frame):
-            hashes = library.hash_rows(self.by.series(frame))
+            series = self.by.series(frame)
+            with named_keys(series):
+                hashes = library.hash_rows(series)
             targets = (hashes % library.xp.uint64(count)).astype(INT64)
             return pieces_of(frame, kernels.argsort(targets), targets, count)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import By, any_null, key_arrays
+from ..frames.keys import By, any_null, key_arrays, named_keys
 from ..frames.messages import column_title
 from ..frames.protocol import Library, Values
 from ..frames.registry import each, library_of
@@ -231,7 +231,8 @@ class RankGroups:
             if self.clustered:
                 codes = library.xp.cumsum(key_arrays(series).head_flags())
             else:
-                codes, _ = library.dense_codes([library.array(c) for c in series])
+                with named_keys(series):
+                    codes, _ = library.dense_codes([library.array(c) for c in series])
             null = self.no_group(frame)
             pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
             arrays = [self.rank.of(column, dtype, codes, null) for column, dtype in pairs]

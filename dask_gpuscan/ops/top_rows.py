@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import kernels
-from ..frames.keys import By, any_null
+from ..frames.keys import By, any_null, named_keys
 from ..frames.messages import column_title
 from ..frames.protocol import Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of
@@ -121,15 +121,16 @@ class TopRows:
     def table(self, partition: Any) -> Rows:
         library = library_of(partition)
         with library.reading(partition):
-            keys = [library.array(c) for c in self.by.series(partition)]
-            groups = keys
+            series = self.by.series(partition)
+            groups = keys = [library.array(c) for c in series]
             if self.group is not None:
                 groups = [library.array(library.column(partition, self.group))]
             count = len(library.index_names(partition))
             levels = [library.array(library.index_level(partition, i)) for i in range(count)]
             values = library.array(self.by.column(partition, self.column))
             rows = Rows(library, keys, groups, levels, values, schema_of(partition))
-            return self._top(rows)
+            with named_keys(series):
+                return self._top(rows)
 
     def merge(self, tables: Sequence[Rows]) -> Rows:
         common_schema([t.schema for t in tables])

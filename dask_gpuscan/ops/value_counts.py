@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import kernels
-from ..frames.keys import any_null
+from ..frames.keys import any_null, named_keys
 from ..frames.messages import column_title
 from ..frames.protocol import Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of
@@ -53,7 +53,8 @@ class ValueCounts:
                 array = library.concatenate([always, array])
                 none = library.xp.zeros(len(always), INT64)
                 counts = library.xp.concatenate([none, counts])
-            return self._added(Counts(library, array, counts, schema_of(partition)))
+            with named_keys([partition]):
+                return self._added(Counts(library, array, counts, schema_of(partition)))
 
     def merge(self, tables: Sequence[Counts]) -> Counts:
         library, schema = tables[0].library, common_schema([t.schema for t in tables])

@@ -1,7 +1,9 @@
 """Bad input: the error names the column or argument, and comes when the expression is built."""
 
+import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from backends import has_cuda
@@ -138,3 +140,27 @@ def test_frames_of_a_cudf_that_is_not_there():
     series = type("Series", (), {"__module__": "cudf.core.series"})()
     with pytest.raises(ImportError, match=r"need cuDF 26.10 or later .*dask-gpuscan\[cuda13\]"):
         library_of(series)
+
+
+KEYED = {
+    "sum": lambda it: it.gpuscan.groupby(["j", "k"])["x"].sum(),
+    "clustered": lambda it: it.gpuscan.groupby("k", clustered=True)["x"].sum(),
+    "check": lambda it: it.gpuscan.groupby("k", clustered="check")["x"].cumsum(),
+    "cumsum": lambda it: it.gpuscan.groupby("k")["x"].cumsum(),
+    "head": lambda it: it.gpuscan.groupby("k").head(1),
+    "nlargest": lambda it: it.gpuscan.groupby("k")["x"].nlargest(1),
+    "rank": lambda it: it.gpuscan.groupby("k")["x"].rank(),
+    "median": lambda it: it.gpuscan.groupby("k")["x"].median(),
+    "drop_duplicates": lambda it: it.gpuscan.drop_duplicates(["k"]),
+    "value_counts": lambda it: it.k.gpuscan.value_counts(),
+}
+
+
+@pytest.mark.parametrize("method", KEYED)
+@pytest.mark.parametrize("dtype", [object, pd.ArrowDtype(pa.list_(pa.int64()))])
+def test_keys_that_cannot_be_hashed_are_named(method, dtype):
+    frame = pd.DataFrame({"j": list("aab"), "x": [1, 2, 3]})
+    frame["k"] = pd.Series([[1], [2], [1]], dtype=dtype)
+    for each in (frame, partitioned(frame, [0.4])):
+        with pytest.raises(TypeError, match=r"column 'k' of dtype .* has values"):
+            dask.compute(KEYED[method](each))

@@ -31,6 +31,7 @@ REDUCTIONS = (
     "mean",
     "var",
     "std",
+    "sem",
     "first",
     "last",
 )

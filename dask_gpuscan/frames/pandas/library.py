@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...kernels import Nulls
+from ..messages import column_title, first_line
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .codes import own_codes, range_codes, row_hashes
 from .layouts import PandasArray, bare, holds_null, layout_of, taken
@@ -347,7 +348,13 @@ class Pandas(PandasSchema, PandasOrdering):
     def codes(self, column: pd.Series) -> tuple[Values, Nulls]:
         if isinstance(column.dtype, pd.CategoricalDtype):
             return column.array.codes.astype(np.int64), None
-        return pd.factorize(column.array)[0], None
+        try:
+            return pd.factorize(column.array)[0], None
+        except (TypeError, pa.ArrowException) as error:
+            raise TypeError(
+                f"{column_title(column)} of dtype {column.dtype} has values that cannot be hashed: "
+                f"{first_line(error)}; leave it out of the keys, or cast it with astype"
+            ) from error
 
     def group_codes(self, arrays: list[PandasArray]) -> Values:
         arrays = [_as_keys(a) for a in arrays]

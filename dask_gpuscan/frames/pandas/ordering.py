@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...kernels import INT128, Nulls, bitmap, byte_mask
-from ..messages import column_title
+from ..messages import column_title, first_line
 from ..protocol import Values
 from .layouts import PandasArray, bare, layout_of
 
@@ -36,7 +36,7 @@ class PandasOrdering:
             return _ranks(column.array)
         except (TypeError, pa.ArrowException) as error:
             raise TypeError(
-                f"{column_title(column)} of dtype {dtype} has values without an order: {_brief(error)}; "
+                f"{column_title(column)} of dtype {dtype} has values without an order: {first_line(error)}; "
                 f"leave it out of the keys, or cast it with astype"
             ) from error
 
@@ -83,7 +83,3 @@ def _decimals(array: pa.Array) -> tuple[Values, Nulls]:
 def _decoded(column: pd.Series, arrow: pa.ChunkedArray) -> pd.Series:
     values = pd.arrays.ArrowExtensionArray(arrow.cast(arrow.type.value_type))
     return pd.Series(values, name=column.name)
-
-
-def _brief(error: Exception) -> str:
-    return str(error).partition("\n")[0][:200]
