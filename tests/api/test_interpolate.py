@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
@@ -24,6 +24,7 @@ def options(limit, direction, area):
 
 def agrees(backend, data, at, rtol=1e-9, **asked):
     """Compare with pandas, at once and over partitions."""
+    assume(backend.name == "cpu" or data.dtype != bool)  # whose nulls have no line between them
     expected = data.interpolate(**asked)
     if not len(data):  # pandas looks at dtypes of rows only
         expected = expected.astype(data.iloc[:0].gpuscan.interpolate(**asked).dtype)
