@@ -24,7 +24,6 @@ def options(limit, direction, area):
 
 def agrees(backend, data, at, rtol=1e-9, **asked):
     """Compare with pandas, at once and over partitions."""
-    assume(backend.name == "cpu" or data.dtype != bool)  # whose nulls have no line between them
     expected = data.interpolate(**asked)
     if not len(data):  # pandas looks at dtypes of rows only
         expected = expected.astype(data.iloc[:0].gpuscan.interpolate(**asked).dtype)
@@ -45,6 +44,7 @@ def agrees(backend, data, at, rtol=1e-9, **asked):
 
 @given(x=columns(NUMBERS), at=cuts(), limit=limits, direction=directions, area=areas)
 def test_series_as_pandas(backend, x, at, limit, direction, area):
+    assume(backend.name == "cpu" or x.dtype != bool)  # which may be null in cuDF, and have no line
     agrees(backend, x, at, **options(limit, direction, area))
 
 

@@ -49,7 +49,6 @@ def widened(expected, x, method):
 
 
 def agrees(backend, x, at, method, rule, **options):
-    assume(backend.name == "cpu" or x.dtype != bool)  # of which cuDF has few reductions
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # origins do nothing for calendars
         expected = getattr(x.resample(rule, **options), method)()
@@ -82,6 +81,7 @@ def agrees(backend, x, at, method, rule, **options):
     label=sides,
 )
 def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
+    assume(backend.name == "cpu" or x.dtype != bool)  # of which cuDF has few reductions
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
@@ -94,6 +94,7 @@ def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
     label=sides,
 )
 def test_calendars_as_pandas(backend, x, at, method, rule, closed, label):
+    assume(backend.name == "cpu" or x.dtype != bool)  # of which cuDF has few reductions
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
