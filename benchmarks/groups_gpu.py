@@ -16,7 +16,7 @@ import cupy as cp
 import pandas as pd
 from timing_gpu import GpuBench, arguments, finish, same, start
 
-import dask_gpuscan  # noqa: F401  (registers .gpuscan)
+import dask_gpuscan
 
 MEAN_RUN = 500
 LOOK_BACK = 1 << 14
@@ -104,9 +104,38 @@ def frames(bench: GpuBench) -> None:
         filters(versus, n)
     if bench.wanted("groupby_unsorted"):
         unsorted(bench)
+    if bench.wanted("merge_asof"):
+        merges(bench)
     names = ("groupby_sum", "groupby_cumsum", "rle", "unique_consecutive", "sessionize")
     if any(bench.wanted(f"frame_{name}") for name in names):
         groups(versus, n)
+
+
+def merges(bench: GpuBench) -> None:
+    """As-of merges, without keys and by one of 1,000. cuDF has none: the peer copies the left frame."""
+    n = bench.scale(1 << 26, 1 << 20)
+    rng = cp.random.default_rng(20261123)
+    for keys in (0, 1_000):
+        sides = []
+        for rows, value in ((n, "x"), (n // 16, "y")):
+            side = {"time": cp.sort(rng.integers(0, 1 << 40, rows))}
+            if keys:
+                side["key"] = rng.integers(0, keys, rows, dtype=cp.int32)
+            sides.append(cudf.DataFrame({**side, value: rng.standard_normal(rows)}))
+        left, right = sides
+        options = {"on": "time", **({"by": "key"} if keys else {})}
+        moved = 2 * left.memory_usage(index=False).sum() + right.memory_usage(index=False).sum()
+        bench.compare(
+            "merge_asof",
+            lambda a=left, b=right, options=options: dask_gpuscan.merge_asof(a, b, **options),
+            {"copy": lambda a=left: a.copy(deep=True)},
+            dtype="int64, float64",
+            n=n,
+            rounds=bench.scale(15, 3),
+            calls=4,
+            moved=int(moved) + 8 * n,
+            keys=keys,
+        )
 
 
 def unsorted(bench: GpuBench) -> None:

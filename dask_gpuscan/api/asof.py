@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..frames.messages import column_title, name_list
 from ..frames.registry import library_of, names_of
+from ..graph.asof_expressions import both_lazy
 from ..graph.asof_expressions import merge_asof as merge
 from ..graph.lookback import meta_of
 from ..ops.asof import AsOf
@@ -94,7 +95,7 @@ def merge_asof(
     1  5    b    2.0  2.5
     2  9    a    4.0  0.7
     """
-    left, right = _frame("left", left), _frame("right", right)
+    left, right = both_lazy(_frame("left", left), _frame("right", right))
     frames = [meta_of(side).iloc[:0] for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:

@@ -167,6 +167,9 @@ class Schema(Protocol):
     def is_number(self, dtype: DType) -> bool:
         """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
 
+    def is_real(self, dtype: DType) -> bool:
+        """Tell whether columns of a dtype hold real numbers or bool, which `floats` returns."""
+
     def is_numeric(self, dtype: DType) -> bool:
         """Tell whether `numeric_only` keeps a column of a dtype."""
 

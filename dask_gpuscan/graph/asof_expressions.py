@@ -185,10 +185,10 @@ def _match(
 
 
 def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
-    """Return each row of the left side with its match: computed at once, or lazily if a side is a Dask collection."""
-    if not any(isinstance(side, Collection) for side in (left, right)):
+    """Return each row of the left side with its match: computed at once, or lazily for Dask collections."""
+    if not isinstance(left, Collection):
         return question.merged(left, right)
-    frames = [_collection(side).expr for side in (left, right)]
+    frames = [side.expr for side in (left, right)]
     keys = [
         _apart(_of_keys(*pair))
         for pair in zip(frames, (question.left, question.right), strict=True)
@@ -201,12 +201,15 @@ def _of_keys(frame: Any, side: Side) -> Any:
     return frame[[] if side.is_index else [side.on]]
 
 
-def _collection(frame: Any) -> Any:
-    """Return a frame as a Dask collection: of one partition, if it is none."""
-    if isinstance(frame, Collection):
-        return frame
-    return dd.from_map(_itself, [frame], meta=frame.iloc[:0])
+def both_lazy(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return two sides as they are, or if one of them is a Dask collection, both as such.
+
+    Dask makes of a frame's strings what it is told to make of any frame's, so that keys of both sides have one dtype.
+    """
+    if not any(isinstance(side, Collection) for side in (left, right)):
+        return left, right
+    return _collection(left), _collection(right)
 
 
-def _itself(frame: Any) -> Any:
-    return frame
+def _collection(side: Any) -> Any:
+    return side if isinstance(side, Collection) else dd.from_pandas(side, npartitions=1, sort=False)

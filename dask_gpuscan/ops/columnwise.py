@@ -105,7 +105,9 @@ class NamedColumns(FrameColumns):
         index = library.index(frame)
         if self.as_series:
             return library.series(arrays[0], index, names[0])
-        return library.frame(arrays, names, index)
+        # beside columns of others, names of the frame's own are of another kind
+        own = frame.ndim == 2 and all(len(set(part.sources)) == 1 for part in self.parts)
+        return library.frame(arrays, names, index, frame if own else None)
 
 
 class FrameCarry(FrameColumns):

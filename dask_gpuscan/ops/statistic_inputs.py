@@ -61,7 +61,7 @@ def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:
 
 def check_number(label: str, column: Any) -> None:
     """Check that a column holds real numbers; raises a TypeError that names it."""
-    if not library_of(column).is_number(column.dtype) or column.dtype.kind == "c":
+    if not library_of(column).is_real(column.dtype):
         raise TypeError(
             f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
             f"columns (numeric_only=True), or cast it with astype"

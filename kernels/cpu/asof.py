@@ -34,6 +34,8 @@ def asof(
     """Return the row of the right side for each of the left; see `kernels.asof`."""
     if not is_sorted(right):
         raise Unsorted("right must not decrease")
+    if not len(left):  # an empty frame, which stands for others, needs no kernel
+        return np.empty(0, WORD)
     rows, *other = [
         _one_way(left, right, codes, groups, options.exact, forward) for forward in options.ways
     ]

@@ -242,6 +242,18 @@ def test_divisions_of_the_left_index_are_kept():
     assert plain.persist().compute().equals(plain.compute())
 
 
+def test_strings_that_dask_converts(backend):
+    left, right = backend.frame(few), backend.frame(many.drop(columns="k").assign(x=list("ppq")))
+    options = {"left_on": "a", "right_on": "t", "by": "x", "direction": "forward"}
+    with dask.config.set({"dataframe.convert-string": True}):
+        for sides in (
+            (dd.from_pandas(left, npartitions=2), right),
+            (left, dd.from_pandas(right, npartitions=2)),
+        ):
+            found = backend.to_pandas(dask_gpuscan.merge_asof(*sides, **options).compute())
+            assert found["b"].fillna(-1).tolist() == [10.0, 30.0, -1.0]
+
+
 def test_many_rows(backend):
     """So many that all cores work: each starts from what comes before its part."""
     rng = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,6 +137,13 @@ def test_pairs_as_pandas(backend, name, periods):
             same(decayed[list(weighted)] if weighted.ndim > 1 else decayed, weighted)
 
 
+def test_pairs_keep_names_that_are_numbers():
+    df = pd.DataFrame(np.arange(6.0).reshape(3, 2) ** 2)
+    for each in (df, partitioned(df, [0.5])):
+        (found,) = dask.compute(each.gpuscan.expanding().cov(each[0]))
+        same(found, df.expanding().cov(df[0]))
+
+
 def test_pairs_that_do_not_match():
     df = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
     windows = df.gpuscan.expanding()
@@ -204,6 +212,8 @@ def test_agg_as_pandas(func):
     for each in (df, partitioned(df, [0.2, 0.6])):
         found = each.gpuscan.expanding().agg(func)
         same(found.compute() if hasattr(found, "compute") else found, df.expanding().agg(func))
+    named = df.rename_axis(columns="of")
+    same(named.gpuscan.expanding().agg("sum"), named.expanding().agg("sum"))
     weighted = {"alpha": 0.3}
     both = ["mean", "std"]
     same(df.gpuscan.ewm(**weighted).agg(both), df.ewm(**weighted).agg(both))
@@ -286,8 +296,6 @@ def test_sums_keep_what_rounding_loses(backend):
 
 
 def test_count_counts_what_is_not_null():
-    import pyarrow as pa
-
     values = pa.array([1.0, np.nan, None, 3.0])
     x = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([values])))
     same(x.gpuscan.expanding().count(), x.expanding().count())
@@ -360,6 +368,16 @@ def test_bad_arguments():
                 series.gpuscan.expanding().sum()
             with pytest.raises(TypeError, match="column 's'"):
                 series.gpuscan.ewm(alpha=0.5).mean()
+
+
+def test_decimals_as_pandas():
+    x = pd.Series([1.5, None, 2.25], dtype=pd.ArrowDtype(pa.decimal128(10, 2)), name="d")
+    for each in (x, partitioned(x, [0.5])):
+        (found, weighted) = dask.compute(
+            each.gpuscan.expanding().var(), each.gpuscan.ewm(com=1).mean()
+        )
+        same(found, x.expanding().var())
+        same(weighted, x.ewm(com=1).mean())
 
 
 def test_no_min_periods_as_pandas():

@@ -54,6 +54,9 @@ class CudfSchema:
     is_number = staticmethod(is_number)
     group_dtype = staticmethod(group_dtype)
 
+    def is_real(self, dtype: DType) -> bool:
+        return is_number(dtype) and dtype.kind != "c"
+
     def is_numeric(self, dtype: DType) -> bool:
         return LAYOUT.matches(dtype) and dtype.kind not in "mM"
 

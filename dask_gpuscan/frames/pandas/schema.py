@@ -72,6 +72,11 @@ class PandasSchema:
     raises_on_overflow = staticmethod(raises_on_overflow)
     group_dtype = staticmethod(group_dtype)
 
+    def is_real(self, dtype: DType) -> bool:
+        if isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype):
+            return True
+        return is_number(dtype) and dtype.kind != "c"
+
     def is_numeric(self, dtype: DType) -> bool:
         return bool(pd.api.types.is_numeric_dtype(dtype))
 
