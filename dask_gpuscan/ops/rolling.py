@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes
-from ..frames.protocol import DType, Values
+from ..frames.protocol import DType, Library, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from .clock import Clock
@@ -336,14 +336,20 @@ class RollingLibrary(Windowed):
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         check_columns(self.label, columns, VALUES)
+        library = library_of(columns[0])
+        none = library.xp.zeros(0, INT64)
+        self._answers(library, library.xp.zeros(0), none, none)  # or say that there is no such statistic
         return np.dtype(np.float64)
+
+    def _answers(self, library: Library, values: Values, starts: Values, stops: Values) -> Values:
+        options = dict(self.options)
+        return library.rolling(self.name, values, starts, stops, self.min_periods, **options)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         library = rows.library
         seen = Rows(library, rows.length, 0, rows.length, rows.starts, rows.stops, rows.times)
         starts, stops = bounds(self.shape.windows(seen), seen)
-        values, options = library.floats(columns[0]), dict(self.options)
-        out = library.rolling(self.name, values, starts, stops, self.min_periods, **options)
+        out = self._answers(library, library.floats(columns[0]), starts, stops)
         return library.from_floats(out[rows.wanted])
 
 
