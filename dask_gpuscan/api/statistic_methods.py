@@ -153,8 +153,8 @@ class Statistics:
         parts = [Part(label, (c,), self._operation(name)) for label, c, name in wanted]
         out = self._rows.parts(f"{self._label}-agg", parts, one)
         if two_levels:
-            library = library_of(meta_of(self._rows.obj))
-            out.columns = library.pair_names([label for label, _, _ in wanted])
+            meta = meta_of(self._rows.obj)
+            out.columns = library_of(meta).pair_names(meta, [label for label, _, _ in wanted])
         return out
 
     aggregate = agg
