@@ -197,7 +197,7 @@ class WindowStatistics(Statistics):
         return self._statistic("max", numeric_only)
 
     def count(self, numeric_only: bool = False) -> Any:
-        """Return the number of values in each window that are not null, as float64; infinite ones count."""
+        """Return the number of values in each window that are not null, of any dtype; infinite ones count."""
         return self._statistic("count", numeric_only)
 
     def first(self, numeric_only: bool = False) -> Any:
