@@ -338,7 +338,9 @@ class RollingLibrary(Windowed):
         check_columns(self.label, columns, VALUES)
         library = library_of(columns[0])
         none = library.xp.zeros(0, INT64)
-        self._answers(library, library.xp.zeros(0), none, none)  # or say that there is no such statistic
+        self._answers(
+            library, library.xp.zeros(0), none, none
+        )  # or say that there is no such statistic
         return np.dtype(np.float64)
 
     def _answers(self, library: Library, values: Values, starts: Values, stops: Values) -> Values:

@@ -9,9 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
-from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+from strategies import FAMILIES, FLOATS, INTEGERS, OTHERS, columns, cuts, frames, partitioned
 
 NUMBERS = tuple(d for d in (*INTEGERS, *FLOATS) if d != "boolean")
+SOME_TIMES = ("datetime64[us, Europe/Berlin]", "timedelta64[ns]", "period[D]")
 CHANGES = ("Int64", "Int16", "UInt8", "int64[pyarrow]")
 limits = st.none() | st.integers(1, 5)
 directions = st.sampled_from([None, "forward", "backward", "both"])
@@ -93,7 +94,7 @@ def test_times_as_pandas(x, at):
         same(lazy.compute(), expected)
 
 
-@given(x=columns((*INTEGERS, *FLOATS[:2], *TIMES, *OTHERS)), at=cuts(), limit=limits, area=areas)
+@given(x=columns((*FAMILIES, *SOME_TIMES, *OTHERS)), at=cuts(), limit=limits, area=areas)
 def test_pad_is_forward_fill(backend, x, at, limit, area):
     expected = x.ffill(limit=limit, limit_area=area)
     asked = {"method": "pad", "limit": limit, "limit_area": area}
