@@ -227,7 +227,9 @@ class GroupByReductions(GroupByColumns):
             ]
             out = self._run_parts(parts, False, named=bool(named))
         if two_levels:
-            labels = library_of(self._meta).pair_names([label for label, _, _ in wanted])
+            labels = library_of(self._meta).pair_names(
+                self._meta, [label for label, _, _ in wanted]
+            )
             out.columns = labels
         if isinstance(functions, str) and self._as_series:
             return out[wanted[0][0]]

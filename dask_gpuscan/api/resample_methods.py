@@ -166,8 +166,10 @@ class Resampler(GroupByReductions, GroupBySorted):
         labels = [(c, price) for c in self._columns() for price in OHLC]
         parts = [Part(pair, pair[:1], self._operation(OHLC[pair[1]], pair[0])) for pair in labels]
         out = self._run_parts(parts, False, named=True)
-        names = library_of(self._meta).pair_names(labels)
-        out.columns = list(OHLC) if self._as_series else names
+        if self._as_series:
+            out.columns = list(OHLC)
+        else:
+            out.columns = library_of(self._meta).pair_names(self._meta, labels)
         return out
 
     def _run_parts(

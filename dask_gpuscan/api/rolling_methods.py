@@ -26,7 +26,7 @@ from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_flags, check_operator
 from .rolling_rows import FrameNeighbours
 from .statistic_methods import WindowStatistics
-from .window_arguments import check_periods
+from .window_arguments import MOST_ROWS, check_periods
 from .window_rows import Rows
 
 CLOSED = ("right", "left", "both", "neither")
@@ -105,7 +105,7 @@ def window_shape(
     if on is not None:
         if meta.ndim == 1:
             raise TypeError(f"on is for DataFrames, found {on!r} for a Series")
-        if names_of(meta).count(on) != 1:
+        if not isinstance(on, Hashable) or names_of(meta).count(on) != 1:
             raise ValueError(
                 f"on must name one column, found {on!r} among {name_list(names_of(meta))}"
             )
@@ -118,9 +118,10 @@ def window_shape(
             )
         if least is not None and least > window:
             raise ValueError(f"min_periods must be at most the window, {window}, found {least}")
-        ahead = (int(window) - 1) // 2 if center else 0
-        shape = RowShape(int(window) - 1 - ahead + left, ahead - (not right))
-        return shape, int(window) if least is None else least
+        rows = min(int(window), MOST_ROWS)
+        ahead = (rows - 1) // 2 if center else 0
+        shape = RowShape(rows - 1 - ahead + left, ahead - (not right))
+        return shape, rows if least is None else least
     nanoseconds = duration("window", window)
     clock = Clock(on)
     clock.check(meta)

@@ -153,8 +153,8 @@ class Statistics:
         parts = [Part(label, (c,), self._operation(name)) for label, c, name in wanted]
         out = self._rows.parts(f"{self._label}-agg", parts, one)
         if two_levels:
-            library = library_of(meta_of(self._rows.obj))
-            out.columns = library.pair_names([label for label, _, _ in wanted])
+            meta = meta_of(self._rows.obj)
+            out.columns = library_of(meta).pair_names(meta, [label for label, _, _ in wanted])
         return out
 
     aggregate = agg
@@ -197,7 +197,7 @@ class WindowStatistics(Statistics):
         return self._statistic("max", numeric_only)
 
     def count(self, numeric_only: bool = False) -> Any:
-        """Return the number of values in each window that are not null, as float64; infinite ones count."""
+        """Return the number of values in each window that are not null, of any dtype; infinite ones count."""
         return self._statistic("count", numeric_only)
 
     def first(self, numeric_only: bool = False) -> Any:

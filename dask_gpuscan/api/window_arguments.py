@@ -21,6 +21,9 @@ from .window_rows import Rows
 
 DURATION = (str, datetime.timedelta, np.timedelta64)
 
+MOST_ROWS = 2**62
+"""More rows than any collection has; kernels count in 64 bits."""
+
 
 def check_periods(min_periods: Any) -> int:
     """Return a number of observations as an int; None is none."""
@@ -30,7 +33,7 @@ def check_periods(min_periods: Any) -> int:
         raise ValueError(f"min_periods must be an integer, not negative, found {min_periods!r}")
     if min_periods < 0:
         raise ValueError(f"min_periods must be an integer >= 0, found {min_periods!r}")
-    return min(int(min_periods), 2**62)
+    return min(int(min_periods), MOST_ROWS)
 
 
 def check_quantile(q: Any) -> float:

@@ -247,8 +247,8 @@ class Arrays(Protocol):
     def reading(self, frame: Frame) -> AbstractContextManager[object]:
         """Keep a frame's memory where it is, and let results come from the library's own allocator."""
 
-    def pair_names(self, pairs: list[Any]) -> Labels:
-        """Return pairs as names of columns, of two levels."""
+    def pair_names(self, frame: Frame, pairs: list[Any]) -> Labels:
+        """Return pairs of a column's name and another as names of columns, of one level more than the frame's."""
 
     # --- columns and their arrays
 

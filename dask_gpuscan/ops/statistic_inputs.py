@@ -68,7 +68,7 @@ def check_number(label: str, column: Any) -> None:
 def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:
     """Check that columns are what the inputs of an operator are read from."""
     for k, what in inputs:
-        if what != "times":
+        if what == "values":
             check_number(label, columns[k])
-        elif columns[k].dtype.kind != "M":
+        elif what == "times" and columns[k].dtype.kind != "M":
             raise TypeError(f"times must be dates, found dtype {columns[k].dtype}")

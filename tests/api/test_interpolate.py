@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
@@ -45,6 +45,7 @@ def agrees(backend, data, at, rtol=1e-9, **asked):
 
 @given(x=columns(NUMBERS), at=cuts(), limit=limits, direction=directions, area=areas)
 def test_series_as_pandas(backend, x, at, limit, direction, area):
+    assume(backend.name == "cpu" or x.dtype != bool)  # which may be null in cuDF, and have no line
     agrees(backend, x, at, **options(limit, direction, area))
 
 

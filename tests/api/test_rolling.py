@@ -252,6 +252,7 @@ WHOLE = pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]})
             ValueError,
             "min_periods must be at most the window, 2, found 3",
         ),
+        ({"window": "1s", "on": WHOLE.x}, ValueError, "on must name one column, found 0"),
         ({"window": 2, "min_periods": -1}, ValueError, "min_periods must be an integer >= 0"),
         ({"window": 2, "min_periods": 1.0}, ValueError, "min_periods must be an integer"),
         ({"window": 2, "center": "yes"}, ValueError, "center must be True or False"),
@@ -263,6 +264,31 @@ def test_wrong_arguments(arguments, error, message):
         for ask in (it.gpuscan, it.gpuscan.groupby("s")):
             with pytest.raises(error, match=message):
                 ask.rolling(**arguments)
+
+
+@given(
+    x=columns(("str", "category", "bool", "datetime64[ns]", "object", "float64", "Int64")),
+    at=cuts(),
+    options=BY_ROWS,
+)
+def test_counts_of_any_dtype(backend, x, at, options):
+    check(backend, x, at, lambda it: it.rolling(**options).count(), x.rolling(**options).count())
+    check(backend, x, at, lambda it: it.expanding(2).count(), x.expanding(2).count())
+
+
+@pytest.mark.parametrize("window", [2**62, 2**63 - 1, 2**70])
+@pytest.mark.parametrize("closed", ["both", "left"])
+def test_windows_longer_than_any_data(window, closed):
+    x = pd.Series([1.0, 2.0, 4.0, 8.0])
+    for center in (False, True):
+        expected = x.rolling(100, min_periods=1, center=center, closed=closed).sum()
+        check(
+            Backend(),
+            x,
+            [0.3],
+            lambda it: it.rolling(window, min_periods=1, center=center, closed=closed).sum(),  # noqa: B023
+            expected,
+        )
 
 
 def test_ranks_of_centred_windows_are_refused():

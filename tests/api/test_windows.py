@@ -221,6 +221,30 @@ def test_agg_as_pandas(func):
     same(df["a"].gpuscan.expanding().agg("min"), df["a"].expanding().agg("min"))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")], names=["L", "M"]),
+        pd.Index([0, 1], name="n"),
+    ],
+)
+def test_agg_keeps_the_levels_and_names_of_columns(names):
+    df = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [5.0, 3.0, 3.0]}).set_axis(names, axis=1)
+    df.index = pd.date_range("2026-01-01", periods=3)
+    both = ["min", "max"]
+    for each in (df, partitioned(df, [0.3])):
+        for ask in (
+            lambda it: it.rolling(2),
+            lambda it: it.expanding(),
+            lambda it: it.resample("2D"),
+        ):
+            (found,) = dask.compute(ask(each.gpuscan).agg(both))
+            same(found, ask(df).agg(both))
+    key = df.columns[0]
+    same(df.gpuscan.groupby([key], clustered=True).agg(both), df.groupby([key]).agg(both))
+    same(df.gpuscan.groupby([key]).agg(both), df.groupby([key]).agg(both))
+
+
 def test_agg_of_what_is_not_there():
     df = pd.DataFrame({"a": [3.0], "b": [1]})
     with pytest.raises(ValueError, match="statistics of agg must be one of 'sum', 'mean'"):

@@ -137,8 +137,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
             return _unspilled(frame)
         return cupy.cuda.using_allocator(rmm_cupy_allocator)  # type: ignore[no-any-return]
 
-    def pair_names(self, pairs: list[Any]) -> cudf.MultiIndex:
-        return PANDAS.pair_names(pairs)
+    def pair_names(self, frame: cudf.DataFrame, pairs: list[Any]) -> cudf.MultiIndex:
+        return PANDAS.pair_names(frame, pairs)
 
     # --- columns and their arrays ------------------------------------------------------------------
 

@@ -93,8 +93,10 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     def reading(self, frame: pd.DataFrame) -> AbstractContextManager[object]:
         return nullcontext()
 
-    def pair_names(self, pairs: list[Any]) -> pd.Index:
-        return pd.MultiIndex.from_tuples(pairs)
+    def pair_names(self, frame: pd.DataFrame, pairs: list[Any]) -> pd.Index:
+        levels = frame.columns.nlevels
+        rows = pairs if levels == 1 else [(*label, name) for label, name in pairs]
+        return pd.MultiIndex.from_tuples(rows, names=[*frame.columns.names, None])
 
     # --- columns and their arrays ---------------------------------------------------------------------
 
