@@ -132,7 +132,8 @@ class ResampleReduce(ClusteredReduce):
         if count == len(rows):
             return array
         if answer is None:
-            return library.take(array, rows, nulls=True)
+            taken = library.take(array, rows, nulls=True)
+            return library.first_last(taken) if part.operation.name in ("first", "last") else taken
         return library.take(library.concatenate([answer, array]), rows + 1)
 
     def _of_nothing(self, partition: Any, part: Part[GroupReduction], array: Any) -> Any:
