@@ -18,7 +18,7 @@ from ..frames.registry import column_of, library_of, stored_numbers
 from .clock import Clock
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
-from .library_reduction import FirstLastReduction, LibraryReduction, NullIfNone
+from .library_reduction import LibraryReduction, NullIfNone
 from .operation import GroupReduction, Part
 from .runs import Open
 from .time_buckets import Buckets, Span, span_of, times_in_order
@@ -133,9 +133,8 @@ class ResampleReduce(ClusteredReduce):
         if count == len(rows):
             return array
         if answer is None:
-            array = library.take(array, rows, nulls=True)
-            is_row = isinstance(part.operation, FirstLastReduction)
-            return library.first_last(array) if is_row else array
+            taken = library.take(array, rows, nulls=True)
+            return library.first_last(taken) if part.operation.name in ("first", "last") else taken
         return library.take(library.concatenate([answer, array]), rows + 1)
 
     def _of_nothing(self, partition: Any, part: Part[GroupReduction], array: Any) -> Any:
