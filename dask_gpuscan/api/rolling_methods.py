@@ -21,7 +21,6 @@ from ..ops.rolling import (
     Shape,
     TimeShape,
 )
-from ..ops.statistic_inputs import PAIR
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_flags, check_operator
 from .rolling_rows import FrameNeighbours
@@ -137,7 +136,6 @@ class Rolling(WindowStatistics):
     """Windows around each row; see `Gpuscan.rolling`."""
 
     _label = "rolling"
-    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
 
     def __init__(self, rows: Rows, shape: Shape, min_periods: int) -> None:
         self._rows, self._shape, self._min_periods = rows, shape, min_periods
