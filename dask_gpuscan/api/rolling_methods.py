@@ -144,7 +144,7 @@ class Rolling(WindowStatistics):
         return f"<Rolling {self._shape} min_periods={self._min_periods}>"
 
     def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingLibrary:
-        if name == "rank" and self._shape.reach.to(True):
+        if name == "rank" and self._shape.reach.looks(True):
             raise NotImplementedError(
                 "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
             )
