@@ -178,6 +178,16 @@ def test_values_of_other_dtypes(x, at, method):
         same(found, expected)
 
 
+def test_objects_of_buckets_without_rows():
+    x = pd.Series(
+        ["a", None, "b"], index=pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-04"])
+    )
+    x = x.astype(object)
+    for each in (x, partitioned(x, [0.5])):
+        (found,) = dask.compute(each.gpuscan.resample("D").first())
+        assert found.tolist() == ["a", None, None, "b"]
+
+
 def test_arrow_times():
     times = pd.date_range("2026", periods=4, freq="9h", unit="us")
     x = pd.Series([1, 2, 3, 4], index=times.astype("timestamp[us][pyarrow]"))

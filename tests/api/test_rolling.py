@@ -127,11 +127,7 @@ def test_groups(backend, data, df, at, clustered, dropna):
     assume(count)
     df = df.iloc[:count].assign(k=k.iloc[:count])
     by_time = data.draw(st.booleans())
-    options = {"on": "t", **data.draw(BY_TIME)} if by_time else data.draw(BY_ROWS)
-    # each number is one more kernel to compile
-    options["min_periods"] = data.draw(st.sampled_from([0, 1, 3]))
-    if not by_time:
-        options["window"] = max(options["window"], options["min_periods"])
+    options = {"on": "t", **data.draw(BY_TIME)} if by_time else least(data, data.draw(BY_ROWS))
     name = statistic(backend, data, options, ("sum", "mean", "std", "min", "count", "last"))
     numbers = df.groupby("k", sort=False, dropna=False, observed=True).ngroup()
     if clustered:
