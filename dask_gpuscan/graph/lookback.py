@@ -212,7 +212,12 @@ class LookBack(Expr):  # type: ignore[misc]
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
         if isinstance(parent, Projection) and self.carry.columnwise and self.frame.ndim == 2:
             keys = list(getattr(self.carry, "key_columns", ()))
-            return plain_column_projection(self, parent, dependents, additional_columns=keys)
+            if not keys or parent.ndim == 2:
+                return plain_column_projection(self, parent, dependents, additional_columns=keys)
+            # keys are columns of a frame, even one that alone is asked for
+            asked = Projection(self, list(parent.columns))
+            narrow = plain_column_projection(self, asked, dependents, additional_columns=keys)
+            return None if narrow is None else Projection(narrow, parent.operand("columns"))
         return None
 
     def _layer(self) -> dict[Key, Any]:

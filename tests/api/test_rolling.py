@@ -227,6 +227,15 @@ def test_answers_are_columns_of_their_frame_and_only_what_is_needed_is_read():
     assert chosen.expr.frame.columns == ["x"]
 
 
+def test_the_column_of_times_alone_can_be_asked_for():
+    df = pd.DataFrame({"x": [1.0, 2.0, 4.0], "t": pd.to_datetime([1, 2, 4], unit="s")})
+    lazy = dask.dataframe.from_pandas(df, npartitions=3).gpuscan.rolling("2s", on="t").sum()
+    same(lazy["t"].compute(), df["t"])
+    same(lazy[["t"]].compute(), df[["t"]])
+    same(lazy["x"].compute(), df.rolling("2s", on="t").sum()["x"])
+    assert set(lazy["x"].simplify().expr.frame.columns) == {"x", "t"}
+
+
 WHOLE = pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]})
 
 
