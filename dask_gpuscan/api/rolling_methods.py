@@ -149,7 +149,9 @@ class Rolling(WindowStatistics):
                 "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
             )
         made = RollingStatistic if name in STATISTICS else RollingLibrary
-        return made(name, self._shape, self._min_periods, tuple(options.items()))
+        # where a window has no values, pandas repeats the rank of the row before
+        least = max(self._min_periods, 1) if name == "rank" else self._min_periods
+        return made(name, self._shape, least, tuple(options.items()))
 
     def scan(self, op: Operator) -> Any:
         """Return the elements of each window, combined by an operator.
