@@ -54,6 +54,7 @@ def run(bench: Any, *, profiled: bool) -> None:
         many.frames(profiled)
         many.arrays()
         sorts(bench, client)
+        windows(bench, client)
 
 
 def make(seed: int, rows: int) -> Any:
@@ -241,3 +242,25 @@ class Many:
         for (task, action), taken in sorted(spent.items()):
             mean = sum(taken) / len(taken)
             print(f"{task:<40} {action:<12} {len(taken):>6} x {mean:8.3f} = {sum(taken):9.1f}")
+
+
+def windows(bench: Any, client: Client) -> None:
+    """Sums of 1,000 rows, of 64 large partitions and of 4,096 that are shorter than the window."""
+    name = "dask_rolling_sum_1000"
+    if not bench.wanted(name):
+        return
+    for count, rows in ((64, bench.scale(1 << 22, 1 << 14)), (bench.scale(4096, 64), 300)):
+        frame = dd.from_map(make, range(count), rows=rows, meta=make(0, 1))
+        column = materialise(client, frame.a)
+        bench.compare(
+            name,
+            lambda c=column: materialise(client, c.gpuscan.rolling(1000).sum()),
+            {"floor": lambda c=column: materialise(client, c.map_partitions(add_nothing))},
+            targets={"floor": "times_floor <= 2.2"},
+            rounds=bench.scale(5, 3),
+            dtype="float64",
+            n=count * rows,
+            moved=16 * count * rows,
+            partitions=count,
+            gpus=bench.gpus,
+        )

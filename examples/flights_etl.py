@@ -11,7 +11,8 @@ are, are then put with ``.gpuscan`` (``flights/questions.py``), tabulated and dr
 4. What does each month's report say?                                              groupby(clustered=True).agg
 5. How many times in a row was an aircraft late?                                                   filter, rle
 6. How long does an aircraft work without a pause?                                    sessions, groupby.scan
-7. How late do flights leave when one cannot see far?                                  merge_asof, groupby.agg
+7. Does an aircraft that was late stay late?                groupby.rolling.mean, groupby.diff, groupby.agg
+8. How late do flights leave when one cannot see far?                                  merge_asof, groupby.agg
 
 ``python examples/flights_etl.py`` runs it on threads, ``--scheduler distributed --workers 2`` on a
 local cluster; ``--check`` compares every answer with plain pandas on the whole year.
@@ -47,6 +48,7 @@ QUESTIONS = {
     "months": ("answers", "What does each month's report say?"),
     "streaks": ("planes", "How many times in a row was an aircraft late?"),
     "stints": ("planes", "How long does an aircraft work without a pause?"),
+    "lateness": ("planes", "Does an aircraft that was late stay late?"),
     "weather": ("observed", "How late do flights leave when one cannot see far?"),
 }
 """The answer to each is computed from one of the tables of flights, and is small enough for pandas."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from ..frames.messages import FLAG, refuse_flag
-from ..frames.registry import names_of
+from ..frames.registry import names_of, unused_name
 from ..graph.filter_expressions import keep_rows
 from ..graph.lookaround import look_around
 from ..graph.lookback import look_back, meta_of
@@ -224,9 +224,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
             if frame.ndim == 1:  # whose only column has a name even if it has none
                 frame = frame.to_frame()
                 (column,) = names_of(meta_of(frame))
-            group = "run"
-            while group in names_of(meta_of(frame)):
-                group += "_"
+            group = unused_name("run", names_of(meta_of(frame)))
             frame = frame.assign(**{group: look_back(frame, RunNumbers(self._by))})
             group = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
         top = TopRows(self._by, column, name, count, largest, keep, self._dropna, group)

@@ -10,12 +10,13 @@ from pandas.tseries.frequencies import to_offset
 
 from ..frames.keys import By
 from ..frames.messages import name_list
-from ..frames.registry import library_of, names_of
+from ..frames.registry import library_of, names_of, unused_name
 from ..graph.lookback import Collection, look_back, meta_of
+from ..ops.clock import Clock
 from ..ops.operation import GroupReduction, Part
 from ..ops.resample import NumberBuckets, ResampleReduce
 from ..ops.sorted_groups import SortedReduction
-from ..ops.time_buckets import Buckets, TimeColumn, fixed_width
+from ..ops.time_buckets import Buckets, fixed_width
 from .arguments import check_choice, check_flags
 from .groupby_reductions import GroupByReductions
 from .groupby_sorted import GroupBySorted
@@ -94,11 +95,11 @@ class ResampleMethods:
         2026-01-01 11:00:00  5
         """
         meta = meta_of(self._obj)
-        times = _time_column(meta, on)
+        clock = _clock(meta, on)
         check_choice("closed", closed, SIDES)
         check_choice("label", label, SIDES)
-        buckets = _buckets(meta, times, rule, closed, label, origin, offset)
-        return Resampler(self._obj, times, buckets)
+        buckets = _buckets(meta, clock, rule, closed, label, origin, offset)
+        return Resampler(self._obj, clock, buckets)
 
 
 class Resampler(GroupByReductions, GroupBySorted):
@@ -117,12 +118,12 @@ class Resampler(GroupByReductions, GroupBySorted):
     2026-03-01    5     1
     """
 
-    def __init__(self, obj: Any, times: TimeColumn, buckets: Buckets, selected: Any = None) -> None:
+    def __init__(self, obj: Any, clock: Clock, buckets: Buckets, selected: Any = None) -> None:
         self._obj = obj
         self._meta = meta_of(obj)
-        self._times = times
+        self._clock = clock
         self._buckets = buckets
-        self._by = By(() if times.in_index else (times.name,))
+        self._by = By(() if clock.on is None else (clock.on,))
         self._clustered = True
         self._dropna = True
         self._selected = selected
@@ -130,7 +131,9 @@ class Resampler(GroupByReductions, GroupBySorted):
     def __repr__(self) -> str:
         of = "" if self._selected is None else f" of {self._selected!r}"
         rule = self._buckets
-        return f"<Resampler{of} by {rule.freq.freqstr} of {self._times}, closed={rule.closed!r}>"
+        return (
+            f"<Resampler{of} by {rule.freq.freqstr} of {self._clock.title}, closed={rule.closed!r}>"
+        )
 
     def __getitem__(self, columns: Any) -> Resampler:
         """Return the same buckets of some columns: of one by its name, of several by a list of names."""
@@ -141,7 +144,7 @@ class Resampler(GroupByReductions, GroupBySorted):
             if name not in known:
                 raise ValueError(f"column {name!r} is not there, found {name_list(known)}")
         picked = list(columns) if isinstance(columns, list) else columns
-        return Resampler(self._obj, self._times, self._buckets, picked)
+        return Resampler(self._obj, self._clock, self._buckets, picked)
 
     def __getattr__(self, name: str) -> Resampler:
         """Return the same buckets of the column of this name, as pandas does."""
@@ -179,20 +182,18 @@ class Resampler(GroupByReductions, GroupBySorted):
                 [self._column(name) for name in part.sources or names_of(none)[:1]]
             )
         sources = [name for part in parts for name in part.sources]
-        if not self._times.in_index:
-            sources.append(self._times.name)
+        if self._clock.on is not None:
+            sources.append(self._clock.on)
         names = tuple(dict.fromkeys(sources))
-        number = "bucket"
-        while number in names:
-            number += "_"
-        rows = NumberBuckets(self._times, self._buckets, names, number)
+        number = unused_name("bucket", names)
+        rows = NumberBuckets(self._clock, self._buckets, names, number)
         carry = ResampleReduce(
             By((number,)),
             label=f"resample-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
             parts=tuple(parts),
             as_series=as_series,
             named=named,
-            times=self._times,
+            clock=self._clock,
             buckets=self._buckets,
             like=none,
             may_be_empty=isinstance(self._obj, Collection),
@@ -211,30 +212,29 @@ class Resampler(GroupByReductions, GroupBySorted):
         return self._run_parts([Part(n, (n,), operation) for n in names], self._as_series)
 
 
-def _time_column(meta: Any, on: Any) -> TimeColumn:
+def _clock(meta: Any, on: Any) -> Clock:
     """Return where the times are, which are datetimes."""
-    library, times = library_of(meta), TimeColumn()
+    library, clock = library_of(meta), Clock(on)
     if on is not None:
         if meta.ndim == 1:
             raise TypeError(f"on names a column of a DataFrame, found {on!r} for a Series")
         if not isinstance(on, Hashable) or names_of(meta).count(on) != 1:
             raise ValueError(f"on names {on!r}, found {name_list(names_of(meta))}")
-        times = TimeColumn(on, in_index=False)
     elif len(library.index_names(meta)) > 1:
         raise TypeError("resample takes an index of one level, found several; name a column by on")
-    dtype = times.of(meta).dtype
+    dtype = clock.column(meta).dtype
     if library.layout(dtype) is None or dtype.kind != "M":
         raise TypeError(
-            f"resample needs datetimes, found dtype {dtype} in {times}; cast it with pandas.to_datetime, "
+            f"resample needs datetimes, found dtype {dtype} in {clock.title}; cast it with pandas.to_datetime, "
             f"or name another column by on"
         )
-    return times
+    return clock
 
 
 def _buckets(
-    meta: Any, times: TimeColumn, rule: Any, closed: Any, label: Any, origin: Any, offset: Any
+    meta: Any, clock: Clock, rule: Any, closed: Any, label: Any, origin: Any, offset: Any
 ) -> Buckets:
-    dtype = times.of(meta).dtype
+    dtype = clock.column(meta).dtype
     try:
         freq = to_offset(rule)
     except (TypeError, ValueError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..frames.messages import FLAG, refuse_flag
-from ..frames.registry import names_of
+from ..frames.registry import names_of, unused_name
 from ..graph.lookback import look_back, meta_of
 from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
@@ -97,8 +97,6 @@ class RowMethods:
 def with_row_numbers(obj: Any) -> tuple[Any, Any]:
     """Return a frame with one more column, of row numbers in the whole collection, and that column's name."""
     frame = obj.to_frame() if obj.ndim == 1 else obj
-    known, name = names_of(meta_of(frame)), "row_number"
-    while name in known:
-        name += "_"
+    name = unused_name("row_number", names_of(meta_of(frame)))
     numbered = frame.assign(**{name: obj.gpuscan.row_number()})
     return numbered, names_of(meta_of(numbered))[-1]  # a tuple among columns of several levels

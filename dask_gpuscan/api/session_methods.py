@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..frames.keys import By, check_by
 from ..frames.messages import name_list
-from ..frames.registry import column_of, library_of, names_of
+from ..frames.registry import column_of, library_of, names_of, unused_name
 from ..graph.lookback import look_back, meta_of
 from ..ops.operation import Part
 from ..ops.sessions import NUMBER, CountGaps, SessionNumbers
@@ -108,9 +108,7 @@ class SessionMethods:
         for name in (*keys.columns, *named):
             if name in reserved:
                 raise ValueError(f"{name!r} is the name of a column of the result; choose another")
-        number = NUMBER
-        while number in names_of(meta_of(self._obj)):  # a column of the frame may have that name
-            number += "_"
+        number = unused_name(NUMBER, names_of(meta_of(self._obj)))
         # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
         numbers = _numbers(self._obj, time, keys, wide, clustered, dropna=False)
         numbered = self._obj.assign(**{number: numbers})

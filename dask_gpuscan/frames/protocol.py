@@ -16,6 +16,7 @@ import numpy as np
 
 from ..kernels import Nulls
 from .grouping import GroupBy
+from .index import Index
 from .ordering import Ordering
 
 T = TypeVar("T")
@@ -353,46 +354,6 @@ class Arrays(Protocol):
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         """Return numbers with a scalar of the host before them."""
-
-
-class Index(Protocol):
-    """The labels of rows."""
-
-    def index(self, frame: Frame) -> Labels:
-        """Return the index of a frame or series."""
-
-    def index_names(self, frame: Frame) -> list[Hashable]:
-        """Return the names of the levels of the index of a frame."""
-
-    def level(self, frame: Frame, name: Hashable) -> Column:
-        """Return a level of the index of a frame as a column."""
-
-    def is_sorted(self, index: Labels) -> bool:
-        """Tell whether an index never decreases."""
-
-    def same_index(self, index: Labels, other: Labels) -> bool:
-        """Tell whether two indexes have the same labels."""
-
-    def key_index(self, arrays: list[Array], names: Sequence[Hashable]) -> Labels:
-        """Return an index of one level an array."""
-
-    def range_index(self, start: int, stop: int) -> Labels:
-        """Return an index of consecutive numbers."""
-
-    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> Labels:
-        """Return times, as an index of pandas, as an index of a dtype of times."""
-
-    def take_index(self, index: Labels, positions: Values) -> Labels:
-        """Return the rows of an index at these positions."""
-
-    def argsort_index(self, index: Labels) -> Values:
-        """Return the positions of an index' rows in the order of its values, equal ones as they are."""
-
-    def sort_by_index(self, frame: Frame) -> Frame:
-        """Return a frame or series in the order of its index, nulls last."""
-
-    def reset_index(self, frame: Frame, start: int, drop: bool) -> Frame:
-        """Return a frame whose index counts from `start`; the old one becomes columns, or with `drop` goes."""
 
 
 class Library(Schema, Arrays, Index, GroupBy, Ordering, Protocol):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .protocol import Column, Library
+from .protocol import Column, Library, Values
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,25 @@ def names_of(frame: Any) -> list[Any]:
     return [frame.name] if frame.ndim == 1 else library_of(frame).names(frame)
 
 
+def unused_name(name: str, known: Sequence[Hashable]) -> str:
+    """Return a name that none of these is: this one, with underscores behind it if need be."""
+    while name in known:
+        name += "_"
+    return name
+
+
 def column_of(frame: Any, name: Hashable) -> Any:
     """Return one column of a frame; of a series, itself."""
     column: Column = frame if frame.ndim == 1 else library_of(frame).column(frame, name)
     return column
+
+
+def stored_numbers(column: Column) -> Values:
+    """Return the numbers that a column of fixed width stores, those of nulls among them, without a copy."""
+    library = library_of(column)
+    layout = library.layout(column.dtype)
+    assert layout is not None
+    return layout.raw(library.array(column)).values
 
 
 Schema = tuple[tuple[Hashable, Any], ...]

@@ -17,7 +17,7 @@ import numpy as np
 from .. import kernels
 from ..frames.keys import By
 from ..frames.protocol import Array, Column, Library, Values
-from ..frames.registry import Schema, common_schema, library_of, schema_of_columns
+from ..frames.registry import Schema, common_schema, library_of, schema_of_columns, stored_numbers
 from ..kernels.options import WAYS
 from .asof_columns import KEY, LEFT, Plan, Side, Source
 from .halo import RowArrays, RowReach, joined_rows, near
@@ -161,10 +161,7 @@ def _selected(library: Library, frame: Any, numbers: list[int]) -> Any:
 
 def numbers(column: Column) -> Values:
     """Return the numbers by which the values of a column are ordered."""
-    library = library_of(column)
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    values = layout.raw(library.array(column)).values
+    values = stored_numbers(column)
     return values.view(np.uint8) if values.dtype == np.bool_ else values
 
 

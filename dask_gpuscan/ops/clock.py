@@ -1,4 +1,4 @@
-"""The times of rows, and durations in their units: what windows of time are measured by."""
+"""The times of rows, and durations in their units: what windows and buckets of time are measured by."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames.protocol import Column, Values
-from ..frames.registry import column_of, library_of
+from ..frames.registry import column_of, library_of, stored_numbers
 from .groups import INT64
 
 NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "D": 86_400 * 10**9}
@@ -52,15 +52,19 @@ class Clock:
                 f"name a column of times with on="
             )
 
+    def has_nulls(self, frame: Any) -> bool:
+        """Tell whether any time is null."""
+        return library_of(frame).missing(self.column(frame)) is not None
+
+    def numbers(self, frame: Any) -> Values:
+        """Return the times of a frame's rows as int64, in their own unit; of nulls, any number."""
+        return stored_numbers(self.column(frame)).astype(INT64, copy=False)
+
     def times(self, frame: Any) -> Values:
         """Return the times of a frame's rows as int64, in their own unit; raises a ValueError for nulls."""
-        library, column = library_of(frame), self.column(frame)
-        if library.missing(column) is not None:
+        if self.has_nulls(frame):
             raise ValueError(f"{self.title} has null times; drop those rows first")
-        layout = library.layout(column.dtype)
-        assert layout is not None
-        values: Values = layout.raw(library.array(column)).values
-        return values.astype(INT64, copy=False)
+        return self.numbers(frame)
 
     def nanoseconds(self, frame: Any) -> int:
         """Return how many nanoseconds the unit of the times has."""

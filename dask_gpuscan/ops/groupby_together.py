@@ -13,7 +13,7 @@ from typing import Any
 from .. import kernels
 from ..frames.keys import named_keys
 from ..frames.protocol import Library
-from ..frames.registry import Schema, common_schema, library_of, schema_of
+from ..frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 
@@ -82,6 +82,4 @@ def sorted_rows(library: Library, index: Any) -> Any:
     """Return the positions of an index' rows in its order, nulls last."""
     rows = library.from_integers(library.xp.arange(len(index), dtype=INT64))
     ordered: Any = library.sort_by_index(library.series(rows, index))
-    layout = library.layout(ordered.dtype)
-    assert layout is not None
-    return layout.raw(library.array(ordered)).values
+    return stored_numbers(ordered)

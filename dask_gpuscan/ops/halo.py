@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .. import kernels
+from ..frames.keys import Codes
 from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import each, library_of
+from ..kernels import BUILT_IN
 from .clock import Clock
 from .groups import INT64
+
+_ADD = BUILT_IN["add"]
 
 
 class Reach(Protocol):
@@ -34,10 +38,8 @@ class Reach(Protocol):
     def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
         """Return which of so many rows may be reached from behind them, or with `reverse` from before: from, to."""
 
-    def near_in_groups(
-        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
-    ) -> Values:
-        """Tell which rows may be reached; those of each group are together, from `starts` to `stops`."""
+    def near_in_groups(self, codes: Codes, times: Values | None, reverse: bool) -> Values:
+        """Tell which rows may be reached, each group having rows of its own."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,13 @@ class RowReach:
         kept = min(self.to(reverse), count)
         return (0, kept) if reverse else (count - kept, count)
 
-    def near_in_groups(
-        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
-    ) -> Values:
-        return numbers - starts < self.after if reverse else stops - numbers <= self.before
+    def near_in_groups(self, codes: Codes, times: Values | None, reverse: bool) -> Values:
+        step = 1 if reverse else -1
+        ones = codes.array[::step] >= 0
+        numbers, _ = kernels.scan_by_code(
+            _ADD, codes.array[::step], ones, codes.groups, dtype=INT64
+        )
+        return numbers[::step] <= self.to(reverse)
 
 
 @dataclass(frozen=True)
@@ -87,13 +92,11 @@ class TimeReach:
         begin = max(int(times[-1]) - self.before, -(2**63))
         return int(times.searchsorted(times.dtype.type(begin))), count
 
-    def near_in_groups(
-        self, numbers: Values, times: Values | None, starts: Values, stops: Values, reverse: bool
-    ) -> Values:
+    def near_in_groups(self, codes: Codes, times: Values | None, reverse: bool) -> Values:
         assert times is not None
-        if reverse:
-            return times - times[starts] <= self.after
-        return times[stops - 1] - times <= self.before
+        nearest = BUILT_IN["minimum" if reverse else "maximum"]
+        edges = kernels.reduce_by_code(nearest, codes.array, times, codes.groups)[codes.array]
+        return abs(edges - times) <= self.to(reverse)
 
 
 @dataclass(frozen=True)
@@ -156,10 +159,8 @@ def near(rows: RowArrays, reach: Reach, reverse: bool) -> tuple[int, int] | Valu
     """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
     if rows.keys is None:
         return reach.near(rows.count, rows.times, reverse)
-    order, starts, stops = together(rows.library.dense_codes(rows.keys)[0])
-    times = None if rows.times is None else rows.times[order]
-    numbers = rows.library.xp.arange(rows.count, dtype=INT64)
-    return kernels.sort(order[reach.near_in_groups(numbers, times, starts, stops, reverse)])
+    codes = Codes(*rows.library.dense_codes(rows.keys))
+    return rows.library.xp.flatnonzero(reach.near_in_groups(codes, rows.times, reverse))
 
 
 class Reaching(Protocol):

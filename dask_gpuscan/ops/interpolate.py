@@ -13,7 +13,7 @@ import numpy as np
 
 from ..frames.messages import column_title
 from ..frames.protocol import Library, Values
-from ..frames.registry import each, library_of
+from ..frames.registry import each, library_of, stored_numbers
 from .groups import INT64
 from .reduction_table import FLOAT64
 
@@ -133,14 +133,12 @@ def index_numbers(frame: Any) -> Values:
         If it has nulls, or decreases.
     """
     library = library_of(frame)
-    level = library.level(frame, 0)
-    layout = library.layout(level.dtype)
-    assert layout is not None
+    level = library.index_level(frame, 0)
     if library.missing(level) is not None:
         raise ValueError(
             "index must have no nulls, as distances are taken from it; drop them first"
         )
-    return layout.raw(library.array(level)).values
+    return stored_numbers(level)
 
 
 @dataclass(frozen=True)
@@ -179,7 +177,7 @@ class Interpolate:
                 f"method={self.method!r} needs an index of one level, found {len(names)} levels; "
                 f"method='linear' takes any index"
             )
-        dtype = library.level(frame, 0).dtype
+        dtype = library.index_level(frame, 0).dtype
         has_layout = library.layout(dtype) is not None
         is_time = has_layout and not library.is_number(dtype)
         if self.method == "time" and not is_time:
@@ -283,9 +281,7 @@ class Interpolate:
     ) -> Values:
         """Return what is in some rows on the lines between known ones; behind the last of these, what is there."""
         library, count = library_of(column), len(column)
-        xp, layout = library.xp, library.layout(column.dtype)
-        assert layout is not None
-        values = layout.raw(library.array(column)).values[known]
+        xp, values = library.xp, stored_numbers(column)[known]
         ends = [(before.x, before.value), (after.x, after.value), (after.x, after.far)]
         places = rows
         if xs is None:
@@ -309,10 +305,9 @@ class Interpolate:
         library, dtype = library_of(column), self.dtype(column)
         if rows is None and dtype == column.dtype:
             return library.copy(library.array(column))
-        own, layout = library.layout(column.dtype), library.layout(dtype)
-        assert own is not None
+        layout = library.layout(dtype)
         assert layout is not None
-        out = own.raw(library.array(column)).values.astype(layout.storage(dtype))
+        out = stored_numbers(column).astype(layout.storage(dtype))
         missing = None
         if rows is not None:
             assert null is not None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..frames.protocol import Library, Values
-from ..frames.registry import library_of
+from ..frames.registry import library_of, stored_numbers
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 from .reduction_table import FLOAT64
@@ -41,10 +41,7 @@ class Quantiles(SortedReduction):
         return library.group_dtype(self.method, dtype, **options)
 
     def numbers(self, column: Any) -> Values:
-        library = library_of(column)
-        layout = library.layout(column.dtype)
-        assert layout is not None
-        return layout.raw(library.array(column)).values
+        return stored_numbers(column)
 
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         xp, values, counts = found.library.xp, found.values, found.counts

@@ -12,7 +12,7 @@ from typing import Any
 from .. import kernels
 from ..frames.keys import By, boundary_key
 from ..frames.protocol import Values
-from ..frames.registry import library_of
+from ..frames.registry import library_of, stored_numbers, unused_name
 from .groups import INT64
 from .pieces import pieces_of
 from .rank import Rank, Ranking
@@ -52,9 +52,7 @@ def placed(frame: Any, ranking: Ranking, column: int, partition: int, groups: An
         names: list[str] = []
         for c in columns:
             name = "key" if c.name is None else str(c.name)
-            while name in (*names, ORIGIN, PLACE):
-                name += "_"
-            names.append(name)
+            names.append(unused_name(name, (*names, ORIGIN, PLACE)))
         origin = library.from_integers(xp.full(count, partition, INT64))
         place = library.from_integers(xp.arange(count, dtype=INT64))
         every = [*arrays, origin, place]
@@ -153,8 +151,4 @@ def put_back(ranking: Ranking, frame: Any, ranked: list[Any]) -> Any:
 
 
 def _numbers(rows: Any, name: str) -> Values:
-    library = library_of(rows)
-    column = library.column(rows, name)
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    return layout.raw(library.array(column)).values
+    return stored_numbers(library_of(rows).column(rows, name))

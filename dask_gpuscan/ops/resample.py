@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..frames.protocol import Library, Values
-from ..frames.registry import column_of, library_of
+from ..frames.registry import column_of, library_of, stored_numbers
+from .clock import Clock
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 from .library_reduction import LibraryReduction, NullIfNone
 from .operation import GroupReduction, Part
 from .runs import Open
-from .time_buckets import Buckets, Span, TimeColumn
+from .time_buckets import Buckets, Span, span_of, times_in_order
 
 EMPTY = {
     "sum": 0,
@@ -40,7 +41,7 @@ EMPTY = {
 class NumberBuckets:
     """Columns of a frame or series, and one more of the number of the bucket of each row."""
 
-    times: TimeColumn
+    clock: Clock
     buckets: Buckets
     names: tuple[Hashable, ...]
     """The columns that are kept."""
@@ -58,7 +59,7 @@ class NumberBuckets:
 
     def aggregate(self, partition: Any) -> Span:
         with library_of(partition).reading(partition):
-            return self.times.span(partition)
+            return span_of(partition, self.clock)
 
     def combine(self, aggregates: Sequence[Span]) -> Span:
         return reduce(Span.then, aggregates)
@@ -66,7 +67,7 @@ class NumberBuckets:
     def apply(self, partition: Any, prefix: Span | None) -> Any:
         library = library_of(partition)
         with library.reading(partition):
-            times = self.times.checked(partition, prefix)
+            times = times_in_order(partition, self.clock, prefix)
             first = None if prefix is None else prefix.first
             numbers = self.buckets.numbers(library, times, first)
             arrays = [library.array(column_of(partition, name)) for name in self.names]
@@ -86,7 +87,7 @@ class OpenBucket:
 class ResampleReduce(ClusteredReduce):
     """One row a bucket of time, in order, those without rows among them."""
 
-    times: TimeColumn
+    clock: Clock
     buckets: Buckets
     like: Any
     """The frame or series that is resampled, without rows."""
@@ -95,7 +96,7 @@ class ResampleReduce(ClusteredReduce):
 
     def aggregate(self, partition: Any) -> Any:
         with library_of(partition).reading(partition):
-            return OpenBucket(super().aggregate(partition), self.times.span(partition))
+            return OpenBucket(super().aggregate(partition), span_of(partition, self.clock))
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
         open_ = super().combine([a.open for a in aggregates])
@@ -106,15 +107,15 @@ class ResampleReduce(ClusteredReduce):
         prefix = prefix or OpenBucket(Open(0, None, 0), Span())
         with library.reading(partition):
             keys, arrays = self.closed(partition, prefix.open)
-            numbers = _integers(library, self.by.series(partition)[0])
-            span = prefix.span.then(self.times.span(partition))
+            numbers = stored_numbers(self.by.series(partition)[0])
+            span = prefix.span.then(span_of(partition, self.clock))
             border = prefix.open.border
             start = stop = 0 if border is None else int(border.values[0])
             if self.ends and span.first is not None and span.last is not None:
                 stop = self.buckets.count(span.first, span.last)
             elif not self.ends and len(numbers):
                 stop = int(numbers[-1])
-            found = _integers(library, library.as_column(keys[0])) - start
+            found = stored_numbers(library.as_column(keys[0])) - start
             rows = library.xp.full(stop - start, -1, INT64)
             rows[found] = library.xp.arange(len(found), dtype=INT64)
             pairs = zip(self.parts, arrays, strict=True)
@@ -132,7 +133,8 @@ class ResampleReduce(ClusteredReduce):
         if count == len(rows):
             return array
         if answer is None:
-            return library.take(array, rows, nulls=True)
+            taken = library.take(array, rows, nulls=True)
+            return library.first_last(taken) if part.operation.name in ("first", "last") else taken
         return library.take(library.concatenate([answer, array]), rows + 1)
 
     def _of_nothing(self, partition: Any, part: Part[GroupReduction], array: Any) -> Any:
@@ -153,18 +155,11 @@ class ResampleReduce(ClusteredReduce):
 
     def _index(self, library: Library, span: Span, start: int, stop: int) -> Any:
         labels = self.buckets.labels(span, start, stop)
-        column = self.times.of(self.like)
+        column = self.clock.column(self.like)
         return library.index_of_times(labels, column.dtype, column.name)
 
     def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
         return super().build(self.like, arrays, index)
-
-
-def _integers(library: Library, column: Any) -> Values:
-    """The numbers of a column of int64 without nulls."""
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    return layout.raw(library.array(column)).values
 
 
 def _nullable(library: Library, array: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes
-from ..frames.protocol import DType, Values
+from ..frames.protocol import DType, Library, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from .clock import Clock
@@ -208,12 +208,18 @@ class RollingStatistic(Windowed):
         statistic = STATISTICS[self.name]
         inputs = statistic.read(columns)
         op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
-        if rows.codes is not None or rows.starts is not None:
-            op = _counted(op, statistic.inputs, self.min_periods)
-            return rows.library.from_floats(self._in_groups(op, inputs, rows))
+        values = inputs if op.inputs > 1 else inputs[0]
+        counted = _counted(op, statistic.inputs, self.min_periods)
+        if rows.codes is not None:
+            assert isinstance(self.shape, RowShape)
+            codes, own = rows.codes, self.shape.of_group
+            out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
+            return rows.library.from_floats(out)
         windows = self.shape.windows(rows)
-        out = kernels.rolling(op, inputs if op.inputs > 1 else inputs[0], windows)
-        all_finite = all(bool(kernels.reduce(_FINITE, values)) for values in inputs)
+        if isinstance(windows, BoundWindows):
+            return rows.library.from_floats(kernels.rolling(counted, values, windows))
+        out = kernels.rolling(op, values, windows)
+        all_finite = all(bool(kernels.reduce(_FINITE, each)) for each in inputs)
         out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
         return rows.library.from_floats(out)
 
@@ -222,16 +228,6 @@ class RollingStatistic(Windowed):
         return isinstance(shape, RowShape) and kernels.rolls_by_code(
             codes.array, codes.groups, shape.of_group
         )
-
-    def _in_groups(self, op: Operator, inputs: tuple[Values, ...], rows: Rows) -> Values:
-        found: Values
-        if rows.codes is None:
-            found = kernels.rolling(op, inputs, self.shape.windows(rows))
-        else:
-            assert isinstance(self.shape, RowShape)
-            codes, windows = rows.codes, self.shape.of_group
-            found = kernels.rolling_by_code(op, codes.array, inputs, codes.groups, windows)
-        return found
 
 
 @lru_cache(maxsize=64)
@@ -340,14 +336,22 @@ class RollingLibrary(Windowed):
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         check_columns(self.label, columns, VALUES)
+        library = library_of(columns[0])
+        none = library.xp.zeros(0, INT64)
+        self._answers(
+            library, library.xp.zeros(0), none, none
+        )  # or say that there is no such statistic
         return np.dtype(np.float64)
+
+    def _answers(self, library: Library, values: Values, starts: Values, stops: Values) -> Values:
+        options = dict(self.options)
+        return library.rolling(self.name, values, starts, stops, self.min_periods, **options)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         library = rows.library
         seen = Rows(library, rows.length, 0, rows.length, rows.starts, rows.stops, rows.times)
         starts, stops = bounds(self.shape.windows(seen), seen)
-        values, options = library.floats(columns[0]), dict(self.options)
-        out = library.rolling(self.name, values, starts, stops, self.min_periods, **options)
+        out = self._answers(library, library.floats(columns[0]), starts, stops)
         return library.from_floats(out[rows.wanted])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import kernels
 from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
-from ..frames.registry import column_of, each, library_of
+from ..frames.registry import column_of, each, library_of, stored_numbers
 from .flat_frame import flat_frame
 from .groups import INT64
 
@@ -302,10 +302,8 @@ def decoded(frame: Any) -> Any:
     """Repeat the rows of one partition as often as they were found."""
     library = library_of(frame)
     lengths = column_of(frame, "run_length")
-    layout = library.layout(lengths.dtype)
-    assert layout is not None
     with library.reading(frame):
-        counts = layout.raw(library.array(lengths)).values.astype(INT64, copy=False)
+        counts = stored_numbers(lengths).astype(INT64, copy=False)
         if library.missing(lengths) is not None or bool((counts < 0).any()):
             raise ValueError("column 'run_length' must hold no nulls and nothing below zero")
         keys = library.select(

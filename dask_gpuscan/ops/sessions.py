@@ -15,7 +15,7 @@ import numpy as np
 from .. import kernels
 from ..frames.keys import any_null
 from ..frames.protocol import Library
-from ..frames.registry import library_of
+from ..frames.registry import library_of, stored_numbers
 from ..kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
 from ..kernels.selection import counter_of
 from .groups import INT64, AdjacentGroups, Groups, OneGroup, ReducibleGroups, SortedGroups, States
@@ -181,10 +181,7 @@ def _nulls_at_heads(heads: Any) -> Nulls:
 
 def _times(column: Any) -> Any:
     """Times as integers or floats of 64 bits."""
-    library = library_of(column)
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    values = layout.raw(library.array(column)).values
+    values = stored_numbers(column)
     kind = values.dtype.kind
     return values.astype(f"{kind if kind in 'fu' else 'i'}8", copy=False)
 

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from .. import kernels
 from ..frames.keys import Codes
 from ..frames.messages import column_title
-from ..frames.protocol import Column, DType, Library
+from ..frames.protocol import Column, DType, Library, Values
 from ..frames.registry import library_of
+from ..kernels import Operator, RowWindows
+from .groups import INT64
 from .halo import RowReach
 from .surroundings import Rows
 
@@ -33,7 +37,9 @@ class Shift:
     label = "shift"
 
     def takes_codes(self, codes: Codes) -> bool:
-        return False
+        return bool(self.periods) and kernels.rolls_by_code(
+            codes.array, codes.groups, self._windows
+        )
 
     @property
     def reach(self) -> RowReach:
@@ -57,22 +63,55 @@ class Shift:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None:
+        if rows.starts is None and rows.codes is None:
             shifted = library.array(self._of(column, self.periods))
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         array = library.array(column)
         if not self.periods:
             return array
-        positions = library.xp.arange(rows.length, dtype=rows.starts.dtype) - self.periods
-        inside = (positions >= rows.starts) & (positions < rows.stops)
+        positions = self._positions(rows)
         if not self.fill:
-            array = library.to_nullable(array)
-            return library.take(array, library.xp.where(inside, positions, -1), nulls=True)
+            return library.take(library.to_nullable(array), positions, nulls=True)
         sample = self._sample(column)
         array = library.concatenate(
             [library.array(sample), library.array(column.astype(sample.dtype))]
         )
-        return library.take(array, library.xp.where(inside, positions + 1, 0))
+        return library.take(array, positions + 1)
+
+    def _positions(self, rows: Rows) -> Values:
+        """The rows whose values are taken, -1 where there is none."""
+        xp = rows.library.xp
+        numbers = xp.arange(rows.length, dtype=INT64)
+        if rows.codes is None:
+            positions = numbers - self.periods
+            inside = (positions >= rows.starts) & (positions < rows.stops)
+            return xp.where(inside, positions, -1)
+        step = 1 if self.periods > 0 else -1
+        found = kernels.rolling_by_code(
+            _first_of(abs(self.periods)),
+            rows.codes.array[::step],
+            numbers[::step],
+            rows.codes.groups,
+            self._windows,
+        )
+        return xp.ascontiguousarray(found[::step])
+
+    @property
+    def _windows(self) -> RowWindows:
+        """The rows from that one on to the row before."""
+        return RowWindows(abs(self.periods), -1)
+
+
+@lru_cache(maxsize=64)
+def _first_of(rows: int) -> Operator:
+    """Return the operator that answers the first of so many numbers, -1 if there are fewer."""
+    return Operator(
+        lambda a, b: (a[0] + b[0], a[1] if a[0] else b[1]),
+        (0, -1),
+        lambda number: (1, number),
+        lambda s: s[1] if s[0] == rows else -1,
+        name="first-of",
+    )
 
 
 @dataclass(frozen=True)
@@ -93,7 +132,7 @@ class Difference:
         return "pct_change" if self.relative else "diff"
 
     def takes_codes(self, codes: Codes) -> bool:
-        return False
+        return Shift(self.periods).takes_codes(codes)
 
     @property
     def reach(self) -> RowReach:
@@ -122,7 +161,7 @@ class Difference:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None:
+        if rows.starts is None and rows.codes is None:
             changed = library.array(getattr(column, self.label)(self.periods))
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         earlier = library.as_column(Shift(self.periods).apply(columns, rows))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..frames.messages import column_title
-from ..frames.registry import library_of
+from ..frames.registry import library_of, stored_numbers
 
 Inputs = tuple[tuple[int, str], ...]
 """For each input of an operator, the number of a column and what is taken of it, a key of `READ`."""
@@ -23,12 +23,9 @@ def _validity(column: Any) -> Any:
 
 
 def _times(column: Any) -> Any:
-    library = library_of(column)
-    if library.missing(column) is not None:
+    if library_of(column).missing(column) is not None:
         raise ValueError("times must have no null")
-    layout = library.layout(column.dtype)
-    assert layout is not None
-    return layout.raw(library.array(column)).values.astype(np.float64)
+    return stored_numbers(column).astype(np.float64)
 
 
 VALUES: Inputs = ((0, "values"),)

@@ -6,7 +6,6 @@ a calendar (months, business days, days of a time zone) by their edges, which pa
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +14,9 @@ import pandas as pd
 from pandas.tseries.offsets import Day, Tick
 
 from .. import kernels
-from ..frames.protocol import Column, DType, Library, Values
-from ..frames.registry import column_of, library_of
+from ..frames.protocol import DType, Library, Values
+from ..frames.registry import library_of
+from .clock import Clock
 from .groups import INT64
 
 _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
@@ -41,60 +41,36 @@ class Span:
         return Span(first, last, self.partitions + later.partitions)
 
 
-@dataclass(frozen=True)
-class TimeColumn:
-    """Where the times of a frame are: in a column, or in the index."""
+def span_of(frame: Any, clock: Clock) -> Span:
+    """Return the first and the last time of rows in order."""
+    if not len(frame):
+        return Span()
+    ends = library_of(frame).rows(frame, slice(None, None, max(len(frame) - 1, 1)))
+    times = clock.numbers(ends)
+    return Span(times[0].item(), times[-1].item())
 
-    name: Hashable = None
-    in_index: bool = True
 
-    def __str__(self) -> str:
-        return "the index" if self.in_index else f"column {self.name!r}"
+def times_in_order(frame: Any, clock: Clock, before: Span | None) -> Values:
+    """Return the times of rows as numbers.
 
-    def of(self, frame: Any) -> Column:
-        """Return the times of a frame or series as a column."""
-        if self.in_index:
-            return library_of(frame).level(frame, 0)
-        column: Column = column_of(frame, self.name)
-        return column
-
-    def numbers(self, frame: Any) -> Values:
-        """Return the times as numbers."""
-        column = self.of(frame)
-        library = library_of(frame)
-        layout = library.layout(column.dtype)
-        assert layout is not None
-        return layout.raw(library.array(column)).values
-
-    def span(self, frame: Any) -> Span:
-        """Return the first and the last time, of times in order."""
-        if not len(frame):
-            return Span()
-        library = library_of(frame)
-        ends = self.numbers(library.rows(frame, slice(None, None, max(len(frame) - 1, 1))))
-        return Span(ends[0].item(), ends[-1].item())
-
-    def checked(self, frame: Any, before: Span | None) -> Values:
-        """Return the times as numbers.
-
-        Raises
-        ------
-        ValueError
-            For times that are null, or earlier than those before them; it names the partition.
-        """
-        times, number = self.numbers(frame), 0 if before is None else before.partitions
-        if library_of(frame).missing(self.of(frame)) is not None:
-            raise ValueError(
-                f"resample: {self} has nulls in partition {number}; drop them first, with dropna"
-            )
-        last = None if before is None else before.last
-        falls = last is not None and len(times) > 0 and times[0].item() < last
-        if falls or bool((times[1:] < times[:-1]).any()):
-            raise ValueError(
-                f"resample: times must not decrease, those of {self} do in partition {number}; sort by "
-                f"them first, with gpuscan.sort_{'index' if self.in_index else 'values'}"
-            )
-        return times
+    Raises
+    ------
+    ValueError
+        For times that are null, or earlier than those before them; it names the partition.
+    """
+    times, number = clock.numbers(frame), 0 if before is None else before.partitions
+    if clock.has_nulls(frame):
+        raise ValueError(
+            f"resample: {clock.title} has nulls in partition {number}; drop them first, with dropna"
+        )
+    last = None if before is None else before.last
+    falls = last is not None and len(times) > 0 and times[0].item() < last
+    if falls or bool((times[1:] < times[:-1]).any()):
+        raise ValueError(
+            f"resample: times must not decrease, those of {clock.title} do in partition {number}; sort by "
+            f"them first, with gpuscan.sort_{'index' if clock.on is None else 'values'}"
+        )
+    return times
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from .data import load_weather
-from .questions import HALFLIFE, IDLE, LATE, OUTDATED
+from .questions import HALFLIFE, IDLE, LATE, OUTDATED, RECENT
 
 
 def answers(flights: pd.DataFrame) -> pd.DataFrame:
@@ -52,7 +52,13 @@ def months(flights: pd.DataFrame) -> pd.DataFrame:
 
 def planes(flights: pd.DataFrame) -> pd.DataFrame:
     flown = flights[flights.left.notna()].sort_values(["tailnum", "left"], ignore_index=True)
-    return flown.assign(late=~(flown.arr_delay < LATE))
+    groups = flown.groupby("tailnum")
+    recent = groups.dep_delay.rolling(RECENT, min_periods=1, closed="left").mean()
+    return flown.assign(
+        late=~(flown.arr_delay < LATE),
+        recent_delay=recent.droplevel(0),
+        since=groups.left.diff(),
+    )
 
 
 def observed(flights: pd.DataFrame) -> pd.DataFrame:
@@ -89,6 +95,18 @@ def streaks(flights: pd.DataFrame) -> pd.DataFrame:
         left=("left", "first"),
     )
     return runs.reset_index(drop=True)
+
+
+def lateness(flights: pd.DataFrame) -> pd.DataFrame:
+    rows = planes(flights)
+    recent = rows.recent_delay.clip(0, 120)
+    rows = rows.assign(recent=recent - recent % 15, hours=rows.since.dt.total_seconds() / 3600)
+    return rows.groupby("recent").agg(
+        flights=("carrier", "size"),
+        dep_delay=("dep_delay", "mean"),
+        late=("late", "sum"),
+        hours=("hours", "mean"),
+    )
 
 
 def stints(flights: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from matplotlib import dates, ticker
 from matplotlib import pyplot as plt
 
 from .data import load_airlines
-from .questions import HALFLIFE, IDLE, LATE
+from .questions import HALFLIFE, IDLE, LATE, RECENT
 
 BLUE, RED, GREEN, YELLOW = "#2b6c99", "#c8553d", "#3f9a6f", "#d9a441"
 GREY, LIGHT = "#9aa0a8", "#d5d9de"
@@ -177,6 +177,28 @@ def weather(weather: pd.DataFrame, path: Path) -> None:
             axes.margins(y=0.15)
             axes.grid(visible=False, axis="x")
         bottom.set(xlabel="miles that one could see", xticks=weather.index)
+
+
+def lateness(lateness: pd.DataFrame, path: Path) -> None:
+    """Draw how late an aircraft leaves, by how late it left before."""
+    with drawing(
+        path,
+        f"Departures of an aircraft, by the mean delay of its last {RECENT}",
+        rows=2,
+        figsize=(10, 6),
+        sharex=True,
+    ) as (top, bottom):
+        panels = (
+            (top, lateness.dep_delay, GREY, "Mean departure delay", "minutes"),
+            (bottom, 100 * lateness.late / lateness.flights, RED, "Late flights", "per cent"),
+        )
+        for axes, heights, colour, title, unit in panels:
+            bars = axes.bar(lateness.index, heights, color=colour, width=12)
+            axes.bar_label(bars, fmt="{:.1f}", padding=2, size=9)
+            axes.set(title=title, ylabel=unit)
+            axes.margins(y=0.15)
+            axes.grid(visible=False, axis="x")
+        bottom.set(xlabel="minutes that it was late before, and more", xticks=lateness.index)
 
 
 def streaks(streaks: pd.DataFrame, path: Path) -> None:

@@ -1,7 +1,8 @@
 """The questions, each as a user of Dask would ask it with ``.gpuscan``: nothing is computed here.
 
-`answers`, `days`, `carriers`, `months` and `observed` take the flights in the order of time, `streaks` and `stints` in
-the order in which each aircraft flew them, which is what `planes` makes, and `weather` takes what `observed` makes.
+`answers`, `days`, `carriers`, `months` and `observed` take the flights in the order of time, `streaks`, `lateness` and
+`stints` in the order in which each aircraft flew them, which is what `planes` makes, and `weather` takes what
+`observed` makes.
 ``checks.py`` has the same functions in plain pandas.
 """
 
@@ -17,6 +18,7 @@ from .data import load_weather
 HALFLIFE = 2_000  # flights: about two days of departures from the three airports
 LATE = 15  # minutes, as the US Department of Transportation counts
 OUTDATED = "3 hours"  # some reports are missing
+RECENT = 3  # departures of an aircraft from New York
 IDLE = "36 hours"  # who leaves New York once a day, now earlier and now later, is never as idle as that
 
 
@@ -68,8 +70,14 @@ def months(answers: dd.DataFrame) -> dd.DataFrame:
 def planes(flights: dd.DataFrame) -> dd.DataFrame:
     """The flights that left, aircraft by aircraft, in the order in which each flew them."""
     flown = flights.gpuscan.filter(flights.left.notnull()).gpuscan.sort_values(["tailnum", "left"])
-    # A flight that landed elsewhere has no arrival delay, and was not on time either.
-    return flown.assign(late=~(flown.arr_delay < LATE)).gpuscan.reset_index(drop=True)
+    groups = flown.gpuscan.groupby("tailnum", clustered=True)
+    flown = flown.assign(
+        # A flight that landed elsewhere has no arrival delay, and was not on time either.
+        late=~(flown.arr_delay < LATE),
+        recent_delay=groups["dep_delay"].rolling(RECENT, min_periods=1, closed="left").mean(),
+        since=groups["left"].diff(),
+    )
+    return flown.gpuscan.reset_index(drop=True)
 
 
 def observed(flights: dd.DataFrame) -> dd.DataFrame:
@@ -101,6 +109,18 @@ def streaks(planes: dd.DataFrame) -> dd.DataFrame:
     runs = planes.gpuscan.rle(["tailnum", "late"])
     flights = planes[["carrier", "left"]].assign(run_start=planes.gpuscan.row_number())
     return runs.merge(flights, on="run_start")  # in any order, as joins are
+
+
+def lateness(planes: dd.DataFrame) -> dd.DataFrame:
+    """How late an aircraft leaves, by how late it left the last few times."""
+    recent = planes.recent_delay.clip(0, 120)
+    rows = planes.assign(recent=recent - recent % 15, hours=planes.since.dt.total_seconds() / 3600)
+    return rows.gpuscan.groupby("recent").agg(
+        flights=("carrier", "size"),
+        dep_delay=("dep_delay", "mean"),
+        late=("late", "sum"),
+        hours=("hours", "mean"),
+    )
 
 
 def stints(planes: dd.DataFrame) -> dd.DataFrame:

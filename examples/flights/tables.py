@@ -95,6 +95,20 @@ def streaks(streaks: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def lateness(lateness: pd.DataFrame) -> pd.DataFrame:
+    recent = [f"{minute} to {minute + 15} min" for minute in lateness.index.astype(int)]
+    recent[0], recent[-1] = "less than 15 min", "120 min and more"
+    return pd.DataFrame(
+        {
+            "delay before": recent,
+            "flights": whole(lateness.flights).array,
+            "departure delay": minutes(lateness.dep_delay).array,
+            "late": (lateness.late / lateness.flights).map("{:.0%}".format).array,
+            "since the last one": lateness.hours.map("{:.0f} h".format).array,
+        }
+    )
+
+
 def stints(stints: pd.DataFrame) -> pd.DataFrame:
     lengths = (stints.end - stints.start).nlargest(5)
     longest = stints.loc[lengths.index]

@@ -5,13 +5,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
-from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+from strategies import FAMILIES, FLOATS, INTEGERS, OTHERS, columns, cuts, frames, partitioned
 
 NUMBERS = tuple(d for d in (*INTEGERS, *FLOATS) if d != "boolean")
+SOME_TIMES = ("datetime64[us, Europe/Berlin]", "timedelta64[ns]", "period[D]")
 CHANGES = ("Int64", "Int16", "UInt8", "int64[pyarrow]")
 limits = st.none() | st.integers(1, 5)
 directions = st.sampled_from([None, "forward", "backward", "both"])
@@ -44,6 +45,7 @@ def agrees(backend, data, at, rtol=1e-9, **asked):
 
 @given(x=columns(NUMBERS), at=cuts(), limit=limits, direction=directions, area=areas)
 def test_series_as_pandas(backend, x, at, limit, direction, area):
+    assume(backend.name == "cpu" or x.dtype != bool)  # which may be null in cuDF, and have no line
     agrees(backend, x, at, **options(limit, direction, area))
 
 
@@ -92,7 +94,7 @@ def test_times_as_pandas(x, at):
         same(lazy.compute(), expected)
 
 
-@given(x=columns((*INTEGERS, *FLOATS[:2], *TIMES, *OTHERS)), at=cuts(), limit=limits, area=areas)
+@given(x=columns((*FAMILIES, *SOME_TIMES, *OTHERS)), at=cuts(), limit=limits, area=areas)
 def test_pad_is_forward_fill(backend, x, at, limit, area):
     expected = x.ffill(limit=limit, limit_area=area)
     asked = {"method": "pad", "limit": limit, "limit_area": area}

@@ -44,7 +44,7 @@ def test_flights(tmp_path: Path) -> None:
     assert (
         set(tables)
         == set(pictures)
-        == {"days", "carriers", "months", "streaks", "stints", "weather"}
+        == {"days", "carriers", "months", "streaks", "stints", "lateness", "weather"}
     )
     assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
 

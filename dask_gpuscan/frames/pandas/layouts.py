@@ -259,3 +259,22 @@ def holds_null(dtype: DType) -> bool:
 def raises_on_overflow(dtype: DType) -> bool:
     """Tell whether sums of a dtype raise, rather than wrapping around."""
     return isinstance(dtype, pd.ArrowDtype) or dtype.kind == "m"
+
+
+def with_null(array: PandasArray, null: object) -> PandasArray:
+    """Return an array whose nulls, if its elements are objects, are all this one."""
+    if array.dtype != object:
+        return array
+    array = np.asarray(array).copy()
+    array[pd.isna(array)] = null
+    return array
+
+
+def one_chunk(array: PandasArray) -> PandasArray:
+    """Return an array of Arrow's as one chunk: pandas cannot number the values of several that hold NaN and nulls."""
+    if not isinstance(array.dtype, pd.ArrowDtype):
+        return array
+    chunked = array.__arrow_array__()
+    if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
+        return type(array)(chunked.combine_chunks())
+    return array

@@ -1,4 +1,4 @@
-"""The frames, columns, indexes and group-bys of pandas."""
+"""The frames and columns of pandas."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ...kernels import Nulls
-from ..messages import column_title, first_line
 from ..protocol import DType, Library, Scalar, T, Values, View
-from .codes import own_codes, range_codes, row_hashes
-from .layouts import PandasArray, bare, holds_null, layout_of, taken
+from .grouping import PandasGrouping
+from .index import PandasIndex
+from .layouts import PandasArray, bare, holds_null, layout_of, one_chunk, taken
 from .ordering import PandasOrdering
 from .schema import PandasSchema
 
@@ -22,11 +21,10 @@ MANY = 1 << 18
 """Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
 
 
-class Pandas(PandasSchema, PandasOrdering):
+class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
-    reduces_groups = True
 
     def __reduce__(self) -> str:
         return "PANDAS"  # one object a process
@@ -154,7 +152,7 @@ class Pandas(PandasSchema, PandasOrdering):
                     f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
                 ) from error
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
-        return _one_chunk(bare(pd.concat(parts, ignore_index=True).array))
+        return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -267,125 +265,6 @@ class Pandas(PandasSchema, PandasOrdering):
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
 
-    # --- index ----------------------------------------------------------------------------------------
-
-    def index(self, frame: pd.DataFrame) -> pd.Index:
-        return frame.index
-
-    def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
-        return list(frame.index.names)
-
-    def level(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
-        values = frame.index.get_level_values(name)
-        return self.series(values.array, frame.index, values.name)
-
-    def is_sorted(self, index: pd.Index) -> bool:
-        return bool(index.is_monotonic_increasing)
-
-    def same_index(self, index: pd.Index, other: pd.Index) -> bool:
-        return index is other or bool(index.equals(other))
-
-    def key_index(self, arrays: list[PandasArray], names: Sequence[Hashable]) -> pd.Index:
-        for array, name in zip(arrays, names, strict=True):
-            if bare(array).dtype == np.float16:
-                raise TypeError(
-                    f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
-                )
-        if len(arrays) == 1:
-            array = _with_null(arrays[0], np.nan)
-            return pd.Index(array, dtype=array.dtype, name=names[0])
-        # pandas would look for strings and numbers in bare arrays of objects
-        levels = [
-            pd.Index(_with_null(a, np.nan), dtype=object)
-            if a.dtype == object
-            else _unsigned_zeros(a)
-            for a in arrays
-        ]
-        return pd.MultiIndex.from_arrays(levels, names=names)
-
-    def range_index(self, start: int, stop: int) -> pd.Index:
-        return pd.RangeIndex(start, stop)
-
-    def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
-        times = times.rename(name)
-        return times.astype(dtype) if isinstance(dtype, pd.ArrowDtype) else times
-
-    def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
-        if not isinstance(index, pd.RangeIndex) or not len(positions):
-            return index.take(positions)
-        if len(positions) == len(index) and _is_every_row(positions):
-            return index
-        # pandas would look whether the rows are evenly spaced, which takes longer than to choose them
-        rows = positions
-        if (index.start, index.step) != (0, 1):
-            rows = index.start + index.step * positions
-        return pd.Index(rows, name=index.name, copy=False)
-
-    def argsort_index(self, index: pd.Index) -> Values:
-        return index.argsort(kind="stable")
-
-    def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
-        if isinstance(
-            frame.index, pd.CategoricalIndex
-        ):  # of which pandas sorts no nulls to the end
-            return frame.iloc[frame.index.argsort(kind="stable")]
-        try:
-            return frame.sort_index(kind="stable")
-        except pa.ArrowNotImplementedError:  # Arrow sorts no dictionaries
-            return frame.sort_index(kind="stable", key=lambda index: pd.Index(index.tolist()))
-        except TypeError:
-            return frame  # keys that have no order stay as they appear
-
-    def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
-        out = frame.reset_index(drop=drop)
-        for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
-            dtype = frame.index.get_level_values(i).dtype
-            if out.dtypes.iloc[i] != dtype:
-                out.isetitem(i, out.iloc[:, i].astype(dtype))
-        out.index = self.range_index(start, start + len(frame))
-        return out
-
-    # --- group-by -------------------------------------------------------------------------------------
-
-    def codes(self, column: pd.Series) -> tuple[Values, Nulls]:
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            return column.array.codes.astype(np.int64), None
-        try:
-            return pd.factorize(column.array)[0], None
-        except (TypeError, pa.ArrowException) as error:
-            raise TypeError(
-                f"{column_title(column)} of dtype {column.dtype} has values that cannot be hashed: "
-                f"{first_line(error)}; leave it out of the keys, or cast it with astype"
-            ) from error
-
-    def group_codes(self, arrays: list[PandasArray]) -> Values:
-        arrays = [_as_keys(a) for a in arrays]
-        numbered = self.frame(arrays, range(len(arrays)), pd.RangeIndex(len(arrays[0])))
-        groups = numbered.groupby(list(numbered), sort=False, dropna=False, observed=True)
-        return groups.ngroup().to_numpy()
-
-    def dense_codes(self, arrays: list[PandasArray]) -> tuple[Values, int]:
-        found = range_codes([bare(a) for a in arrays])
-        if found is not None:
-            return found
-        codes = self.group_codes(arrays)
-        return codes, int(codes.max()) + 1 if len(codes) else 0
-
-    def own_codes(self, array: PandasArray) -> tuple[Values, int] | None:
-        return own_codes(bare(array))
-
-    def hash_rows(self, columns: list[pd.Series]) -> Values:
-        return row_hashes(columns)
-
-    def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
-        array = bare(getattr(column.groupby(codes), method)().array)
-        # pandas looks whether all answers for objects are strings
-        found = column.dtype == object and isinstance(array.dtype, pd.StringDtype)
-        return array.astype(object) if found else array
-
-    def first_last(self, array: PandasArray) -> PandasArray:
-        return _with_null(array, None)
-
 
 class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
     """Windows by their bounds, as pandas takes them."""
@@ -403,44 +282,6 @@ class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
         step: Any = None,
     ) -> tuple[Values, Values]:
         return self._bounds
-
-
-def _with_null(array: PandasArray, null: object) -> PandasArray:
-    """Return an array whose nulls, if its elements are objects, are all this one."""
-    if array.dtype != object:
-        return array
-    array = np.asarray(array).copy()
-    array[pd.isna(array)] = null
-    return array
-
-
-def _is_every_row(positions: Values) -> bool:
-    """Tell whether positions count from 0; mostly, the first of them tell."""
-    first = positions[:64]
-    counts = bool((first == np.arange(len(first))).all())
-    return counts and bool((np.diff(positions) == 1).all())
-
-
-def _unsigned_zeros(array: PandasArray) -> PandasArray:
-    """Return an array without -0.0, of which pandas makes a level of its own if it is Arrow's."""
-    is_arrow = isinstance(array.dtype, pd.ArrowDtype) and array.dtype.kind == "f"
-    return array + 0.0 if is_arrow else array
-
-
-def _as_keys(array: PandasArray) -> PandasArray:
-    """Return an array of which pandas makes groups: it makes none of half floats."""
-    array = _one_chunk(bare(array))
-    return array.astype(np.float32) if array.dtype == np.float16 else array
-
-
-def _one_chunk(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's as one chunk: pandas cannot number the values of several that hold NaN and nulls."""
-    if not isinstance(array.dtype, pd.ArrowDtype):
-        return array
-    chunked = array.__arrow_array__()
-    if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
-        return type(array)(chunked.combine_chunks())
-    return array
 
 
 PANDAS: Library = Pandas()

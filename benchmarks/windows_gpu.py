@@ -1,0 +1,185 @@
+"""Windows of cuDF frames on one GPU, against cuDF in the same run, or against a copy where it has none.
+
+    python benchmarks/windows_gpu.py [--quick] [--only NAME]
+
+Needs RAPIDS (cuDF). Windows over partitions are in dask_gpu.py, which frames_gpu.py runs. See README.md here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cudf
+import cupy as cp
+from dask_gpuscan.kernels import BUILT_IN
+from dask_gpuscan.kernels.int128 import INT128
+from frames_gpu import values
+from timing_gpu import GpuBench, arguments, finish, start
+
+from dask_gpuscan import kernels
+
+ROLLING = {
+    "rolling_sum_10": "ratio >= 1.5",
+    "rolling_sum_100": "ratio >= 4",
+    "rolling_sum_1000": "ratio >= 40",
+    "rolling_max_10": "ratio >= 5",
+    "rolling_max_100": "ratio >= 7",
+    "rolling_max_1000": "ratio >= 40",
+    "rolling_std_100": "ratio >= 8",
+}
+
+
+def series(bench: GpuBench) -> None:
+    """One column of float64: rows at a distance, and windows of a number of rows."""
+    n = bench.scale(1 << 27, 1 << 20)
+    s = cudf.Series(values(n, "float64"))
+    options: Any = {"dtype": "float64", "n": n, "moved": 16 * n, "rounds": bench.scale(7, 3)}
+    for name, target in (("shift", "ratio >= 2"), ("diff", "ratio >= 4.5")):
+        bench.compare(
+            f"series_{name}",
+            lambda name=name: getattr(s.gpuscan, name)(),
+            {"cudf": lambda name=name: getattr(s, name)()},
+            check=near,
+            targets={"cudf": target},
+            **options,
+        )
+    for name, target in ROLLING.items():
+        _, method, window = name.split("_")
+        bench.compare(
+            name,
+            lambda m=method, w=int(window): getattr(s.gpuscan.rolling(w), m)(),
+            {"cudf": lambda m=method, w=int(window): getattr(s.rolling(w), m)()},
+            check=near,
+            targets={"cudf": target},
+            **options,
+        )
+    for name, method in (  # at half the speed of memory, at least
+        ("ewm_mean", lambda: s.gpuscan.ewm(span=10).mean()),
+        ("expanding_mean", lambda: s.gpuscan.expanding().mean()),
+        ("expanding_std", lambda: s.gpuscan.expanding().std()),
+    ):
+        against_copy(bench, name, method, s, "float64", 16 * n, "ratio >= 0.5")
+
+
+def by_time(bench: GpuBench) -> None:
+    """About 100 rows a window."""
+    n = bench.scale(1 << 27, 1 << 20)
+    rng = cp.random.default_rng(1)
+    times = cp.cumsum(rng.integers(0, 2001, n)).astype("datetime64[ms]")
+    s = cudf.Series(values(n, "float64"), index=cudf.DatetimeIndex(times))
+    bench.compare(
+        "rolling_time_sum",
+        lambda: s.gpuscan.rolling("100s").sum(),
+        {"cudf": lambda: s.rolling("100s").sum()},
+        dtype="float64",
+        n=n,
+        check=near,
+        moved=24 * n,
+        rounds=bench.scale(7, 3),
+        targets={"cudf": "ratio >= 4"},
+    )
+
+
+def by_group(bench: GpuBench) -> None:
+    """Windows of 10 rows of each of 1,000 keys, clustered and in any order."""
+    n = bench.scale(1 << 26, 1 << 20)
+    keys = cp.random.default_rng(2).integers(0, 1000, n, dtype=cp.int32)
+    x = values(n, "float64")
+    for clustered, target in ((True, "ratio >= 20"), (False, "ratio >= 6")):
+        k = cp.sort(keys) if clustered else keys
+        df = cudf.DataFrame({"k": k, "x": x})
+
+        def check(
+            ours: Any, theirs: Any, k: Any = k
+        ) -> None:  # cuDF's answers are ordered by group
+            order = kernels.argsort(k)
+            near(cudf.Series(ours.values[order]), cudf.Series(theirs.values))
+
+        bench.compare(
+            "groupby_rolling_sum_10",
+            lambda df=df, c=clustered: df.gpuscan.groupby("k", clustered=c)["x"].rolling(10).sum(),
+            {"cudf": lambda df=df: df.groupby("k")["x"].rolling(10).sum()},
+            dtype="int32,float64",
+            n=n,
+            check=check,
+            moved=20 * n,
+            rounds=bench.scale(3, 3),
+            targets={"cudf": target},
+            clustered=clustered,
+        )
+
+
+def states(bench: GpuBench) -> None:
+    """Scans whose states are wide, against a copy of what they read and write."""
+    n = bench.scale(1 << 27, 1 << 20)
+    for name, op, dtype in (
+        ("scan_welford", "welford", "float64"),
+        ("scan_product", "multiply", "float32"),
+        ("scan_product", "multiply", "float64"),
+    ):
+        x = 1 + 1e-9 * values(n, dtype)
+        against_copy(
+            bench,
+            name,
+            lambda op=op, x=x: kernels.scan(BUILT_IN[op], x, carry_out=False),
+            x,
+            dtype,
+            2 * x.nbytes,
+        )
+    x = cp.random.default_rng(3).integers(-(1 << 62), 1 << 62, 2 * n).view(INT128)
+    against_copy(
+        bench,
+        "scan_maximum",
+        lambda: kernels.scan(BUILT_IN["maximum"], x, carry_out=False),
+        x,
+        "int128",
+        2 * x.nbytes,
+    )
+
+
+def against_copy(
+    bench: GpuBench,
+    name: str,
+    ours: Callable[[], Any],
+    data: Any,
+    dtype: str,
+    moved: int,
+    target: str = "ratio >= 0.6",
+) -> None:
+    """No peer has it: the peer copies the data."""
+    if bench.wanted(name):
+        bench.compare(
+            name,
+            ours,
+            {"copy": lambda: data.copy()},
+            dtype=dtype,
+            n=len(data),
+            moved=moved,
+            rounds=bench.scale(7, 3),
+            targets={"copy": target},
+        )
+
+
+def near(ours: Any, theirs: Any) -> None:
+    """The same nulls, and the same values but for the order in which numbers are added."""
+    assert bool((ours.isnull() == theirs.isnull()).all()), "nulls differ"
+    left, right = ours.fillna(0).values, theirs.fillna(0).values
+    assert bool(cp.allclose(left, right, rtol=1e-6, atol=1e-6)), "values differ"
+
+
+def main() -> None:
+    options = arguments(__doc__).parse_args()
+    bench = start(options)
+    series(bench)
+    if bench.wanted("rolling_time_sum"):
+        by_time(bench)
+    if bench.wanted("groupby_rolling_sum_10"):
+        by_group(bench)
+    if bench.wanted("scan_"):
+        states(bench)
+    finish(bench)
+
+
+if __name__ == "__main__":
+    main()

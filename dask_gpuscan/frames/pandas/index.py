@@ -1,0 +1,107 @@
+"""The labels of rows of pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ..protocol import DType, Values
+from .layouts import PandasArray, bare, with_null
+
+
+class PandasIndex:
+    """Indexes of pandas."""
+
+    def index(self, frame: pd.DataFrame) -> pd.Index:
+        return frame.index
+
+    def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
+        return list(frame.index.names)
+
+    def level(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
+        values = frame.index.get_level_values(name)
+        return pd.Series(
+            values.array, dtype=values.dtype, index=frame.index, name=values.name, copy=False
+        )
+
+    def is_sorted(self, index: pd.Index) -> bool:
+        return bool(index.is_monotonic_increasing)
+
+    def same_index(self, index: pd.Index, other: pd.Index) -> bool:
+        return index is other or bool(index.equals(other))
+
+    def key_index(self, arrays: list[PandasArray], names: Sequence[Hashable]) -> pd.Index:
+        for array, name in zip(arrays, names, strict=True):
+            if bare(array).dtype == np.float16:
+                raise TypeError(
+                    f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
+                )
+        if len(arrays) == 1:
+            array = with_null(arrays[0], np.nan)
+            return pd.Index(array, dtype=array.dtype, name=names[0])
+        # pandas would look for strings and numbers in bare arrays of objects
+        levels = [
+            pd.Index(with_null(a, np.nan), dtype=object)
+            if a.dtype == object
+            else _unsigned_zeros(a)
+            for a in arrays
+        ]
+        return pd.MultiIndex.from_arrays(levels, names=names)
+
+    def range_index(self, start: int, stop: int) -> pd.Index:
+        return pd.RangeIndex(start, stop)
+
+    def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
+        times = times.rename(name)
+        return times.astype(dtype) if isinstance(dtype, pd.ArrowDtype) else times
+
+    def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
+        if not isinstance(index, pd.RangeIndex) or not len(positions):
+            return index.take(positions)
+        if len(positions) == len(index) and _is_every_row(positions):
+            return index
+        # pandas would look whether the rows are evenly spaced, which takes longer than to choose them
+        rows = positions
+        if (index.start, index.step) != (0, 1):
+            rows = index.start + index.step * positions
+        return pd.Index(rows, name=index.name, copy=False)
+
+    def argsort_index(self, index: pd.Index) -> Values:
+        return index.argsort(kind="stable")
+
+    def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
+        if isinstance(
+            frame.index, pd.CategoricalIndex
+        ):  # of which pandas sorts no nulls to the end
+            return frame.iloc[frame.index.argsort(kind="stable")]
+        try:
+            return frame.sort_index(kind="stable")
+        except pa.ArrowNotImplementedError:  # Arrow sorts no dictionaries
+            return frame.sort_index(kind="stable", key=lambda index: pd.Index(index.tolist()))
+        except TypeError:
+            return frame  # keys that have no order stay as they appear
+
+    def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
+        out = frame.reset_index(drop=drop)
+        for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
+            dtype = frame.index.get_level_values(i).dtype
+            if out.dtypes.iloc[i] != dtype:
+                out.isetitem(i, out.iloc[:, i].astype(dtype))
+        out.index = self.range_index(start, start + len(frame))
+        return out
+
+
+def _is_every_row(positions: Values) -> bool:
+    """Tell whether positions count from 0; mostly, the first of them tell."""
+    first = positions[:64]
+    counts = bool((first == np.arange(len(first))).all())
+    return counts and bool((np.diff(positions) == 1).all())
+
+
+def _unsigned_zeros(array: PandasArray) -> PandasArray:
+    """Return an array without -0.0, of which pandas makes a level of its own if it is Arrow's."""
+    is_arrow = isinstance(array.dtype, pd.ArrowDtype) and array.dtype.kind == "f"
+    return array + 0.0 if is_arrow else array
