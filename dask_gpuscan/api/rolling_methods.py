@@ -21,7 +21,6 @@ from ..ops.rolling import (
     Shape,
     TimeShape,
 )
-from ..ops.statistic_inputs import PAIR
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_flags, check_operator
 from .rolling_rows import FrameNeighbours
@@ -137,7 +136,6 @@ class Rolling(WindowStatistics):
     """Windows around each row; see `Gpuscan.rolling`."""
 
     _label = "rolling"
-    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
 
     def __init__(self, rows: Rows, shape: Shape, min_periods: int) -> None:
         self._rows, self._shape, self._min_periods = rows, shape, min_periods
@@ -146,7 +144,7 @@ class Rolling(WindowStatistics):
         return f"<Rolling {self._shape} min_periods={self._min_periods}>"
 
     def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingLibrary:
-        if name == "rank" and self._shape.reach.to(True):
+        if name == "rank" and self._shape.reach.looks(True):
             raise NotImplementedError(
                 "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
             )

@@ -9,11 +9,12 @@ from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import meta_of
 from ..ops.operation import ColumnOperation, Part
+from ..ops.quantiles import INTERPOLATIONS
+from ..ops.statistic_inputs import PAIR
+from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_ddof, check_flags, named_reductions
 from .window_arguments import check_quantile
 from .window_rows import Rows
-
-INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 class Statistics:
@@ -163,6 +164,8 @@ class Statistics:
 class WindowStatistics(Statistics):
     """The statistics of windows in which all values weigh the same."""
 
+    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
+
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Return the variance in each window; parameters and nulls as for `sum`.
 
@@ -265,7 +268,7 @@ class WindowStatistics(Statistics):
     ) -> Any:
         """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
 
-        Of `ddof` it does not depend.
+        It is the same for any `ddof`.
         """
         check_ddof(ddof)
         return self._pairs("corr", other, pairwise, numeric_only)

@@ -113,7 +113,6 @@ class Expanding(WindowStatistics):
     """All rows so far, for each row; see `Gpuscan.expanding`."""
 
     _label = "expanding"
-    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
 
     def __init__(self, rows: Rows, min_periods: int | None) -> None:
         self._rows = rows

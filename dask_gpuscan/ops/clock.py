@@ -13,9 +13,6 @@ from ..frames.protocol import Column, Values
 from ..frames.registry import column_of, library_of, stored_numbers
 from .groups import INT64
 
-NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "D": 86_400 * 10**9}
-"""In one unit of times."""
-
 
 @dataclass(frozen=True)
 class Clock:
@@ -68,8 +65,8 @@ class Clock:
 
     def nanoseconds(self, frame: Any) -> int:
         """Return how many nanoseconds the unit of the times has."""
-        column = self.column(frame)
-        return NANOSECONDS[library_of(frame).time_unit(column.dtype)]
+        unit = library_of(frame).time_unit(self.column(frame).dtype)
+        return int(pd.Timedelta(1, unit) // pd.Timedelta(1, "ns"))
 
 
 def check_order(clock: Clock, times: Values, starts: Values | None) -> None:

@@ -32,8 +32,11 @@ class Reach(Protocol):
     def clock(self) -> Clock | None:
         """Where the times are by which it is measured; None if rows are counted."""
 
+    def looks(self, reverse: bool) -> bool:
+        """Tell whether it reaches any rows back, or with `reverse` ahead."""
+
     def to(self, reverse: bool) -> int:
-        """How far back, or with `reverse` ahead; 0 if it does not."""
+        """How far back, or with `reverse` ahead."""
 
     def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
         """Return which of so many rows may be reached from behind them, or with `reverse` from before: from, to."""
@@ -54,6 +57,9 @@ class RowReach:
     def rows(self) -> int:
         return self.before + self.after
 
+    def looks(self, reverse: bool) -> bool:
+        return self.to(reverse) > 0
+
     def to(self, reverse: bool) -> int:
         return self.after if reverse else self.before
 
@@ -72,22 +78,28 @@ class RowReach:
 
 @dataclass(frozen=True)
 class TimeReach:
-    """Windows reach so far back and ahead, in the unit of the times."""
+    """Windows reach so far back and ahead, in the unit of the times: rows of the same time are 0 away.
+
+    If `after` is None, they end with their rows.
+    """
 
     clock: Clock
     before: int
-    after: int = 0
+    after: int | None = None
     rows = None
 
+    def looks(self, reverse: bool) -> bool:
+        return self.after is not None or not reverse
+
     def to(self, reverse: bool) -> int:
-        return self.after if reverse else self.before
+        return (self.after or 0) if reverse else self.before
 
     def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
         if not count:
             return 0, 0
         assert times is not None
         if reverse:
-            end = min(int(times[0]) + self.after, 2**63 - 1)
+            end = min(int(times[0]) + self.to(reverse), 2**63 - 1)
             return 0, int(times.searchsorted(times.dtype.type(end), side="right"))
         begin = max(int(times[-1]) - self.before, -(2**63))
         return int(times.searchsorted(times.dtype.type(begin))), count

@@ -101,7 +101,7 @@ class TimeShape:
 
     @property
     def reach(self) -> TimeReach:
-        return TimeReach(self.clock, self.back, self.ahead or 0)
+        return TimeReach(self.clock, self.back, self.ahead)
 
     def windows(self, rows: Rows) -> kernels.Windows:
         assert rows.times is not None

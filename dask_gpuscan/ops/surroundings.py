@@ -75,11 +75,11 @@ class Surrounded:
 
     @property
     def before(self) -> Halo | None:
-        return Halo(self) if self.reach.to(False) else None
+        return Halo(self) if self.reach.looks(False) else None
 
     @property
     def after(self) -> Halo | None:
-        return Halo(self, reverse=True) if self.reach.to(True) else None
+        return Halo(self, reverse=True) if self.reach.looks(True) else None
 
 
 class FrameHalo(Surrounded, FrameColumns):

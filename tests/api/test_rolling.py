@@ -196,6 +196,16 @@ def test_a_window_longer_than_many_partitions():
     )
 
 
+@pytest.mark.parametrize("center", [False, True])
+def test_times_that_are_the_same_over_a_border(backend, center):
+    x = pd.Series(np.arange(5.0), index=pd.to_datetime([0, 0, 0, 0, 3], unit="s").as_unit("s"))
+    at, df = [0.2, 0.6], pd.DataFrame({"k": 1, "x": x.rename("x")})
+    ask = lambda it: it.rolling("1s", center=center).sum()  # noqa: E731
+    check(backend, df["x"], at, ask, ask(df["x"]))
+    check(backend, df, at, lambda it: ask(it.groupby("k")["x"]), ask(df["x"]))
+    check(backend, df, at, lambda it: ask(it.groupby("k", clustered=True)["x"]), ask(df["x"]))
+
+
 def test_a_halo_that_is_larger_than_a_chunk_warns_with_its_size():
     ddf = partitioned(pd.Series(np.arange(400.0)), [0.5])
     windows = ddf.gpuscan.rolling(100, min_periods=1).sum()

@@ -18,7 +18,8 @@ NUMBERS = (*FAMILIES, "int8", "float32")
 STATISTICS = [
     *["sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt"]
 ]
-WEIGHTED = ["sum", "mean", "var", "std"]
+WEIGHTED = ["sum", "mean", "var"]
+"""The root of var is left out, as each of its operators is one more to compile."""
 
 
 def weighted_as_pandas(x, name, bias, options):
@@ -56,7 +57,7 @@ def test_ewm_as_pandas(backend, x, at, alpha, adjust, ignore_na, periods, name, 
     options = {"alpha": alpha, "adjust": adjust, "ignore_na": ignore_na, "min_periods": periods}
     if name == "sum" and not adjust:
         return
-    bias_option = {"bias": bias} if name in ("var", "std") else {}
+    bias_option = {"bias": bias} if name == "var" else {}
     expected = weighted_as_pandas(x, name, bias, options)
     for each in (partitioned(backend.frame(x), at), backend.frame(x)):
         found = getattr(each.gpuscan.ewm(**options), name)(**bias_option)
@@ -284,8 +285,9 @@ def test_numeric_only():
 @pytest.mark.parametrize("decay", [{"com": 2}, {"span": 5}, {"halflife": 3.5}, {"alpha": 0.3}])
 def test_every_way_to_name_the_decay(backend, decay):
     x = pd.Series(np.random.default_rng(0).normal(size=100))
-    lazy = partitioned(backend.frame(x), [0.3, 0.6]).gpuscan.ewm(**decay).mean()
-    same(backend.to_pandas(lazy.compute()), x.ewm(**decay).mean())
+    windows = partitioned(backend.frame(x), [0.3, 0.6]).gpuscan.ewm(**decay)
+    same(backend.to_pandas(windows.mean().compute()), x.ewm(**decay).mean())
+    same(backend.to_pandas(windows.std().compute()), x.ewm(**decay).std())
 
 
 def test_long_series_and_infinities(backend):
