@@ -99,6 +99,8 @@ def named_reductions(
     for column, names in functions.items():
         if not isinstance(names, (str, list, tuple)):
             raise TypeError(f"agg takes names of reductions, found {names!r}")
+        if not isinstance(names, str) and not 0 < len(names) == len(set(map(repr, names))):
+            raise ValueError(f"agg takes each name once, and at least one, found {names!r}")
         for name in [names] if isinstance(names, str) else names:
             label: Hashable = column
             if lists:

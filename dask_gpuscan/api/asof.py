@@ -95,6 +95,8 @@ def merge_asof(
     1  5    b    2.0  2.5
     2  9    a    4.0  0.7
     """
+    if not isinstance(suffixes, (list, tuple)) or len(suffixes) != 2:
+        raise ValueError(f"suffixes must be a pair of str, found {suffixes!r}")
     left, right = both_lazy(_frame("left", left), _frame("right", right))
     frames = [meta_of(side).iloc[:0] for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]

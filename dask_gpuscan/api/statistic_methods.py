@@ -44,7 +44,7 @@ class Statistics:
         operation = self._operation(name, **options)
         rows, as_series = self._rows, self._rows.as_series
         labels = rows.names(bool(numeric_only))
-        if other is not None and getattr(other, "ndim", None) not in (1, 2):
+        if other is not None and not hasattr(meta_of(other), "iloc"):
             raise TypeError(f"other must be a Series or DataFrame, found {other!r}")
         if not as_series and (
             pairwise is not False if other is None else pairwise and other.ndim == 2

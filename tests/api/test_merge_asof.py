@@ -327,6 +327,8 @@ def test_a_match_may_be_many_partitions_away(backend):
             "allow_exact_matches",
         ),
         ({"left_on": "a", "right_on": "t", "suffixes": ("", "")}, ValueError, "columns overlap"),
+        ({"on": "t", "suffixes": "xy"}, ValueError, "suffixes must be a pair of str, found 'xy'"),
+        ({"on": "t", "suffixes": ("x",)}, ValueError, "suffixes must be a pair of str"),
         ({"left_index": True, "right_on": "f"}, ValueError, "must be the same type"),
     ],
     ids=str,

@@ -153,6 +153,8 @@ def test_pairs_that_do_not_match():
     with pytest.raises(NotImplementedError, match="all pairs of columns"):
         windows.corr(df, pairwise=True)
     with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
+        windows.cov(np.zeros(len(df)))
+    with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
         windows.cov([1.0, 2.0])
     with pytest.raises(ValueError, match="other must have the index"):
         windows.cov(df["a"][::-1])
@@ -252,6 +254,10 @@ def test_agg_of_what_is_not_there():
         df.gpuscan.expanding().agg("mode")
     with pytest.raises(ValueError, match="agg names column 'c'"):
         df.gpuscan.expanding().agg({"c": "sum"})
+    for ask in (df.gpuscan.expanding(), df.a.gpuscan.expanding(), df.gpuscan.groupby("b")):
+        for names in ([], ["sum", "max", "sum"]):
+            with pytest.raises(ValueError, match="agg takes each name once, and at least one"):
+                ask.agg(names)
     with pytest.raises(TypeError, match="names of reductions"):
         df.gpuscan.expanding().agg(np.sum)
 
