@@ -154,6 +154,11 @@ class MatchingSummary:
 
     carry: Summary
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "carry":
+            raise AttributeError(name)
+        return getattr(self.carry, name)  # what it says of itself, where it says it
+
     def aggregate(self, partition: Any) -> Aggregate:
         return Aggregate(schema_of(partition), self.carry.aggregate(partition))
 
@@ -167,11 +172,6 @@ class Matching(MatchingSummary):
     """A carry that refuses partitions whose columns differ from those of the partitions before."""
 
     carry: DataFrameCarry
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "carry":
-            raise AttributeError(name)
-        return getattr(self.carry, name)  # what it says of itself, where it says it
 
     @property
     def final(self) -> Matching:

@@ -338,9 +338,8 @@ class RollingLibrary(Windowed):
         check_columns(self.label, columns, VALUES)
         library = library_of(columns[0])
         none = library.xp.zeros(0, INT64)
-        self._answers(
-            library, library.xp.zeros(0), none, none
-        )  # or say that there is no such statistic
+        # raises if the library has no such statistic
+        self._answers(library, library.xp.zeros(0), none, none)
         return np.dtype(np.float64)
 
     def _answers(self, library: Library, values: Values, starts: Values, stops: Values) -> Values:
