@@ -12,7 +12,7 @@ from .groupby_scans import GroupByScans
 from .rolling_methods import Rolling, window_shape
 from .window_arguments import Weights
 from .window_methods import Ewm, Expanding
-from .window_rows import is_kept
+from .window_rows import is_kept, without
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,14 @@ class GroupRows:
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
         parts = [Part(n, (n,), operation) for n in self.names(numeric_only)]
-        return self.groups._scan(operation.label, parts, self.as_series)
+        return self._answers(operation.label, parts, self.as_series, named=False)
 
     def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""
-        return self.groups._scan(label, parts, as_series, named=True)
+        return self._answers(label, parts, as_series, named=True)
+
+    def _answers(self, label: str, parts: Sequence[Part[Any]], as_series: bool, named: bool) -> Any:
+        return self.groups._scan(label, parts, as_series, named)
 
     def beside(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
@@ -66,16 +69,10 @@ class GroupNeighbours(GroupRows):
 
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns that are in windows."""
-        return [name for name in super().names(numeric_only) if self.on is None or name != self.on]
+        return without(super().names(numeric_only), self.on)
 
-    def each(self, operation: Any, numeric_only: bool) -> Any:
-        """Return the answers of an operation on each column."""
-        parts = [Part(name, (name,), operation) for name in self.names(numeric_only)]
-        return self.groups._around(operation.label, parts, self.as_series)
-
-    def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
-        """Return the answers of operations, one column each."""
-        return self.groups._around(label, parts, as_series, named=True)
+    def _answers(self, label: str, parts: Sequence[Part[Any]], as_series: bool, named: bool) -> Any:
+        return self.groups._around(label, parts, as_series, named)
 
     def beside(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool

@@ -1,4 +1,4 @@
-"""What rolling windows are of: the rows of a frame or series, or of its groups, beside a column of times."""
+"""What rolling windows are of: the rows of a frame or series, beside a column of times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..graph.lookaround import look_around
 from ..ops.operation import Part
 from ..ops.rolling import RollingColumns
 from ..ops.surroundings import NamedHalo
-from .window_rows import FrameRows
+from .window_rows import FrameRows, without
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class FrameNeighbours(FrameRows):
 
     def names(self, numeric_only: bool = False) -> list[Hashable]:
         """Names of the columns that are in windows."""
-        return [name for name in super().names(numeric_only) if self.on is None or name != self.on]
+        return without(super().names(numeric_only), self.on)
 
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""

@@ -100,6 +100,11 @@ class FrameRows:
         return FrameRows(frame), names if self.obj.ndim == 2 else own, theirs
 
 
+def without(names: list[Hashable], on: Hashable) -> list[Hashable]:
+    """Return names but that of the column of times, if there is one."""
+    return [name for name in names if on is None or name != on]
+
+
 def is_kept(column: Any) -> bool:
     """Tell whether `numeric_only` keeps a column of windows: as in pandas, these leave out bool, too."""
     return library_of(column).is_numeric(column.dtype) and column.dtype.kind != "b"

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import kernels
-from ..frames.keys import Codes
+from ..frames.keys import Codes, missing_in
 from ..frames.protocol import DType, Library, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
@@ -209,14 +209,15 @@ class RollingStatistic(Windowed):
         inputs = statistic.read(columns)
         op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
         values = inputs if op.inputs > 1 else inputs[0]
-        counted = _counted(op, statistic.inputs, self.min_periods)
         if rows.codes is not None:
             assert isinstance(self.shape, RowShape)
-            codes, own = rows.codes, self.shape.of_group
+            counted, codes = _counted(op, statistic.inputs, self.min_periods), rows.codes
+            own = self.shape.of_group
             out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
             return rows.library.from_floats(out)
         windows = self.shape.windows(rows)
         if isinstance(windows, BoundWindows):
+            counted = _counted(op, statistic.inputs, self.min_periods)
             return rows.library.from_floats(kernels.rolling(counted, values, windows))
         out = kernels.rolling(op, values, windows)
         all_finite = all(bool(kernels.reduce(_FINITE, each)) for each in inputs)
@@ -294,9 +295,7 @@ class RollingOperator(Windowed):
         values = tuple(view.values for view in views)
         valid, nulls = None, None
         if any(view.nulls is not None for view in views):
-            missing = views[0].missing()
-            for view in views[1:]:
-                missing = missing | view.missing()
+            missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
         out = kernels.rolling(
             self.op,
@@ -370,13 +369,11 @@ class RollingColumns(ColumnHalo):
     def key_columns(self) -> tuple[Hashable, ...]:
         return () if self.beside is None else (self.beside,)
 
-    def _flags(self, frame: Any) -> list[bool]:
-        return [name != self.beside for name in library_of(frame).names(frame)]
-
     def _kept(self, frame: Any) -> Any:
-        if self.beside is not None:
-            frame = library_of(frame).select(frame, self._flags(frame))
-        return super()._kept(frame)
+        if self.beside is None:
+            return frame
+        library = library_of(frame)
+        return library.select(frame, [name != self.beside for name in library.names(frame)])
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
         if self.beside is None:

@@ -121,7 +121,7 @@ class ColumnHalo(EachColumn, FrameHalo):
     """An operation on each column of a frame, or on a series."""
 
     operation: NeighbourOperation
-    numeric_only: bool = False
+    numeric_only = False
 
 
 @dataclass(frozen=True)
@@ -247,8 +247,7 @@ class GroupHalo(Surrounded, GroupedColumns):
             if after is not None and after.count:
                 around = [*around, after]
             seen = joined(around)
-            operations = [part.operation for part in self.parts]
-            arranged = _Arranged(self, library, seen, operations)
+            arranged = _Arranged(self, library, seen)
             null = any_null(self.by.series(partition)) if self.dropna else None
             arrays, taken = [], 0
             for part in self.parts:
@@ -264,13 +263,7 @@ class GroupHalo(Surrounded, GroupedColumns):
 class _Arranged:
     """Rows with those of each group together."""
 
-    def __init__(
-        self,
-        carry: GroupHalo,
-        library: Library,
-        seen: RowArrays,
-        operations: Sequence[NeighbourOperation],
-    ) -> None:
+    def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
         self.library = library
         self.order: Values | None = None
         if seen.keys is None:
@@ -279,7 +272,7 @@ class _Arranged:
             starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
             codes = Codes(*library.dense_codes(seen.keys))
-            if all(operation.takes_codes(codes) for operation in operations):
+            if all(part.operation.takes_codes(codes) for part in carry.parts):
                 self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
                 return
             self.order, starts, stops = together(codes.array)
