@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from .captured_numbers import numbers_size
-from .plan import Capability, Extent, Geometry, TypedOperator, state_dtype
+from .plan import Capability, Extent, Geometry, OfOperator, TypedOperator, state_dtype
 from .source import (
     constants_source,
     include,
@@ -34,7 +34,7 @@ NULLS = ("none", "in band", "bits", "bytes")
 
 
 @dataclass(frozen=True)
-class CodePass:
+class CodePass(OfOperator):
     """One of the steps of a scan by code.
 
     Parameters
@@ -66,16 +66,6 @@ class CodePass:
     chunk: int
     visitor: ClassVar[VisitorSpec] = BY_CODE
     carry: ClassVar[np.dtype] = np.dtype(np.uint64)
-
-    @property
-    def name(self) -> str:
-        """The operator's name."""
-        return self.operator.op.name
-
-    @cached_property
-    def token(self) -> str:
-        """What tells the operator from others."""
-        return self.operator.token
 
     @cached_property
     def parameters(self) -> str:

@@ -127,6 +127,22 @@ class TypedOperator:
         return repr((kernel_token(self.op, self.inputs), forms, repr(self.identity)))
 
 
+class OfOperator:
+    """What passes of one operator have in common."""
+
+    operator: TypedOperator
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+        return self.operator.op.name
+
+    @cached_property
+    def token(self) -> str:
+        """What tells the operator from others."""
+        return self.operator.token
+
+
 def typed(op: Operator, types_: Signature) -> TypedOperator:
     """Return an operator with its types."""
     return TypedOperator(

@@ -7,7 +7,16 @@ from typing import ClassVar
 import numpy as np
 
 from .captured_numbers import numbers_size
-from .plan import Capability, Extent, Geometry, TypedOperator, in_words, state_dtype, state_words
+from .plan import (
+    Capability,
+    Extent,
+    Geometry,
+    OfOperator,
+    TypedOperator,
+    in_words,
+    state_dtype,
+    state_words,
+)
 from .tuning import (
     PIPELINED_FROM,
     SCAN_LIMITS,
@@ -24,7 +33,7 @@ from .visitors import SCAN, VisitorSpec
 
 
 @dataclass(frozen=True)
-class ScanPass:
+class ScanPass(OfOperator):
     """A scan of lines, or without `write` a reduction. `nulls` is "none", "in band", "bits" or "bytes"."""
 
     operator: TypedOperator
@@ -34,16 +43,6 @@ class ScanPass:
     mark_nulls: bool
     write: bool
     visitor: ClassVar[VisitorSpec] = SCAN
-
-    @property
-    def name(self) -> str:
-        """The operator's name."""
-        return self.operator.op.name
-
-    @cached_property
-    def token(self) -> str:
-        """What tells the operator from others."""
-        return self.operator.token
 
     @cached_property
     def parameters(self) -> str:

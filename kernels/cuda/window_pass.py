@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from .captured_numbers import numbers_size
-from .plan import Capability, Extent, Geometry, TypedOperator, state_words
+from .plan import Capability, Extent, Geometry, OfOperator, TypedOperator, state_words
 from .source import constants_source, include, numbers_source, operator_source, words_of
 from .tuning import (
     LARGE_SHARED,
@@ -28,7 +28,7 @@ NULLS = ("none", "in band", "bits", "bytes")
 
 
 @dataclass(frozen=True)
-class WindowPass:
+class WindowPass(OfOperator):
     """One of the steps of rolling windows.
 
     Parameters
@@ -51,16 +51,6 @@ class WindowPass:
     items: int = 1
     visitor: ClassVar[VisitorSpec] = ROLLING
     carry: ClassVar[np.dtype] = np.dtype(np.uint64)
-
-    @property
-    def name(self) -> str:
-        """The operator's name."""
-        return self.operator.op.name
-
-    @cached_property
-    def token(self) -> str:
-        """What tells the operator from others."""
-        return self.operator.token
 
     @cached_property
     def parameters(self) -> str:
