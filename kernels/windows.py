@@ -74,6 +74,19 @@ class RowWindows:
         before, after = (min(max(int(x), -rows), rows) for x in (self.before, self.after))
         return replace(self, before=before, after=after, first=first, count=count)
 
+    def bounds(self, windows: Any, rows: int) -> tuple[Any, Any]:
+        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+
+        Examples
+        --------
+        >>> RowWindows(before=2, first=1).bounds(np.array([0, 3]), 6)
+        (array([0, 2]), array([2, 5]))
+        """
+        before, after = (min(max(int(x), -FAR), FAR) for x in (self.before, self.after))
+        own = windows + int(self.first)
+        starts = (own - before).clip(0, rows)
+        return starts, (own + (after + 1)).clip(starts, rows)
+
 
 @dataclass(frozen=True, eq=False)
 class BoundWindows:
@@ -130,6 +143,20 @@ class BoundWindows:
         shift = -FAR if self.before is None else min(max(-int(self.before), -FAR), FAR)
         end = FAR if self.after is None else min(max(int(self.after) + 1, -FAR), FAR)
         return shift, max(end - shift, 0)
+
+    def bounds(self, windows: Any, rows: int) -> tuple[Any, Any]:
+        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+
+        Examples
+        --------
+        >>> BoundWindows(np.array([0, 0]), np.array([2, 2]), before=0).bounds(np.array([0, 1]), 2)
+        (array([0, 1]), array([2, 2]))
+        """
+        least = self.starts[windows].clip(0, rows)
+        most = self.stops[windows].clip(least, rows)
+        shift, width = self.around
+        starts = (windows + shift).clip(least, most)
+        return starts, (windows + (shift + width)).clip(starts, most)
 
 
 Windows = RowWindows | BoundWindows

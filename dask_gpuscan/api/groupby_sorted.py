@@ -8,10 +8,11 @@ from ..frames.registry import library_of
 from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
+from ..kernels import INTERPOLATIONS
 from ..ops.groupby_clustered import ClusteredReduce
 from ..ops.groupby_together import TogetherReduce
 from ..ops.operation import Part
-from ..ops.quantiles import INTERPOLATIONS, QuantileLevel, Quantiles, checked_quantiles
+from ..ops.quantiles import QuantileLevel, Quantiles, checked_quantiles
 from ..ops.sorted_groups import CountDistinct, SortedReduction
 from .arguments import check_choice, check_flags
 from .groupby_columns import GroupByColumns

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import meta_of
+from ..kernels import INTERPOLATIONS, RANKS
 from ..ops.operation import ColumnOperation, Part
-from ..ops.quantiles import INTERPOLATIONS
 from ..ops.statistic_inputs import PAIR
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_ddof, check_flags, named_reductions
@@ -32,7 +32,12 @@ class Statistics:
 
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
-        return self._rows.each(self._operation(name, **options), bool(numeric_only))
+        windows = self._windows_of([name])
+        return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
+
+    def _windows_of(self, names: Sequence[str]) -> Statistics:
+        """Return the windows that have these statistics together."""
+        return self
 
     def _pairs(
         self, name: str, other: Any, pairwise: bool | None, numeric_only: bool, **options: Any
@@ -151,8 +156,9 @@ class Statistics:
                 raise ValueError(f"agg names column {column!r}, found {name_list(columns)}")
             check_choice("statistics of agg", name, self._named)
         one = as_series and isinstance(func, str)
-        parts = [Part(label, (c,), self._operation(name)) for label, c, name in wanted]
-        out = self._rows.parts(f"{self._label}-agg", parts, one)
+        windows = self._windows_of([name for _, _, name in wanted])
+        parts = [Part(label, (c,), windows._operation(name)) for label, c, name in wanted]
+        out = windows._rows.parts(f"{self._label}-agg", parts, one)
         if two_levels:
             meta = meta_of(self._rows.obj)
             out.columns = library_of(meta).pair_names(meta, [label for label, _, _ in wanted])
@@ -164,7 +170,7 @@ class Statistics:
 class WindowStatistics(Statistics):
     """The statistics of windows in which all values weigh the same."""
 
-    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
+    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "rank", "nunique")
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Return the variance in each window; parameters and nulls as for `sum`.
@@ -349,7 +355,7 @@ class WindowStatistics(Statistics):
         >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().rank().tolist()
         [1.0, 2.0, 2.0]
         """
-        check_choice("method", method, ("average", "min", "max"))
+        check_choice("method", method, tuple(RANKS))
         check_flags(ascending=ascending, pct=pct)
         options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
         return self._statistic("rank", numeric_only, **options)

@@ -11,14 +11,14 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes, missing_in
-from ..frames.protocol import DType, Library, Values
+from ..frames.protocol import DType, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
 from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import VALUES, Inputs, check_columns
+from .statistic_inputs import Inputs, check_columns
 from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
@@ -118,27 +118,6 @@ class TimeShape:
         return BoundWindows(starts[rows.wanted], xp.ascontiguousarray(stops[rows.wanted]))
 
 
-def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
-    """Return the first row of each window, and the row behind its last."""
-    first = rows.first if isinstance(windows, RowWindows) else 0
-    return _bounds_of(windows, rows, rows.library.xp.arange(first, first + rows.count, dtype=INT64))
-
-
-def _bounds_of(windows: kernels.Windows, rows: Rows, numbers: Values) -> tuple[Values, Values]:
-    """Return the bounds of the windows of some rows."""
-    xp = rows.library.xp
-    least: Any = 0
-    most: Any = rows.length
-    before, after = windows.before, windows.after
-    if isinstance(windows, BoundWindows):
-        least, most = windows.starts[numbers], windows.stops[numbers]
-    if before is None or after is None:
-        return least, most
-    starts = xp.clip(numbers - before, least, most)
-    stops = xp.clip(numbers + (after + 1), least, most)
-    return starts, xp.maximum(starts, stops)
-
-
 class Windowed:
     """What operations over windows have in common."""
 
@@ -164,7 +143,7 @@ class Windowed:
             counts = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
             return xp.flatnonzero(counts < self.min_periods)
         if isinstance(windows, BoundWindows):
-            starts, stops = bounds(windows, rows)
+            starts, stops = windows.bounds(xp.arange(rows.count), rows.length)
             return xp.flatnonzero(stops - starts < self.min_periods)
         if windows.before + windows.after + 1 < self.min_periods:
             return xp.arange(rows.count)
@@ -172,7 +151,7 @@ class Windowed:
         head = min(max(windows.before - rows.first, 0), rows.count)
         tail = max(min(rows.length - max(windows.after, 0) - rows.first, rows.count), head)
         ends = xp.concatenate([xp.arange(head), xp.arange(tail, rows.count)])
-        starts, stops = _bounds_of(windows, rows, ends + rows.first)
+        starts, stops = windows.bounds(ends, rows.length)
         return ends[stops - starts < self.min_periods]
 
 
@@ -310,47 +289,6 @@ class RollingOperator(Windowed):
         missing = library.xp.zeros(rows.count, bool)
         missing[self.few(rows, windows, valid)] = True
         return library.set_null(array, missing)
-
-
-@dataclass(frozen=True)
-class RollingLibrary(Windowed):
-    """A statistic that needs all values of a window in order, which the library itself computes.
-
-    Parameters
-    ----------
-    name : str
-        Of the library's method.
-    shape, min_periods, options
-        As of `RollingStatistic`.
-    """
-
-    name: str
-    shape: Shape
-    min_periods: int
-    options: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def label(self) -> str:
-        return f"rolling-{self.name}"
-
-    def dtype(self, columns: Sequence[Any]) -> DType:
-        check_columns(self.label, columns, VALUES)
-        library = library_of(columns[0])
-        none = library.xp.zeros(0, INT64)
-        # raises if the library has no such statistic
-        self._answers(library, library.xp.zeros(0), none, none)
-        return np.dtype(np.float64)
-
-    def _answers(self, library: Library, values: Values, starts: Values, stops: Values) -> Values:
-        options = dict(self.options)
-        return library.rolling(self.name, values, starts, stops, self.min_periods, **options)
-
-    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        library = rows.library
-        seen = Rows(library, rows.length, 0, rows.length, rows.starts, rows.stops, rows.times)
-        starts, stops = bounds(self.shape.windows(seen), seen)
-        out = self._answers(library, library.floats(columns[0]), starts, stops)
-        return library.from_floats(out[rows.wanted])
 
 
 @dataclass(frozen=True)

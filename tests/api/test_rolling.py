@@ -12,8 +12,7 @@ from backends import Backend, same
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 
 NAMES = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt")
-SORTED = ("median", "quantile", "rank")
-"""Statistics that the library itself computes."""
+SORTED = ("median", "quantile", "rank", "nunique")
 OPTIONS = {"quantile": {"q": 0.3}, "rank": {"method": "min", "pct": True}, "var": {"ddof": 0}}
 NUMBERS = (*FAMILIES, "float32", "float16", "boolean", "int8", "UInt8")
 """Of these no value is so large that pandas, which subtracts what leaves a window, keeps a trace of it."""
@@ -46,28 +45,27 @@ def ask_for(name):
     return lambda windows: getattr(windows, name)(**OPTIONS.get(name, {}))
 
 
+def ask_pandas_for(name):
+    """What pandas answers; of ranks, that of the last row: its own are of other windows at the end of the data."""
+    if name != "rank":
+        return ask_for(name)
+    return lambda windows: windows.apply(
+        lambda x: pd.Series(x).rank(**OPTIONS["rank"]).to_numpy()[-1] if len(x) else np.nan,
+        raw=True,
+    )
+
+
 def least(data, options):
     """A draw of `min_periods` beside a window of rows."""
     count = data.draw(st.sampled_from([None, 0, 1, options["window"]]))
     return {**options, "min_periods": count}
 
 
-def only_where_held(backend, name):
-    if backend.name == "cuda" and name in SORTED:
-        pytest.skip("cuDF has no such statistic of windows")
-
-
-def statistic(backend, data, options, names=NAMES):
-    """Draw a statistic that windows have."""
-    names = [*names, *([] if backend.name == "cuda" else SORTED)]
-    if options["center"] or options["min_periods"] == 0:  # of no values, pandas repeats a rank
-        names = [name for name in names if name != "rank"]
-    return data.draw(st.sampled_from(names))
+statistics = st.sampled_from([*NAMES, *SORTED])
 
 
 @pytest.mark.parametrize("name", [*NAMES, *SORTED])
 def test_every_statistic(backend, name):
-    only_where_held(backend, name)
     x = pd.Series([3.0, 1.5, np.nan, 2.0, 2.0, 7.0, -np.inf, 4.0, 4.25, 0.5, 1.0, 9.0])
     ask = lambda it: ask_for(name)(it.rolling(5, min_periods=2))  # noqa: E731
     check(backend, x, [0.1, 0.1, 0.4, 0.5, 0.9], ask, ask(x))
@@ -75,10 +73,9 @@ def test_every_statistic(backend, name):
 
 @given(data=st.data(), x=columns(NUMBERS), at=cuts(), options=BY_ROWS)
 def test_series_by_rows(backend, data, x, at, options):
-    options = least(data, options)
-    name = statistic(backend, data, options)
+    options, name = least(data, options), data.draw(statistics)
     x.index = pd.Index(np.arange(len(x)) // 2, name="row")
-    expected = Backend().answer(x, lambda it: ask_for(name)(it.rolling(**options)))
+    expected = Backend().answer(x, lambda it: ask_pandas_for(name)(it.rolling(**options)))
     assume(expected is not None)
     check(backend, x, at, lambda it: ask_for(name)(it.rolling(**options)), expected)
 
@@ -90,10 +87,9 @@ def test_series_by_rows(backend, data, x, at, options):
     options=BY_ROWS,
 )
 def test_frames_by_rows(backend, data, df, at, options):
-    options = least(data, options)
-    name = statistic(backend, data, options)
-    ask = lambda it: ask_for(name)(it.rolling(**options))  # noqa: E731
-    check(backend, df, at, ask, ask(df))
+    options, name = least(data, options), data.draw(statistics)
+    expected = ask_pandas_for(name)(df.rolling(**options))
+    check(backend, df, at, lambda it: ask_for(name)(it.rolling(**options)), expected)
 
 
 @st.composite
@@ -113,11 +109,10 @@ def timed(draw):
 @two_thirds
 @given(data=st.data(), df=timed(), at=cuts(), options=BY_TIME)
 def test_by_time(backend, data, df, at, options):
-    name = statistic(backend, data, options)
+    name = data.draw(statistics)
     indexed = df.set_index("t")
-    ask = lambda it: ask_for(name)(it.rolling(**options))  # noqa: E731
-    expected = ask(indexed)
-    check(backend, indexed, at, ask, expected)
+    expected = ask_pandas_for(name)(indexed.rolling(**options))
+    check(backend, indexed, at, lambda it: ask_for(name)(it.rolling(**options)), expected)
     expected = expected.reset_index()[["x", "t", "y"]]
     check(backend, df, at, lambda it: ask_for(name)(it.rolling(on="t", **options)), expected)
 
@@ -130,7 +125,7 @@ def test_groups(backend, data, df, at, clustered, dropna):
     df = df.iloc[:count].assign(k=k.iloc[:count])
     by_time = data.draw(st.booleans())
     options = {"on": "t", **data.draw(BY_TIME)} if by_time else least(data, data.draw(BY_ROWS))
-    name = statistic(backend, data, options, ("sum", "mean", "std", "min", "count", "last"))
+    name = data.draw(st.sampled_from(["sum", "mean", "std", "min", "count", "last", *SORTED]))
     numbers = df.groupby("k", sort=False, dropna=False, observed=True).ngroup()
     if clustered:
         order = np.argsort(numbers.to_numpy(), kind="stable")
@@ -138,7 +133,7 @@ def test_groups(backend, data, df, at, clustered, dropna):
     df = df.reset_index(drop=True)
     windows = {name: option for name, option in options.items() if name != "on"}
     apart = [
-        ask_for(name)(
+        ask_pandas_for(name)(
             (group.set_index("t") if by_time else group)["x"].rolling(**windows)
         ).set_axis(group.index)
         for _, group in df.groupby(numbers.to_numpy())
@@ -314,9 +309,10 @@ def test_windows_without_values_have_no_rank():
     assert found.isna().tolist() == x.shift().isna().tolist()
 
 
-def test_ranks_of_centred_windows_are_refused():
-    with pytest.raises(NotImplementedError, match="rank is not there with center=True"):
-        WHOLE[["x"]].gpuscan.rolling(3, center=True).rank()
+def test_ranks_of_centred_windows_are_those_of_their_last_rows():
+    x = pd.Series([5.0, 1.0, 3.0, np.nan, 2.0, 4.0])
+    found = x.gpuscan.rolling(3, center=True, min_periods=1).rank()
+    assert found.fillna(-1.0).tolist() == [1.0, 2.0, -1.0, 1.0, 2.0, 2.0]
 
 
 def test_columns_that_are_no_numbers_are_named():

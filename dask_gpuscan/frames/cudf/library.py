@@ -202,20 +202,6 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         """Tell the same of an array that has no nulls."""
         return self._may_view(array.dtype) and not array.null_count
 
-    def rolling(
-        self,
-        name: str,
-        values: Values,
-        starts: Values,
-        stops: Values,
-        min_periods: int,
-        /,
-        **options: Any,
-    ) -> Values:
-        raise NotImplementedError(
-            f"cuDF has no {name} of windows; move the column to the host with to_pandas first"
-        )
-
     # --- nulls -------------------------------------------------------------------------------------
 
     def missing(self, column: cudf.Series) -> Values | None:

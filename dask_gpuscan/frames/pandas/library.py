@@ -163,20 +163,6 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     def from_integers(self, values: Values) -> PandasArray:
         return values
 
-    def rolling(
-        self,
-        name: str,
-        values: Values,
-        starts: Values,
-        stops: Values,
-        min_periods: int,
-        /,
-        **options: Any,
-    ) -> Values:
-        windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
-        found: Values = bare(getattr(windows, name)(**options).array)
-        return found
-
     # --- nulls ----------------------------------------------------------------------------------------
 
     def missing(self, column: pd.Series) -> Values | None:
@@ -264,24 +250,6 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
-
-
-class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
-    """Windows by their bounds, as pandas takes them."""
-
-    def __init__(self, starts: Values, stops: Values) -> None:
-        super().__init__()
-        self._bounds = starts, stops
-
-    def get_window_bounds(
-        self,
-        num_values: int = 0,
-        min_periods: Any = None,
-        center: Any = None,
-        closed: Any = None,
-        step: Any = None,
-    ) -> tuple[Values, Values]:
-        return self._bounds
 
 
 PANDAS: Library = Pandas()
