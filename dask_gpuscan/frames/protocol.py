@@ -273,6 +273,9 @@ class Arrays(Protocol):
     def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 
+    def shift(self, array: Array, periods: int, /, *fill: Any) -> Array:
+        """Return each row's value so many rows before, or behind; where there is none, null or the one value given."""
+
     def always_counted(self, array: Array) -> Array | None:
         """Return values that the library counts even where none is there, in their order; None if there are none."""
 

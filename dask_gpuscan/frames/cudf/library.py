@@ -171,6 +171,27 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
+    def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
+        if not fill and self._is_plain(array):  # libcudf asks each row whether it is null
+            return self._moved(array, periods)
+        if fill or moved_layout_of(array.dtype) is not None:
+            return array.shift(periods, *(fill or (None,)))
+        # cuDF shifts no categories, lists and structs
+        rows = cupy.arange(array.size, dtype=_INT64) - periods
+        return self.take(array, cupy.where(rows < array.size, rows, -1), nulls=True)
+
+    def _moved(self, array: ColumnBase, periods: int) -> ColumnBase:
+        """Return a plain array whose rows are moved by so many: two copies."""
+        values, count = view_of(array).values, array.size
+        gone = min(abs(periods), count)
+        first, last = slice(0, count - gone), slice(gone, count)
+        out = cupy.empty_like(values)
+        if periods < 0:
+            out[first] = values[last]
+        else:
+            out[last] = values[first]
+        return LAYOUT.wrap_edge(out, gone, periods < 0, array.dtype)
+
     def always_counted(self, array: ColumnBase) -> None:
         return None
 

@@ -134,6 +134,10 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
 
+    def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
+        options = {"fill_value": fill[0]} if fill else {}
+        return self.series(array, None).shift(periods, **options).array
+
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
             return None
