@@ -282,6 +282,9 @@ class Arrays(Protocol):
     def concatenate(self, arrays: list[Array]) -> Array:
         """Join arrays of one dtype; categoricals get the categories of all."""
 
+    def replace(self, array: Array, start: int, rows: Array) -> Array:
+        """Return an array with these rows in the place of its own from `start` on; it may be written to itself."""
+
     def floats(self, column: Column) -> Values:
         """Return the numbers of a column as float64, NaN where it is null."""
 

@@ -86,6 +86,16 @@ def test_groups(backend, clustered, data, at, method, periods, dropna):
 WHOLE = pd.DataFrame({"k": [1, 2, 1, 1, 2, 1], "x": [3.0, 1.0, np.nan, 3.0, 7.0, 0.0]})
 
 
+@pytest.mark.parametrize("periods", [1, -1, 3, -3])
+def test_categories_that_differ_by_partition(backend, periods):
+    parts = "aabba", "ccdcd", "bdddb"
+    frames = [backend.frame(pd.DataFrame({"x": pd.Categorical(list(p))})) for p in parts]
+    lazy = dask.dataframe.from_map(lambda part: part, frames, meta=frames[0].iloc[:0])
+    shifted = dask.compute(*lazy["x"].gpuscan.shift(periods).to_delayed())
+    found = [x for part in shifted for x in backend.to_pandas(part).astype(object).fillna("-")]
+    assert found == pd.Series(list("".join(parts))).shift(periods, fill_value="-").tolist()
+
+
 def test_answers_are_columns_of_their_frame():
     ddf = partitioned(WHOLE, [0.2, 0.2, 0.7])
     assert not ddf.known_divisions

@@ -202,6 +202,15 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 
+    def replace(self, array: ColumnBase, start: int, rows: ColumnBase) -> ColumnBase:
+        stop = start + rows.size
+        if self._is_plain(array) and self._is_plain(rows):
+            view_of(array).values[start:stop] = view_of(rows).values
+            return array
+        pairs = (0, start), (stop, array.size)
+        before, after = (self.slice_array(array, *pair) for pair in pairs)
+        return self.concatenate([part for part in (before, rows, after) if part.size])
+
     def floats(self, column: cudf.Series) -> Values:
         view = LAYOUT.view(column._column)
         values = view.values.astype(np.float64, copy=view.nulls is not None)

@@ -158,6 +158,13 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
+    def replace(self, array: PandasArray, start: int, rows: PandasArray) -> PandasArray:
+        stop = start + len(rows)
+        if isinstance(array, pd.Categorical):  # whose rows may be of other categories
+            return self.concatenate([array[:start], rows, array[stop:]])
+        array[start:stop] = rows
+        return array
+
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
