@@ -161,7 +161,7 @@ class Times:
 
 def _as_series(meta: Any, times: Any) -> Any:
     """Return dates as a series of the library of a frame."""
-    series = type(library_of(meta).index_level(meta, 0))
+    series: Any = type(library_of(meta).index_level(meta, 0))
     if isinstance(times, series):
         return times
     try:

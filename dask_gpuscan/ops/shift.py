@@ -68,13 +68,14 @@ class Shift:
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         array = library.array(column)
         if not self.periods:
-            return array
+            return library.copy(array)
         positions = self._positions(rows)
         if not self.fill:
             return library.take(library.to_nullable(array), positions, nulls=True)
         sample = self._sample(column)
-        own = library.series(array, None).astype(sample.dtype)
-        array = library.concatenate([library.array(sample), library.array(own)])
+        own: Any = library.series(array, None)
+        own = library.array(own.astype(sample.dtype))
+        array = library.concatenate([library.array(sample), own])
         return library.take(array, positions + 1)
 
     def _positions(self, rows: Rows) -> Values:
