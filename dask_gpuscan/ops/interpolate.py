@@ -179,7 +179,7 @@ class Interpolate:
             )
         dtype = library.index_level(frame, 0).dtype
         has_layout = library.layout(dtype) is not None
-        is_time = has_layout and not library.is_numeric(dtype)
+        is_time = has_layout and not library.is_number(dtype)
         if self.method == "time" and not is_time:
             raise ValueError(
                 f"method='time' needs an index of times, found dtype {dtype}; method='index' takes numbers too"
