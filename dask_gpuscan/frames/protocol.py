@@ -276,6 +276,9 @@ class Arrays(Protocol):
     def shift(self, array: Array, periods: int, /, *fill: Any) -> Array:
         """Return each row's value so many rows before, or behind; where there is none, null or the one value given."""
 
+    def diff(self, array: Array, periods: int) -> Array:
+        """Return each row's value less that of so many rows before, or behind; null where there is none."""
+
     def always_counted(self, array: Array) -> Array | None:
         """Return values that the library counts even where none is there, in their order; None if there are none."""
 

@@ -142,11 +142,12 @@ class Difference:
         return self._dtype(columns[0], in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
-        rows: Any = library_of(column).series(zeros(column, 2), None)
+        library, rows, periods = library_of(column), zeros(column, 2), self.periods and 1
         try:
-            if in_groups:
-                rows = rows.groupby(rows.notna())
-            found: DType = getattr(rows, self.label)(self.periods and 1).dtype
+            if not in_groups:
+                return self._of(library, rows, periods).dtype
+            series: Any = library.series(rows, None)
+            found: DType = getattr(series.groupby(series.notna()), self.label)(periods).dtype
             return found
         except (
             TypeError,
@@ -159,11 +160,16 @@ class Difference:
                 f"{_title(self, column)} is not defined; leave it out by choosing columns, or cast it with astype"
             ) from error
 
+    def _of(self, library: Library, array: Array, periods: int) -> Array:
+        if not self.relative:
+            return library.diff(array, periods)
+        series: Any = library.series(array, None)
+        return library.array(series.pct_change(periods))
+
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.starts is None and rows.codes is None:
-            seen = library.series(library.array(column), None)
-            changed = library.array(getattr(seen, self.label)(self.periods))
+            changed = self._of(library, library.array(column), self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         # series without labels, which would be aligned
         earlier: Any = library.series(Shift(self.periods).apply(columns, rows), None)

@@ -180,16 +180,23 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         rows = cupy.arange(array.size, dtype=_INT64) - periods
         return self.take(array, cupy.where(rows < array.size, rows, -1), nulls=True)
 
-    def _moved(self, array: ColumnBase, periods: int) -> ColumnBase:
-        """Return a plain array whose rows are moved by so many: two copies."""
+    def diff(self, array: ColumnBase, periods: int) -> ColumnBase:
+        is_plain = self._is_plain(array) and isinstance(array.dtype, np.dtype)
+        if is_plain and array.dtype.kind in "iuf":  # whose differences have their dtype
+            return self._moved(array, periods, less=True)
+        return self.series(array, None).diff(periods)._column
+
+    def _moved(self, array: ColumnBase, periods: int, less: bool = False) -> ColumnBase:
+        """Return a plain array whose rows are moved by so many, or with `less` its rows less those: in one pass."""
         values, count = view_of(array).values, array.size
-        gone = min(abs(periods), count)
-        first, last = slice(0, count - gone), slice(gone, count)
-        out = cupy.empty_like(values)
+        gone, out = min(abs(periods), count), cupy.empty_like(values)
+        to, of = slice(gone, count), slice(0, count - gone)
         if periods < 0:
-            out[first] = values[last]
+            to, of = of, to
+        if less:
+            cupy.subtract(values[to], values[of], out=out[to])
         else:
-            out[last] = values[first]
+            out[to] = values[of]
         return LAYOUT.wrap_edge(out, gone, periods < 0, array.dtype)
 
     def always_counted(self, array: ColumnBase) -> None:

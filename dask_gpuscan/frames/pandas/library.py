@@ -138,6 +138,9 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
         options = {"fill_value": fill[0]} if fill else {}
         return self.series(array, None).shift(periods, **options).array
 
+    def diff(self, array: PandasArray, periods: int) -> PandasArray:
+        return self.series(array, None).diff(periods).array
+
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
             return None
