@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import Codes
+from ..frames.keys import Codes, key_arrays
 from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import each, library_of
 from ..kernels import BUILT_IN
@@ -121,6 +121,8 @@ class RowArrays:
     keys: list[Array] | None = None
     """What tells groups apart; None if there are none."""
     times: Values | None = None
+    clustered: bool = False
+    """Whether equal keys are adjacent, so that one group alone goes on over a border."""
 
     def __sizeof__(self) -> int:  # which Dask asks for
         arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
@@ -145,7 +147,7 @@ class RowArrays:
 
         columns = [some(array) for array in self.columns]
         keys = None if self.keys is None else [some(array) for array in self.keys]
-        return RowArrays(library, count, columns, keys, times)
+        return RowArrays(library, count, columns, keys, times, self.clustered)
 
 
 def joined(parts: Sequence[RowArrays]) -> RowArrays:
@@ -164,15 +166,28 @@ def joined(parts: Sequence[RowArrays]) -> RowArrays:
         join([part.columns for part in filled]),
         None if first.keys is None else join([part.keys or [] for part in filled]),
         None if first.times is None else library.xp.concatenate([part.times for part in filled]),
+        first.clustered,
     )
 
 
 def near(rows: RowArrays, reach: Reach, reverse: bool) -> tuple[int, int] | Values:
     """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
-    if rows.keys is None:
-        return reach.near(rows.count, rows.times, reverse)
+    if rows.keys is None or rows.clustered:
+        found = reach.near(rows.count, rows.times, reverse)
+        return found if rows.keys is None else _open_group(rows, *found, reverse)
     codes = Codes(*rows.library.dense_codes(rows.keys))
     return rows.library.xp.flatnonzero(reach.near_in_groups(codes, rows.times, reverse))
+
+
+def _open_group(rows: RowArrays, start: int, stop: int, reverse: bool) -> tuple[int, int]:
+    """Return which of some rows are in the group of the last, or with `reverse` of the first; keys are adjacent."""
+    library = rows.library
+    keys = [library.as_column(library.slice_array(k, start, stop)) for k in rows.keys or []]
+    found = key_arrays(keys)
+    firsts, _ = kernels.run_length_encode(found.arrays, nulls=found.nulls)
+    if len(firsts) < 2:
+        return start, stop
+    return (start, start + int(firsts[1])) if reverse else (start + int(firsts[-1]), stop)
 
 
 class Reaching(Protocol):
@@ -207,7 +222,8 @@ class Halo:
 
     def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
         reach, nearest, count = self.carry.reach, list(aggregates[::-1]), 0
-        if reach.rows is not None and aggregates[0].keys is None:  # the nearest are enough
+        anywhere = aggregates[0].keys is not None and not aggregates[0].clustered
+        if reach.rows is not None and not anywhere:  # the nearest are enough
             for i, part in enumerate(nearest):
                 count += part.count
                 if count >= reach.to(self.reverse):

@@ -235,9 +235,7 @@ class GroupHalo(Surrounded, GroupedColumns):
         columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
         keys = [library.array(c) for c in self.by.series(partition)]
         times = None if clock is None else clock.times(partition)
-        if self.clustered:  # the nearest rows are those of the group that is open
-            return RowArrays(library, len(partition), [*columns, *keys], None, times)
-        return RowArrays(library, len(partition), columns, keys, times)
+        return RowArrays(library, len(partition), columns, keys, times, self.clustered)
 
     def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
         library = library_of(partition)
@@ -268,9 +266,9 @@ class _Arranged:
     def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
         self.library = library
         self.order: Values | None = None
-        if seen.keys is None:
-            columns = sum(max(len(part.sources), 1) for part in carry.parts)
-            keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
+        assert seen.keys is not None
+        if seen.clustered:
+            keys = key_arrays([library.as_column(a) for a in seen.keys])
             starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
             codes = Codes(*library.dense_codes(seen.keys))

@@ -213,6 +213,17 @@ def test_a_halo_that_is_larger_than_a_chunk_warns_with_its_size():
         windows.compute(scheduler="sync")
 
 
+def test_only_the_open_group_goes_on_over_a_border_of_clustered_rows():
+    df = pd.DataFrame({"k": [1, 1, 2, 2, 2], "x": np.arange(5.0)})
+    windows = partitioned(df, [0.8]).gpuscan.groupby("k", clustered=True)["x"]
+    before = windows.expanding().median().expr.carry.before
+    first, second = (before.aggregate(part) for part in (df[:4], df[4:]))
+    assert first.inner.count == 2
+    assert before.combine([first, second]).inner.count == 3
+    ahead = windows.rolling(9, center=True, min_periods=1).sum().expr.carry.after
+    assert ahead.aggregate(df).inner.count == 2
+
+
 def test_answers_are_columns_of_their_frame_and_only_what_is_needed_is_read():
     whole = pd.DataFrame({"k": [1, 2, 1, 1], "x": [1.0, 2.0, 3.0, 4.0], "s": list("abcd")})
     ddf = dask.dataframe.from_pandas(whole, npartitions=3)
