@@ -280,27 +280,25 @@ class WindowStatistics(Statistics):
         return self._pairs("corr", other, pairwise, numeric_only)
 
     def median(self, numeric_only: bool = False) -> Any:
-        """Return the median of the values in each window.
-
-        Parameters
-        ----------
-        numeric_only : bool, default False
-            Leave out columns that are not numbers.
+        """Return the median of the values in each window; parameters and nulls as for `sum`.
 
         Returns
         -------
         Series or DataFrame
             As `sum`.
 
-        Raises
-        ------
-        NotImplementedError
-            On cuDF; of expanding windows by group.
+        See Also
+        --------
+        quantile : Any other share of the values.
 
         Notes
         -----
-        pandas computes it, in each partition. Of expanding windows, every earlier value may be the median later, so
-        partitions hand on all their values: for p partitions of n rows, n * p**2 / 2 rows are computed, and n * p kept.
+        Windows are followed down a wavelet matrix of the rows (Claude, Navarro and Ordonez 2015): a median costs two
+        look-ups for each bit of the number of rows, however long its window is. See `kernels.order_statistics`.
+
+        Of expanding windows, every earlier value may be the median later, so partitions hand on all their values, in
+        groups with their keys, and clustered those of the open group: for p partitions of n rows, n * p**2 / 2 rows
+        are computed, and n * p kept.
 
         Examples
         --------
@@ -311,7 +309,7 @@ class WindowStatistics(Statistics):
         return self._statistic("median", numeric_only)
 
     def quantile(self, q: float, interpolation: str = "linear", numeric_only: bool = False) -> Any:
-        """Return a quantile of the values in each window; cost and errors as of `median`.
+        """Return a quantile of the values in each window; nulls and cost as of `median`.
 
         Parameters
         ----------
@@ -338,7 +336,9 @@ class WindowStatistics(Statistics):
         pct: bool = False,
         numeric_only: bool = False,
     ) -> Any:
-        """Return the place of each value in the order of those in its window; cost and errors as of `median`.
+        """Return the place of the value of each window's last row in the order of its values; cost as of `median`.
+
+        The last row is the row itself, unless windows are centred or closed on the left: as in pandas.
 
         Parameters
         ----------
@@ -348,6 +348,11 @@ class WindowStatistics(Statistics):
         pct : bool, default False
             Divide by how many values there are.
         numeric_only : bool, default False
+
+        Returns
+        -------
+        Series or DataFrame
+            As `sum`; null where the last row has no value.
 
         Examples
         --------
@@ -361,5 +366,12 @@ class WindowStatistics(Statistics):
         return self._statistic("rank", numeric_only, **options)
 
     def nunique(self, numeric_only: bool = False) -> Any:
-        """Return how many distinct values there are in each window; cost and errors as of `median`."""
+        """Return how many distinct values there are in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 1.0]).gpuscan.rolling(2).nunique().tolist()
+        [nan, 2.0, 2.0]
+        """
         return self._statistic("nunique", numeric_only)
