@@ -25,6 +25,8 @@ def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, l
         before = cupy.zeros(rows + 1, np.int64)
         before[1:] = cupy.cumsum(present, dtype=np.int64)
         values = values[present]
+    if not count or not len(values):
+        return cupy.full(count, 0.0 if isinstance(statistic, Distinct) and least < 1 else np.nan)
     values = readable(values)
     if isinstance(statistic, Distinct):
         starts, stops = windows.bounds(cupy.arange(count), rows)

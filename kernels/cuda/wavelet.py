@@ -57,4 +57,4 @@ def run(name: str, threads: int, *given: Any) -> None:
 
 @lru_cache(maxsize=8)
 def _kernel(name: str) -> Any:
-    return cupy.RawKernel(SOURCE.read_text(), name, options=("-std=c++17",))
+    return cupy.RawKernel(SOURCE.read_text(), name)

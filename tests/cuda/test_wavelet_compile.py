@@ -13,7 +13,7 @@ from architectures import ALWAYS, IN_TURN
 @pytest.mark.parametrize("capability", sorted({on for on, _ in ALWAYS + IN_TURN}))
 def test_kernels_compile_without_spills(capability):
     arch, log = "sm_{}{}".format(*capability), io.StringIO()
-    options = ProgramOptions(std="c++17", arch=arch, ptxas_options=["-v"])
+    options = ProgramOptions(arch=arch, ptxas_options=["-v"])
     code = Program(SOURCE.read_text(), "c++", options).compile("cubin", logs=log).code
     for name in (b"count_zeros", b"part_rows", b"quantiles", b"ranks", b"count_again"):
         assert b".text." + name in code

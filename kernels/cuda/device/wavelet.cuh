@@ -1,6 +1,6 @@
-// The wavelet matrix of the places of values (Claude, Navarro and Ordonez, Information Systems 47, 2015), one level at a
-// time, and what windows of rows ask of it. A word has the bits of 32 rows and, in its upper half, how many rows before
-// it have a 0. Rows with a 0 come first on the next level, in their order, and then those with a 1.
+// The wavelet matrix of the places of values (Claude, Navarro and Ordonez, Information Systems 47, 2015), one level at
+// a time, and what windows of rows ask of it. A word has the bits of 32 rows and, in its upper half, how many rows
+// before it have a 0. Rows with a 0 come first on the next level, in their order, and then those with a 1.
 
 typedef unsigned long long Word;
 
@@ -31,10 +31,10 @@ struct Matrix {
     return code;
   }
 
-  // How many codes of rows `low` to `high` - 1 are less than one, and how many are equal to it.
+  // How many codes of rows `low` to `high` - 1 are less than that of one of these rows, and how many are equal to it.
   __device__ void count(Word low, Word high, unsigned code, Word& less, Word& equal) const {
     less = 0;
-    for (int level = 0; level < levels; ++level) {
+    for (int level = 0; level < levels && high - low > 1; ++level) {  // one row that is left is the row itself
       const Word first = zeros_before(level, low), last = zeros_before(level, high);
       const bool is_one = code >> (levels - 1 - level) & 1;
       less += is_one ? last - first : 0;
@@ -132,8 +132,8 @@ __device__ Word windows_up_to(const long long* bounds, Word windows, long long r
   return low;
 }
 
-// Rows in the order of their values: a row and the next one of its value are together in the windows from the first that
-// has the latter to the last that has the former. Adds 1 at the first of these, and -1 behind the last.
+// Rows in the order of their values: a row and the next one of its value are together in the windows from the first
+// that has the latter to the last that has the former. Adds 1 at the first of these, and -1 behind the last.
 extern "C" __global__ void count_again(const double* ordered, const long long* rows, Word length,
                                        const long long* starts, const long long* stops, Word windows, Word* again) {
   const Word i = own_row() + 1;
