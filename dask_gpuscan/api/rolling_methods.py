@@ -147,7 +147,7 @@ class Rolling(WindowStatistics):
         if name in STATISTICS:
             return RollingStatistic(name, self._shape, self._min_periods, tuple(options.items()))
         statistic = ORDER_STATISTICS[name](**options)
-        return RollingOrder(f"rolling-{name}", statistic, self._shape, self._min_periods)
+        return RollingOrder(f"{self._label}-{name}", statistic, self._shape, self._min_periods)
 
     def scan(self, op: Operator) -> Any:
         """Return the elements of each window, combined by an operator.

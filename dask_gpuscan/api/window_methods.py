@@ -128,11 +128,17 @@ class Expanding(WindowStatistics):
     def _windows_of(self, names: Sequence[str]) -> Statistics:
         if ORDER_STATISTICS.keys().isdisjoint(names):
             return self
-        return Rolling(self._neighbours, RowShape(MOST_ROWS), self._min_periods)  # of all values
+        return _AllRows(self._neighbours, RowShape(MOST_ROWS), self._min_periods)
 
     def _operation(self, name: str, **options: Any) -> Window:
         op, found = operator_of(name, **options), STATISTICS[name]
         return Window(f"expanding-{name}", op, self._min_periods, found.inputs, found.of_none)
+
+
+class _AllRows(Rolling):
+    """All rows so far, whose values partitions hand on."""
+
+    _label = "expanding"
 
 
 class Ewm(Statistics):
