@@ -1,5 +1,6 @@
 """Which rows the windows of a rolling computation hold: rows around each row, or rows between two bounds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -160,3 +161,29 @@ class BoundWindows:
 
 
 Windows = RowWindows | BoundWindows
+
+
+def pieces(
+    windows: Windows, rows: int, size: int, arange: Callable[..., Any]
+) -> list[tuple[int, int, int, int]]:
+    """Cut windows into pieces of at least `size` that see little more than all rows, together.
+
+    Returns
+    -------
+    list of (first, last, low, high)
+        The first window of each piece and that behind its last, the first row that it sees and the row behind the last.
+
+    Examples
+    --------
+    >>> pieces(RowWindows(1).within(9), 9, 5, np.arange)
+    [(0, 5, 0, 5), (5, 9, 4, 9)]
+    """
+    count = int(windows.count or 0) if isinstance(windows, RowWindows) else len(windows.starts)
+    while True:
+        firsts = arange(0, count, size)
+        lasts = (firsts + size).clip(0, count)
+        lows, highs = windows.bounds(firsts, rows)[0], windows.bounds(lasts - 1, rows)[1]
+        if size >= count or 4 * int((highs - lows).sum()) <= 5 * rows:
+            bounds = (each.tolist() for each in (firsts, lasts, lows, highs))
+            return list(zip(*bounds, strict=True))
+        size *= 2

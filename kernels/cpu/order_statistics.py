@@ -11,7 +11,7 @@ from numba.core import types
 
 from ..jit import OPTIONS, cached_njit
 from ..options import RANKS, Distinct, OrderStatistic, Quantile
-from ..windows import BoundWindows, Windows
+from ..windows import BoundWindows, Windows, pieces
 from .engine import STATUS, TICKET
 from .launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel, run_team
 from .memory import borrow, take_ticket
@@ -44,35 +44,19 @@ def order_statistics(
         for bounds in (windows.starts, windows.stops):
             if (bounds[1:] < bounds[:-1]).any():
                 raise ValueError("starts and stops must not decrease")
-        count = len(windows.starts)
-    else:
-        count = windows.count or 0
+    found = pieces(windows, len(values), PIECE, np.arange)
+    count = found[-1][1] if found else 0
     out = empty(count, values.dtype)
-    pieces = _pieces(windows, count, len(values))
-    alone, queue = len(pieces) < 2, iter(pieces)
+    alone, queue = len(found) < 2, iter(found)
 
     def work(_: bool) -> None:
-        for first, last in queue:
+        for first, last, low, high in queue:
             starts, stops = windows.bounds(np.arange(first, last), len(values))
-            low, high = starts[0], stops[-1]
             answers = out[first:last]
             _answer(statistic, values[low:high], starts - low, stops - low, least, answers, alone)
 
     run_team(0 if alone else count, np.zeros(STATUS, WORD), work)
     return out
-
-
-def _pieces(windows: Windows, count: int, rows: int) -> list[tuple[int, int]]:
-    """Return the first window of each piece, and that behind the last: pieces that see little more than all rows."""
-    size = PIECE
-    while size < count:
-        firsts = np.arange(0, count, size)
-        lasts = np.minimum(firsts + size, count)
-        seen = windows.bounds(lasts - 1, rows)[1] - windows.bounds(firsts, rows)[0]
-        if 4 * seen.sum() <= 5 * rows:
-            return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
-        size *= 2
-    return [(0, count)] if count else []
 
 
 def _answer(

@@ -1,4 +1,4 @@
-"""Order statistics of windows of CuPy arrays: one wavelet matrix of all rows, which each window is followed down."""
+"""Order statistics of windows of CuPy arrays: in pieces, each with a wavelet matrix of the rows that it sees."""
 
 from typing import Any
 
@@ -7,45 +7,47 @@ import numpy as np
 
 from ..options import RANKS, Distinct, OrderStatistic, Quantile, Rank
 from ..sort_key import SortKey
-from ..windows import BoundWindows, Windows
+from ..windows import Windows, pieces
 from .device_arrays import readable
 from .sort import sort
+from .tuning import ORDER_PIECE
 from .wavelet import Matrix, matrix, run
-
-CHUNK = 1 << 24
-"""Windows whose bounds are in memory together."""
 
 
 def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
     """Return an order statistic of each window; see `kernels.order_statistics`."""
-    count: Any = len(windows.starts) if isinstance(windows, BoundWindows) else windows.count
-    rows, present = len(values), cupy.isfinite(values)
-    before = None  # how many values there are before each row, if any is missing
+    # bounds are cut to the rows of their piece: that they never decrease is not checked, which would wait for the GPU
+    found = pieces(windows, len(values), ORDER_PIECE, cupy.arange)
+    out = cupy.empty(found[-1][1] if found else 0, np.float64)
+    for first, last, low, high in found:
+        starts, stops = windows.bounds(cupy.arange(first, last), len(values))
+        seen = values[low:high]
+        starts, stops = ((bounds - low).clip(0, len(seen)) for bounds in (starts, stops))
+        _answer(statistic, seen, starts, stops, least, out[first:last])
+    return out
+
+
+def _answer(
+    statistic: OrderStatistic, values: Any, starts: Any, stops: Any, least: int, out: Any
+) -> None:
+    """Write the answers of the windows of a piece."""
+    present, without = cupy.isfinite(values), None
     if not bool(present.all()):
-        before = cupy.zeros(rows + 1, np.int64)
+        before = cupy.zeros(len(values) + 1, np.int64)
         before[1:] = cupy.cumsum(present, dtype=np.int64)
-        values = values[present]
-    if not count or not len(values):
-        return cupy.full(count, 0.0 if isinstance(statistic, Distinct) and least < 1 else np.nan)
+        without = before[stops] == before[cupy.maximum(stops - 1, 0)]
+        values, starts, stops = values[present], before[starts], before[stops]
+    if not len(values):
+        out[...] = 0.0 if isinstance(statistic, Distinct) and least < 1 else np.nan
+        return
     values = readable(values)
     if isinstance(statistic, Distinct):
-        starts, stops = windows.bounds(cupy.arange(count), rows)
-        if before is not None:
-            starts, stops = before[starts], before[stops]
-        return _distinct(values, starts, stops, least)
-    order, out = matrix(values), cupy.empty(count, np.float64)
-    levels = order.levels()
-    for first in range(0, count, CHUNK):
-        answers = out[first : first + CHUNK]
-        starts, stops = windows.bounds(cupy.arange(first, first + len(answers)), rows)
-        without = None
-        if before is not None:
-            without = before[stops] == before[cupy.maximum(stops - 1, 0)]
-            starts, stops = before[starts], before[stops]
-        _ask(statistic, order, levels, starts, stops, least, answers)
-        if isinstance(statistic, Rank) and without is not None:
-            answers[without] = np.nan
-    return out
+        out[...] = _distinct(values, starts, stops, least)
+        return
+    order = matrix(values)
+    _ask(statistic, order, order.levels(), starts, stops, least, out)
+    if isinstance(statistic, Rank) and without is not None:  # windows end with a row without value
+        out[without] = np.nan
 
 
 def _ask(

@@ -339,3 +339,7 @@ WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
 
 LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""
+
+ORDER_PIECE = 1 << 22
+"""Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
+cache of an H100."""

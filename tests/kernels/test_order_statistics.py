@@ -16,6 +16,7 @@ from dask_gpuscan.kernels import (
     order_statistics,
 )
 from dask_gpuscan.kernels.cpu import launch
+from dask_gpuscan.kernels.windows import pieces
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,12 +126,13 @@ def test_pieces_see_little_more_than_all_rows():
     rows = 1 << 20
     for width in (10, 1000, 1 << 17, rows):
         windows = RowWindows(width - 1).within(rows)
-        pieces = on_cpu._pieces(windows, rows, rows)
-        assert [first for first, _ in pieces[1:]] == [last for _, last in pieces[:-1]]
-        assert (pieces[0][0], pieces[-1][1]) == (0, rows)
-        assert (len(pieces) > 1) == (width < rows)
-        seen = sum(last - max(first - width + 1, 0) for first, last in pieces)
-        assert seen <= 1.25 * rows
+        firsts, lasts, lows, highs = zip(*pieces(windows, rows, 1 << 16, np.arange), strict=True)
+        assert (firsts[0], lasts[-1]) == (0, rows)
+        assert firsts[1:] == lasts[:-1]
+        assert (len(firsts) > 1) == (width < rows)
+        assert list(lows) == [max(first - width + 1, 0) for first in firsts]
+        assert highs == lasts
+        assert sum(highs) - sum(lows) <= 1.25 * rows
 
 
 def test_values_that_are_strided_and_read_only():
