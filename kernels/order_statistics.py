@@ -1,4 +1,4 @@
-"""Quantiles, ranks and numbers of distinct values of windows, at a cost that does not grow with the windows."""
+"""Quantiles, ranks and numbers of distinct values of windows, at a cost that hardly grows with the windows."""
 
 from typing import Any
 
@@ -50,12 +50,12 @@ def order_statistics(
     Notes
     -----
     Each value becomes its place among the distinct values, and the bits of these places become a *wavelet matrix*: for
-    each bit, from the highest on, one bit a row and how many rows before each word have none, the rows being parted
-    by that bit for the next. Any range of rows is then followed down the bits to its k-th smallest value, or to how
-    many values are less than one: two look-ups a bit, and 2 bits a row and bit of memory. After Claude, Navarro and
-    Ordonez, *The wavelet matrix: an efficient wavelet tree for large alphabets* (Information Systems 47, 2015), section
-    3 and 4. On CPUs a thread takes a piece of the windows at a time, with the rows that these see. Distinct values are
-    counted as rows enter windows and leave them.
+    each bit, from the highest on, one bit a row and how many rows before each word have a 0, the rows being parted by
+    that bit for the next. Any range of rows is then followed down the bits to its k-th smallest value, or to how many
+    values are less than one: two look-ups a bit, and 2 bits a row and bit of memory. After Claude, Navarro and Ordonez,
+    *The wavelet matrix: an efficient wavelet tree for large alphabets* (Information Systems 47, 2015). Windows are
+    answered in pieces that see little more than all rows together: the matrix of a piece is small enough for a cache,
+    and on CPUs each thread takes one at a time. Distinct values are counted as rows enter windows and leave them.
 
     Examples
     --------

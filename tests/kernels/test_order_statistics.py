@@ -99,7 +99,7 @@ STATISTICS = {
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("width", [1, 10, 1000, 70_000, 10**6])
 @pytest.mark.parametrize("holes", [0.0, 0.2])
-def test_many_rows(backend, name, width, holes):
+def test_many_rows(poisoned, backend, name, width, holes):
     rng = np.random.default_rng(3)
     x = np.round(rng.normal(size=150_001), 3)
     x[rng.random(len(x)) < holes] = np.nan
@@ -110,7 +110,7 @@ def test_many_rows(backend, name, width, holes):
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_same_answers_in_pieces_and_with_any_number_of_threads(monkeypatch, name):
+def test_same_answers_in_pieces_and_with_any_number_of_threads(poisoned, monkeypatch, name):
     rng = np.random.default_rng(3)
     x, statistic = rng.normal(size=20_000), STATISTICS[name][0]
     whole = order_statistics(statistic, x, RowWindows(99))
