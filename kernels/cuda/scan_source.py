@@ -15,6 +15,7 @@ from .tuning import (
     lookbacks_for,
 )
 
+WALK = 0
 NULLS = ("none", "in band", "bits", "bytes")
 """Where missing items are told, in the order of the enumeration in scan_tile.cuh."""
 
@@ -36,7 +37,10 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "WINDOW": WINDOW,
         "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
-        "SWIZZLE": pipelined and len(of.inputs) >= SWIZZLE_FROM,
+        "RAKES": each.rakes,
+        "KEEPS_LANES": each.keeps_lanes(schedule),
+        "WALKS": WALK or not each.rakes,
+        "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
         "STREAM": schedule == "classic",
         "NULLS": NULLS.index(each.nulls),
         "EXCLUSIVE": each.exclusive,

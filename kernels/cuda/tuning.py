@@ -69,16 +69,18 @@ SHORT_LINE = 512
 
 # --- scans ----------------------------------------------------------------------------------------
 
-SMALL, LARGE = (8, 48), (4, 64)
-"""Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more): for
-states of up to five words, and of more. Products of float64, whose states have five, with 4 warps: 2.281, 8: 1.864, of
-which 4 reduced tiles."""
+WARPS_OF_SCAN, ITEM_WORDS = 8, 48
+"""Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more). Products of
+float64, whose states have five, with 4 warps: 2.281, 8: 1.864, of which 4 reduced tiles."""
 
-LANE_BYTES, WIDE_LANE_BYTES, LARGE_LANE_BYTES = 16, 32, 128
+LANE_BYTES, WIDE_LANE_BYTES, RAKED_LANE_BYTES = 16, 32, 128
 """Bytes that a lane has of a row: as many as one access moves, which meets no bank conflicts; more where states are
-larger than items or have three words, so that fewer states are shuffled; and where they have more than five words.
+larger than items or have three words, so that fewer states are shuffled; and of an array where states are raked.
 Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of int32, a tenth null, 0.765 and 0.666.
 Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
+
+RAKED_FROM = 4
+"""Four-byte words of a state from which on states are raked, unless items are as large."""
 
 SCAN_TILE_BYTES = 32 << 10
 """Bytes of inputs a tile of a scan. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
@@ -125,16 +127,20 @@ class Tile:
 def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     """Return the tile for these types.
 
-    Small states are combined in many rows. Large ones, whose combinations and shuffles cost more than bank conflicts: a
-    lane has more items and there are fewer rows.
+    Small states are combined in many rows. Large ones, whose combinations and shuffles cost more than bank conflicts, in
+    one row in which a lane has more items.
     """
     largest = max(d.itemsize for d in (*inputs, *outputs))
     smallest = min(d.itemsize for d in inputs)
-    words = -(-sum(max(d.itemsize, 4) for d in state) // 4)
-    warps, most = SMALL if words <= 5 else LARGE
-    lane = LANE_BYTES if words <= 2 and 4 * words <= largest else WIDE_LANE_BYTES
-    vector = max(1, (lane if words <= 5 else LARGE_LANE_BYTES) // largest, 4 // smallest)
-    while vector > 1 and (vector + 1) * words > most:
+    words, warps = -(-sum(max(d.itemsize, 4) for d in state) // 4), WARPS_OF_SCAN
+    raked = rakes(inputs, words)
+    lane = RAKED_LANE_BYTES if raked else LANE_BYTES if words <= 2 and 4 * words <= largest else WIDE_LANE_BYTES
+    vector = max(1, lane // largest, 4 // smallest)
+    if raked:
+        while vector > 1 and 32 * vector * warps * sum(d.itemsize for d in inputs) > SCAN_TILE_BYTES:
+            vector //= 2
+        return Tile(vector, 1, warps)
+    while vector > 1 and (vector + 1) * words > ITEM_WORDS:
         vector //= 2
     row = 32 * vector * warps * sum(d.itemsize for d in inputs)
     rows = 1
@@ -145,6 +151,11 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     ):
         rows *= 2
     return Tile(vector, rows, warps)
+
+
+def rakes(inputs: Form, words: int) -> bool:
+    """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
+    return words >= RAKED_FROM and 4 * words > sum(d.itemsize for d in inputs)
 
 
 AGGREGATORS = {2: 4}
@@ -187,7 +198,7 @@ def lookbacks_for(words: int) -> int:
 
 def aggregators_for(tile: Tile, words: int) -> int:
     """Return how many warps of the pipelined schedule reduce a tile that is scanned, for states of so many words."""
-    return min(tile.warps, AGGREGATORS.get(words, tile.warps))
+    return min(tile.warps, 4 if words > 6 else AGGREGATORS.get(words, tile.warps))
 
 
 def panel_for(inputs: Form, words: int) -> Panel:

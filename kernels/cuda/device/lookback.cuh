@@ -57,13 +57,15 @@ __device__ __forceinline__ bool peek(const u64* from, State& state) {
   return descriptor.says(state);
 }
 
-// A state that some lanes wait for; the others keep the identity.
+// A state that some lanes wait for; the others keep the identity. States of few words are asked for at once, so that
+// several travel at the same time; for large ones there are too few registers.
+constexpr bool ASKED_AT_ONCE = STATE_WORDS <= 6;
 struct Awaited {
   const u64* descriptor;
   State state;
   bool there;
   __device__ __forceinline__ Awaited(const u64* from, bool wanted) : descriptor(from), state(identity()), there(!wanted) {
-    if (wanted) there = peek(descriptor, state);
+    if (ASKED_AT_ONCE && wanted) there = peek(descriptor, state);
   }
   __device__ __forceinline__ State wait() {
     while (!__all_sync(ALL, there))
