@@ -194,14 +194,14 @@ __device__ __forceinline__ void look_back(const Params& p, ScanRing& ring, int w
       prefix = find_prefix(p, ring, turn, at, lane);
     } else {
       ring.reduced[s].wait(turn.phase);
-      prefix = carry_into(p, at.line);
+      auto seed = [&] { return carry_into(p, at.line); };
       bool last = at.tile == p.tiles - 1;
       State all;
-      if (p.tiles == 1) all = combine(prefix, reduce_warps(ring.aggregates[s], lane));
+      if (p.tiles == 1) prefix = seed(), all = combine(prefix, reduce_warps(ring.aggregates[s], lane));
       __syncwarp();
       if (!WRITE && lane == 0) ring.empty[s].arrive();
       if (p.tiles > 1 && (WRITE || last || (at.tile & 31) == 31))
-        prefix = Lookback(p, at.line).before(at.tile, prefix, last, all, lane);
+        prefix = Lookback(p, at.line).before(at.tile, seed, last, all, lane);
       if (last && lane == 0) p.carry_out[at.line] = all;
     }
     if (WRITE) {

@@ -379,8 +379,8 @@ __device__ __forceinline__ State reduce_warps(const State (&aggregates)[WARPS], 
 // What comes before a warp's segment within its tile: the aggregates of the earlier warps.
 __device__ __forceinline__ State earlier_warps(State prefix, const State (&aggregates)[WARPS], int warp) {
   State sum = aggregates[0];
-#pragma unroll
-  for (int w = 1; w < WARPS; w++)
+#pragma unroll (RAKES ? 1 : WARPS)
+  for (int w = 1; w < (RAKES ? warp : WARPS); w++)
     if (w < warp) sum = combine(sum, aggregates[w]);
   return warp ? combine(prefix, sum) : prefix;
 }
