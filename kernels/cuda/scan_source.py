@@ -15,7 +15,6 @@ from .tuning import (
     lookbacks_for,
 )
 
-WALK = 0
 NULLS = ("none", "in band", "bits", "bytes")
 """Where missing items are told, in the order of the enumeration in scan_tile.cuh."""
 
@@ -39,7 +38,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
         "RAKES": each.rakes,
         "KEEPS_LANES": each.keeps_lanes(schedule),
-        "WALKS": WALK or not each.rakes,
+        "WALKS": not each.rakes,
         "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
         "STREAM": schedule == "classic",
         "NULLS": NULLS.index(each.nulls),

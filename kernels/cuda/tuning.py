@@ -73,13 +73,11 @@ WARPS_OF_SCAN, ITEM_WORDS = 8, 48
 """Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more). Products of
 float64, whose states have five, with 4 warps: 2.281, 8: 1.864, of which 4 reduced tiles."""
 
-LANE_BYTES, WIDE_LANE_BYTES, RAKED_LANE_BYTES = 16, 32, 64
+LANE_BYTES, WIDE_LANE_BYTES, RAKED_LANE_BYTES = 16, 32, 128
 """Bytes that a lane has of a row: as many as one access moves, which meets no bank conflicts; more where states are
 larger than items or have three words, so that fewer states are shuffled; and of an array where states are raked.
 Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of int32, a tenth null, 0.765 and 0.666.
 Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
-
-RAKED_WARPS, RAKED_AGGREGATORS = 16, 8
 
 RAKED_FROM = 4
 """Four-byte words of a state from which on states are raked, unless items are as large."""
@@ -134,9 +132,8 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     """
     largest = max(d.itemsize for d in (*inputs, *outputs))
     smallest = min(d.itemsize for d in inputs)
-    words = -(-sum(max(d.itemsize, 4) for d in state) // 4)
+    words, warps = -(-sum(max(d.itemsize, 4) for d in state) // 4), WARPS_OF_SCAN
     raked = rakes(inputs, words)
-    warps = RAKED_WARPS if raked else WARPS_OF_SCAN
     lane = RAKED_LANE_BYTES if raked else LANE_BYTES if words <= 2 and 4 * words <= largest else WIDE_LANE_BYTES
     vector = max(1, lane // largest, 4 // smallest)
     if raked:
@@ -158,7 +155,7 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
 
 def rakes(inputs: Form, words: int) -> bool:
     """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
-    return words >= RAKED_FROM and 4 * words > sum(d.itemsize for d in inputs)
+    return words >= RAKED_FROM and 4 * words >= sum(d.itemsize for d in inputs)
 
 
 AGGREGATORS = {2: 4}
@@ -201,7 +198,7 @@ def lookbacks_for(words: int) -> int:
 
 def aggregators_for(tile: Tile, words: int) -> int:
     """Return how many warps of the pipelined schedule reduce a tile that is scanned, for states of so many words."""
-    return min(tile.warps, RAKED_AGGREGATORS if tile.rows == 1 else AGGREGATORS.get(words, tile.warps))
+    return min(tile.warps, AGGREGATORS.get(words, tile.warps))
 
 
 def panel_for(inputs: Form, words: int) -> Panel:
