@@ -18,7 +18,7 @@ from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import VALUES, Inputs, check_columns
+from .statistic_inputs import VALUES, Inputs, all_finite, check_columns
 from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
@@ -36,9 +36,6 @@ _MEAN = Operator(
 )
 
 _OWN = {"sum": _SUM, "mean": _MEAN}
-
-_FINITE = Operator(lambda a, b: a and b, True, lambda x: x - x == 0.0, name="finite")
-"""Whether all numbers are finite."""
 
 
 class Shape(Protocol):
@@ -120,23 +117,30 @@ class TimeShape:
 
 def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
     """Return the first row of each window, and the row behind its last."""
-    first = rows.first if isinstance(windows, RowWindows) else 0
-    return _bounds_of(windows, rows, rows.library.xp.arange(first, first + rows.count, dtype=INT64))
-
-
-def _bounds_of(windows: kernels.Windows, rows: Rows, numbers: Values) -> tuple[Values, Values]:
-    """Return the bounds of the windows of some rows."""
-    xp = rows.library.xp
+    xp, first = rows.library.xp, rows.first if isinstance(windows, RowWindows) else 0
+    numbers = xp.arange(first, first + rows.count, dtype=INT64)
     least: Any = 0
     most: Any = rows.length
     before, after = windows.before, windows.after
     if isinstance(windows, BoundWindows):
-        least, most = windows.starts[numbers], windows.stops[numbers]
+        least, most = windows.starts, windows.stops
     if before is None or after is None:
         return least, most
     starts = xp.clip(numbers - before, least, most)
     stops = xp.clip(numbers + (after + 1), least, most)
     return starts, xp.maximum(starts, stops)
+
+
+def answered(windows: RowWindows, rows: Rows, least: int) -> slice:
+    """Return which windows have so many rows at least, among those of the rows that are asked for."""
+    if least < 1:
+        return slice(0, rows.count)
+    if min(windows.before + windows.after + 1, rows.length) < least:
+        return slice(0, 0)
+    # only windows at the ends have fewer rows
+    start = min(max(least - windows.after - 1 - rows.first, 0), rows.count)
+    stop = min(rows.length + windows.before + 1 - least - rows.first, rows.count)
+    return slice(start, max(stop, start))
 
 
 class Windowed:
@@ -151,29 +155,6 @@ class Windowed:
 
     def takes_codes(self, codes: Codes) -> bool:
         return False
-
-    def few(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
-        """Return which windows have too few observations, as positions among the rows that are asked for.
-
-        `valid` tells which rows are observations; None if all are.
-        """
-        xp = rows.library.xp
-        if self.min_periods < 1:
-            return xp.arange(0)
-        if valid is not None:
-            counts = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
-            return xp.flatnonzero(counts < self.min_periods)
-        if isinstance(windows, BoundWindows):
-            starts, stops = bounds(windows, rows)
-            return xp.flatnonzero(stops - starts < self.min_periods)
-        if windows.before + windows.after + 1 < self.min_periods:
-            return xp.arange(rows.count)
-        # only windows at the ends have fewer rows
-        head = min(max(windows.before - rows.first, 0), rows.count)
-        tail = max(min(rows.length - max(windows.after, 0) - rows.first, rows.count), head)
-        ends = xp.concatenate([xp.arange(head), xp.arange(tail, rows.count)])
-        starts, stops = _bounds_of(windows, rows, ends + rows.first)
-        return ends[stops - starts < self.min_periods]
 
 
 @dataclass(frozen=True)
@@ -205,24 +186,25 @@ class RollingStatistic(Windowed):
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        statistic = STATISTICS[self.name]
+        statistic, options, library = STATISTICS[self.name], dict(self.options), rows.library
         inputs = statistic.read(columns)
-        op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
+        op = _OWN.get(self.name) or operator_of(self.name, **options)
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.codes is not None:
             assert isinstance(self.shape, RowShape)
             counted, codes = _counted(op, statistic.inputs, self.min_periods), rows.codes
             own = self.shape.of_group
             out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
-            return rows.library.from_floats(out)
+            return library.from_floats(out)
         windows = self.shape.windows(rows)
-        if isinstance(windows, BoundWindows):
+        if isinstance(windows, BoundWindows) or not all_finite(inputs, statistic.inputs):
             counted = _counted(op, statistic.inputs, self.min_periods)
-            return rows.library.from_floats(kernels.rolling(counted, values, windows))
+            return library.from_floats(kernels.rolling(counted, values, windows))
         out = kernels.rolling(op, values, windows)
-        all_finite = all(bool(kernels.reduce(_FINITE, each)) for each in inputs)
-        out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
-        return rows.library.from_floats(out)
+        enough = None if statistic.enough is None else statistic.enough(**options)
+        known = answered(windows, rows, max(self.min_periods, enough or 0))
+        out[: known.start] = out[known.stop :] = np.nan
+        return library.from_floats(out, None if enough is None else known)
 
     def takes_codes(self, codes: Codes) -> bool:
         shape = self.shape
@@ -307,9 +289,19 @@ class RollingOperator(Windowed):
         array = plan.layout.wrap(out, None, plan.dtype)
         if not self.min_periods:
             return array
-        missing = library.xp.zeros(rows.count, bool)
-        missing[self.few(rows, windows, valid)] = True
-        return library.set_null(array, missing)
+        return library.set_null(array, self._missing(rows, windows, valid))
+
+    def _missing(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
+        """Return which windows have too few observations; `valid` tells which rows are such, None if all are."""
+        if valid is not None:
+            counts: Values = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
+            return counts < self.min_periods
+        if isinstance(windows, BoundWindows):
+            starts, stops = bounds(windows, rows)
+            return stops - starts < self.min_periods
+        missing = rows.library.xp.ones(rows.count, bool)
+        missing[answered(windows, rows, self.min_periods)] = False
+        return missing
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,15 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from dask_gpuscan.kernels import RowWindows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dask_gpuscan
 from backends import Backend, same
+from dask_gpuscan.frames.pandas.library import PANDAS
+from dask_gpuscan.ops.rolling import answered
+from dask_gpuscan.ops.surroundings import Rows
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 
 NAMES = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt")
@@ -335,3 +339,19 @@ def test_times_that_decrease_or_are_null_name_their_partition():
     df.loc[3, "t"] = pd.NaT
     with pytest.raises(ValueError, match="column 't' has null times"):
         partitioned(df.drop(2), [0.5]).gpuscan.rolling("2s", on="t").sum().compute()
+
+
+@given(
+    length=st.integers(0, 12),
+    ends=st.tuples(st.integers(0, 12), st.integers(0, 12)),
+    before=st.integers(-3, 6),
+    after=st.integers(-3, 6),
+    least=st.integers(0, 9),
+)
+def test_windows_of_rows_that_have_enough(length, ends, before, after, least):
+    first, last = sorted(min(end, length) for end in ends)
+    rows = Rows(PANDAS, length, first, last - first)
+    found = answered(RowWindows(before, after), rows, least)
+    counts = [max(min(i + after + 1, length) - max(i - before, 0), 0) for i in range(first, last)]
+    expected = [j for j, count in enumerate(counts) if count >= least]
+    assert list(range(last - first))[found] == expected

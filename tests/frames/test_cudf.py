@@ -164,3 +164,32 @@ def test_array_functions_take_series():
     x = cudf.Series([1, 2, 3])
     assert dask_gpuscan.cumsum(x).to_pandas().tolist() == [1, 3, 6]
     assert isinstance(dask_gpuscan.scan(x, dask_gpuscan.maximum), cudf.Series)
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 70_001])
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (0.0, 0.5), (0.3, 1.0), (0.4, 0.6), (0.0, 0.0)])
+def test_rows_that_are_known_to_be_numbers(count, ends):
+    import cupy
+
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    start, stop = (int(end * count) for end in ends)
+    values = cupy.asarray(RNG.normal(size=count))
+    values[:start] = values[stop:] = np.nan
+    known, found = (CUDF.from_floats(values, numbers) for numbers in (slice(start, stop), None))
+    assert known.null_count == found.null_count == count - (stop - start)
+    cudf.testing.assert_series_equal(
+        cudf.Series._from_column(known), cudf.Series._from_column(found)
+    )
+
+
+def test_floats_of_a_column_with_nulls_and_nan():
+    import cupy
+
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    x = cudf.Series([1.5, None, np.nan, 4.0], nan_as_null=False)
+    for column, expected in ((x, [1.5, np.nan, np.nan, 4.0]), (x.iloc[1:3], [np.nan, np.nan])):
+        found = cupy.asnumpy(CUDF.floats(column))
+        np.testing.assert_array_equal(found, expected)
+    assert x.null_count == 1

@@ -102,6 +102,16 @@ class CudfLayout:
             mask, null_count = plc.transform.bools_to_mask(flags)
         return _column(values, mask if null_count else None, null_count, dtype)
 
+    def from_floats(self, values: Values, numbers: slice | None) -> ColumnBase:
+        """Return a column that is null where values are NaN; if these rows are known to be numbers, in all others."""
+        if numbers is None:
+            plain = _column(values, None, 0, values.dtype)
+            mask, null_count = plc.transform.nans_to_nulls(plain.plc_column)
+        else:
+            null_count = len(values) - (numbers.stop - numbers.start)
+            mask = _bits_of(numbers, len(values)) if null_count else None
+        return _column(values, mask if null_count else None, null_count, values.dtype)
+
     def result(self, storage: np.dtype, dtype: DType) -> DType:
         if storage == self.storage(dtype):
             return dtype
@@ -162,6 +172,27 @@ def _array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Va
     device = cupy.cuda.runtime.getDevice()
     memory = cupy.cuda.UnownedMemory(buffer.ptr + start, count * dtype.itemsize, buffer, device)
     return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+@lru_cache(maxsize=1)
+def _set_bits() -> Any:
+    return cupy.ElementwiseKernel(
+        "int64 start, int64 stop",
+        "uint32 bits",
+        """
+        const long long row = 32LL * i;
+        const int before = min(max(start - row, 0LL), 32LL), end = min(max(stop - row, 0LL), 32LL);
+        bits = (unsigned int)(((1ULL << end) - 1) & ~((1ULL << before) - 1));
+        """,
+        "set_bits",
+    )
+
+
+def _bits_of(rows: slice, count: int) -> Values:
+    """A bitmap of so many rows, in which some rows beside each other are valid, in one write."""
+    bits = cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)
+    _set_bits()(np.int64(rows.start), np.int64(rows.stop), bits)
+    return bits
 
 
 def _bitmap_of(column: ColumnBase) -> Any:

@@ -182,14 +182,14 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return cudf.concat(parts, ignore_index=True)._column
 
     def floats(self, column: cudf.Series) -> Values:
-        view = LAYOUT.view(column._column)
+        view = LAYOUT.raw(column._column)
         values = view.values.astype(np.float64, copy=view.nulls is not None)
         if view.nulls is not None:
             values[view.missing()] = np.nan
         return values
 
-    def from_floats(self, values: Values) -> ColumnBase:
-        return LAYOUT.wrap(values, cupy.isnan(values), values.dtype)
+    def from_floats(self, values: Values, numbers: slice | None = None) -> ColumnBase:
+        return LAYOUT.from_floats(values, numbers)
 
     def from_integers(self, values: Values) -> ColumnBase:
         return LAYOUT.wrap(values, None, values.dtype)
@@ -277,6 +277,10 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
     assume_no_nan = staticmethod(assume_no_nan)
 
     # --- rows on the host --------------------------------------------------------------------------
+
+    def on_host(self, values: Values) -> np.ndarray:
+        found: np.ndarray = cupy.asnumpy(values)
+        return found
 
     def host_row(self, column: cudf.Series, row: int) -> pa.Array:
         array = column._column
