@@ -13,7 +13,7 @@ from .. import kernels
 from ..frames.keys import Codes, missing_in
 from ..frames.protocol import DType, Library, Values
 from ..frames.registry import library_of
-from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
+from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
@@ -44,6 +44,10 @@ class Shape(Protocol):
     @property
     def reach(self) -> Reach: ...
 
+    @property
+    def until_row(self) -> RowWindows | None:
+        """The windows, if each is the rows up to its own, so that only those before may be of another group."""
+
     def windows(self, rows: Rows) -> kernels.Windows:
         """Return the windows of the rows that are asked for."""
 
@@ -70,10 +74,14 @@ class RowShape:
         """The windows, of rows of one group."""
         return RowWindows(self.before, self.after)
 
+    @property
+    def until_row(self) -> RowWindows | None:
+        return None if self.after else self.of_group
+
     def windows(self, rows: Rows) -> kernels.Windows:
-        if rows.starts is None:
+        if rows.groups is None:
             return RowWindows(self.before, self.after, rows.first, rows.count)
-        return BoundWindows(rows.starts, rows.stops, self.before, self.after)
+        return BoundWindows(*rows.groups.bounds, self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ class TimeShape:
     back: int
     ahead: int | None = None
     itself: bool = True
+    until_row = None
 
     @property
     def reach(self) -> TimeReach:
@@ -103,13 +112,14 @@ class TimeShape:
     def windows(self, rows: Rows) -> kernels.Windows:
         assert rows.times is not None
         xp, times, count = rows.library.xp, rows.times, rows.length
-        starts = kernels.first_within(times, self.back, starts=rows.starts)
+        first, last = (None, None) if rows.groups is None else rows.groups.bounds
+        starts = kernels.first_within(times, self.back, starts=first)
         if self.ahead is None and self.itself:
             stops = xp.arange(1, count + 1, dtype=INT64)
         elif self.ahead is None:  # rows of the same time are left out, too
-            stops = kernels.first_within(times, 0, starts=rows.starts)
+            stops = kernels.first_within(times, 0, starts=first)
         else:  # the same from behind
-            ends = None if rows.stops is None else xp.ascontiguousarray(count - rows.stops[::-1])
+            ends = None if last is None else xp.ascontiguousarray(count - last[::-1])
             behind = kernels.first_within(-times[::-1], self.ahead, starts=ends)
             stops = count - behind[::-1]
         return BoundWindows(starts[rows.wanted], xp.ascontiguousarray(stops[rows.wanted]))
@@ -196,6 +206,11 @@ class RollingStatistic(Windowed):
             own = self.shape.of_group
             out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
             return library.from_floats(out)
+        if rows.groups is not None and self.shape.until_row is not None:
+            # a window that would reach into the group before begins at the head that is in it
+            counted = _counted_from_heads(op, statistic.inputs, self.min_periods)
+            inputs = rows.groups.heads, *inputs
+            return library.from_floats(kernels.rolling(counted, inputs, self.shape.until_row))
         windows = self.shape.windows(rows)
         if isinstance(windows, BoundWindows) or not all_finite(inputs, statistic.inputs):
             counted = _counted(op, statistic.inputs, self.min_periods)
@@ -250,6 +265,12 @@ def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
         lowered_tuple if is_tuple else element if lower is None else lowered,
         name=f"counted({op.name})",
     )
+
+
+@lru_cache(maxsize=64)
+def _counted_from_heads(op: Operator, inputs: Inputs, least: int) -> Operator:
+    """Return the operator of `_counted` that begins anew at heads of groups, which are its first input."""
+    return segmented(_counted(op, inputs, least))
 
 
 @dataclass(frozen=True)
@@ -339,7 +360,7 @@ class RollingLibrary(Windowed):
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         library = rows.library
-        seen = Rows(library, rows.length, 0, rows.length, rows.starts, rows.stops, rows.times)
+        seen = Rows(library, rows.length, 0, rows.length, rows.groups, rows.times)
         starts, stops = bounds(self.shape.windows(seen), seen)
         out = self._answers(library, library.floats(columns[0]), starts, stops)
         return library.from_floats(out[rows.wanted])

@@ -63,7 +63,7 @@ class Shift:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             shifted = library.array(self._of(column, self.periods))
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         array = library.array(column)
@@ -82,10 +82,11 @@ class Shift:
         """The rows whose values are taken, -1 where there is none."""
         xp = rows.library.xp
         numbers = xp.arange(rows.length, dtype=INT64)
-        if rows.codes is None:
-            positions = numbers - self.periods
-            inside = (positions >= rows.starts) & (positions < rows.stops)
+        if rows.groups is not None:
+            positions, (starts, stops) = numbers - self.periods, rows.groups.bounds
+            inside = (positions >= starts) & (positions < stops)
             return xp.where(inside, positions, -1)
+        assert rows.codes is not None
         step = 1 if self.periods > 0 else -1
         found = kernels.rolling_by_code(
             _first_of(abs(self.periods)),
@@ -161,7 +162,7 @@ class Difference:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             changed = library.array(getattr(column, self.label)(self.periods))
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         earlier = library.as_column(Shift(self.periods).apply(columns, rows))

@@ -8,18 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import Codes, any_null, key_arrays
+from ..frames.keys import Codes, Keys, any_null, key_arrays
 from ..frames.protocol import Array, Library, Values
 from ..frames.registry import library_of
 from .clock import check_order
 from .columnwise import EachColumn, FrameColumns, NamedColumns
 from .groupby_table import put_back
 from .grouped_columns import GroupedColumns
-from .halo import Halo, Reach, RowArrays, RowReach, joined, joined_columns, run_bounds, together
+from .halo import Halo, Reach, RowArrays, RowReach, joined, joined_columns
 from .operation import ColumnOperation, Part
+
+
+@dataclass(frozen=True)
+class AdjacentRows:
+    """Groups whose rows are adjacent."""
+
+    keys: Keys
+
+    @cached_property
+    def heads(self) -> Values:
+        """Which rows are the first of their group, as an array of bool."""
+        return self.keys.head_flags()
+
+    @cached_property
+    def bounds(self) -> tuple[Values, Values]:
+        """For each row, the first row of its group and the row behind the last."""
+        starts, lengths = kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
+        decoded = kernels.run_length_decode(lengths, [starts, starts + lengths])
+        return decoded[0], decoded[1]
 
 
 @dataclass(frozen=True)
@@ -32,14 +52,17 @@ class Rows:
     """The first row that is asked for."""
     count: int
     """How many rows are asked for, from there on."""
-    starts: Values | None = None
-    """The first row of the group of each row; None if all rows are one group."""
-    stops: Values | None = None
-    """The row behind the last of the group of each row."""
+    groups: AdjacentRows | None = None
+    """Of the rows, where these are brought together."""
     times: Values | None = None
     """Of the rows, where windows are of time."""
     codes: Codes | None = None
     """Of the groups of rows that are not brought together."""
+
+    @property
+    def is_one_group(self) -> bool:
+        """Whether all rows are one group."""
+        return self.groups is None and self.codes is None
 
     @property
     def wanted(self) -> slice:
@@ -269,18 +292,18 @@ class _Arranged:
         if seen.keys is None:
             columns = sum(max(len(part.sources), 1) for part in carry.parts)
             keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
-            starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
             codes = Codes(*library.dense_codes(seen.keys))
             if all(part.operation.takes_codes(codes) for part in carry.parts):
                 self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
                 return
-            self.order, starts, stops = together(codes.array)
-        times = seen.times
+            (ordered,), (self.order,) = kernels.sort_pairs(codes.array, [], positions=True)
+            keys = Keys([ordered], [None])
+        groups, times = AdjacentRows(keys), seen.times
         if carry.reach.clock is not None and times is not None:
             times = times if self.order is None else kernels.take(times, self.order)
-            check_order(carry.reach.clock, times, starts)
-        self.rows = Rows(library, seen.count, 0, seen.count, starts, stops, times)
+            check_order(carry.reach.clock, times, groups.heads)
+        self.rows = Rows(library, seen.count, 0, seen.count, groups, times)
 
     def column(self, array: Array) -> Any:
         """Return a column with its rows as they are arranged."""
