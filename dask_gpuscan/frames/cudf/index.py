@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import cudf
+import cupy
 import numpy as np
 from cudf.core.column import ColumnBase
 
@@ -49,7 +50,8 @@ class CudfIndex:
         return cudf.RangeIndex(start, stop)
 
     def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
-        return cudf.from_pandas(times.rename(name))
+        # as numbers, since cuDF takes no time that has a frequency which it does not know
+        return self.key_index([LAYOUT.wrap(cupy.asarray(times.asi8), None, dtype)], [name])
 
     def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:
         if not isinstance(index, cudf.RangeIndex):

@@ -102,14 +102,16 @@ class CudfLayout:
             mask, null_count = plc.transform.bools_to_mask(flags)
         return _column(values, mask if null_count else None, null_count, dtype)
 
-    def from_floats(self, values: Values, numbers: slice | None) -> ColumnBase:
-        """Return a column that is null where values are NaN; if these rows are known to be numbers, in all others."""
-        if numbers is None:
-            plain = _column(values, None, 0, values.dtype)
-            mask, null_count = plc.transform.nans_to_nulls(plain.plc_column)
-        else:
-            null_count = len(values) - (numbers.stop - numbers.start)
-            mask = _bits_of(numbers, len(values)) if null_count else None
+    def wrap_valid(self, values: Values, valid: slice, dtype: DType) -> ColumnBase:
+        """Return a column of which these rows, beside each other, are valid, and the others null."""
+        null_count = len(values) - (valid.stop - valid.start)
+        mask = _bits_of(valid, len(values)) if null_count else None
+        return _column(values, mask, null_count, dtype)
+
+    def wrap_nan(self, values: Values) -> ColumnBase:
+        """Return a column that is null where values are NaN."""
+        plain = _column(values, None, 0, values.dtype)
+        mask, null_count = plc.transform.nans_to_nulls(plain.plc_column)
         return _column(values, mask if null_count else None, null_count, values.dtype)
 
     def result(self, storage: np.dtype, dtype: DType) -> DType:
@@ -189,7 +191,7 @@ def _set_bits() -> Any:
 
 
 def _bits_of(rows: slice, count: int) -> Values:
-    """A bitmap of so many rows, in which some rows beside each other are valid, in one write."""
+    """Return a bitmap of so many rows in which these are valid."""
     bits = cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)
     _set_bits()(np.int64(rows.start), np.int64(rows.stop), bits)
     return bits

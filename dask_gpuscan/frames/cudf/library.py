@@ -171,6 +171,34 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
+    def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
+        if not fill and self._is_plain(array):  # libcudf asks each row whether it is null
+            return self._moved(array, periods)
+        if fill or moved_layout_of(array.dtype) is not None:
+            return array.shift(periods, *(fill or (None,)))
+        # cuDF shifts no categories, lists and structs
+        rows = cupy.arange(array.size, dtype=_INT64) - periods
+        return self.take(array, cupy.where(rows < array.size, rows, -1), nulls=True)
+
+    def diff(self, array: ColumnBase, periods: int) -> ColumnBase:
+        is_plain = self._is_plain(array) and isinstance(array.dtype, np.dtype)
+        if is_plain and array.dtype.kind in "iuf":  # whose differences have their dtype
+            return self._moved(array, periods, less=True)
+        return self.series(array, None).diff(periods)._column
+
+    def _moved(self, array: ColumnBase, periods: int, less: bool = False) -> ColumnBase:
+        """Return a plain array whose rows are moved by so many, or with `less` its rows less those: in one pass."""
+        values, count = view_of(array).values, array.size
+        gone, out = min(abs(periods), count), cupy.empty_like(values)
+        to, of = slice(gone, count), slice(0, count - gone)
+        if periods < 0:
+            to, of = of, to
+        if less:
+            cupy.subtract(values[to], values[of], out=out[to])
+        else:
+            out[to] = values[of]
+        return LAYOUT.wrap_valid(out, to, array.dtype)
+
     def always_counted(self, array: ColumnBase) -> None:
         return None
 
@@ -181,6 +209,15 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 
+    def replace(self, array: ColumnBase, start: int, rows: ColumnBase) -> ColumnBase:
+        stop = start + rows.size
+        if self._is_plain(array) and self._is_plain(rows):
+            view_of(array).values[start:stop] = view_of(rows).values
+            return array
+        pairs = (0, start), (stop, array.size)
+        before, after = (self.slice_array(array, *pair) for pair in pairs)
+        return self.concatenate([part for part in (before, rows, after) if part.size])
+
     def floats(self, column: cudf.Series) -> Values:
         view = LAYOUT.raw(column._column)
         values = view.values.astype(np.float64, copy=view.nulls is not None)
@@ -189,7 +226,9 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return values
 
     def from_floats(self, values: Values, numbers: slice | None = None) -> ColumnBase:
-        return LAYOUT.from_floats(values, numbers)
+        if numbers is None:
+            return LAYOUT.wrap_nan(values)
+        return LAYOUT.wrap_valid(values, numbers, values.dtype)
 
     def from_integers(self, values: Values) -> ColumnBase:
         return LAYOUT.wrap(values, None, values.dtype)

@@ -42,7 +42,7 @@ class CudfOrdering:
 
     def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
         index = frame.index
-        return (index if index.nlevels == 1 else index.get_level_values(number)).to_series()
+        return cudf.Series._from_column(index._columns[number], name=index.names[number])
 
     def as_key(self, values: Any) -> cudf.Series:
         return cudf.Series(values)

@@ -134,6 +134,13 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
 
+    def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
+        options = {"fill_value": fill[0]} if fill else {}
+        return self.series(array, None).shift(periods, **options).array
+
+    def diff(self, array: PandasArray, periods: int) -> PandasArray:
+        return self.series(array, None).diff(periods).array
+
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
             return None
@@ -153,6 +160,13 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
                 ) from error
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
+
+    def replace(self, array: PandasArray, start: int, rows: PandasArray) -> PandasArray:
+        stop = start + len(rows)
+        if isinstance(array, pd.Categorical):  # whose rows may be of other categories
+            return self.concatenate([array[:start], rows, array[stop:]])
+        array[start:stop] = rows
+        return array
 
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
