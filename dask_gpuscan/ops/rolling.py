@@ -111,18 +111,18 @@ class TimeShape:
 
     def windows(self, rows: Rows) -> kernels.Windows:
         assert rows.times is not None
-        xp, times, count = rows.library.xp, rows.times, rows.length
+        xp, times, wanted = rows.library.xp, rows.times, rows.wanted
         first, last = (None, None) if rows.groups is None else rows.groups.bounds
         starts = kernels.first_within(times, self.back, starts=first)
         if self.ahead is None and self.itself:
-            stops = xp.arange(1, count + 1, dtype=INT64)
-        elif self.ahead is None:  # rows of the same time are left out, too
+            return BoundWindows(starts[wanted], None, after=rows.first)
+        if self.ahead is None:  # rows of the same time are left out, too
             stops = kernels.first_within(times, 0, starts=first)
         else:  # the same from behind
-            ends = None if last is None else xp.ascontiguousarray(count - last[::-1])
+            ends = None if last is None else xp.ascontiguousarray(rows.length - last[::-1])
             behind = kernels.first_within(-times[::-1], self.ahead, starts=ends)
-            stops = count - behind[::-1]
-        return BoundWindows(starts[rows.wanted], xp.ascontiguousarray(stops[rows.wanted]))
+            stops = rows.length - behind[::-1]
+        return BoundWindows(starts[wanted], xp.ascontiguousarray(stops[wanted]))
 
 
 def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
@@ -133,12 +133,10 @@ def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
     most: Any = rows.length
     before, after = windows.before, windows.after
     if isinstance(windows, BoundWindows):
-        least, most = windows.starts, windows.stops
-    if before is None or after is None:
-        return least, most
-    starts = xp.clip(numbers - before, least, most)
-    stops = xp.clip(numbers + (after + 1), least, most)
-    return starts, xp.maximum(starts, stops)
+        least, most = windows.starts, most if windows.stops is None else windows.stops
+    starts = least if before is None else xp.clip(numbers - before, least, most)
+    stops = most if after is None else xp.clip(numbers + (after + 1), starts, most)
+    return starts, stops
 
 
 def answered(windows: RowWindows, rows: Rows, least: int) -> slice:
