@@ -194,7 +194,7 @@ class RollingStatistic(Windowed):
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        statistic, options, library = STATISTICS[self.name], dict(self.options), rows.library
+        statistic, options = STATISTICS[self.name], dict(self.options)
         inputs = statistic.read(columns)
         op = _OWN.get(self.name) or operator_of(self.name, **options)
         values = inputs if op.inputs > 1 else inputs[0]
@@ -203,21 +203,21 @@ class RollingStatistic(Windowed):
             counted, codes = _counted(op, statistic.inputs, self.min_periods), rows.codes
             own = self.shape.of_group
             out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
-            return library.from_floats(out)
+            return rows.floats(out)
         if rows.groups is not None and self.shape.until_row is not None:
             # a window that would reach into the group before begins at the head that is in it
             counted = _counted_from_heads(op, statistic.inputs, self.min_periods)
             inputs = rows.groups.heads, *inputs
-            return library.from_floats(kernels.rolling(counted, inputs, self.shape.until_row))
+            return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
         windows = self.shape.windows(rows)
         if isinstance(windows, BoundWindows) or not all_finite(inputs, statistic.inputs):
             counted = _counted(op, statistic.inputs, self.min_periods)
-            return library.from_floats(kernels.rolling(counted, values, windows))
+            return rows.floats(kernels.rolling(counted, values, windows))
         out = kernels.rolling(op, values, windows)
         enough = None if statistic.enough is None else statistic.enough(**options)
         known = answered(windows, rows, max(self.min_periods, enough or 0))
         out[: known.start] = out[known.stop :] = np.nan
-        return library.from_floats(out, None if enough is None else known)
+        return rows.floats(out, None if enough is None else known)
 
     def takes_codes(self, codes: Codes) -> bool:
         shape = self.shape
@@ -306,9 +306,9 @@ class RollingOperator(Windowed):
             dtype=plan.kernel_dtype,
         )
         array = plan.layout.wrap(out, None, plan.dtype)
-        if not self.min_periods:
-            return array
-        return library.set_null(array, self._missing(rows, windows, valid))
+        if self.min_periods:
+            array = library.set_null(array, self._missing(rows, windows, valid))
+        return rows.returned(array)
 
     def _missing(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
         """Return which windows have too few observations; `valid` tells which rows are such, None if all are."""
@@ -361,7 +361,7 @@ class RollingLibrary(Windowed):
         seen = Rows(library, rows.length, 0, rows.length, rows.groups, rows.times)
         starts, stops = bounds(self.shape.windows(seen), seen)
         out = self._answers(library, library.floats(columns[0]), starts, stops)
-        return library.from_floats(out[rows.wanted])
+        return rows.floats(out[rows.wanted])
 
 
 @dataclass(frozen=True)

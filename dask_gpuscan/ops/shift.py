@@ -66,6 +66,11 @@ class Shift:
         if rows.is_one_group:
             shifted = library.shift(library.array(column), self.periods, *self.fill)
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
+        return rows.returned(self.in_groups(column, rows))
+
+    def in_groups(self, column: Any, rows: Rows) -> Array:
+        """Return the values of so many rows before in each group, in the order in which the rows are seen."""
+        library = rows.library
         array = library.array(column)
         if not self.periods:
             return library.copy(array)
@@ -173,10 +178,10 @@ class Difference:
             changed = self._of(library, library.array(column), self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         # series without labels, which would be aligned
-        earlier: Any = library.series(Shift(self.periods).apply(columns, rows), None)
+        earlier: Any = library.series(Shift(self.periods).in_groups(column, rows), None)
         now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
-        return library.array(found.astype(self._dtype(column, in_groups=True)))
+        return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
 
 
 def zeros(column: Any, count: int) -> Array:

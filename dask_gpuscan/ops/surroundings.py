@@ -58,6 +58,8 @@ class Rows:
     """Of the rows, where windows are of time."""
     codes: Codes | None = None
     """Of the groups of rows that are not brought together."""
+    order: Values | None = None
+    """Which rows these were before they were brought together; None if they lie as they did."""
 
     @property
     def is_one_group(self) -> bool:
@@ -68,6 +70,16 @@ class Rows:
     def wanted(self) -> slice:
         """The rows that are asked for."""
         return slice(self.first, self.first + self.count)
+
+    def returned(self, array: Array) -> Array:
+        """Return answers where the rows were."""
+        return array if self.order is None else put_back(self.library, array, self.order)
+
+    def floats(self, answers: Values, numbers: slice | None = None) -> Array:
+        """Return answers of float64 where the rows were, as an array; `numbers` as for `Arrays.from_floats`."""
+        if self.order is not None:
+            answers, numbers = kernels.put(answers, self.order), None
+        return self.library.from_floats(answers, numbers)
 
 
 class NeighbourOperation(ColumnOperation, Protocol):
@@ -81,7 +93,7 @@ class NeighbourOperation(ColumnOperation, Protocol):
         """Tell whether rows of these groups need not be brought together."""
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        """Array of the answers for the rows that are asked for; columns have all rows."""
+        """Array of the answers for the rows that are asked for, where these were; columns have all rows."""
 
 
 class Surrounded:
@@ -279,7 +291,7 @@ class GroupHalo(Surrounded, GroupedColumns):
                 count = max(len(part.sources), 1)
                 columns = [arranged.column(a) for a in seen.columns[taken : taken + count]]
                 taken += count
-                array = arranged.returned(part.operation.apply(columns, arranged.rows))
+                array = part.operation.apply(columns, arranged.rows)
                 array = library.slice_array(array, first, first + len(partition))
                 arrays.append(self.in_groups(library, array, null))
             return self.build(partition, arrays, library.index(partition))
@@ -289,8 +301,7 @@ class _Arranged:
     """Rows with those of each group together."""
 
     def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
-        self.library = library
-        self.order: Values | None = None
+        order = None
         if seen.keys is None:
             columns = sum(max(len(part.sources), 1) for part in carry.parts)
             keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
@@ -299,20 +310,15 @@ class _Arranged:
             if all(part.operation.takes_codes(codes) for part in carry.parts):
                 self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
                 return
-            (ordered,), (self.order,) = kernels.sort_pairs(codes.array, [], positions=True)
+            (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions=True)
             keys = Keys([ordered], [None])
         groups, times = AdjacentRows(keys), seen.times
         if carry.reach.clock is not None and times is not None:
-            times = times if self.order is None else kernels.take(times, self.order)
+            times = times if order is None else kernels.take(times, order)
             check_order(carry.reach.clock, times, groups.heads)
-        self.rows = Rows(library, seen.count, 0, seen.count, groups, times)
+        self.rows = Rows(library, seen.count, 0, seen.count, groups, times, order=order)
 
     def column(self, array: Array) -> Any:
         """Return a column with its rows as they are arranged."""
-        return self.library.as_column(
-            array if self.order is None else self.library.take(array, self.order)
-        )
-
-    def returned(self, array: Array) -> Array:
-        """Return answers where the rows were."""
-        return array if self.order is None else put_back(self.library, array, self.order)
+        library, order = self.rows.library, self.rows.order
+        return library.as_column(array if order is None else library.take(array, order))

@@ -355,3 +355,17 @@ def test_windows_of_rows_that_have_enough(length, ends, before, after, least):
     counts = [max(min(i + after + 1, length) - max(i - before, 0), 0) for i in range(first, last)]
     expected = [j for j, count in enumerate(counts) if count >= least]
     assert list(range(last - first))[found] == expected
+
+
+@pytest.mark.parametrize("name", ["sum", "min", "std", "count"])
+@pytest.mark.parametrize("least", [0, 1, 3])
+def test_groups_in_any_order_with_windows_of_very_many_rows(backend, name, least):
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"k": rng.integers(0, 5, 300), "x": rng.integers(0, 9, 300) / 2})
+    df.loc[rng.random(300) < 0.2, "x"] = np.nan
+    df.loc[rng.random(300) < 0.1, "k"] = np.nan
+    window = 1 << 21  # more than rings have room for, so that rows are brought together
+    expected = getattr(df.groupby("k")["x"].rolling(window, min_periods=least), name)()
+    expected = expected.droplevel(0).reindex(df.index)
+    ask = lambda it: getattr(it.groupby("k")["x"].rolling(window, min_periods=least), name)()  # noqa: E731
+    check(backend, df, [0.3, 0.3, 0.7], ask, expected)

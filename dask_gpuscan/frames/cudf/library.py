@@ -168,7 +168,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)
         elif self._is_plain(array):
-            return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
+            taken = kernels.take(view_of(array).values, positions.astype(_INT64, copy=False))
+            return LAYOUT.wrap(taken, None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
     def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
