@@ -48,6 +48,10 @@ class Shape(Protocol):
     def until_row(self) -> RowWindows | None:
         """The windows, if each is the rows up to its own, so that only those before may be of another group."""
 
+    @property
+    def has_row(self) -> bool:
+        """Whether each window has its own row."""
+
     def windows(self, rows: Rows) -> kernels.Windows:
         """Return the windows of the rows that are asked for."""
 
@@ -78,6 +82,10 @@ class RowShape:
     def until_row(self) -> RowWindows | None:
         return None if self.after else self.of_group
 
+    @property
+    def has_row(self) -> bool:
+        return self.before >= 0 and self.after >= 0
+
     def windows(self, rows: Rows) -> kernels.Windows:
         if rows.groups is None:
             return RowWindows(self.before, self.after, rows.first, rows.count)
@@ -104,6 +112,10 @@ class TimeShape:
     ahead: int | None = None
     itself: bool = True
     until_row = None
+
+    @property
+    def has_row(self) -> bool:
+        return self.itself or self.ahead is not None
 
     @property
     def reach(self) -> TimeReach:
@@ -139,10 +151,12 @@ def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
     return starts, stops
 
 
-def answered(windows: RowWindows, rows: Rows, least: int) -> slice:
-    """Return which windows have so many rows at least, among those of the rows that are asked for."""
-    if least < 1:
+def filled(shape: Shape, windows: kernels.Windows, rows: Rows, least: int) -> slice | None:
+    """Return which windows, of the rows that are asked for, have so many rows at least; None if bounds tell."""
+    if least <= shape.has_row:
         return slice(0, rows.count)
+    if isinstance(windows, BoundWindows):
+        return None
     if min(windows.before + windows.after + 1, rows.length) < least:
         return slice(0, 0)
     # only windows at the ends have fewer rows
@@ -209,13 +223,13 @@ class RollingStatistic(Windowed):
             counted = _counted_from_heads(op, statistic.inputs, self.min_periods)
             inputs = rows.groups.heads, *inputs
             return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
+        enough = None if statistic.enough is None else statistic.enough(**options)
         windows = self.shape.windows(rows)
-        if isinstance(windows, BoundWindows) or not all_finite(inputs, statistic.inputs):
+        known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
+        if known is None or not all_finite(inputs, statistic.inputs):
             counted = _counted(op, statistic.inputs, self.min_periods)
             return rows.floats(kernels.rolling(counted, values, windows))
         out = kernels.rolling(op, values, windows)
-        enough = None if statistic.enough is None else statistic.enough(**options)
-        known = answered(windows, rows, max(self.min_periods, enough or 0))
         out[: known.start] = out[known.stop :] = np.nan
         return rows.floats(out, None if enough is None else known)
 
@@ -315,11 +329,12 @@ class RollingOperator(Windowed):
         if valid is not None:
             counts: Values = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
             return counts < self.min_periods
-        if isinstance(windows, BoundWindows):
+        known = filled(self.shape, windows, rows, self.min_periods)
+        if known is None:
             starts, stops = bounds(windows, rows)
             return stops - starts < self.min_periods
         missing = rows.library.xp.ones(rows.count, bool)
-        missing[answered(windows, rows, self.min_periods)] = False
+        missing[known] = False
         return missing
 
 

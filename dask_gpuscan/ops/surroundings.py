@@ -142,8 +142,10 @@ class FrameHalo(Surrounded, FrameColumns):
             own = self.rows_of(partition)
             times = None
             if reach.clock is not None:
-                around = [part for part in (before, own, after) if part is not None]
-                times = library.xp.concatenate([part.times for part in around])
+                filled = [part for part in (before, own, after) if part and part.count] or [own]
+                around = [part.times for part in filled]
+                times = around[0] if len(around) == 1 else library.xp.concatenate(around)
+                assert times is not None
                 check_order(reach.clock, times, None)
             edges, arrays = Edges(library, before, own, after, times), []
             for operation, columns in self.pairs(partition):

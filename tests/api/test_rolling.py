@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from backends import Backend, same
 from dask_gpuscan.frames.pandas.library import PANDAS
-from dask_gpuscan.ops.rolling import answered
+from dask_gpuscan.ops.rolling import RowShape, filled
 from dask_gpuscan.ops.surroundings import Rows
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 
@@ -351,7 +351,7 @@ def test_times_that_decrease_or_are_null_name_their_partition():
 def test_windows_of_rows_that_have_enough(length, ends, before, after, least):
     first, last = sorted(min(end, length) for end in ends)
     rows = Rows(PANDAS, length, first, last - first)
-    found = answered(RowWindows(before, after), rows, least)
+    found = filled(RowShape(before, after), RowWindows(before, after), rows, least)
     counts = [max(min(i + after + 1, length) - max(i - before, 0), 0) for i in range(first, last)]
     expected = [j for j, count in enumerate(counts) if count >= least]
     assert list(range(last - first))[found] == expected
