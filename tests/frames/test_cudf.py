@@ -217,12 +217,21 @@ def test_rows_that_are_known_to_be_numbers(count, ends):
 
 
 def test_floats_of_a_column_with_nulls_and_nan():
-    import cupy
-
     from dask_gpuscan.frames.cudf.library import CUDF
 
     x = cudf.Series([1.5, None, np.nan, 4.0], nan_as_null=False)
     for column, expected in ((x, [1.5, np.nan, np.nan, 4.0]), (x.iloc[1:3], [np.nan, np.nan])):
-        found = cupy.asnumpy(CUDF.floats(column))
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(CUDF.floats(column).get(), expected)
     assert x.null_count == 1
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32"])
+@pytest.mark.parametrize("offset", [0, 1, 8, 33])
+def test_floats_of_slices_with_nulls(dtype, offset):
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    x = cudf.Series(RNG.integers(0, 2, 5000)).astype(dtype)
+    x.iloc[RNG.integers(0, 5000, 900)] = None
+    piece = x.iloc[offset : 4000 + offset]
+    expected = piece.to_pandas().astype("Float64").to_numpy(np.float64, na_value=np.nan)
+    np.testing.assert_array_equal(CUDF.floats(piece).get(), expected)

@@ -161,6 +161,29 @@ def view_of(column: ColumnBase, unchecked_nan: _UncheckedNan | None = None) -> V
     return View(values, nulls, missing, column, offset, unchecked_nan)
 
 
+@lru_cache(maxsize=1)
+def _floats_or_nan() -> Any:
+    return cupy.ElementwiseKernel(
+        "T value, raw uint8 bits, int64 offset",
+        "float64 number",
+        """
+        const long long bit = offset + i;
+        const bool valid = (bits[bit >> 3] >> (bit & 7)) & 1;
+        number = valid ? (double)value : __longlong_as_double(0x7ff8000000000000LL);
+        """,
+        "floats_or_nan",
+    )
+
+
+def floats_of(column: ColumnBase) -> Values:
+    """Return the numbers of a column as float64, NaN where it is null: as they lie, or in one pass."""
+    values = view_of(column).values
+    if not column.null_count:
+        return values.astype(np.float64, copy=False)
+    nulls = nulls_of(column)
+    return _floats_or_nan()(values, nulls.buffer, np.int64(nulls.offset))
+
+
 def nulls_of(column: ColumnBase) -> Mask:
     """The part of a column's bitmap that tells its own rows."""
     first, last = column.offset // 8, (column.offset + len(column) + 7) // 8

@@ -25,7 +25,7 @@ from ..protocol import Column, DType, Library, Scalar, Values
 from ..registry import LIBRARY_OF
 from .grouping import CudfGrouping
 from .index import CudfIndex
-from .layouts import LAYOUT, moved_layout_of, nulls_of, view_of
+from .layouts import LAYOUT, floats_of, moved_layout_of, nulls_of, view_of
 from .ordering import CudfOrdering
 from .schema import CudfSchema
 
@@ -220,11 +220,7 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return self.concatenate([part for part in (before, rows, after) if part.size])
 
     def floats(self, column: cudf.Series) -> Values:
-        view = LAYOUT.raw(column._column)
-        values = view.values.astype(np.float64, copy=view.nulls is not None)
-        if view.nulls is not None:
-            values[view.missing()] = np.nan
-        return values
+        return floats_of(column._column)
 
     def from_floats(self, values: Values, numbers: slice | None = None) -> ColumnBase:
         if numbers is None:
