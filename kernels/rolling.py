@@ -165,4 +165,4 @@ def rolls_by_code(codes: Array, groups: int, windows: Windows) -> bool:
     if not isinstance(windows, RowWindows) or windows.after not in (0, -1):
         return False
     rows = groups * (windows.before + windows.after + 1)
-    return rows <= backend_of([codes]).most_ring_rows()
+    return rows < backend_of([codes]).most_ring_rows()
