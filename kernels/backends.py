@@ -141,7 +141,7 @@ class Backend(Protocol):
         """
 
     def most_ring_rows(self) -> int:
-        """Return for how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+        """Return below how many rows of windows, of all groups together, `rolling_by_code` is fast."""
 
     def order_statistics(
         self, statistic: OrderStatistic, values: Any, windows: Windows, least: int

@@ -77,7 +77,7 @@ def order_statistics(
     if isinstance(windows, RowWindows):
         windows = windows.within(len(values))
     elif isinstance(windows, BoundWindows):
-        arrays += [windows.starts, windows.stops]
+        arrays += windows.bounds
     else:
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {windows!r}")
     return backend_of(arrays).order_statistics(statistic, values, windows, int(least))

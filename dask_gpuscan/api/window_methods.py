@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.decayed import decayed
+from ..ops.decayed import STEADY, decayed
 from ..ops.operation import Part
 from ..ops.order_statistics import ORDER_STATISTICS
 from ..ops.rolling import RowShape
@@ -132,7 +132,8 @@ class Expanding(WindowStatistics):
 
     def _operation(self, name: str, **options: Any) -> Window:
         op, found = operator_of(name, **options), STATISTICS[name]
-        return Window(f"expanding-{name}", op, self._min_periods, found.inputs, found.of_none)
+        label, steady = f"expanding-{name}", found.enough is not None
+        return Window(label, op, self._min_periods, found.inputs, found.of_none, steady)
 
 
 class _AllRows(Rolling):
@@ -172,7 +173,8 @@ class Ewm(Statistics):
     def _window(self, name: str, inputs: Inputs, **options: Any) -> Window:
         op = decayed(name, self._decay, **options)
         of_none = 0.0 if name == "sum" else None
-        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none)
+        steady = name in STEADY
+        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none, steady)
 
     def sum(self, numeric_only: bool = False) -> Any:
         """Return the sum of weighted values; only with `adjust`.

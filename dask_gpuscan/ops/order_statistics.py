@@ -48,7 +48,6 @@ class RollingOrder(Windowed):
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        library, windows = rows.library, self.shape.windows(rows)
-        values = library.floats(columns[0])
+        values, windows = rows.library.floats(columns[0]), self.shape.windows(rows)
         out = kernels.order_statistics(self.statistic, values, windows, least=self.min_periods)
-        return library.from_floats(out)
+        return rows.floats(out)

@@ -41,7 +41,7 @@ def order_statistics(
         If bounds decrease.
     """
     if isinstance(windows, BoundWindows):
-        for bounds in (windows.starts, windows.stops):
+        for bounds in windows.bounds:
             if (bounds[1:] < bounds[:-1]).any():
                 raise ValueError("starts and stops must not decrease")
     found = pieces(windows, len(values), PIECE, np.arange)
@@ -51,7 +51,7 @@ def order_statistics(
 
     def work(_: bool) -> None:
         for first, last, low, high in queue:
-            starts, stops = windows.bounds(np.arange(first, last), len(values))
+            starts, stops = windows.limits(np.arange(first, last), len(values))
             answers = out[first:last]
             _answer(statistic, values[low:high], starts - low, stops - low, least, answers, alone)
 

@@ -20,7 +20,7 @@ def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, l
     found = pieces(windows, len(values), ORDER_PIECE, cupy.arange)
     out = cupy.empty(found[-1][1] if found else 0, np.float64)
     for first, last, low, high in found:
-        starts, stops = windows.bounds(cupy.arange(first, last), len(values))
+        starts, stops = windows.limits(cupy.arange(first, last), len(values))
         seen = values[low:high]
         starts, stops = ((bounds - low).clip(0, len(seen)) for bounds in (starts, stops))
         _answer(statistic, seen, starts, stops, least, out[first:last])
