@@ -81,7 +81,7 @@ def rolling(
         backend = backend_of(arrays)
         windows = windows.within(len(arrays[0]))
     elif isinstance(windows, BoundWindows):
-        backend = backend_of([*arrays, windows.starts, windows.stops])
+        backend = backend_of([*arrays, *windows.bounds])
     else:
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {windows!r}")
     dtype = None if dtype is None else np.dtype(dtype)

@@ -63,9 +63,14 @@ class Shift:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             shifted = library.shift(library.array(column), self.periods, *self.fill)
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
+        return rows.returned(self.in_groups(column, rows))
+
+    def in_groups(self, column: Any, rows: Rows) -> Array:
+        """Return the values of so many rows before in each group, in the order in which the rows are seen."""
+        library = rows.library
         array = library.array(column)
         if not self.periods:
             return library.copy(array)
@@ -82,10 +87,11 @@ class Shift:
         """The rows whose values are taken, -1 where there is none."""
         xp = rows.library.xp
         numbers = xp.arange(rows.length, dtype=INT64)
-        if rows.codes is None:
-            positions = numbers - self.periods
-            inside = (positions >= rows.starts) & (positions < rows.stops)
+        if rows.groups is not None:
+            positions, (starts, stops) = numbers - self.periods, rows.groups.bounds
+            inside = (positions >= starts) & (positions < stops)
             return xp.where(inside, positions, -1)
+        assert rows.codes is not None
         step = 1 if self.periods > 0 else -1
         found = kernels.rolling_by_code(
             _first_of(abs(self.periods)),
@@ -168,14 +174,14 @@ class Difference:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             changed = self._of(library, library.array(column), self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         # series without labels, which would be aligned
-        earlier: Any = library.series(Shift(self.periods).apply(columns, rows), None)
+        earlier: Any = library.series(Shift(self.periods).in_groups(column, rows), None)
         now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
-        return library.array(found.astype(self._dtype(column, in_groups=True)))
+        return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
 
 
 def zeros(column: Any, count: int) -> Array:

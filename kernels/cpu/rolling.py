@@ -261,7 +261,8 @@ def _roll_bounds(
     ValueError
         If bounds decrease or are no rows.
     """
-    starts, stops = _side_by_side(windows.starts, windows.stops)
+    starts, *given = _side_by_side(*windows.bounds)
+    stops = given[0] if given else np.full(len(starts), rows, WORD)
     if min(starts[0], stops[0]) < 0 or max(starts[-1], stops[-1]) > rows:
         found = f"from {starts[0]} to {starts[-1]} and from {stops[0]} to {stops[-1]}"
         raise ValueError(f"starts and stops must be from 0 to {rows}, found {found}")
