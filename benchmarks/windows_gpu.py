@@ -181,7 +181,7 @@ def main() -> None:
         by_time(bench)
     if bench.wanted("groupby_rolling_sum_10"):
         by_group(bench)
-    if bench.wanted("scan_"):
+    if any(map(bench.wanted, ("scan_welford", "scan_product", "scan_maximum"))):
         states(bench)
     finish(bench)
 

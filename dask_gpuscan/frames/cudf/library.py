@@ -19,6 +19,7 @@ from rmm.allocators.cupy import rmm_cupy_allocator
 
 from ... import kernels
 from ...kernels import BUILT_IN, Mask
+from ..messages import refuse_categories
 from ..nan import assume_no_nan, in_band, resolved
 from ..pandas import PANDAS
 from ..protocol import Column, DType, Library, Scalar, Values
@@ -204,9 +205,15 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return None
 
     def concatenate(self, arrays: list[ColumnBase]) -> ColumnBase:
-        categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
-        if categorical and any(a.dtype != arrays[0].dtype for a in arrays):
-            return arrays[0]._concat(arrays)  # concat itself takes but equal categories
+        dtype = arrays[0].dtype
+        categorical = isinstance(dtype, cudf.CategoricalDtype)
+        if categorical and any(a.dtype != dtype for a in arrays):
+            if any(a.dtype.ordered for a in arrays):
+                refuse_categories(dtype, "they are ordered")
+            try:
+                return arrays[0]._concat(arrays)  # concat itself takes but equal categories
+            except ValueError as error:
+                refuse_categories(dtype, error)
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..messages import refuse_categories
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .grouping import PandasGrouping
 from .index import PandasIndex
@@ -154,10 +155,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
             try:
                 return pd.api.types.union_categoricals(arrays)
             except TypeError as error:
-                raise ValueError(
-                    f"partitions do not match: a column of dtype {arrays[0].dtype} has other categories in some, "
-                    f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
-                ) from error
+                refuse_categories(arrays[0].dtype, error)
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
