@@ -37,6 +37,7 @@ from .scan import (
     scan,
 )
 from .selection import Predicate
+from .shift import difference, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
@@ -69,6 +70,7 @@ __all__ = [
     "carry_inputs",
     "carry_operator",
     "check_associative",
+    "difference",
     "first_within",
     "flags",
     "fold",
@@ -94,6 +96,7 @@ __all__ = [
     "segmented",
     "segmented_sort",
     "select",
+    "shift",
     "signature",
     "sort",
     "sort_pairs",

@@ -273,6 +273,12 @@ class Arrays(Protocol):
     def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 
+    def shift(self, column: Column, periods: int, /, **fill: Any) -> Array:
+        """Return the library's own `shift` of a column, of which `fill` may have a ``fill_value``."""
+
+    def diff(self, column: Column, periods: int) -> Array:
+        """Return the library's own `diff` of a column."""
+
     def always_counted(self, array: Array) -> Array | None:
         """Return values that the library counts even where none is there, in their order; None if there are none."""
 

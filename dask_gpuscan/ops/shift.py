@@ -51,20 +51,21 @@ class Shift:
     def _sample(self, column: Any) -> Column:
         """The library's own answer of one row."""
         try:
-            shifted: Column = self._of(zeros(column, 1), self.periods and 1)
+            shifted: Column = zeros(column, 1).shift(self.periods and 1, **self._options)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise TypeError(
                 f"{_title(self, column)} cannot hold the fill_value {self.fill[0]!r}: {error}"
             ) from error
         return shifted
 
-    def _of(self, column: Any, periods: int) -> Any:
-        return column.shift(periods, **({"fill_value": self.fill[0]} if self.fill else {}))
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"fill_value": self.fill[0]} if self.fill else {}
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.starts is None and rows.codes is None:
-            shifted = library.array(self._of(column, self.periods))
+            shifted = library.shift(column, self.periods, **self._options)
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         array = library.array(column)
         if not self.periods:
@@ -162,7 +163,10 @@ class Difference:
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.starts is None and rows.codes is None:
-            changed = library.array(getattr(column, self.label)(self.periods))
+            if self.relative:
+                changed = library.array(column.pct_change(self.periods))
+            else:
+                changed = library.diff(column, self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         earlier = library.as_column(Shift(self.periods).apply(columns, rows))
         now: Any = library.as_column(library.array(column))  # which has no labels to be aligned by

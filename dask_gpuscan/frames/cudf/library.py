@@ -171,6 +171,12 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
+    def shift(self, column: cudf.Series, periods: int, /, **fill: Any) -> ColumnBase:
+        return self.array(column.shift(periods, **fill))
+
+    def diff(self, column: cudf.Series, periods: int) -> ColumnBase:
+        return self.array(column.diff(periods))
+
     def always_counted(self, array: ColumnBase) -> None:
         return None
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ... import kernels
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .grouping import PandasGrouping
 from .index import PandasIndex
@@ -19,6 +20,13 @@ from .schema import PandasSchema
 
 MANY = 1 << 18
 """Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
+
+DIFFERENCES: dict[DType, np.generic] = {
+    np.dtype(np.float64): np.float64("nan"),
+    np.dtype(np.float32): np.float32("nan"),
+    np.dtype(np.int64): np.float64("nan"),
+}
+"""The dtypes whose differences all cores take, and what stands where there is no row to take one from."""
 
 
 class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
@@ -133,6 +141,27 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
+
+    def shift(self, column: pd.Series, periods: int, /, **fill: Any) -> PandasArray:
+        filled = column.iloc[:1].shift(1, **fill)  # what stands where there is no such row
+        layout = layout_of(filled.dtype)
+        if (
+            periods
+            and len(column) >= MANY
+            and layout is layout_of(column.dtype)
+            and layout is not None
+            and layout.nulls == "in band"
+        ):
+            value = layout.raw(filled.array).values[0]
+            values = kernels.shift(layout.raw(column.array).values, periods, value)
+            return layout.wrap(values, None, filled.dtype)
+        return column.shift(periods, **fill).array
+
+    def diff(self, column: pd.Series, periods: int) -> PandasArray:
+        if len(column) >= MANY and column.dtype in DIFFERENCES:
+            nan = DIFFERENCES[column.dtype]
+            return kernels.difference(bare(column.array), periods, nan)
+        return column.diff(periods).array
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
