@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from backends import same
 from dask_gpuscan import kernels
+from dask_gpuscan.ops.decayed import DECAYED, NORMAL, Decay, decayed
 from dask_gpuscan.ops.statistics import STATISTICS as STATISTICS_OF_WINDOWS
 from dask_gpuscan.ops.statistics import operator_of
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
@@ -473,3 +474,12 @@ def test_operators_answer_for_windows_of_any_rows(name):
         else:
             expected = getattr(pieces[0].expanding(0), name)(*pieces[1:]).iloc[-1]
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", list(DECAYED))
+@pytest.mark.parametrize("adjust", [True, False])
+def test_weights_do_not_stay_subnormal(name, adjust):
+    op = decayed(name, Decay(0.2, adjust, ignore_na=False))
+    x = np.repeat([7.0, np.nan, 7.0], 20_000)
+    state = np.array(kernels.reduce(op, (x,) * op.inputs if op.inputs > 1 else x))
+    assert ((state == 0) | (np.abs(state) >= NORMAL)).all()
