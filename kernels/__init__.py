@@ -37,7 +37,7 @@ from .scan import (
     scan,
 )
 from .selection import Predicate
-from .shift import difference, shift
+from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
@@ -88,6 +88,7 @@ __all__ = [
     "rolling",
     "rolling_by_code",
     "rolls_by_code",
+    "rows_before",
     "run_length_decode",
     "run_length_encode",
     "scan",

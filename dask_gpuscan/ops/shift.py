@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from .. import kernels
@@ -15,7 +14,7 @@ from ..frames.keys import Codes
 from ..frames.messages import column_title
 from ..frames.protocol import Column, DType, Library, Values
 from ..frames.registry import library_of
-from ..kernels import Operator, RowWindows
+from ..kernels import RowWindows
 from .groups import INT64
 from .halo import RowReach
 from .surroundings import Rows
@@ -37,9 +36,8 @@ class Shift:
     label = "shift"
 
     def takes_codes(self, codes: Codes) -> bool:
-        return bool(self.periods) and kernels.rolls_by_code(
-            codes.array, codes.groups, self._windows
-        )
+        windows = RowWindows(abs(self.periods), -1)
+        return bool(self.periods) and kernels.rolls_by_code(codes.array, codes.groups, windows)
 
     @property
     def reach(self) -> RowReach:
@@ -81,38 +79,13 @@ class Shift:
 
     def _positions(self, rows: Rows) -> Values:
         """The rows whose values are taken, -1 where there is none."""
-        xp = rows.library.xp
-        numbers = xp.arange(rows.length, dtype=INT64)
-        if rows.codes is None:
-            positions = numbers - self.periods
-            inside = (positions >= rows.starts) & (positions < rows.stops)
-            return xp.where(inside, positions, -1)
-        step = 1 if self.periods > 0 else -1
-        found = kernels.rolling_by_code(
-            _first_of(abs(self.periods)),
-            rows.codes.array[::step],
-            numbers[::step],
-            rows.codes.groups,
-            self._windows,
-        )
-        return xp.ascontiguousarray(found[::step])
-
-    @property
-    def _windows(self) -> RowWindows:
-        """The rows from that one on to the row before."""
-        return RowWindows(abs(self.periods), -1)
-
-
-@lru_cache(maxsize=64)
-def _first_of(rows: int) -> Operator:
-    """Return the operator that answers the first of so many numbers, -1 if there are fewer."""
-    return Operator(
-        lambda a, b: (a[0] + b[0], a[1] if a[0] else b[1]),
-        (0, -1),
-        lambda number: (1, number),
-        lambda s: s[1] if s[0] == rows else -1,
-        name="first-of",
-    )
+        if rows.codes is not None:
+            return kernels.rows_before(rows.codes.array, rows.codes.groups, self.periods)
+        numbers = rows.library.xp.arange(rows.length, dtype=INT64)
+        numbers -= self.periods
+        outside = numbers < rows.starts if self.periods > 0 else numbers >= rows.stops
+        numbers[outside] = -1
+        return numbers
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,18 @@
-"""Rows of NumPy arrays moved along, slice by slice on all cores."""
+"""Rows of NumPy arrays moved along, slice by slice on all cores; and which rows of their group are before them."""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
 
 import numpy as np
+from numba.core import types
 
+from ..jit import cached_njit
 from ..options import Shifted
 from .engine import STATUS
-from .launch import WORD, run_team
+from .launch import WORD, Kernel, array_type, entry, run_team
+from .memory import borrow
 from .outputs import empty
 
 SLICE = 1 << 18
@@ -29,3 +37,40 @@ def shift(array: np.ndarray, shifted: Shifted, fill: np.generic, *, subtracts: b
 
     run_team(len(to), np.zeros(STATUS, WORD), move)
     return out
+
+
+def rows_before(codes: np.ndarray, groups: int, periods: int) -> np.ndarray:
+    """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+    codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
+    rings = np.full((groups, abs(periods)), -1, WORD)
+    wrong = _finding(codes.dtype)(codes, rings, np.zeros(groups, WORD), periods < 0, out)
+    if wrong >= 0:
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
+    return out
+
+
+@cached_njit
+def find_before(codes, rings, slots, backward, out):
+    """Find rows by a ring of the latest rows of each group, of which `slots` are next.
+
+    Returns the first row that is met whose code is none of a group; -1 if there is none.
+    """
+    codes, rings, slots, out = borrow(codes), borrow(rings), borrow(slots), borrow(out)
+    groups, width = rings.shape
+    for i in range(len(codes)):
+        at = len(codes) - 1 - i if backward else i
+        code = codes[at]
+        if code < 0 or code >= groups:
+            return at
+        slot = slots[np.uintp(code)]
+        out[at] = rings[np.uintp(code), np.uintp(slot)]
+        rings[np.uintp(code), np.uintp(slot)] = at
+        slots[np.uintp(code)] = slot + 1 if slot + 1 < width else 0
+    return -1
+
+
+@lru_cache(maxsize=2)
+def _finding(dtype: np.dtype) -> Kernel:
+    words, rings = array_type(WORD, layout="C"), types.Array(types.int64, 2, "C")
+    given = array_type(dtype, True, "C"), rings, words, types.boolean, words
+    return entry(find_before, given)

@@ -17,3 +17,8 @@ def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool) ->
     else:
         out[shifted.to] = array[shifted.of]
     return out
+
+
+def rows_before(codes: Any, groups: int, periods: int) -> Any:
+    """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
+    raise TypeError("rows_before takes NumPy arrays; bring rows of CuPy arrays together by key")

@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
-from dask_gpuscan.kernels import difference, shift
+from dask_gpuscan.kernels import difference, rows_before, shift
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,3 +47,24 @@ def test_what_are_no_rows_is_refused(move):
         move([1, 2], 1, NAN)
     with pytest.raises(ValueError, match="rows must be 1-d"):
         move(np.zeros((2, 2)), 1, NAN)
+
+
+@given(codes=st.lists(st.integers(0, 3), max_size=20), periods=PERIODS.filter(bool))
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_rows_of_groups_in_any_order(dtype, codes, periods):
+    expected = pd.Series(range(len(codes)), dtype="float64").groupby(codes)
+    expected = expected.shift(max(min(periods, 99), -99)).fillna(-1)
+    found = rows_before(np.array(codes, dtype), 4, periods)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == "int64"
+
+
+def test_codes_of_no_group_and_no_periods_are_refused():
+    codes = np.array([0, 7, 1, -1])
+    for periods, wrong in ((1, 7), (-1, -1)):
+        with pytest.raises(ValueError, match=f"codes must be from 0 to 1, found {wrong}"):
+            rows_before(codes, 2, periods)
+    with pytest.raises(ValueError, match="periods must not be 0"):
+        rows_before(codes, 8, 0)
+    with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
+        rows_before(codes.astype("float64"), 8, 1)
