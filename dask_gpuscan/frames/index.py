@@ -9,6 +9,15 @@ if TYPE_CHECKING:
     from .protocol import Array, Column, DType, Frame, Labels, Values
 
 
+def check_one_level(index: Labels, names: Labels) -> None:
+    """Raise a ValueError if labels of rows, or names of columns, have several levels."""
+    for what, labels in (("the index", index), ("names of columns", names)):
+        if labels.nlevels > 1:
+            raise ValueError(
+                f"{what} must have one level where all pairs of columns are rows, found {labels.nlevels}"
+            )
+
+
 class Index(Protocol):
     """The labels of rows."""
 
@@ -29,6 +38,12 @@ class Index(Protocol):
 
     def key_index(self, arrays: list[Array], names: Sequence[Hashable]) -> Labels:
         """Return an index of one level an array."""
+
+    def index_of_pairs(self, index: Labels, frame: Frame) -> Labels:
+        """Return an index of each label with the name of each column of a frame; raises a ValueError.
+
+        It is raised where the index, or the names of the columns, have several levels.
+        """
 
     def range_index(self, start: int, stop: int) -> Labels:
         """Return an index of consecutive numbers."""

@@ -6,9 +6,11 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import cudf
+import cupy
 import numpy as np
 from cudf.core.column import ColumnBase
 
+from ..index import check_one_level
 from ..protocol import Column, DType, Values
 from .layouts import LAYOUT
 
@@ -44,6 +46,16 @@ class CudfIndex:
                 f"cuDF has no index of dtype {dtypes}, as a reduction by {', '.join(map(repr, names))} "
                 f"would have; cast the key with astype"
             ) from error
+
+    def index_of_pairs(self, index: cudf.Index, frame: cudf.DataFrame) -> cudf.Index:
+        names = cudf.Index(frame.columns)
+        check_one_level(index, names)
+        rows, each = cupy.arange(len(index)), cupy.arange(len(names))
+        levels = [
+            index.take(cupy.repeat(rows, len(names))),
+            names.take(cupy.tile(each, len(index))),
+        ]
+        return cudf.MultiIndex.from_arrays(levels, names=[index.name, names.name])
 
     def range_index(self, start: int, stop: int) -> cudf.Index:
         return cudf.RangeIndex(start, stop)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..index import check_one_level
 from ..protocol import DType, Values
 from .layouts import PandasArray, bare, with_null
 
@@ -50,6 +51,11 @@ class PandasIndex:
             for a in arrays
         ]
         return pd.MultiIndex.from_arrays(levels, names=names)
+
+    def index_of_pairs(self, index: pd.Index, frame: pd.DataFrame) -> pd.Index:
+        check_one_level(index, frame.columns)
+        names = [index.name, frame.columns.name]
+        return pd.MultiIndex.from_product([index, frame.columns], names=names)
 
     def range_index(self, start: int, stop: int) -> pd.Index:
         return pd.RangeIndex(start, stop)
