@@ -27,8 +27,8 @@ class Index(Protocol):
     def index_names(self, frame: Frame) -> list[Hashable]:
         """Return the names of the levels of the index of a frame."""
 
-    def level(self, frame: Frame, name: Hashable) -> Column:
-        """Return a level of the index of a frame as a column."""
+    def index_level(self, frame: Frame, number: int) -> Column:
+        """Return the level of the index of a frame or series that has this number."""
 
     def is_sorted(self, index: Labels) -> bool:
         """Tell whether an index never decreases."""

@@ -43,7 +43,8 @@ class By:
     def column(self, frame: Frame, name: Hashable) -> Column:
         """Return a column of a frame, or the level of its index that is a key."""
         if name in self.levels:
-            return library_of(frame).level(frame, name)
+            library = library_of(frame)
+            return library.index_level(frame, library.index_names(frame).index(name))
         column: Column = column_of(frame, name)
         return column
 

@@ -11,7 +11,7 @@ import numpy as np
 from cudf.core.column import ColumnBase
 
 from ..index import check_one_level
-from ..protocol import Column, DType, Values
+from ..protocol import DType, Values
 from .layouts import LAYOUT
 
 
@@ -24,9 +24,9 @@ class CudfIndex:
     def index_names(self, frame: cudf.DataFrame) -> list[Hashable]:
         return list(frame.index.names)
 
-    def level(self, frame: cudf.DataFrame, name: Hashable) -> Column:
-        level: Column = frame.index.get_level_values(name).to_series(index=frame.index)
-        return level
+    def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
+        index = frame.index
+        return (index if index.nlevels == 1 else index.get_level_values(number)).to_series()
 
     def is_sorted(self, index: cudf.Index) -> bool:
         return bool(index.is_monotonic_increasing)

@@ -22,11 +22,14 @@ class PandasIndex:
     def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
         return list(frame.index.names)
 
-    def level(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
-        values = frame.index.get_level_values(name)
-        return pd.Series(
-            values.array, dtype=values.dtype, index=frame.index, name=values.name, copy=False
-        )
+    def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
+        index = frame.index
+        if index.nlevels == 1:
+            values = index
+        else:  # a number may be a name, too
+            values = index.set_names(range(index.nlevels)).get_level_values(number)
+        # pandas would look for strings in bare arrays of objects
+        return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
 
     def is_sorted(self, index: pd.Index) -> bool:
         return bool(index.is_monotonic_increasing)
