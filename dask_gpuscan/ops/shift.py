@@ -141,7 +141,10 @@ class Difference:
             else:
                 changed = library.diff(column, self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
-        earlier = library.as_column(Shift(self.periods).apply(columns, rows))
+        array = Shift(self.periods).apply(columns, rows)
+        if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
+            array = library.set_null(array, rows.ungrouped)
+        earlier = library.as_column(array)
         now: Any = library.as_column(library.array(column))  # which has no labels to be aligned by
         found = now / earlier - 1 if self.relative else now - earlier
         return library.array(found.astype(self._dtype(column, in_groups=True)))

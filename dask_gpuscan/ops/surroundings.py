@@ -40,6 +40,8 @@ class Rows:
     """Of the rows, where windows are of time."""
     codes: Codes | None = None
     """Of the groups of rows that are not brought together."""
+    ungrouped: Values | None = None
+    """Which rows are in no group; None if none is."""
 
     @property
     def wanted(self) -> slice:
@@ -248,7 +250,9 @@ class GroupHalo(Surrounded, GroupedColumns):
                 around = [*around, after]
             seen = joined(around)
             arranged = _Arranged(self, library, seen)
-            null = any_null(self.by.series(partition)) if self.dropna else None
+            null = arranged.null
+            if null is not None:
+                null = null[first : first + len(partition)]
             arrays, taken = [], 0
             for part in self.parts:
                 count = max(len(part.sources), 1)
@@ -261,26 +265,35 @@ class GroupHalo(Surrounded, GroupedColumns):
 
 
 class _Arranged:
-    """Rows with those of each group together."""
+    """Rows with those of each group together, unless operations take codes; `null` tells which are in no group."""
 
     def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
         self.library = library
         self.order: Values | None = None
+        columns = sum(max(len(part.sources), 1) for part in carry.parts)
+        arrays = seen.columns[columns:] if seen.keys is None else seen.keys
+        series = [library.as_column(array) for array in arrays]
+        self.null = ungrouped = any_null(series) if carry.dropna else None
         if seen.keys is None:
-            columns = sum(max(len(part.sources), 1) for part in carry.parts)
-            keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
+            keys = key_arrays(series)
             starts, stops = run_bounds(keys.arrays, keys.nulls)
         else:
             codes = Codes(*library.dense_codes(seen.keys))
             if all(part.operation.takes_codes(codes) for part in carry.parts):
-                self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
+                self.rows = Rows(
+                    library, seen.count, 0, seen.count, codes=codes, ungrouped=ungrouped
+                )
                 return
             self.order, starts, stops = together(codes.array)
+            if ungrouped is not None:
+                ungrouped = kernels.take(ungrouped, self.order)
         times = seen.times
         if carry.reach.clock is not None and times is not None:
             times = times if self.order is None else kernels.take(times, self.order)
             check_order(carry.reach.clock, times, starts)
-        self.rows = Rows(library, seen.count, 0, seen.count, starts, stops, times)
+        self.rows = Rows(
+            library, seen.count, 0, seen.count, starts, stops, times, ungrouped=ungrouped
+        )
 
     def column(self, array: Array) -> Any:
         """Return a column with its rows as they are arranged."""

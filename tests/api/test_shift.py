@@ -3,6 +3,7 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -113,6 +114,19 @@ def test_differences_of_many_integers_wrap_around():
 
 
 WHOLE = pd.DataFrame({"k": [1, 2, 1, 1, 2, 1], "x": [3.0, 1.0, np.nan, 3.0, 7.0, 0.0]})
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+def test_rows_in_no_group_are_not_divided(clustered):
+    x = pd.Series([1, 2, 0, 5, 3, 0], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    df = pd.DataFrame({"k": [1.0, 1.0, np.nan, np.nan, 2.0, 2.0], "x": x})
+    expected = pd.Series([None, 1.0, None, None, None, -1.0], name="x")
+    for periods in (1, 30):
+        for each in (df, partitioned(df, [0.5, 0.7])):
+            groups = each.gpuscan.groupby("k", clustered=clustered)["x"]
+            (found,) = dask.compute(groups.pct_change(periods))
+            assert isinstance(found.dtype.pyarrow_dtype, pa.Decimal128Type)
+            same(found.astype("float64"), expected if periods == 1 else expected * np.nan)
 
 
 def test_answers_are_columns_of_their_frame():
