@@ -35,6 +35,10 @@ class Backend:
     def to_pandas(self, frame: Any) -> Any:
         return frame
 
+    def held(self, frame: Any) -> Any:
+        """What pandas says, with its nulls as `to_pandas` has them."""
+        return frame
+
     def answer(self, frame: Any, method: Callable[[Any], Any]) -> Any:
         """What the partitions' own library says, or None where it has no such method."""
         try:
@@ -65,6 +69,8 @@ class Cuda(Backend):
     def frame(self, frame: Any) -> Any:
         cudf = pytest.importorskip("cudf")
         dtypes = [frame.dtype] if frame.ndim == 1 else list(frame.dtypes)
+        levels = map(frame.index.get_level_values, range(frame.index.nlevels))
+        dtypes += [level.dtype for level in levels if level.dtype != object]
         if not all(map(_is_held_by_cudf, dtypes)):
             if currently_in_test_context():
                 reject()
@@ -73,6 +79,15 @@ class Cuda(Backend):
 
     def to_pandas(self, frame: Any) -> Any:
         return frame.to_pandas()
+
+    def held(self, frame: Any) -> Any:
+        return frame.assign(  # null flags are None
+            **{
+                name: column.where(column.notna(), None)
+                for name, column in frame.items()
+                if column.dtype == object
+            }
+        )
 
 
 def _is_held_by_cudf(dtype: Any) -> bool:

@@ -82,7 +82,8 @@ def merge_asof(
     So a match may be any number of partitions away, and no partition sees more than its share.
 
     In a Dask collection, columns of the right side have the dtype, and the values, that they have in pandas where some
-    row has no match: integers are ``float64``. An empty left side keeps its own index.
+    row has no match: integers are ``float64``. On cuDF, whose integers may be null, they keep their dtype. An empty
+    left side keeps its own index.
 
     Examples
     --------

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames.messages import name_list
-from ..frames.registry import each, library_of, names_of
+from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, meta_of
 from ..ops.decayed import Decay
 from .arguments import check_duration, check_flags
@@ -157,7 +157,7 @@ class Times:
 
 def _as_series(meta: Any, times: Any) -> Any:
     """Return dates as a series of the library of a frame."""
-    series = type(each(meta)[0]) if len(each(meta)) else type(meta)
+    series: Any = type(library_of(meta).index_level(meta, 0))
     if isinstance(times, series):
         return times
     try:

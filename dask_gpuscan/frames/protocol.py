@@ -273,17 +273,20 @@ class Arrays(Protocol):
     def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 
-    def shift(self, column: Column, periods: int, /, **fill: Any) -> Array:
-        """Return the library's own `shift` of a column, of which `fill` may have a ``fill_value``."""
+    def shift(self, array: Array, periods: int, /, *fill: Any) -> Array:
+        """Return each row's value so many rows before, or behind; where there is none, null or the one value given."""
 
-    def diff(self, column: Column, periods: int) -> Array:
-        """Return the library's own `diff` of a column."""
+    def diff(self, array: Array, periods: int) -> Array:
+        """Return each row's value less that of so many rows before, or behind; null where there is none."""
 
     def always_counted(self, array: Array) -> Array | None:
         """Return values that the library counts even where none is there, in their order; None if there are none."""
 
     def concatenate(self, arrays: list[Array]) -> Array:
         """Join arrays of one dtype; categoricals get the categories of all."""
+
+    def replace(self, array: Array, start: int, rows: Array) -> Array:
+        """Return an array with these rows in the place of its own from `start` on; it may be written to itself."""
 
     def floats(self, column: Column) -> Values:
         """Return the numbers of a column as float64, NaN where it is null."""

@@ -41,7 +41,7 @@ class Clock:
         """Raise a TypeError unless there are times."""
         library, dtype = library_of(frame), self.column(frame).dtype
         levels = len(library.index_names(frame)) if self.on is None else 1
-        is_time = library.layout(dtype) is not None and not library.is_number(dtype)
+        is_time = library.layout(dtype) is not None and not library.is_numeric(dtype)
         if levels > 1 or not is_time or isinstance(dtype, pd.PeriodDtype):
             raise TypeError(
                 f"windows of time need datetimes or timedeltas, found {self.title} of dtype {dtype}; "

@@ -100,9 +100,9 @@ class TimeReach:
         assert times is not None
         if reverse:
             end = min(int(times[0]) + self.to(reverse), 2**63 - 1)
-            return 0, int(times.searchsorted(times.dtype.type(end), side="right"))
+            return 0, int(times.searchsorted(end, side="right"))
         begin = max(int(times[-1]) - self.before, -(2**63))
-        return int(times.searchsorted(times.dtype.type(begin))), count
+        return int(times.searchsorted(begin)), count
 
     def near_in_groups(self, codes: Codes, times: Values | None, reverse: bool) -> Values:
         assert times is not None

@@ -12,7 +12,7 @@ from typing import Any
 from .. import kernels
 from ..frames.keys import Codes
 from ..frames.messages import column_title
-from ..frames.protocol import Column, DType, Library, Values
+from ..frames.protocol import Array, Column, DType, Library, Values
 from ..frames.registry import library_of
 from ..kernels import RowWindows
 from .groups import INT64
@@ -48,33 +48,32 @@ class Shift:
 
     def _sample(self, column: Any) -> Column:
         """The library's own answer of one row."""
+        library = library_of(column)
         try:
-            shifted: Column = zeros(column, 1).shift(self.periods and 1, **self._options)
-        except (TypeError, ValueError, NotImplementedError) as error:
+            shifted = library.shift(zeros(column, 1), self.periods and 1, *self.fill)
+        except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
+            if not self.fill:
+                raise TypeError(f"{_title(self, column)} cannot be shifted: {error}") from error
             raise TypeError(
                 f"{_title(self, column)} cannot hold the fill_value {self.fill[0]!r}: {error}"
             ) from error
-        return shifted
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {"fill_value": self.fill[0]} if self.fill else {}
+        return library.as_column(shifted)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.starts is None and rows.codes is None:
-            shifted = library.shift(column, self.periods, **self._options)
+            shifted = library.shift(library.array(column), self.periods, *self.fill)
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         array = library.array(column)
         if not self.periods:
-            return array
+            return library.copy(array)
         positions = self._positions(rows)
         if not self.fill:
             return library.take(library.to_nullable(array), positions, nulls=True)
         sample = self._sample(column)
-        array = library.concatenate(
-            [library.array(sample), library.array(column.astype(sample.dtype))]
-        )
+        own: Any = library.series(array, None)
+        own = library.array(own.astype(sample.dtype))
+        array = library.concatenate([library.array(sample), own])
         return library.take(array, positions + 1)
 
     def _positions(self, rows: Rows) -> Values:
@@ -116,49 +115,53 @@ class Difference:
         return self._dtype(columns[0], in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
-        row = zeros(column, 2)
+        library, rows, periods = library_of(column), zeros(column, 2), self.periods and 1
         try:
-            if in_groups:
-                row = row.groupby(row.notna())
-            found: DType = getattr(row, self.label)(self.periods and 1).dtype
+            if not in_groups:
+                return self._of(library, rows, periods).dtype
+            series: Any = library.series(rows, None)
+            found: DType = getattr(series.groupby(series.notna()), self.label)(periods).dtype
             return found
         except (
             TypeError,
             ValueError,
             NotImplementedError,
-            AttributeError,
+            RuntimeError,
             ArithmeticError,
         ) as error:
             raise TypeError(
                 f"{_title(self, column)} is not defined; leave it out by choosing columns, or cast it with astype"
             ) from error
 
+    def _of(self, library: Library, array: Array, periods: int) -> Array:
+        if not self.relative:
+            return library.diff(array, periods)
+        series: Any = library.series(array, None)
+        return library.array(series.pct_change(periods))
+
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.starts is None and rows.codes is None:
-            if self.relative:
-                changed = library.array(column.pct_change(self.periods))
-            else:
-                changed = library.diff(column, self.periods)
+            changed = self._of(library, library.array(column), self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         array = Shift(self.periods).apply(columns, rows)
         if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
             array = library.set_null(array, rows.ungrouped)
-        earlier = library.as_column(array)
-        now: Any = library.as_column(library.array(column))  # which has no labels to be aligned by
+        # series without labels, which would be aligned
+        earlier: Any = library.series(array, None)
+        now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
         return library.array(found.astype(self._dtype(column, in_groups=True)))
 
 
-def zeros(column: Any, count: int) -> Any:
-    """Return a column of the same dtype, of zeros where there is one, else of nulls."""
+def zeros(column: Any, count: int) -> Array:
+    """Return an array of the dtype of a column, of zeros where there is one, else of nulls."""
     library: Library = library_of(column)
     layout = library.layout(column.dtype)
     if layout is not None:
         values = library.xp.zeros(count, layout.storage(column.dtype))
-        return library.as_column(layout.wrap(values, None, column.dtype))
-    none: Any = library.as_column(library.empty(column.dtype))
-    return none.reindex(range(count))
+        return layout.wrap(values, None, column.dtype)
+    return library.take(library.empty(column.dtype), library.xp.full(count, -1, INT64), nulls=True)
 
 
 def _title(operation: Shift | Difference, column: Any) -> str:

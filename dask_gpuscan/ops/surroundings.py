@@ -168,11 +168,13 @@ class Edges:
         if before:
             near = [library.slice_column(c, 0, reach.rows) for c in own]
             some = reach.to(False)
-            array[:some] = self._joined(operation, [before, near], ahead, some)
+            found = self._joined(operation, [before, near], ahead, some)
+            array = library.replace(array, 0, found)
         if after:
             near = [library.slice_column(c, count - reach.rows, count) for c in own]
             some = reach.to(True)
-            array[count - some :] = self._joined(operation, [near, after], reach.to(False), some)
+            found = self._joined(operation, [near, after], reach.to(False), some)
+            array = library.replace(array, count - some, found)
         return array
 
     def _columns(self, rows: RowArrays | None, count: int) -> list[Any]:

@@ -105,7 +105,10 @@ def test_operators_and_dtypes(name, dtype, width):
 
 def test_several_inputs_and_outputs():
     pair = operator(
-        lambda a, b: (a[0] + b[0], b[1]), identity=(0, 0), lift=lambda x, y: (x, y), name="pair"
+        lambda a, b: (a[0] + b[0], max(a[1], b[1])),
+        identity=(0, np.iinfo(np.int16).min),
+        lift=lambda x, y: (x, y),
+        name="pair",
     )
     x, y = np.arange(30_000), np.arange(30_000, dtype=np.int16)
     wanted = rolling(pair, (x, y), RowWindows(29))

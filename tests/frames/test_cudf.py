@@ -4,6 +4,7 @@ import subprocess
 import sys
 from decimal import Decimal
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -93,6 +94,38 @@ def test_strings_and_categoricals_are_filled_by_gathering():
             cudf.testing.assert_series_equal(ours, theirs)
             lazy = getattr(dask_cudf().from_cudf(column, npartitions=7).gpuscan, fill)()
             cudf.testing.assert_series_equal(lazy.compute(), theirs)
+
+
+@pytest.mark.parametrize("length", [1, 8, 513, 70_001])
+@pytest.mark.parametrize("periods", [0, 1, -1, 8, -9, 600, -600])
+@pytest.mark.parametrize("dtype", ["int8", "float64", "datetime64[ns]", "bool"])
+def test_rows_are_moved_with_their_nulls(length, periods, dtype):
+    x = cudf.Series(RNG.integers(0, 2, length)).astype(dtype)
+    for nulls in (False, True):
+        if nulls:
+            x.iloc[: length // 2 + 1] = None
+        for method in ("shift", "diff") if dtype != "bool" else ("shift",):
+            expected = getattr(x, method)(periods)
+            for each in (x, dask_cudf().from_cudf(x, npartitions=3)):
+                (found,) = dask.compute(getattr(each.gpuscan, method)(periods))
+                cudf.testing.assert_series_equal(found, expected)
+                assert found.null_count == expected.null_count
+
+
+@pytest.mark.parametrize("dtype", ["str", "category"])
+def test_columns_of_no_fixed_width_are_moved(dtype):
+    x = cudf.Series(["a", "b", None, "c", "a"]).astype(dtype)
+    for periods, expected in ((2, [None, None, "a", "b", None]), (-4, ["a"] + [None] * 4)):
+        for each in (x, dask_cudf().from_cudf(x, npartitions=2)):
+            (found,) = dask.compute(each.gpuscan.shift(periods))
+            assert found.dtype == x.dtype
+            assert found.to_arrow().to_pylist() == expected
+
+
+def test_decimals_are_no_times():
+    frame = cudf.DataFrame({"d": [Decimal("1.5"), Decimal("2.5")], "x": [1, 2]})
+    with pytest.raises(TypeError, match="windows of time need datetimes"):
+        frame.gpuscan.rolling("1s", on="d")
 
 
 def test_input_and_its_copies_are_not_written():

@@ -26,7 +26,7 @@ class CudfIndex:
 
     def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
         index = frame.index
-        return (index if index.nlevels == 1 else index.get_level_values(number)).to_series()
+        return cudf.Series._from_column(index._columns[number], name=index.names[number])
 
     def is_sorted(self, index: cudf.Index) -> bool:
         return bool(index.is_monotonic_increasing)
@@ -61,7 +61,8 @@ class CudfIndex:
         return cudf.RangeIndex(start, stop)
 
     def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
-        return cudf.from_pandas(times.rename(name))
+        # as numbers, since cuDF takes no time that has a frequency which it does not know
+        return self.key_index([LAYOUT.wrap(cupy.asarray(times.asi8), None, dtype)], [name])
 
     def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:
         if not isinstance(index, cudf.RangeIndex):

@@ -102,6 +102,12 @@ class CudfLayout:
             mask, null_count = plc.transform.bools_to_mask(flags)
         return _column(values, mask if null_count else None, null_count, dtype)
 
+    def wrap_edge(self, values: Values, count: int, at_end: bool, dtype: DType) -> ColumnBase:
+        """Return a column whose first rows, or last, are null: so many."""
+        if not count:
+            return self.wrap(values, None, dtype)
+        return _column(values, _edge_bits(len(values), count, at_end), count, dtype)
+
     def result(self, storage: np.dtype, dtype: DType) -> DType:
         if storage == self.storage(dtype):
             return dtype
@@ -168,6 +174,16 @@ def _bitmap_of(column: ColumnBase) -> Any:
     if column.offset == 0:
         return column.mask
     return plc.null_mask.copy_bitmask(column.plc_column)
+
+
+def _edge_bits(length: int, count: int, at_end: bool) -> Values:
+    """Return a bitmap of which the first bits, or the last, are not set: so many."""
+    bits = cupy.full(plc.null_mask.bitmask_allocation_size_bytes(length), 255, np.uint8)
+    byte, bit = divmod(length - count if at_end else count, 8)
+    below = (1 << bit) - 1
+    bits[slice(byte, None) if at_end else slice(byte)] = 0
+    bits[byte : byte + 1] = below if at_end else 255 - below
+    return bits
 
 
 def _column(values: Values, mask: Any, null_count: int, dtype: DType) -> Any:

@@ -171,11 +171,26 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
             return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
-    def shift(self, column: cudf.Series, periods: int, /, **fill: Any) -> ColumnBase:
-        return self.array(column.shift(periods, **fill))
+    def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
+        if not fill and self._is_plain(array):  # libcudf asks each row whether it is null
+            return self._moved(array, periods)
+        if fill or moved_layout_of(array.dtype) is not None:
+            return array.shift(periods, *(fill or (None,)))
+        # cuDF shifts no categories, lists and structs
+        rows = cupy.arange(array.size, dtype=_INT64) - periods
+        return self.take(array, cupy.where(rows < array.size, rows, -1), nulls=True)
 
-    def diff(self, column: cudf.Series, periods: int) -> ColumnBase:
-        return self.array(column.diff(periods))
+    def diff(self, array: ColumnBase, periods: int) -> ColumnBase:
+        is_plain = self._is_plain(array) and isinstance(array.dtype, np.dtype)
+        if is_plain and array.dtype.kind in "iuf":  # whose differences have their dtype
+            return self._moved(array, periods, less=True)
+        return self.series(array, None).diff(periods)._column
+
+    def _moved(self, array: ColumnBase, periods: int, less: bool = False) -> ColumnBase:
+        """Return a plain array whose rows are moved by so many, or with `less` its rows less those: in one pass."""
+        values, move = view_of(array).values, kernels.difference if less else kernels.shift
+        out, none = move(values, periods, values.dtype.type(0)), min(abs(periods), array.size)
+        return LAYOUT.wrap_edge(out, none, periods < 0, array.dtype)
 
     def always_counted(self, array: ColumnBase) -> None:
         return None
@@ -186,6 +201,15 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
             return arrays[0]._concat(arrays)  # concat itself takes but equal categories
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
+
+    def replace(self, array: ColumnBase, start: int, rows: ColumnBase) -> ColumnBase:
+        stop = start + rows.size
+        if self._is_plain(array) and self._is_plain(rows):
+            view_of(array).values[start:stop] = view_of(rows).values
+            return array
+        pairs = (0, start), (stop, array.size)
+        before, after = (self.slice_array(array, *pair) for pair in pairs)
+        return self.concatenate([part for part in (before, rows, after) if part.size])
 
     def floats(self, column: cudf.Series) -> Values:
         view = LAYOUT.view(column._column)

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from cudf.core.column import column_empty
 from cudf.core.dtypes import DecimalDtype
+from cudf.utils.dtypes import get_dtype_of_same_kind
 
 from ..pandas import PANDAS
 from ..pandas.schema import wide_integers
@@ -35,10 +36,14 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         ) from error
 
 
-@lru_cache(maxsize=1024)
+_asked_once = lru_cache(maxsize=1024)(_asked_of_groups)
+
+
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
-    return wide_integers(layout_of, method, dtype, _asked_of_groups(method, dtype, **options))
+    # categories have no hash
+    ask = _asked_of_groups if isinstance(dtype, cudf.CategoricalDtype) else _asked_once
+    return wide_integers(layout_of, method, dtype, ask(method, dtype, **options))
 
 
 class CudfSchema:
@@ -83,7 +88,9 @@ class CudfSchema:
             if isinstance(dtype, DecimalDtype) and method == "cumprod":
                 raise TypeError("the scale of a decimal would change from row to row")
             if method == "value_counts":  # which has other dtypes of no rows
-                return np.dtype(np.float64 if options.get("normalize") else np.int64)
+                number = np.dtype(np.float64 if options.get("normalize") else np.int64)
+                is_category = isinstance(dtype, cudf.CategoricalDtype)
+                return number if is_category else get_dtype_of_same_kind(dtype, number)
             empty = cudf.Series._from_column(column_empty(0, dtype))
             found: DType = getattr(empty, method)(**options).dtype
             return found

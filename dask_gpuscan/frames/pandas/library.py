@@ -142,26 +142,27 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
 
-    def shift(self, column: pd.Series, periods: int, /, **fill: Any) -> PandasArray:
-        filled = column.iloc[:1].shift(1, **fill)  # what stands where there is no such row
+    def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
+        options = {"fill_value": fill[0]} if fill else {}
+        column = self.series(array, None)
+        filled = column.iloc[:1].shift(1, **options)  # what stands where there is no such row
         layout = layout_of(filled.dtype)
         if (
             periods
-            and len(column) >= MANY
-            and layout is layout_of(column.dtype)
+            and len(array) >= MANY
+            and layout is layout_of(array.dtype)
             and layout is not None
             and layout.nulls == "in band"
         ):
             value = layout.raw(filled.array).values[0]
-            values = kernels.shift(layout.raw(column.array).values, periods, value)
+            values = kernels.shift(layout.raw(array).values, periods, value)
             return layout.wrap(values, None, filled.dtype)
-        return column.shift(periods, **fill).array
+        return column.shift(periods, **options).array
 
-    def diff(self, column: pd.Series, periods: int) -> PandasArray:
-        if len(column) >= MANY and column.dtype in DIFFERENCES:
-            nan = DIFFERENCES[column.dtype]
-            return kernels.difference(bare(column.array), periods, nan)
-        return column.diff(periods).array
+    def diff(self, array: PandasArray, periods: int) -> PandasArray:
+        if len(array) >= MANY and array.dtype in DIFFERENCES:
+            return kernels.difference(bare(array), periods, DIFFERENCES[array.dtype])
+        return self.series(array, None).diff(periods).array
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
@@ -182,6 +183,13 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
                 ) from error
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
+
+    def replace(self, array: PandasArray, start: int, rows: PandasArray) -> PandasArray:
+        stop = start + len(rows)
+        if isinstance(array, pd.Categorical):  # whose rows may be of other categories
+            return self.concatenate([array[:start], rows, array[stop:]])
+        array[start:stop] = rows
+        return array
 
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
