@@ -9,19 +9,23 @@ from typing import Any
 from ..frames.messages import FLAG, name_list, refuse_flag
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, look_back
+from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
 from ..ops.groupby_clustered import ClusteredReduce
 from ..ops.groupby_library import agg_by_library, reduce_by_library
 from ..ops.groupby_table import KeyedReduce
+from ..ops.groupby_together import TogetherReduce
 from ..ops.library_reduction import reduction_of
 from ..ops.operation import GroupReduction, Part
+from ..ops.quantiles import SORTED
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
+from ..ops.sorted_groups import SortedReduction
 from .arguments import check_ddof, check_operator, named_reductions
 from .groupby_columns import GroupByColumns
 
-NAMES = (*REDUCTIONS, *SPREADS)
+NAMES = (*REDUCTIONS, *SPREADS, *SORTED)
 """The reductions that `agg` takes by name."""
 
 
@@ -46,6 +50,8 @@ class GroupByReductions(GroupByColumns):
         return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
     def _operation(self, name: str, column: Hashable, ddof: int = 1) -> Any:
+        if name in SORTED:
+            return SORTED[name]
         found = spread(name, ddof) if name in SPREADS else REDUCTIONS[name]
         return reduction_of(library_of(self._meta), self._column(column).dtype, found)
 
@@ -53,20 +59,32 @@ class GroupByReductions(GroupByColumns):
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
     ) -> Any:
         """Reduce groups to one row each, by our own means."""
-        label = f"groupby-{parts[0].operation.name}" if len(parts) == 1 else "groupby-agg"
-        frame = self._needed([n for part in parts for n in part.sources])
-        carry = ClusteredReduce(
+        return self._run(self._carry(parts, as_series, named))
+
+    def _carry(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> ClusteredReduce:
+        return ClusteredReduce(
             self._by,
-            label=label,
+            label=f"groupby-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
             parts=tuple(parts),
             as_series=as_series,
             dropna=self._dropna,
             sorts=self._is_sorted,
             named=named,
         )
+
+    def _run(self, carry: ClusteredReduce) -> Any:
+        frame = self._needed([n for part in carry.parts for n in part.sources])
         if self._one_pass:
             return look_back(frame, carry)
-        return tree_reduce(frame, KeyedReduce(carry))
+        if not any(isinstance(part.operation, SortedReduction) for part in carry.parts):
+            return tree_reduce(frame, KeyedReduce(carry))
+        reduction = TogetherReduce(carry)
+        if isinstance(frame, Collection):
+            reduction.check(library_of(self._meta).no_rows(frame._meta))
+            frame = together(frame, self._by)
+        return tree_reduce(frame, reduction)
 
     def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         if not isinstance(numeric_only, FLAG):

@@ -18,7 +18,6 @@ from ..ops.resample import NumberBuckets, ResampleReduce
 from ..ops.sorted_groups import SortedReduction
 from ..ops.time_buckets import Buckets, fixed_width
 from .arguments import check_choice, check_duration, check_flags
-from .groupby_reductions import GroupByReductions
 from .groupby_sorted import GroupBySorted
 
 OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
@@ -102,7 +101,7 @@ class ResampleMethods:
         return Resampler(self._obj, clock, buckets)
 
 
-class Resampler(GroupByReductions, GroupBySorted):
+class Resampler(GroupBySorted):
     """Rows in buckets of time; see `Gpuscan.resample`.
 
     Its reductions are those of groups, and `ohlc`.
