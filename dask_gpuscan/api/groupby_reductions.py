@@ -99,63 +99,183 @@ class GroupByReductions(GroupByColumns):
         return self._run_parts(parts, self._as_series)
 
     def sum(self, numeric_only: bool = False) -> Any:
-        """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0."""
+        """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].sum().to_dict()
+        {1: 9, 2: 5}
+        """
         return self._reduce("sum", numeric_only)
 
     def prod(self, numeric_only: bool = False) -> Any:
-        """Return the product of each group."""
+        """Return the product of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].prod().to_dict()
+        {1: 18, 2: 5}
+        """
         return self._reduce("prod", numeric_only)
 
     def min(self, numeric_only: bool = False) -> Any:
-        """Return the smallest value of each group."""
+        """Return the smallest value of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].min().to_dict()
+        {1: 3, 2: 5}
+        """
         return self._reduce("min", numeric_only)
 
     def max(self, numeric_only: bool = False) -> Any:
-        """Return the largest value of each group."""
+        """Return the largest value of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].max().to_dict()
+        {1: 6, 2: 5}
+        """
         return self._reduce("max", numeric_only)
 
     def any(self) -> Any:
-        """Return whether any value of each group is true (not zero)."""
+        """Return whether any value of each group is true (not zero).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 0]})
+        >>> df.gpuscan.groupby("k")["x"].any().to_dict()
+        {1: True, 2: False}
+        """
         return self._reduce("any")
 
     def all(self) -> Any:
-        """Return whether all values of each group are true (not zero)."""
+        """Return whether all values of each group are true (not zero).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].all().to_dict()
+        {1: False, 2: True}
+        """
         return self._reduce("all")
 
     def count(self) -> Any:
-        """Return the number of values of each group that are not null."""
+        """Return the number of values of each group that are not null.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, None, 5]})
+        >>> df.gpuscan.groupby("k")["x"].count().to_dict()
+        {1: 1, 2: 1}
+        """
         return self._reduce("count")
 
     def mean(self, numeric_only: bool = False) -> Any:
-        """Return the mean of each group."""
+        """Return the mean of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].mean().to_dict()
+        {1: 4.5, 2: 5.0}
+        """
         return self._reduce("mean", numeric_only)
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the variance of each group, divided by the number of values less `ddof`."""
+        """Return the variance of each group, divided by the number of values less `ddof`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].var().to_dict()
+        {1: 4.5, 2: nan}
+        """
         return self._reduce("var", numeric_only, ddof=check_ddof(ddof))
 
     def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard deviation of each group."""
+        """Return the standard deviation of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
+        >>> df.gpuscan.groupby("k")["x"].std().round(3).to_dict()
+        {1: 2.828, 2: nan}
+        """
         return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
 
     def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard error of the mean of each group: its standard deviation over the root of the count."""
+        """Return the standard error of the mean of each group: its standard deviation over the root of the count.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
+        >>> df.gpuscan.groupby("k")["x"].sem().to_dict()
+        {1: 2.0, 2: nan}
+        """
         return self._reduce("sem", numeric_only, ddof=check_ddof(ddof))
 
     def first(self, numeric_only: bool = False) -> Any:
-        """Return the first value of each group that is not null, of any dtype."""
+        """Return the first value of each group that is not null, of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [None, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].first().to_dict()
+        {1: 3.0, 2: 5.0}
+        """
         return self._reduce("first", numeric_only)
 
     def last(self, numeric_only: bool = False) -> Any:
-        """Return the last value of each group that is not null, of any dtype."""
+        """Return the last value of each group that is not null, of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].last().to_dict()
+        {1: 3, 2: 5}
+        """
         return self._reduce("last", numeric_only)
 
     def nunique_consecutive(self) -> Any:
-        """Return how many runs of equal values each group has, in the rows' order; nulls are passed over."""
+        """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 6, 5]})
+        >>> df.gpuscan.groupby("k")["x"].nunique_consecutive().to_dict()
+        {1: 1, 2: 1}
+        """
         return self._reduce("nunique_consecutive")
 
     def size(self) -> Any:
-        """Return the number of rows of each group, as a Series."""
+        """Return the number of rows of each group, as a Series.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, None, 5]})
+        >>> df.gpuscan.groupby("k")["x"].size().to_dict()
+        {1: 2, 2: 1}
+        """
         names = self._columns()[:1]
         if not names:
             names = [n for n in self._by.columns if n not in self._by.levels][:1]

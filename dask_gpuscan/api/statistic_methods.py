@@ -149,39 +149,102 @@ class WindowStatistics(Statistics):
         return self._statistic("var", numeric_only, ddof=check_ddof(ddof))
 
     def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard deviation in each window; parameters as for `var`."""
+        """Return the standard deviation in each window; parameters as for `var`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).std().round(3).tolist()
+        [nan, nan, 1.0, 3.786]
+        """
         return self._statistic("std", numeric_only, ddof=check_ddof(ddof))
 
     def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard error of the mean in each window; parameters as for `var`."""
+        """Return the standard error of the mean in each window; parameters as for `var`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).sem().round(3).tolist()
+        [nan, nan, 0.577, 2.186]
+        """
         return self._statistic("sem", numeric_only, ddof=check_ddof(ddof))
 
     def min(self, numeric_only: bool = False) -> Any:
-        """Return the smallest value in each window; parameters and nulls as for `sum`."""
+        """Return the smallest value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).min().tolist()
+        [nan, nan, 1.0, 2.0]
+        """
         return self._statistic("min", numeric_only)
 
     def max(self, numeric_only: bool = False) -> Any:
-        """Return the largest value in each window; parameters and nulls as for `sum`."""
+        """Return the largest value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.expanding().max().tolist()
+        [1.0, 3.0, 3.0, 9.0]
+        """
         return self._statistic("max", numeric_only)
 
     def count(self, numeric_only: bool = False) -> Any:
-        """Return the number of values in each window that are not null, of any dtype; infinite ones count."""
+        """Return the number of values in each window that are not null, of any dtype; infinite ones count.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(["a", None, "b"]).gpuscan.expanding().count().tolist()
+        [1.0, 1.0, 2.0]
+        """
         return self._statistic("count", numeric_only)
 
     def first(self, numeric_only: bool = False) -> Any:
-        """Return the first value in each window; parameters and nulls as for `sum`."""
+        """Return the first value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).first().tolist()
+        [nan, nan, 1.0, 3.0]
+        """
         return self._statistic("first", numeric_only)
 
     def last(self, numeric_only: bool = False) -> Any:
-        """Return the last value in each window; parameters and nulls as for `sum`."""
+        """Return the last value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, None, 2.0]).gpuscan.expanding().last().tolist()
+        [1.0, 1.0, 2.0]
+        """
         return self._statistic("last", numeric_only)
 
     def skew(self, numeric_only: bool = False) -> Any:
-        """Return the unbiased skewness in each window, null for fewer than 3 values or equal ones; as `sum`."""
+        """Return the unbiased skewness in each window, null for fewer than 3 values or equal ones; as `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).skew().round(3).tolist()
+        [nan, nan, 0.0, 1.597]
+        """
         return self._statistic("skew", numeric_only)
 
     def kurt(self, numeric_only: bool = False) -> Any:
-        """Return the unbiased excess kurtosis in each window, null for fewer than 4 values or equal ones; as `sum`."""
+        """Return the unbiased excess kurtosis in each window, null for fewer than 4 values or equal ones; as `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.expanding().kurt().round(3).tolist()
+        [nan, nan, nan, 3.014]
+        """
         return self._statistic("kurt", numeric_only)
 
     def cov(
@@ -236,6 +299,13 @@ class WindowStatistics(Statistics):
         """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
 
         It is the same for any `ddof`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.expanding().corr(y).round(3).tolist()
+        [nan, 1.0, 0.961]
         """
         check_ddof(ddof)
         return self._pairs("corr", other, pairwise, numeric_only)
