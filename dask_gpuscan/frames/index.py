@@ -36,8 +36,10 @@ class Index(Protocol):
     def same_index(self, index: Labels, other: Labels) -> bool:
         """Tell whether two indexes have the same labels."""
 
-    def key_index(self, arrays: list[Array], names: Sequence[Hashable]) -> Labels:
-        """Return an index of one level an array."""
+    def key_index(
+        self, arrays: list[Array], names: Sequence[Hashable], levels: bool = False
+    ) -> Labels:
+        """Return an index of one level an array; with `levels`, of a kind that has several, for one array too."""
 
     def index_of_pairs(self, index: Labels, frame: Frame) -> Labels:
         """Return an index of each label with the name of each column of a frame; raises a ValueError.

@@ -34,12 +34,14 @@ class CudfIndex:
     def same_index(self, index: cudf.Index, other: cudf.Index) -> bool:
         return index is other or bool(index.equals(other))
 
-    def key_index(self, arrays: list[ColumnBase], names: Sequence[Hashable]) -> cudf.Index:
+    def key_index(
+        self, arrays: list[ColumnBase], names: Sequence[Hashable], levels: bool = False
+    ) -> cudf.Index:
         try:
-            if len(arrays) == 1:
+            if len(arrays) == 1 and not levels:
                 return cudf.Index._from_column(arrays[0], name=names[0])
-            levels = [cudf.Series._from_column(a) for a in arrays]
-            return cudf.MultiIndex.from_arrays(levels, names=names)
+            columns = [cudf.Series._from_column(a) for a in arrays]
+            return cudf.MultiIndex.from_arrays(columns, names=names)
         except NotImplementedError as error:
             dtypes = ", ".join(str(a.dtype) for a in arrays)
             raise TypeError(

@@ -37,23 +37,25 @@ class PandasIndex:
     def same_index(self, index: pd.Index, other: pd.Index) -> bool:
         return index is other or bool(index.equals(other))
 
-    def key_index(self, arrays: list[PandasArray], names: Sequence[Hashable]) -> pd.Index:
+    def key_index(
+        self, arrays: list[PandasArray], names: Sequence[Hashable], levels: bool = False
+    ) -> pd.Index:
         for array, name in zip(arrays, names, strict=True):
             if bare(array).dtype == np.float16:
                 raise TypeError(
                     f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
                 )
-        if len(arrays) == 1:
+        if len(arrays) == 1 and not levels:
             array = with_null(arrays[0], np.nan)
             return pd.Index(array, dtype=array.dtype, name=names[0])
         # pandas would look for strings and numbers in bare arrays of objects
-        levels = [
+        of_names = [
             pd.Index(with_null(a, np.nan), dtype=object)
             if a.dtype == object
             else _unsigned_zeros(a)
             for a in arrays
         ]
-        return pd.MultiIndex.from_arrays(levels, names=names)
+        return pd.MultiIndex.from_arrays(of_names, names=names)
 
     def index_of_pairs(self, index: pd.Index, frame: pd.DataFrame) -> pd.Index:
         check_one_level(index, frame.columns)
