@@ -47,9 +47,12 @@ class Decay:
 NORMAL = float(np.finfo(np.float64).tiny)
 
 
-def _decayed(product: Any) -> Any:
-    """Return a product of decays; zero if it is subnormal, as CPUs take a hundred times as long to multiply such."""
-    return product if product >= NORMAL else 0.0
+def _decayed(number: Any) -> Any:
+    """Return what has decayed; zero if it is subnormal, as CPUs take a hundred times as long to multiply such.
+
+    Rounding would keep it there: 0.8 times the smallest number is that number.
+    """
+    return number if abs(number) >= NORMAL else 0.0
 
 
 # --- sums: state (decay, sum) ----------------------------------------------------------------------------
@@ -85,7 +88,7 @@ def _mean(a: Any, b: Any) -> Any:
         return (
             _decayed(a[0] * f),
             b[1],
-            f * (a[2] + a[3] * (a[1] - b[1])) + b[2],
+            _decayed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2],
             a[3] * f + b[3],
             b[4],
         )
@@ -122,7 +125,7 @@ def _adjusted_mean_of_times(decay: Decay) -> Operator:
     def combine(a: Any, b: Any) -> Any:
         if b[3] > 0.0:
             f = math.exp((a[0] - b[0]) * rate) if a[3] > 0.0 else 0.0
-            return (b[0], b[1], f * (a[2] + a[3] * (a[1] - b[1])) + b[2], a[3] * f + b[3])
+            return (b[0], b[1], _decayed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2], a[3] * f + b[3])
         return (a[0], a[1], a[2], a[3])
 
     return Operator(combine, (0.0,) * 4, _timed_lift, _mean_of, name="ewm-mean-times")
@@ -156,7 +159,14 @@ def _recurrence(decay: Decay) -> Operator:
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5])
         k = b[2] * (gap / (gap + alpha))
-        return (a[0], a[1], _decayed(a[2] * k), b[3], b[4] + k * (a[4] + (a[3] - b[1])), b[5])
+        return (
+            a[0],
+            a[1],
+            _decayed(a[2] * k),
+            b[3],
+            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[5],
+        )
 
     def halves(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
@@ -165,7 +175,14 @@ def _recurrence(decay: Decay) -> Operator:
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5])
         k = b[2] * gap
-        return (a[0], a[1], _decayed(a[2] * k), b[3], b[4] + k * (a[4] + (a[3] - b[1])), b[5])
+        return (
+            a[0],
+            a[1],
+            _decayed(a[2] * k),
+            b[3],
+            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[5],
+        )
 
     start = (1.0, 0.0, _UNSEEN, 0.0, 0.0, 1.0)
     # pandas weighs a value after a gap otherwise where alpha is a half
@@ -188,7 +205,14 @@ def _recurrence_of_times(decay: Decay) -> Operator:
         if a[2] < 0.0:
             return b
         k = b[2] * math.exp((a[5] - b[0]) * rate)
-        return (a[0], a[1], _decayed(a[2] * k), b[3], b[4] + k * (a[4] + (a[3] - b[1])), b[5])
+        return (
+            a[0],
+            a[1],
+            _decayed(a[2] * k),
+            b[3],
+            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[5],
+        )
 
     start = (0.0, 0.0, _UNSEEN, 0.0, 0.0, 0.0)
     return Operator(combine, start, _timed_pair, _recurred, name="ewm-mean-times")
