@@ -147,7 +147,7 @@ class Backend(Protocol):
         """
 
     def most_ring_rows(self) -> int:
-        """Return for how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+        """Return below how many rows of windows, of all groups together, `rolling_by_code` is fast."""
 
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""

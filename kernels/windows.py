@@ -83,10 +83,10 @@ class BoundWindows:
     ----------
     starts, stops : arrays of int64
         1-d and of one length; window j is rows ``starts[j]`` to ``stops[j] - 1``, and empty where there are none.
-        Neither decreases.
+        Neither decreases. `stops` may be None: then windows have all rows behind.
     before, after : int, optional
         Of these rows, window j has no more than rows j - `before` to j + `after`: where bounds are those of the group
-        of each row. By default it has all.
+        of each row, or windows end with their row. By default it has all.
 
     Raises
     ------
@@ -97,10 +97,12 @@ class BoundWindows:
     --------
     >>> BoundWindows(np.array([0, 0, 1]), np.array([1, 2, 3]))
     BoundWindows(starts=int64[3], stops=int64[3], before=None, after=None)
+    >>> BoundWindows(np.array([0, 0, 1]), None, after=0)
+    BoundWindows(starts=int64[3], stops=None, before=None, after=0)
     """
 
     starts: Any
-    stops: Any
+    stops: Any | None
     before: int | None = None
     after: int | None = None
 
@@ -108,15 +110,20 @@ class BoundWindows:
         for name in ("before", "after"):
             if getattr(self, name) is not None:
                 _check_integer(name, getattr(self, name))
-        for name in ("starts", "stops"):
-            found = getattr(self, name)
+        for name, found in zip(("starts", "stops"), self.bounds, strict=False):
             if not is_array(found) or found.dtype != np.int64:
                 raise TypeError(f"{name} must be an array of int64, found {brief(found)}")
-        check_one_length("starts and stops", [self.starts, self.stops])
+        check_one_length("starts and stops", self.bounds)
 
     def __repr__(self) -> str:
-        bounds = f"starts={brief(self.starts)}, stops={brief(self.stops)}"
+        stops = None if self.stops is None else brief(self.stops)
+        bounds = f"starts={brief(self.starts)}, stops={stops}"
         return f"BoundWindows({bounds}, before={self.before}, after={self.after})"
+
+    @property
+    def bounds(self) -> list[Any]:
+        """The bounds that are there: starts, then stops unless there are none."""
+        return [self.starts] if self.stops is None else [self.starts, self.stops]
 
     @property
     def around(self) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.decayed import decayed
+from ..ops.decayed import STEADY, decayed
 from ..ops.earlier_values import EarlierValues
 from ..ops.operation import Part
 from ..ops.statistic_inputs import PAIR, VALUES, Inputs
@@ -127,7 +127,8 @@ class Expanding(WindowStatistics):
         if found is None:
             return EarlierValues(label, name, tuple(options.items()), self._min_periods)
         op = operator_of(name, **options)
-        return Window(label, op, self._min_periods, found.inputs, found.of_none)
+        steady = found.enough is not None
+        return Window(label, op, self._min_periods, found.inputs, found.of_none, steady)
 
 
 class Ewm(Statistics):
@@ -161,7 +162,8 @@ class Ewm(Statistics):
     def _window(self, name: str, inputs: Inputs, **options: Any) -> Window:
         op = decayed(name, self._decay, **options)
         of_none = 0.0 if name == "sum" else None
-        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none)
+        steady = name in STEADY
+        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none, steady)
 
     def sum(self, numeric_only: bool = False) -> Any:
         """Return the sum of weighted values; only with `adjust`.

@@ -419,6 +419,9 @@ DECAYED: dict[str, Callable[..., Operator]] = {
 }
 """What makes the operators of ``ewm`` by name, of a `Decay` and, of var, std and cov, ``bias``."""
 
+STEADY = frozenset({"sum", "mean"})
+"""Those that answer every row behind the first that they answer."""
+
 
 @lru_cache(maxsize=256)
 def decayed(name: str, decay: Decay, **options: Any) -> Operator:

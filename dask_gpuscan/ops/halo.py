@@ -219,19 +219,6 @@ class Halo:
         return rows.take(near(rows, self.carry.reach, self.reverse))
 
 
-def together(codes: Values) -> tuple[Values, Values, Values]:
-    """Return an order that has rows of equal codes together; and in it, a row, the first of its group and the end."""
-    (ordered,), (order,) = kernels.sort_pairs(codes, [], positions=True)
-    return (order, *run_bounds([ordered]))
-
-
-def run_bounds(keys: Sequence[Values], nulls: Any = None) -> tuple[Values, Values]:
-    """Return, a row, the first row of its run of equal keys and the row behind the last."""
-    starts, lengths = kernels.run_length_encode(list(keys), nulls=nulls)
-    decoded = kernels.run_length_decode(lengths, [starts, starts + lengths])
-    return decoded[0], decoded[1]
-
-
 def joined_columns(library: Library, columns: Sequence[Column]) -> Column:
     """Return the rows of several columns as one."""
     if len(columns) == 1:

@@ -61,9 +61,14 @@ class Shift:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             shifted = library.shift(library.array(column), self.periods, *self.fill)
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
+        return rows.returned(self.in_groups(column, rows))
+
+    def in_groups(self, column: Any, rows: Rows) -> Array:
+        """Return the values of so many rows before in each group, in the order in which the rows are seen."""
+        library = rows.library
         array = library.array(column)
         if not self.periods:
             return library.copy(array)
@@ -80,10 +85,13 @@ class Shift:
         """The rows whose values are taken, -1 where there is none."""
         if rows.codes is not None:
             return kernels.rows_before(rows.codes.array, rows.codes.groups, self.periods)
-        numbers = rows.library.xp.arange(rows.length, dtype=INT64)
+        assert rows.groups is not None
+        numbers, (starts, stops) = (
+            rows.library.xp.arange(rows.length, dtype=INT64),
+            rows.groups.bounds,
+        )
         numbers -= self.periods
-        outside = numbers < rows.starts if self.periods > 0 else numbers >= rows.stops
-        numbers[outside] = -1
+        numbers[numbers < starts if self.periods > 0 else numbers >= stops] = -1
         return numbers
 
 
@@ -141,17 +149,17 @@ class Difference:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             changed = self._of(library, library.array(column), self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
-        array = Shift(self.periods).apply(columns, rows)
+        array = Shift(self.periods).in_groups(column, rows)
         if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
             array = library.set_null(array, rows.ungrouped)
         # series without labels, which would be aligned
         earlier: Any = library.series(array, None)
         now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
-        return library.array(found.astype(self._dtype(column, in_groups=True)))
+        return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
 
 
 def zeros(column: Any, count: int) -> Array:

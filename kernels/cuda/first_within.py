@@ -1,4 +1,7 @@
-"""The first row within reach of each row of a CuPy array: by binary search in its group."""
+"""The first row within reach of each row of a CuPy array: by steps back that double, then by binary search.
+
+Rows within reach are near, so what neighbouring threads read is in the cache.
+"""
 
 from functools import lru_cache
 from typing import Any
@@ -8,9 +11,15 @@ import numpy as np
 
 SEARCH = """
 long long low = grouped ? starts[grouped ? i : 0] : 0, high = i;
+const unsigned long long value = values[i];
+for (long long step = 1; low < high; step *= 2) {
+    const long long at = high - step > low ? high - step : low;
+    if (value - (unsigned long long)values[at] > reach) { low = at + 1; break; }
+    high = at;
+}
 while (low < high) {
     const long long middle = low + (high - low) / 2;
-    if ((unsigned long long)values[i] - (unsigned long long)values[middle] > reach) low = middle + 1;
+    if (value - (unsigned long long)values[middle] > reach) low = middle + 1;
     else high = middle;
 }
 first = low;

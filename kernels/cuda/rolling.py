@@ -71,7 +71,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
 
 
 def most_ring_rows() -> int:
-    """Return 0: rows of groups are to be brought together."""
+    """Return 0: rows of groups are to be brought together, even if there are none."""
     return 0
 
 

@@ -27,6 +27,7 @@ from .tuning import (
     aggregators_for,
     lookbacks_for,
     panel_for,
+    rakes,
     tile_for,
 )
 from .visitors import SCAN, VisitorSpec
@@ -71,13 +72,23 @@ class ScanPass(OfOperator):
         """How lines that lie side by side are cut."""
         return panel_for(self.operator.inputs, self.words)
 
+    @cached_property
+    def rakes(self) -> bool:
+        """Whether states are so large that lanes reduce their items before states among lanes are scanned."""
+        return rakes(self.operator.inputs, self.words)
+
+    def keeps_lanes(self, schedule: str) -> bool:
+        """Return whether what lanes get is left in shared memory."""
+        return self.rakes and self.write and schedule == "pipelined"
+
     @property
     def stage(self) -> int:
         """Bytes of a tile in shared memory, as scan_pipelined.cuh lays it out."""
         items = self.tile.items
         data = [items * d.itemsize + 16 for d in self.operator.inputs]
         data += [items // 8 + 32] * (self.nulls == "bits") + [items + 16] * (self.nulls == "bytes")
-        return sum(-(-size // 128) * 128 for size in data)
+        lanes = 128 * self.words * self.tile.warps if self.keeps_lanes("pipelined") else 0
+        return sum(-(-size // 128) * 128 for size in data) + lanes
 
     def stages(self, capability: Capability) -> int:
         """Return how many stages the pipelined schedule has."""

@@ -72,11 +72,16 @@ class WindowPass(OfOperator):
         """Bytes of shared memory of a block."""
         if self.step != "tiles":
             return 0
-        answers, threads = WINDOW_THREADS * self.items, WINDOW_THREADS + self.width // self.items
-        rows = self._padded(answers + self.width)
-        states = 4 * state_words(self.operator.state) * (rows + 2 * threads)
-        written = max(d.itemsize for d in self.operator.outputs) * self._padded(answers)
-        return max(states, written)
+        of, answers = self.operator, WINDOW_THREADS * self.items
+        rows, threads = (
+            self._padded(answers + self.width),
+            WINDOW_THREADS + self.width // self.items,
+        )
+        read = [*[d.itemsize for d in of.inputs], *[1] * (self.nulls in ("bits", "bytes"))]
+        held = sum(-(-rows * size // 16) * 16 for size in read)
+        states = 2 * 4 * state_words(of.state) * threads
+        written = max(d.itemsize for d in of.outputs) * self._padded(answers)
+        return max(held + states, written)
 
     def _padded(self, items: int) -> int:
         return items + items // self.items

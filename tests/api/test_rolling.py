@@ -4,11 +4,15 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from dask_gpuscan.kernels import RowWindows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dask_gpuscan
 from backends import Backend, same
+from dask_gpuscan.frames.pandas.library import PANDAS
+from dask_gpuscan.ops.rolling import RowShape, filled
+from dask_gpuscan.ops.surroundings import Rows
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 
 NAMES = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt")
@@ -335,3 +339,33 @@ def test_times_that_decrease_or_are_null_name_their_partition():
     df.loc[3, "t"] = pd.NaT
     with pytest.raises(ValueError, match="column 't' has null times"):
         partitioned(df.drop(2), [0.5]).gpuscan.rolling("2s", on="t").sum().compute()
+
+
+@given(
+    length=st.integers(0, 12),
+    ends=st.tuples(st.integers(0, 12), st.integers(0, 12)),
+    before=st.integers(-3, 6),
+    after=st.integers(-3, 6),
+    least=st.integers(0, 9),
+)
+def test_windows_of_rows_that_have_enough(length, ends, before, after, least):
+    first, last = sorted(min(end, length) for end in ends)
+    rows = Rows(PANDAS, length, first, last - first)
+    found = filled(RowShape(before, after), RowWindows(before, after), rows, least)
+    counts = [max(min(i + after + 1, length) - max(i - before, 0), 0) for i in range(first, last)]
+    expected = [j for j, count in enumerate(counts) if count >= least]
+    assert list(range(last - first))[found] == expected
+
+
+@pytest.mark.parametrize("name", ["sum", "min", "std", "count"])
+@pytest.mark.parametrize("least", [0, 1, 3])
+def test_groups_in_any_order_with_windows_of_very_many_rows(backend, name, least):
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"k": rng.integers(0, 5, 300), "x": rng.integers(0, 9, 300) / 2})
+    df.loc[rng.random(300) < 0.2, "x"] = np.nan
+    df.loc[rng.random(300) < 0.1, "k"] = np.nan
+    window = 1 << 21  # more than rings have room for, so that rows are brought together
+    expected = getattr(df.groupby("k")["x"].rolling(window, min_periods=least), name)()
+    expected = expected.droplevel(0).reindex(df.index)
+    ask = lambda it: getattr(it.groupby("k")["x"].rolling(window, min_periods=least), name)()  # noqa: E731
+    check(backend, df, [0.3, 0.3, 0.7], ask, expected)

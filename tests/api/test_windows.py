@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backends import same
 from dask_gpuscan import kernels
-from dask_gpuscan.ops.decayed import DECAYED, NORMAL, Decay, decayed
+from dask_gpuscan.ops.decayed import DECAYED, NORMAL, STEADY, Decay, decayed
 from dask_gpuscan.ops.statistics import STATISTICS as STATISTICS_OF_WINDOWS
 from dask_gpuscan.ops.statistics import operator_of
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
@@ -509,3 +509,46 @@ def test_weights_do_not_stay_subnormal(name, adjust):
         decays = {"sum": [0], "mean": slice(None)}.get(name, [0, -1])
         numbers = np.array(state)[decays]
         assert ((numbers == 0) | (np.abs(numbers) >= NORMAL)).all()
+
+
+OPTIONS = {"var": [{}, {"ddof": 0}, {"ddof": 3}, {"ddof": -2}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        (name, options)
+        for name, statistic in STATISTICS_OF_WINDOWS.items()
+        if statistic.enough is not None
+        for options in OPTIONS.get(name, [{}])
+    ],
+)
+def test_enough_observations_are_always_answered(name, options):
+    statistic, op = STATISTICS_OF_WINDOWS[name], operator_of(name, **options)
+    enough = statistic.enough(**options)
+    x = pd.Series([np.nan, 2.0, 2.0, np.inf, np.nan, 2.0, -1.0, 0.0, 5.0, np.nan, 7.0])
+    inputs = statistic.read([x] * 2)
+    out, _ = kernels.scan(op, inputs if op.inputs > 1 else inputs[0])
+    seen = np.arange(1, len(x) + 1) if name == "count" else np.isfinite(x).cumsum()
+    assert not np.isnan(out[seen >= enough]).any()
+    assert np.isnan(out[seen < enough]).all()
+
+
+@pytest.mark.parametrize("name", sorted(STEADY))
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("adjust", [False, True])
+@pytest.mark.parametrize("ignore_na", [False, True])
+def test_steady_answers_stay_numbers(name, alpha, adjust, ignore_na):
+    x = np.full(5000, np.nan)
+    x[[3, 4, 4900]] = [1.0, 7.0, -2.0]
+    out, _ = kernels.scan(decayed(name, Decay(alpha, adjust, ignore_na)), x)
+    assert not np.isnan(out[3:]).any()
+
+
+def test_first_answers_that_are_null_for_long(backend):
+    x = pd.Series(np.arange(3000.0))
+    for periods in (5, 1024, 1025, 2500, 4000):
+        expected = x.expanding(periods).mean()
+        found = backend.frame(x).gpuscan.expanding(periods).mean()
+        same(backend.to_pandas(found), expected)
+        assert int(found.isna().sum()) == min(periods - 1, 3000)

@@ -25,7 +25,7 @@ from ..protocol import Column, DType, Library, Scalar, Values
 from ..registry import LIBRARY_OF
 from .grouping import CudfGrouping
 from .index import CudfIndex
-from .layouts import LAYOUT, moved_layout_of, nulls_of, view_of
+from .layouts import LAYOUT, floats_of, moved_layout_of, nulls_of, view_of
 from .ordering import CudfOrdering
 from .schema import CudfSchema
 
@@ -168,7 +168,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)
         elif self._is_plain(array):
-            return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
+            taken = kernels.take(view_of(array).values, positions.astype(_INT64, copy=False))
+            return LAYOUT.wrap(taken, None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
     def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
@@ -190,7 +191,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         """Return a plain array whose rows are moved by so many, or with `less` its rows less those: in one pass."""
         values, move = view_of(array).values, kernels.difference if less else kernels.shift
         out, none = move(values, periods, values.dtype.type(0)), min(abs(periods), array.size)
-        return LAYOUT.wrap_edge(out, none, periods < 0, array.dtype)
+        valid = slice(none, array.size) if periods > 0 else slice(0, array.size - none)
+        return LAYOUT.wrap_valid(out, valid, array.dtype)
 
     def always_counted(self, array: ColumnBase) -> None:
         return None
@@ -212,14 +214,12 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return self.concatenate([part for part in (before, rows, after) if part.size])
 
     def floats(self, column: cudf.Series) -> Values:
-        view = LAYOUT.view(column._column)
-        values = view.values.astype(np.float64, copy=view.nulls is not None)
-        if view.nulls is not None:
-            values[view.missing()] = np.nan
-        return values
+        return floats_of(column._column)
 
-    def from_floats(self, values: Values) -> ColumnBase:
-        return LAYOUT.wrap(values, cupy.isnan(values), values.dtype)
+    def from_floats(self, values: Values, numbers: slice | None = None) -> ColumnBase:
+        if numbers is None:
+            return LAYOUT.wrap_nan(values)
+        return LAYOUT.wrap_valid(values, numbers, values.dtype)
 
     def from_integers(self, values: Values) -> ColumnBase:
         return LAYOUT.wrap(values, None, values.dtype)
@@ -307,6 +307,10 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
     assume_no_nan = staticmethod(assume_no_nan)
 
     # --- rows on the host --------------------------------------------------------------------------
+
+    def on_host(self, values: Values) -> np.ndarray:
+        found: np.ndarray = cupy.asnumpy(values)
+        return found
 
     def host_row(self, column: cudf.Series, row: int) -> pa.Array:
         array = column._column

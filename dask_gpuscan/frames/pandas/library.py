@@ -194,7 +194,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
-    def from_floats(self, values: Values) -> PandasArray:
+    def from_floats(self, values: Values, numbers: slice | None = None) -> PandasArray:
         return values
 
     def from_integers(self, values: Values) -> PandasArray:
@@ -284,6 +284,10 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
         return run(views)
 
     # --- rows on the host -----------------------------------------------------------------------------
+
+    def on_host(self, values: Values) -> np.ndarray:
+        found: np.ndarray = values
+        return found
 
     def host_row(self, column: pd.Series, row: int) -> PandasArray:
         return column.iloc[[row]].array

@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
         if (IN_PLACE) __threadfence();  // the tile has been read before others may write over it
         if (lane == 0) publish(chain.tiles + at.tile * DESCRIPTOR, all);
         bool last = at.tile == p.tiles - 1;
-        State prefix = chain.before(at.tile, seed_of(p), last, inclusive, lane);
+        State prefix = chain.before(at.tile, [&] { return seed_of(p); }, last, inclusive, lane);
         if (lane == 0) {
           if (IN_PLACE) __threadfence();
           tile_prefix = prefix;

@@ -57,13 +57,15 @@ __device__ __forceinline__ bool peek(const u64* from, State& state) {
   return descriptor.says(state);
 }
 
-// A state that some lanes wait for; the others keep the identity.
+// A state that some lanes wait for; the others keep the identity. States of few words are asked for at once, so that
+// several travel at the same time; for large ones there are too few registers.
+constexpr bool ASKED_AT_ONCE = STATE_WORDS <= 4;
 struct Awaited {
   const u64* descriptor;
   State state;
   bool there;
   __device__ __forceinline__ Awaited(const u64* from, bool wanted) : descriptor(from), state(identity()), there(!wanted) {
-    if (wanted) there = peek(descriptor, state);
+    if (ASKED_AT_ONCE && wanted) there = peek(descriptor, state);
   }
   __device__ __forceinline__ State wait() {
     while (!__all_sync(ALL, there))
@@ -86,8 +88,9 @@ struct Lookback {
   }
 
   // Called by a whole warp, for a tile whose aggregate is published or about to be. All lanes get what comes before the
-  // tile; if it is the `last` of the line, `inclusive` is what comes after.
-  __device__ __forceinline__ State before(i64 tile, const State& seed, bool last, State& inclusive, int lane) {
+  // tile; if it is the `last` of the line, `inclusive` is what comes after. `seed()` is what comes before the line.
+  template <class Seed>
+  __device__ __forceinline__ State before(i64 tile, Seed seed, bool last, State& inclusive, int lane) {
     int in_block = tile & 31, in_superblock = (tile >> 5) & 31;
     i64 block = tile >> 5, superblock = tile >> 10;
     bool closes = in_block == 31;
@@ -99,9 +102,9 @@ struct Lookback {
     State earlier = warp_reduce(choose(lane < in_block, aggregates, identity()), lane), all = earlier;
     if (closes || last) all = warp_reduce(aggregates, lane);
     if (closes && lane == 0) publish(blocks + block * DESCRIPTOR, all);
-    if (!WRITE && !last && in_superblock < 31) return seed;  // nobody asks what comes before
+    if (!WRITE && !last && in_superblock < 31) return identity();  // nobody asks what comes before
     State of_earlier_blocks = of_blocks.wait();
-    State base = superblock > 0 ? from_lane(of_line.wait(), 0) : seed;
+    State base = superblock > 0 ? from_lane(of_line.wait(), 0) : seed();
     if (closes && in_superblock == 31) {
       State whole = combine(base, warp_reduce(choose(lane == 31, all, of_earlier_blocks), lane));
       if (lane == 0) publish(superblocks + superblock * DESCRIPTOR, whole);

@@ -34,16 +34,24 @@ struct Params {
   Numbers numbers;
 };
 
-__device__ __forceinline__ State read_row(const Params& p, i64 at) {
+__device__ __forceinline__ Element read_element(const Params& p, i64 at) {
   Element e;
   unroll<INPUTS>([&](auto k) {
     using T = typename In<k.value>::type;
     In<k.value>::of(e) = reinterpret_cast<const T*>(p.in[k.value])[at];
   });
-  bool gone = false;
+  return e;
+}
+__device__ __forceinline__ bool is_masked(const Params& p, i64 at) {
+  at += p.mask_offset;
+  if constexpr (NULLS == BITS) return ((p.mask[at >> 3] >> (at & 7)) & 1) == p.null;
+  if constexpr (NULLS == BYTES) return p.mask[at] == p.null;
+  return false;
+}
+__device__ __forceinline__ State read_row(const Params& p, i64 at) {
+  Element e = read_element(p, at);
+  bool gone = is_masked(p, at);
   if constexpr (NULLS == IN_BAND) gone = is_missing(e);
-  if constexpr (NULLS == BITS) gone = ((p.mask[(p.mask_offset + at) >> 3] >> ((p.mask_offset + at) & 7)) & 1) == p.null;
-  if constexpr (NULLS == BYTES) gone = p.mask[p.mask_offset + at] == p.null;
   State s = lift(e);
   if constexpr (NULLS != NO_NULLS) s = choose(gone, identity(), s);
   return s;
@@ -55,9 +63,48 @@ __device__ __forceinline__ State read_row_if_any(const Params& p, i64 at) {
 // --- windows of one width --------------------------------------------------------------------------------------------
 
 constexpr int TILE = THREADS * ITEMS;
+constexpr bool MASKED = NULLS == BITS || NULLS == BYTES;
 
 // Where item i is, so that threads that each read the items of their own meet no bank twice.
 __device__ __forceinline__ int padded(int i) { return ITEMS > 1 ? i + i / ITEMS : i; }
+
+// The elements of a tile's rows in shared memory, array by array, and whether they are missing.
+struct Rows {
+  u8* memory;
+  int room;         // elements
+  int from, count;  // of them, those that there are
+
+  template <int K>
+  __device__ __forceinline__ u8* array() const {
+    if constexpr (K == 0)
+      return memory;
+    else
+      return array<K - 1>() + align_16(room * int(sizeof(typename In<K - 1>::type)));
+  }
+  __device__ __forceinline__ static int align_16(int bytes) { return (bytes + 15) & ~15; }
+  __device__ __forceinline__ u8* end() const { return array<INPUTS>() + (MASKED ? align_16(room) : 0); }
+
+  __device__ __forceinline__ bool has(int i) const { return u32(i - from) < u32(count); }
+  __device__ __forceinline__ void put(int i, const Element& e, bool gone) const {
+    Element copy = e;
+    unroll<INPUTS>([&](auto k) {
+      using T = typename In<k.value>::type;
+      reinterpret_cast<T*>(array<k.value>())[padded(i)] = In<k.value>::of(copy);
+    });
+    if (MASKED) array<INPUTS>()[padded(i)] = gone;
+  }
+  __device__ __forceinline__ State get(int i) const {
+    Element e;
+    unroll<INPUTS>([&](auto k) {
+      using T = typename In<k.value>::type;
+      In<k.value>::of(e) = reinterpret_cast<const T*>(array<k.value>())[padded(i)];
+    });
+    bool gone = !has(i);
+    if constexpr (NULLS == IN_BAND) gone |= is_missing(e);
+    if (MASKED) gone |= array<INPUTS>()[padded(i)];
+    return choose(gone, identity(), lift(e));
+  }
+};
 
 // States in shared memory, word by word.
 struct States {
@@ -75,6 +122,23 @@ struct States {
     for (int k = 0; k < STATE_WORDS; k++) words[k * room + i] = w.word[k];
   }
 };
+
+// Reads so many of a tile's rows from row `begin` on, one in THREADS: all are on their way before the first is stored.
+template <int MANY>
+__device__ __forceinline__ void load(const Params& p, const Rows& rows, i64 first, int begin, int held) {
+  Element read[MANY];
+  bool gone[MANY];
+#pragma unroll
+  for (int i = 0; i < MANY; i++) {
+    int at = begin + i * THREADS;
+    read[i] = Element{};
+    gone[i] = false;
+    if (at < held && rows.has(at)) read[i] = read_element(p, first + at), gone[i] = is_masked(p, first + at);
+  }
+#pragma unroll
+  for (int i = 0; i < MANY; i++)
+    if (begin + i * THREADS < held) rows.put(begin + i * THREADS, read[i], gone[i]);
+}
 
 // Each thread gets the states of so many threads behind it, in order; `states` are those of all threads, and so many more.
 __device__ __forceinline__ State following(States states, States other, int many) {
@@ -98,37 +162,35 @@ __device__ __forceinline__ void answer_tile(const Params& p, i64 tile, u8* memor
   const int width = int(p.width), held = TILE + width - 1;
   const int whole = width / ITEMS, rest = width % ITEMS, many = whole - 1;
   const int thread = threadIdx.x, mine = thread * ITEMS;
-  const States rows = {reinterpret_cast<u32*>(memory), padded(held)};
-  const States sums = {rows.words + STATE_WORDS * rows.room, THREADS + many};
+  const i64 answers_from = tile * TILE, first = answers_from + p.shift;
+  const i64 before = first < 0 ? -first : 0, behind = p.rows - first;
+  const int from = before < held ? int(before) : held;
+  const Rows rows = {memory, padded(held), from, max(0, (behind < held ? int(behind) : held) - from)};
+  const States sums = {reinterpret_cast<u32*>(rows.end()), THREADS + many};
   const States other = {sums.words + STATE_WORDS * sums.room, sums.room};
-  const i64 first = tile * TILE;
-  for (int begin = thread; begin < held; begin += THREADS * BATCH) {
-    State read[BATCH];
-#pragma unroll
-    for (int i = 0; i < BATCH; i++) read[i] = read_row_if_any(p, first + p.shift + begin + i * THREADS);
-#pragma unroll
-    for (int i = 0; i < BATCH; i++)
-      if (begin + i * THREADS < held) rows.put(padded(begin + i * THREADS), read[i]);
-  }
+  load<ITEMS>(p, rows, first, thread, held);
+  for (int begin = TILE + thread; begin < held; begin += BATCH * THREADS) load<BATCH>(p, rows, first, begin, held);
   __syncthreads();
-  State suffix[ITEMS];
-  suffix[ITEMS - 1] = rows.get(padded(mine + ITEMS - 1));
+  State suffix[ITEMS], run = identity();
+  suffix[ITEMS - 1] = rows.get(mine + ITEMS - 1);
 #pragma unroll
-  for (int i = ITEMS - 2; i >= 0; i--) suffix[i] = combine(rows.get(padded(mine + i)), suffix[i + 1]);
-  sums.put(thread, suffix[0]);
-  for (int t = THREADS + thread; t < THREADS + many; t += THREADS) {
-    State sum = rows.get(padded(t * ITEMS));
-    for (int i = 1; i < ITEMS; i++) sum = combine(sum, rows.get(padded(t * ITEMS + i)));
-    sums.put(t, sum);
+  for (int i = ITEMS - 2; i >= 0; i--) suffix[i] = combine(rows.get(mine + i), suffix[i + 1]);
+  if (many) {
+    sums.put(thread, suffix[0]);
+    for (int t = THREADS + thread; t < THREADS + many; t += THREADS) {
+      State sum = rows.get(t * ITEMS);
+      for (int i = 1; i < ITEMS; i++) sum = combine(sum, rows.get(t * ITEMS + i));
+      sums.put(t, sum);
+    }
+    __syncthreads();
+    run = following(sums, other, many);
   }
-  __syncthreads();
-  State run = following(sums, other, many);
-  for (int i = 0; i < rest; i++) run = combine(run, rows.get(padded(mine + whole * ITEMS + i)));
+  for (int i = 0; i < rest; i++) run = combine(run, rows.get(mine + whole * ITEMS + i));
   Output answers[ITEMS];
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
     answers[i] = lower(combine(suffix[i], run));
-    if (i < ITEMS - 1) run = combine(run, rows.get(padded(mine + width + i)));
+    if (i < ITEMS - 1) run = combine(run, rows.get(mine + width + i));
   }
   __syncthreads();
   unroll<OUTPUTS>([&](auto k) {  // through shared memory, so that neighbours are written together
@@ -137,8 +199,9 @@ __device__ __forceinline__ void answer_tile(const Params& p, i64 tile, u8* memor
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) values[padded(mine + i)] = Out<k.value>::of(answers[i]);
     __syncthreads();
+#pragma unroll
     for (int i = thread; i < TILE; i += THREADS)
-      if (first + i < p.length) reinterpret_cast<T*>(p.out[k.value])[first + i] = values[padded(i)];
+      if (answers_from + i < p.length) reinterpret_cast<T*>(p.out[k.value])[answers_from + i] = values[padded(i)];
     __syncthreads();
   });
 }

@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
     } else if (warp == 0) {
       Lookback chain(p, at.line);
       if (lane == 0) publish(chain.tiles + at.tile * DESCRIPTOR, all);
-      prefix = chain.before(at.tile, prefix, last, inclusive, lane);
+      prefix = chain.before(at.tile, [&] { return prefix; }, last, inclusive, lane);
     }
     if (threadIdx.x == 0) {
       tile_prefix = prefix;

@@ -18,7 +18,8 @@ __device__ constexpr int region_bytes() {
   else
     return NULLS == BITS ? TILE / 8 + 32 : TILE + 16;
 }
-constexpr int MASK_REGION = region_offset<INPUTS>(), STAGE = region_offset<REGIONS>();
+constexpr int MASK_REGION = region_offset<INPUTS>(), LANES_REGION = region_offset<REGIONS>();
+constexpr int STAGE = LANES_REGION + (KEEPS_LANES ? STATE_WORDS * WARPS * 128 : 0);
 
 // Where the output has the size of the first input, results replace its items in the stage and leave by one copy.
 constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
@@ -123,18 +124,24 @@ __device__ __forceinline__ void feed(const Params& p, ScanRing& ring, u8* stages
   }
 }
 
-__device__ __forceinline__ void aggregate(const Params& p, ScanRing& ring, const u8* stages, int squad, int warp,
-                                           int lane) {
+__device__ __forceinline__ void aggregate(const Params& p, ScanRing& ring, u8* stages, int squad, int warp, int lane) {
   for (Turn<STAGES> turn(squad);; turn.next(AGGREGATING)) {
     int s = turn.place;
     ring.full[s].wait(turn.phase);
     LinePlace at = ring.place[s];
     if (at.line < 0) return;
-    View view = view_of(p, at, stages + s * STAGE);
+    u8* stage = stages + s * STAGE;
+    View view = view_of(p, at, stage);
 #pragma unroll 1
     for (int segment = warp; segment < WARPS; segment += SQUAD) {
-      State sum = segment_reduce(view, segment, lane);
-      if (lane == 0) ring.aggregates[s][segment] = sum;
+      if constexpr (KEEPS_LANES) {
+        State sum = rake(view, segment, lane);
+        keep_lane(reinterpret_cast<u32*>(stage + LANES_REGION), segment, lane, sum);
+        if (lane == 31) ring.aggregates[s][segment] = sum;
+      } else {
+        State sum = segment_reduce(view, segment, lane);
+        if (lane == 0) ring.aggregates[s][segment] = sum;
+      }
     }
     squad_sync(1 + squad, SQUAD * 32);
     if (warp == 0 && p.tiles > 1) {
@@ -183,17 +190,18 @@ __device__ __forceinline__ void look_back(const Params& p, ScanRing& ring, int w
     LinePlace at = ring.place[s];
     if (at.line < 0) return;
     State prefix;
-    if (p.tiles > 1 && WRITE) {
+    if (p.tiles > 1 && WRITE && WALKS) {
       prefix = find_prefix(p, ring, turn, at, lane);
     } else {
       ring.reduced[s].wait(turn.phase);
-      prefix = carry_into(p, at.line);
+      auto seed = [&] { return carry_into(p, at.line); };
       bool last = at.tile == p.tiles - 1;
       State all;
-      if (p.tiles == 1) all = combine(prefix, reduce_warps(ring.aggregates[s], lane));
+      if (p.tiles == 1) prefix = seed(), all = combine(prefix, reduce_warps(ring.aggregates[s], lane));
       __syncwarp();
       if (!WRITE && lane == 0) ring.empty[s].arrive();
-      if (p.tiles > 1 && (last || (at.tile & 31) == 31)) Lookback(p, at.line).before(at.tile, prefix, last, all, lane);
+      if (p.tiles > 1 && (WRITE || last || (at.tile & 31) == 31))
+        prefix = Lookback(p, at.line).before(at.tile, seed, last, all, lane);
       if (last && lane == 0) p.carry_out[at.line] = all;
     }
     if (WRITE) {
@@ -218,7 +226,7 @@ __device__ __forceinline__ void scan(const Params& p, ScanRing& ring, u8* stages
       ring.reduced[s].wait(turn.phase);
       ring.known[s].wait(turn.phase);
       return earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
-    });
+    }, reinterpret_cast<const u32*>(stage + LANES_REGION));
     if (copied) before_copies();
     warp_arrives(ring.scanned[s], lane);
   }

@@ -131,11 +131,11 @@ __device__ __forceinline__ Output finalize(const State& before, const State& aft
   return lower(EXCLUSIVE ? before : after);
 }
 
-// Reads the items of a lane in a row: item i of the tile and its VN - 1 successors, in the order of the scan.
-// A missing item has the identity as its state, and its bit is set in the result. WHOLE: the tile is, so nothing is asked.
-template <bool WHOLE>
-__device__ __forceinline__ u32 read_items(const View& view, int i, State (&states)[VN]) {
-  u32 missing = 0;
+// Calls f(j, state, missing) for the items of a lane in a row, in the order of the scan: item i of the tile and its VN - 1
+// successors. A missing item has the identity as its state. WHOLE: the tile is, so nothing is asked; else items behind the
+// end have the identity as well, or none if states are raked.
+template <bool WHOLE, class F>
+__device__ __forceinline__ void each_item(const View& view, int i, F f) {
   if constexpr (WHOLE) {
     int low = REVERSE ? TILE - VN - i : i;  // the lowest address
     Element e[VN];
@@ -169,25 +169,34 @@ __device__ __forceinline__ u32 read_items(const View& view, int i, State (&state
       if constexpr (NULLS == IN_BAND) gone = is_missing(e[j]);
       if constexpr (NULLS == BITS) gone = (window >> m) & 1;
       if constexpr (NULLS == BYTES) gone = view.mask[view.bit + low + m] == view.null;
-      states[j] = lift(e[j]);
-      if constexpr (NULLS != NO_NULLS) states[j] = choose(gone, identity(), states[j]);
-      missing |= u32(gone) << j;
+      State state = lift(e[j]);
+      if constexpr (NULLS != NO_NULLS) state = choose(gone, identity(), state);
+      f(j, state, gone);
     }
   } else {
-#pragma unroll
-    for (int j = 0; j < VN; j++) {
-      states[j] = identity();
-      if (i + j < view.count) {
+#pragma unroll (RAKES ? 1 : VN)
+    for (int j = 0; j < (RAKES ? min(VN, view.count - i) : VN); j++) {
+      State state = identity();
+      bool gone = false;
+      if (RAKES || i + j < view.count) {
         int at = REVERSE ? view.count - 1 - (i + j) : i + j;
         Element e = read_element(view.in, at);
-        bool gone = false;
         if constexpr (NULLS == IN_BAND) gone = is_missing(e);
         if constexpr (NULLS == BITS || NULLS == BYTES) gone = is_masked(view.mask, view.bit + at, view.null);
-        if (!gone) states[j] = lift(e);
-        missing |= u32(gone) << j;
+        if (!gone) state = lift(e);
       }
+      f(j, state, gone);
     }
   }
+}
+// Returns in which places of the row an item is missing, as bits.
+template <bool WHOLE>
+__device__ __forceinline__ u32 read_items(const View& view, int i, State (&states)[VN]) {
+  u32 missing = 0;
+  each_item<WHOLE>(view, i, [&](int j, const State& state, bool gone) {
+    states[j] = state;
+    missing |= u32(gone) << j;
+  });
   return missing;
 }
 
@@ -207,10 +216,11 @@ __device__ __forceinline__ State segment_reduce(const View& view, int warp, int 
   }
   return rows_reduce<ROWS>(rows, lane);
 }
-__device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
-  return view.count == TILE ? segment_reduce<true>(view, warp, lane) : segment_reduce<false>(view, warp, lane);
-}
 
+// Writes item i of a tile, in the order of the scan.
+__device__ __forceinline__ void write_item(const View& view, const Outputs& out, int i, Output y) {
+  write_output(out.at, REVERSE ? view.count - 1 - i : i, y);
+}
 // Writes the items of a lane in a row.
 template <bool WHOLE>
 __device__ __forceinline__ void write_items(const View& view, const Outputs& out, int i, Output (&y)[VN]) {
@@ -232,7 +242,61 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
   } else {
 #pragma unroll
     for (int j = 0; j < VN; j++)
-      if (i + j < view.count) write_output(out.at, REVERSE ? view.count - 1 - (i + j) : i + j, y[j]);
+      if (i + j < view.count) write_item(view, out, i + j, y[j]);
+  }
+}
+
+// Large states are raked (Blelloch, CMU-CS-90-190, 1990): lanes reduce their items, states among lanes are scanned once a
+// segment, which is one row, and then lanes scan their items from what comes before them. So an item is combined twice
+// and with no state but its own, and few states are shuffled.
+
+// Lane l gets the combination of what lanes 0 to l have of a warp's items.
+__device__ __forceinline__ State rake(const View& view, int warp, int lane) {
+  State sum = identity();
+  int i = warp * SEGMENT + lane * VN;
+  if (view.count == TILE)
+    each_item<true>(view, i, [&](int j, State x, bool) { sum = j ? combine(sum, x) : x; });
+  else
+    each_item<false>(view, i, [&](int j, State x, bool) { sum = j ? combine(sum, x) : x; });
+  return warp_scan(sum, lane);
+}
+__device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
+  if constexpr (RAKES) return from_lane(rake(view, warp, lane), 31);
+  return view.count == TILE ? segment_reduce<true>(view, warp, lane) : segment_reduce<false>(view, warp, lane);
+}
+// Where `rake` has left what each lane of a tile got, by word: else it is called again.
+__device__ __forceinline__ void keep_lane(u32* lanes, int warp, int lane, const State& s) {
+  StateWords w = words_of(s);
+#pragma unroll
+  for (int k = 0; k < STATE_WORDS; k++) lanes[(k * WARPS + warp) * 32 + lane] = w.word[k];
+}
+__device__ __forceinline__ State kept_lane(const u32* lanes, int warp, int lane) {
+  StateWords w;
+#pragma unroll
+  for (int k = 0; k < STATE_WORDS; k++) w.word[k] = lanes[(k * WARPS + warp) * 32 + lane];
+  return state_of(w);
+}
+template <class Before>
+__device__ __forceinline__ void raked_scan(const View& view, const Outputs& out, int warp, int lane, Before before,
+                                           const u32* lanes) {
+  int i = warp * SEGMENT + lane * VN;
+  State earlier, run;
+  if (!KEEPS_LANES) earlier = from_earlier(rake(view, warp, lane), 1);
+  run = before();
+  if (KEEPS_LANES) earlier = kept_lane(lanes, warp, lane ? lane - 1 : 0);
+  run = choose(lane == 0, run, combine(run, earlier));
+  auto next = [&](State x, bool missing) {
+    State after = combine(run, x);
+    Output y = finalize(run, after, missing);
+    run = after;
+    return y;
+  };
+  if (view.count == TILE) {
+    Output y[VN];
+    each_item<true>(view, i, [&](int j, State x, bool missing) { y[j] = next(x, missing); });
+    write_items<true>(view, out, i, y);
+  } else {
+    each_item<false>(view, i, [&](int j, State x, bool missing) { write_item(view, out, i + j, next(x, missing)); });
   }
 }
 
@@ -271,11 +335,15 @@ __device__ __forceinline__ void segment_scan(const View& view, const Outputs& ou
   }
 }
 template <class Before>
-__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before) {
-  if (view.count == TILE)
+__device__ __forceinline__ void segment_scan(const View& view, const Outputs& out, int warp, int lane, Before before,
+                                             const u32* lanes = nullptr) {
+  if constexpr (RAKES) {
+    raked_scan(view, out, warp, lane, before, lanes);
+  } else if (view.count == TILE) {
     segment_scan<true>(view, out, warp, lane, before);
-  else
+  } else {
     segment_scan<false>(view, out, warp, lane, before);
+  }
 }
 
 // All lanes of a warp get the combination of all warps' aggregates, in order.
@@ -289,8 +357,8 @@ __device__ __forceinline__ State reduce_warps(const State (&aggregates)[WARPS], 
 // What comes before a warp's segment within its tile: the aggregates of the earlier warps.
 __device__ __forceinline__ State earlier_warps(State prefix, const State (&aggregates)[WARPS], int warp) {
   State sum = aggregates[0];
-#pragma unroll
-  for (int w = 1; w < WARPS; w++)
+#pragma unroll (RAKES ? 1 : WARPS)
+  for (int w = 1; w < (RAKES ? warp : WARPS); w++)
     if (w < warp) sum = combine(sum, aggregates[w]);
   return warp ? combine(prefix, sum) : prefix;
 }

@@ -50,7 +50,8 @@ __device__ __forceinline__ State lanes_added(const State& s) {
 // All lanes get the combination of the warp's states in the order of the lanes.
 __device__ __forceinline__ State warp_reduce(State s, int lane) {
   if constexpr (ADDS<State>) return lanes_added(s);
-#pragma unroll
+  constexpr int at_once = STATE_WORDS > 4 ? 1 : 5;  // steps: of large states, less code is faster than loops are slow
+#pragma unroll at_once
   for (int distance = 1; distance < 32; distance *= 2) s = pair_up(s, distance, lane);
   return s;
 }
