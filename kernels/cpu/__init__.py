@@ -7,6 +7,7 @@ from .compact import compact, head_flags, repeat, run_lengths
 from .first_within import first_within
 from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
+from .shift import rows_before, shift
 from .sort import is_sorted, put, sort, take
 
 __all__ = [
@@ -25,9 +26,11 @@ __all__ = [
     "repeat",
     "rolling",
     "rolling_by_code",
+    "rows_before",
     "run_lengths",
     "scan",
     "scan_by_key",
+    "shift",
     "sort",
     "take",
 ]

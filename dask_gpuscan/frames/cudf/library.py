@@ -190,16 +190,10 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
 
     def _moved(self, array: ColumnBase, periods: int, less: bool = False) -> ColumnBase:
         """Return a plain array whose rows are moved by so many, or with `less` its rows less those: in one pass."""
-        values, count = view_of(array).values, array.size
-        gone, out = min(abs(periods), count), cupy.empty_like(values)
-        to, of = slice(gone, count), slice(0, count - gone)
-        if periods < 0:
-            to, of = of, to
-        if less:
-            cupy.subtract(values[to], values[of], out=out[to])
-        else:
-            out[to] = values[of]
-        return LAYOUT.wrap_valid(out, to, array.dtype)
+        values, move = view_of(array).values, kernels.difference if less else kernels.shift
+        out, none = move(values, periods, values.dtype.type(0)), min(abs(periods), array.size)
+        valid = slice(none, array.size) if periods > 0 else slice(0, array.size - none)
+        return LAYOUT.wrap_valid(out, valid, array.dtype)
 
     def always_counted(self, array: ColumnBase) -> None:
         return None
