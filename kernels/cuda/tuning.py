@@ -350,3 +350,7 @@ WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
 
 LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""
+
+REACH_THREADS, REACH_ITEMS, REACH_HALO, REACH_BLOCKS = 256, 8, 512, 64
+"""Of what looks for the first row within reach: threads of a block, neighbouring rows of a thread, rows before those of
+a block that it reads as well, and blocks a multiprocessor in a launch at most."""

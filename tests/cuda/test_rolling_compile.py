@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from dask_gpuscan.kernels import BUILT_IN, INT128
 from dask_gpuscan.kernels.cuda.build import build, source
+from dask_gpuscan.kernels.cuda.first_within_pass import FirstWithinPass
 from dask_gpuscan.kernels.cuda.rolling import _passes
 from dask_gpuscan.kernels.cuda.window_pass import NULLS
 
@@ -25,6 +26,7 @@ PASSES = {
     **{f"affine-{each.step}": each for each in passes("affine", ["f8", "f8"], "bits")},
     **{f"welford-{each.step}": each for each in passes("welford", ["f8"], "bits")},
     **{f"int128-{each.step}": each for each in passes("maximum", [INT128])},
+    "first-within": FirstWithinPass(),
 }
 
 

@@ -10,6 +10,7 @@ from dask_gpuscan.kernels import (
     RowWindows,
     bitmap,
     byte_mask,
+    first_within,
     operator,
     rolling,
 )
@@ -151,3 +152,24 @@ def test_more_rows_than_31_bits_count():
     del found
     stops = cp.asarray([length], np.int64)
     assert rolling(ADD, x, BoundWindows(stops - (1 << 31), stops)).tolist() == [1 << 31]
+
+
+REACH_TILE, HALO = 256 * 8, 512
+
+
+@pytest.mark.parametrize("length", [0, 1, REACH_TILE - 1, REACH_TILE, REACH_TILE + 1, 50_000])
+@pytest.mark.parametrize("step", [0, 1, 10, 1000])
+@pytest.mark.parametrize("groups", [1, 3, 2000])
+def test_first_within(length, step, groups):
+    rng = np.random.default_rng(length + step)
+    code = np.sort(rng.integers(0, groups, length))
+    times = (
+        np.cumsum(rng.integers(0, step + 1, length)) + rng.integers(-(2**40), 2**40, groups)[code]
+    )
+    starts = np.searchsorted(code, code).astype(np.int64)
+    for reach in (0, 1, 50, HALO * step, 2**41, 2**64 - 1):
+        found = first_within(cp.asarray(times), reach, starts=cp.asarray(starts))
+        np.testing.assert_array_equal(found.get(), first_within(times, reach, starts=starts))
+        if groups == 1:
+            found = first_within(cp.asarray(times), reach)
+            np.testing.assert_array_equal(found.get(), first_within(times, reach))
