@@ -62,7 +62,8 @@ fewer blocks on a multiprocessor, fewer descriptors asked for at once. The resul
 WINDOW, WIDE_BATCH = 8, 2
 """Blocks of 32 tiles that a look-back warp asks for before it is its turn to fold them (132 multiprocessors: about
 five have to be known); and at once, for large states. Sums of int32 and float64 with 4 at once: 0.526 and 0.550, 8:
-0.521 and 0.528; affine with 2: 0.973, 4: 0.918, but with registers spilled."""
+0.521 and 0.528; affine with 2: 0.973, 4: 0.918, but with registers spilled. States that are raked are asked for by blocks
+and superblocks instead: exponentially weighted means so 1.17, with windows of tiles 1.45 (run 19)."""
 
 SHORT_LINE = 512
 """Items up to which a line is always walked by one warp."""
@@ -80,7 +81,11 @@ Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of
 Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
 
 RAKED_FROM = 4
-"""Four-byte words of a state from which on states are raked, unless items are as large."""
+"""Four-byte words of a state from which on states are raked, unless an item has more. Milliseconds of 2^27 float64,
+before and raked (run 19): means with what rounding lost (6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially
+weighted means (10 words) 2.58 and 1.04, products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
+of products of float32 1.08 and 1.02. With lanes of 64 bytes: 1.12, 2.01, 1.50, 1.84, -, 1.23; with 16 warps of such
+lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item."""
 
 SCAN_TILE_BYTES = 32 << 10
 """Bytes of inputs a tile of a scan. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
@@ -127,17 +132,25 @@ class Tile:
 def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     """Return the tile for these types.
 
-    Small states are combined in many rows. Large ones, whose combinations and shuffles cost more than bank conflicts, in
-    one row in which a lane has more items.
+    Small states are combined in many rows. Large ones, whose combinations and shuffles cost more than bank conflicts,
+    in one row in which a lane has more items.
     """
     largest = max(d.itemsize for d in (*inputs, *outputs))
     smallest = min(d.itemsize for d in inputs)
     words, warps = -(-sum(max(d.itemsize, 4) for d in state) // 4), WARPS_OF_SCAN
     raked = rakes(inputs, words)
-    lane = RAKED_LANE_BYTES if raked else LANE_BYTES if words <= 2 and 4 * words <= largest else WIDE_LANE_BYTES
+    lane = (
+        RAKED_LANE_BYTES
+        if raked
+        else LANE_BYTES
+        if words <= 2 and 4 * words <= largest
+        else WIDE_LANE_BYTES
+    )
     vector = max(1, lane // largest, 4 // smallest)
     if raked:
-        while vector > 1 and 32 * vector * warps * sum(d.itemsize for d in inputs) > SCAN_TILE_BYTES:
+        while (
+            vector > 1 and 32 * vector * warps * sum(d.itemsize for d in inputs) > SCAN_TILE_BYTES
+        ):
             vector //= 2
         return Tile(vector, 1, warps)
     while vector > 1 and (vector + 1) * words > ITEM_WORDS:
@@ -163,6 +176,10 @@ AGGREGATORS = {2: 4}
 float64, int32, float32 with 8: 0.530, 0.534, 0.524, 0.526; 4: 0.523, 0.528, 0.527, 0.526; 2: 0.593, 0.614, 0.557,
 0.554; `last` of int32, a tenth null, with 8: 0.670, 4: 0.634; affine of two float64 with 8: 0.866, 4: 0.916. Operators
 that take long need all."""
+
+FEW_AGGREGATORS, FEW_FROM = 4, 12
+"""So few warps reduce tiles of states of so many words, as more leave too few registers. With 4, exponentially weighted
+means took 1.18 rather than 1.04 (run 19)."""
 
 SWIZZLE_FROM = 2
 """Inputs from which on lanes take the pieces of their items in different orders (swizzle.cuh), which needs selections.
@@ -198,7 +215,9 @@ def lookbacks_for(words: int) -> int:
 
 def aggregators_for(tile: Tile, words: int) -> int:
     """Return how many warps of the pipelined schedule reduce a tile that is scanned, for states of so many words."""
-    return min(tile.warps, AGGREGATORS.get(words, tile.warps))
+    return min(
+        tile.warps, FEW_AGGREGATORS if words >= FEW_FROM else AGGREGATORS.get(words, tile.warps)
+    )
 
 
 def panel_for(inputs: Form, words: int) -> Panel:
@@ -340,13 +359,16 @@ WINDOW_THREADS, WINDOW_BATCH = 256, 4
 """Threads of a block, and rows that a thread asks for at once."""
 
 WINDOW_WORDS, WINDOW_ITEMS = 48, 16
-"""Four-byte words of states that a thread keeps of its neighbouring rows at most, and such rows at most."""
+"""Four-byte words of states that a thread keeps of its neighbouring rows at most, and such rows at most. Milliseconds
+of 2^27 float64 (run 20), of sums of 10, 100 and 1,000 rows, extremes of 1,000, deviations of 100: with 16 rows 0.62, 0.74,
+0.93, 0.99, 2.27; 8: 0.63, 0.75, 0.89, 1.04, 2.26; 4: 0.78, 0.99, 1.38, 1.54, 3.14."""
 
 WINDOW_SHARED = {True: 112 << 10, False: 63 << 10}
 """Bytes of shared memory of a block at most, with LARGE_SHARED or without: wider windows are combined by levels."""
 
 WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
-"""Blocks on a multiprocessor at most, and those that registers are left for."""
+"""Blocks on a multiprocessor at most, and those that registers are left for. The same with 8 rows, and registers for 3
+blocks: 0.68, 0.83, 0.98, 1.06, 2.60; 2: 0.76, 0.95, 1.10, 1.21, 2.60; 8 blocks of 128 threads: 0.61, 0.73, 0.93, 1.16, 3.34."""
 
 LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""

@@ -73,7 +73,10 @@ class WindowPass(OfOperator):
         if self.step != "tiles":
             return 0
         of, answers = self.operator, WINDOW_THREADS * self.items
-        rows, threads = self._padded(answers + self.width), WINDOW_THREADS + self.width // self.items
+        rows, threads = (
+            self._padded(answers + self.width),
+            WINDOW_THREADS + self.width // self.items,
+        )
         read = [*[d.itemsize for d in of.inputs], *[1] * (self.nulls in ("bits", "bytes"))]
         held = sum(-(-rows * size // 16) * 16 for size in read)
         states = 2 * 4 * state_words(of.state) * threads

@@ -20,6 +20,7 @@ from dask_gpuscan.kernels.cuda.build import build, cubin, source
 from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.plan import typed
 from dask_gpuscan.kernels.cuda.scan_pass import ScanPass
+from dask_gpuscan.ops.statistics import operator_of
 
 from architectures import builds
 
@@ -63,6 +64,8 @@ KERNELS = [
     (BUILT_IN["last"], ["f8"], "bits", {"exclusive": True, "reverse": True}),
     (BUILT_IN["affine"], ["f8", "f8"], "none", {}),
     (BUILT_IN["welford"], ["f8"], "in band", {}),
+    (operator_of("mean"), ["f8"], "none", {"exclusive": True}),
+    (operator_of("std"), ["f8"], "none", {"reverse": True}),
     (segmented(BUILT_IN["add"]), ["?", "i8"], "bytes", {}),
     (argmax, ["f4", "i4"], "none", {}),
     (
