@@ -1,7 +1,7 @@
 """The passes of sorting: each is one kernel over rows of one key, and maybe one value beside it."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class SweepPass:
         """What is left after the last row: nothing that is read."""
         return NO_CARRY
 
-    def sized(self, capability: Capability) -> "SweepPass":
+    def sized(self, capability: Capability) -> Self:
         """Return the pass itself: its tiles have one size."""
         return self
 

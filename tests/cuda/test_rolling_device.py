@@ -118,14 +118,34 @@ def test_several_inputs_and_outputs():
         np.testing.assert_array_equal(one.get(), other)
 
 
+SPAN_TILE = 256 * 8  # of states of eight bytes, likewise
+
+
 @pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 127, 129, 2049, 100_000])
-@pytest.mark.parametrize("count", [0, 1, 5000])
+@pytest.mark.parametrize("count", [0, 1, SPAN_TILE - 1, SPAN_TILE, SPAN_TILE + 1, 5000])
 def test_windows_between_bounds(rows, count):
     rng = np.random.default_rng(rows + count)
     starts, stops = np.sort(rng.integers(0, rows + 1, (2, count)))
     check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, stops))
     near = np.minimum(starts + rng.integers(0, 20, count), rows)
     check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, np.maximum.accumulate(near)))
+
+
+@pytest.mark.parametrize("width", [1, 3, 8, 100, 250, 3000, 30_000])
+@pytest.mark.parametrize("jump", [0, 40, 1500])
+def test_windows_of_time(width, jump):
+    rng = np.random.default_rng(width + jump)
+    times = np.cumsum(rng.integers(0, 3, 40_000) + jump * (rng.random(40_000) < 0.01))
+    starts, stops = np.searchsorted(times, [times - width, times + 1])
+    check(AFFINE, rng.integers(-100, 100, 40_000), BoundWindows(starts, stops))
+    check(BUILT_IN["welford"], rng.normal(size=40_000), BoundWindows(starts, stops))
+
+
+def test_few_windows_that_are_wide():
+    starts = np.arange(30_000)
+    stops = np.maximum.accumulate(np.where(starts == 9000, 29_000, starts + 5))
+    stops = np.minimum(stops, 30_000)
+    check(AFFINE, np.arange(30_000), BoundWindows(starts, stops))
 
 
 @pytest.mark.parametrize(("before", "after"), [(9, 0), (9, -1), (3, 3), (None, 0), (-2, None)])
@@ -138,9 +158,9 @@ def test_windows_within_groups(before, after):
 
 
 def test_bounds_in_disorder_read_rows_that_there_are():
-    starts, stops = cp.asarray([5, -(10**12), 2]), cp.asarray([2, 10**12, 4])
+    starts, stops = cp.asarray([5, -(10**12), 2]), cp.asarray([2, 10**12, 14])
     found = rolling(ADD, cp.arange(10), BoundWindows(starts, stops))
-    assert found.tolist() == [0, 45, 5]
+    assert found.tolist() == [0, 5 + 6 + 7 + 8 + 9, 5 + 6 + 7 + 8 + 9]
 
 
 def test_more_rows_than_31_bits_count():
