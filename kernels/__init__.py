@@ -47,6 +47,7 @@ from .scan import (
     scan,
 )
 from .selection import Predicate
+from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
@@ -85,6 +86,7 @@ __all__ = [
     "carry_inputs",
     "carry_operator",
     "check_associative",
+    "difference",
     "first_within",
     "flags",
     "fold",
@@ -103,6 +105,7 @@ __all__ = [
     "rolling",
     "rolling_by_code",
     "rolls_by_code",
+    "rows_before",
     "run_length_decode",
     "run_length_encode",
     "scan",
@@ -111,6 +114,7 @@ __all__ = [
     "segmented",
     "segmented_sort",
     "select",
+    "shift",
     "signature",
     "sort",
     "sort_pairs",

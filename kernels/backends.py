@@ -11,7 +11,7 @@ import numpy as np
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
-from .options import AsOfOptions, OrderStatistic, ScanOptions
+from .options import AsOfOptions, OrderStatistic, ScanOptions, Shifted
 from .selection import Predicate, Runs, Selection
 from .signature import State
 from .sort_key import SortKey
@@ -99,6 +99,12 @@ class Backend(Protocol):
 
     def put(self, rows: Any, positions: Any) -> Any:
         """Return rows at other positions; see `kernels.put`."""
+
+    def shift(self, array: Any, shifted: Shifted, fill: Any, *, subtracts: bool) -> Any:
+        """Return rows moved along or, if it `subtracts`, what changed since; see `kernels.shift`."""
+
+    def rows_before(self, codes: Any, groups: int, periods: int) -> Any:
+        """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
 
     def by_code(
         self,

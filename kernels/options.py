@@ -150,3 +150,40 @@ OrderStatistic = Quantile | Rank | Distinct
 def _check_choice(name: str, found: str, accepted: tuple[str, ...]) -> None:
     if found not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, found {found!r}")
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Which rows of an array get those so many rows before.
+
+    Parameters
+    ----------
+    rows, periods : int
+
+    Examples
+    --------
+    >>> Shifted(5, 2).to, Shifted(5, 2).of, Shifted(5, 2).rest
+    (slice(2, 5, None), slice(0, 3, None), slice(0, 2, None))
+    """
+
+    rows: int
+    periods: int
+
+    @property
+    def to(self) -> slice:
+        """The rows that get one."""
+        return self._inner(self.periods)
+
+    @property
+    def of(self) -> slice:
+        """The rows that they get."""
+        return self._inner(-self.periods)
+
+    @property
+    def rest(self) -> slice:
+        """The rows that get none."""
+        none = min(abs(self.periods), self.rows)
+        return slice(0, none) if self.periods > 0 else slice(self.rows - none, self.rows)
+
+    def _inner(self, periods: int) -> slice:
+        return slice(min(max(periods, 0), self.rows), max(min(self.rows + periods, self.rows), 0))

@@ -264,7 +264,14 @@ class Ewm(Statistics):
         return self._statistic("var", numeric_only, bias=bool(bias))
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
-        """Return the exponentially weighted standard deviation; parameters as for `var`."""
+        """Return the exponentially weighted standard deviation; parameters as for `var`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 3.0]).gpuscan.ewm(alpha=0.5).std().round(3).tolist()
+        [nan, 0.707, 0.964]
+        """
         check_flags(bias=bias)
         return self._statistic("std", numeric_only, bias=bool(bias))
 
@@ -281,6 +288,13 @@ class Ewm(Statistics):
         ------
         NotImplementedError
             With ``adjust=False``, and with times.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.ewm(alpha=0.5).cov(y).round(3).tolist()
+        [nan, 1.5, 1.643]
         """
         check_flags(bias=bias)
         self._needs_adjust("cov")
@@ -289,7 +303,15 @@ class Ewm(Statistics):
     def corr(
         self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:
-        """Return the exponentially weighted correlation; parameters as for `cov`."""
+        """Return the exponentially weighted correlation; parameters as for `cov`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.ewm(alpha=0.5).corr(y).round(3).tolist()
+        [nan, 1.0, 0.951]
+        """
         self._needs_adjust("corr")
         return self._pairs("corr", other, pairwise, numeric_only)
 

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from .. import kernels
@@ -65,10 +64,9 @@ class Clock:
             raise ValueError(f"{self.title} has null times; drop those rows first")
         return self.numbers(frame)
 
-    def nanoseconds(self, frame: Any) -> int:
-        """Return how many nanoseconds the unit of the times has."""
-        unit = library_of(frame).time_unit(self.column(frame).dtype)
-        return int(pd.Timedelta(1, unit) // pd.Timedelta(1, "ns"))
+    def unit(self, frame: Any) -> pd.Timedelta:
+        """Return the unit of the times."""
+        return pd.Timedelta(1, library_of(frame).time_unit(self.column(frame).dtype))
 
 
 _DECREASE = Operator(
@@ -93,17 +91,3 @@ def check_order(clock: Clock, times: Values, heads: Values | None) -> None:
     if bool(decreases):
         within = "" if heads is None else " within a group"
         raise ValueError(f"{clock.title} must not decrease{within}; sort by it first")
-
-
-def duration(name: str, value: Any) -> int:
-    """Return a duration in nanoseconds; raises a ValueError unless it is one, and positive."""
-    try:
-        found = pd.Timedelta(value)
-        nanoseconds = int(found.as_unit("ns").value) if found is not pd.NaT else 0
-    except (TypeError, ValueError, OverflowError):
-        nanoseconds = 0
-    if nanoseconds <= 0 or isinstance(value, (float, np.floating)):
-        raise ValueError(
-            f"{name} must be a positive number of rows, or a positive duration such as '30min', found {value!r}"
-        )
-    return nanoseconds

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from .. import kernels
@@ -15,7 +14,7 @@ from ..frames.keys import Codes
 from ..frames.messages import column_title
 from ..frames.protocol import Array, Column, DType, Library, Values
 from ..frames.registry import library_of
-from ..kernels import Operator, RowWindows
+from ..kernels import RowWindows
 from .groups import INT64
 from .halo import RowReach
 from .surroundings import Rows
@@ -37,9 +36,8 @@ class Shift:
     label = "shift"
 
     def takes_codes(self, codes: Codes) -> bool:
-        return bool(self.periods) and kernels.rolls_by_code(
-            codes.array, codes.groups, self._windows
-        )
+        windows = RowWindows(abs(self.periods), -1)
+        return bool(self.periods) and kernels.rolls_by_code(codes.array, codes.groups, windows)
 
     @property
     def reach(self) -> RowReach:
@@ -85,39 +83,16 @@ class Shift:
 
     def _positions(self, rows: Rows) -> Values:
         """The rows whose values are taken, -1 where there is none."""
-        xp = rows.library.xp
-        numbers = xp.arange(rows.length, dtype=INT64)
-        if rows.groups is not None:
-            positions, (starts, stops) = numbers - self.periods, rows.groups.bounds
-            inside = (positions >= starts) & (positions < stops)
-            return xp.where(inside, positions, -1)
-        assert rows.codes is not None
-        step = 1 if self.periods > 0 else -1
-        found = kernels.rolling_by_code(
-            _first_of(abs(self.periods)),
-            rows.codes.array[::step],
-            numbers[::step],
-            rows.codes.groups,
-            self._windows,
+        if rows.codes is not None:
+            return kernels.rows_before(rows.codes.array, rows.codes.groups, self.periods)
+        assert rows.groups is not None
+        numbers, (starts, stops) = (
+            rows.library.xp.arange(rows.length, dtype=INT64),
+            rows.groups.bounds,
         )
-        return xp.ascontiguousarray(found[::step])
-
-    @property
-    def _windows(self) -> RowWindows:
-        """The rows from that one on to the row before."""
-        return RowWindows(abs(self.periods), -1)
-
-
-@lru_cache(maxsize=64)
-def _first_of(rows: int) -> Operator:
-    """Return the operator that answers the first of so many numbers, -1 if there are fewer."""
-    return Operator(
-        lambda a, b: (a[0] + b[0], a[1] if a[0] else b[1]),
-        (0, -1),
-        lambda number: (1, number),
-        lambda s: s[1] if s[0] == rows else -1,
-        name="first-of",
-    )
+        numbers -= self.periods
+        numbers[numbers < starts if self.periods > 0 else numbers >= stops] = -1
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -177,8 +152,11 @@ class Difference:
         if rows.is_one_group:
             changed = self._of(library, library.array(column), self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
+        array = Shift(self.periods).in_groups(column, rows)
+        if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
+            array = library.set_null(array, rows.ungrouped)
         # series without labels, which would be aligned
-        earlier: Any = library.series(Shift(self.periods).in_groups(column, rows), None)
+        earlier: Any = library.series(array, None)
         now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
         return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))

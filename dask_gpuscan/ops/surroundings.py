@@ -58,6 +58,8 @@ class Rows:
     """Of the rows, where windows are of time."""
     codes: Codes | None = None
     """Of the groups of rows that are not brought together."""
+    ungrouped: Values | None = None
+    """Which rows are in no group; None if none is."""
     order: Values | None = None
     """Which rows these were before they were brought together; None if they lie as they did."""
 
@@ -285,7 +287,9 @@ class GroupHalo(Surrounded, GroupedColumns):
                 around = [*around, after]
             seen = joined(around)
             arranged = _Arranged(self, library, seen)
-            null = any_null(self.by.series(partition)) if self.dropna else None
+            null = arranged.null
+            if null is not None:
+                null = null[first : first + len(partition)]
             arrays, taken = [], 0
             for part in self.parts:
                 count = max(len(part.sources), 1)
@@ -298,25 +302,33 @@ class GroupHalo(Surrounded, GroupedColumns):
 
 
 class _Arranged:
-    """Rows with those of each group together."""
+    """Rows with those of each group together, unless operations take codes; `null` tells which are in no group."""
 
     def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
-        order = None
         assert seen.keys is not None
+        series = [library.as_column(array) for array in seen.keys]
+        self.null = ungrouped = any_null(series) if carry.dropna else None
+        order = None
         if seen.clustered:
-            keys = key_arrays([library.as_column(a) for a in seen.keys])
+            keys = key_arrays(series)
         else:
             codes = Codes(*library.dense_codes(seen.keys))
             if all(part.operation.takes_codes(codes) for part in carry.parts):
-                self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
+                self.rows = Rows(
+                    library, seen.count, 0, seen.count, codes=codes, ungrouped=ungrouped
+                )
                 return
             (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions=True)
             keys = Keys([ordered], [None])
+            if ungrouped is not None:
+                ungrouped = kernels.take(ungrouped, order)
         groups, times = AdjacentRows(keys), seen.times
         if carry.reach.clock is not None and times is not None:
             times = times if order is None else kernels.take(times, order)
             check_order(carry.reach.clock, times, groups.heads)
-        self.rows = Rows(library, seen.count, 0, seen.count, groups, times, order=order)
+        self.rows = Rows(
+            library, seen.count, 0, seen.count, groups, times, order=order, ungrouped=ungrouped
+        )
 
     def column(self, array: Array) -> Any:
         """Return a column with its rows as they are arranged."""

@@ -8,6 +8,7 @@ from .first_within import first_within
 from .order_statistics import order_statistics
 from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
+from .shift import rows_before, shift
 from .sort import is_sorted, put, sort, take
 
 __all__ = [
@@ -27,9 +28,11 @@ __all__ = [
     "repeat",
     "rolling",
     "rolling_by_code",
+    "rows_before",
     "run_lengths",
     "scan",
     "scan_by_key",
+    "shift",
     "sort",
     "take",
 ]

@@ -24,6 +24,7 @@ from .order_statistics import order_statistics  # noqa: E402
 from .rolling import most_ring_rows, rolling, rolling_by_code  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
+from .shift import rows_before, shift  # noqa: E402
 from .sort import is_sorted, put, sort, take  # noqa: E402
 
 __all__ = [
@@ -42,9 +43,11 @@ __all__ = [
     "repeat",
     "rolling",
     "rolling_by_code",
+    "rows_before",
     "run_lengths",
     "scan",
     "scan_by_key",
+    "shift",
     "sort",
     "take",
 ]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from backends import Backend, same
 from dask_gpuscan.frames.pandas.library import PANDAS
+from dask_gpuscan.ops.groupby_table import Coded
 from dask_gpuscan.ops.rolling import RowShape, filled
 from dask_gpuscan.ops.surroundings import Rows
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
@@ -147,6 +148,21 @@ def test_groups(backend, data, df, at, clustered, dropna):
         expected = expected.where(df["k"].notna())
     groups = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)["x"]  # noqa: E731
     check(backend, df, at, lambda it: ask_for(name)(groups(it).rolling(**options)), expected)
+
+
+@pytest.mark.parametrize("has_table", [True, False])
+@pytest.mark.parametrize("options", [{"window": 3, "min_periods": 1}, {"window": "20s", "on": "t"}])
+def test_groups_whose_codes_are_far_apart(backend, monkeypatch, options, has_table):
+    # a GPU has no room for a table of so many codes; here, that may be said of the CPU
+    if not has_table:
+        monkeypatch.setattr(Coded, "are_few", False)
+    keys = np.array([3, 60_000, 3, 9, 3, 60_000, 9, 3, 3, 9, 60_000, 3])
+    times = pd.date_range("2026-01-01", periods=len(keys), freq="4s")
+    df = pd.DataFrame({"k": keys, "t": times, "x": np.arange(12.0)})
+    expected = df.groupby("k").rolling(**options)["x"].sum()
+    expected = pd.Series(expected.to_numpy(), np.argsort(keys, kind="stable"), name="x")
+    ask = lambda it: it.groupby("k")["x"].rolling(**options).sum()  # noqa: E731
+    check(backend, df, [0.2, 0.2, 0.3, 0.5, 0.9], ask, expected.sort_index())
 
 
 @given(data=st.data(), x=columns(("int64", "float64", "Int64")), at=cuts(), options=BY_ROWS)

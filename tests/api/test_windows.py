@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backends import same
 from dask_gpuscan import kernels
-from dask_gpuscan.ops.decayed import STEADY, Decay, decayed
+from dask_gpuscan.ops.decayed import DECAYED, NORMAL, STEADY, Decay, decayed
 from dask_gpuscan.ops.statistics import STATISTICS as STATISTICS_OF_WINDOWS
 from dask_gpuscan.ops.statistics import operator_of
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
@@ -126,6 +126,8 @@ def test_pairs_as_pandas(backend, name, periods):
         "series and frame": (x, (df,), {}),
         "frames": (df, (other,), {}),
         "column by column": (df, (), {"pairwise": False}),
+        "all pairs": (df, (), {}),
+        "all pairs of frames": (df, (other[["a", "c"]],), {"pairwise": True}),
     }
     for obj, others, options in asked.values():
         expected = getattr(obj.expanding(periods), name)(*others, **options)
@@ -158,13 +160,33 @@ def test_pairs_keep_names_that_are_numbers():
         same(found, df.expanding().cov(df[0]))
 
 
+@pytest.mark.parametrize("name", ["cov", "corr"])
+def test_all_pairs_of_windows_and_groups(name):
+    rng = np.random.default_rng(1)
+    names = pd.Index(list("bac"), name="column")
+    df = pd.DataFrame(rng.normal(size=(20, 3)), pd.Index(np.arange(20) // 2, name="row"), names)
+    keys = rng.integers(0, 3, 20)
+    for cut in ([], [0.3, 0.3, 0.8]):
+        each = partitioned(df, cut)
+        (found,) = dask.compute(getattr(each.gpuscan.rolling(3), name)())
+        pd.testing.assert_frame_equal(found, getattr(df.rolling(3), name)())
+        (found,) = dask.compute(getattr(each.gpuscan.rolling(3), name)(each[["c"]], pairwise=True))
+        expected = getattr(df.rolling(3), name)(df[["c"]], pairwise=True)
+        pd.testing.assert_frame_equal(found, expected)
+        grouped = partitioned(df.reset_index(drop=True).assign(k=keys), cut).gpuscan.groupby("k")
+        (found,) = dask.compute(getattr(grouped.rolling(3), name)())
+        expected = getattr(df.reset_index(drop=True).groupby(keys).rolling(3), name)()
+        pd.testing.assert_frame_equal(found, expected.droplevel(0).loc[found.index])
+    (found,) = dask.compute(getattr(df[:0].gpuscan.expanding(), name)())
+    pd.testing.assert_frame_equal(found, getattr(df[:0].expanding(), name)())
+
+
 def test_pairs_that_do_not_match():
     df = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
     windows = df.gpuscan.expanding()
-    with pytest.raises(NotImplementedError, match="all pairs of columns"):
-        windows.cov()
-    with pytest.raises(NotImplementedError, match="all pairs of columns"):
-        windows.corr(df, pairwise=True)
+    for several in (df.set_index("a", append=True), pd.concat({"a": df}, axis=1)):
+        with pytest.raises(ValueError, match="must have one level where all pairs"):
+            several.gpuscan.rolling(2).cov()
     with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
         windows.cov(np.zeros(len(df)))
     with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
@@ -504,6 +526,19 @@ def test_operators_answer_for_windows_of_any_rows(name):
         else:
             expected = getattr(pieces[0].expanding(0), name)(*pieces[1:]).iloc[-1]
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", list(DECAYED))
+@pytest.mark.parametrize("adjust", [True, False])
+def test_weights_do_not_stay_subnormal(name, adjust):
+    op = decayed(name, Decay(0.2, adjust, ignore_na=False))
+    for steps in ([7.0], [np.nan], [7.0, np.nan], [7.0, 3.0] if name == "mean" else [7.0]):
+        state = op.identity
+        for x in np.repeat(steps, 5000):
+            state = op.combine(state, op.lift(*[x] * op.inputs))
+        decays = {"sum": [0], "mean": slice(None)}.get(name, [0, -1])
+        numbers = np.array(state)[decays]
+        assert ((numbers == 0) | (np.abs(numbers) >= NORMAL)).all()
 
 
 OPTIONS = {"var": [{}, {"ddof": 0}, {"ddof": 3}, {"ddof": -2}]}

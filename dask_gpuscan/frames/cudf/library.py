@@ -19,6 +19,7 @@ from rmm.allocators.cupy import rmm_cupy_allocator
 
 from ... import kernels
 from ...kernels import BUILT_IN, Mask
+from ..messages import refuse_categories
 from ..nan import assume_no_nan, in_band, resolved
 from ..pandas import PANDAS
 from ..protocol import Column, DType, Library, Scalar, Values
@@ -189,24 +190,24 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
 
     def _moved(self, array: ColumnBase, periods: int, less: bool = False) -> ColumnBase:
         """Return a plain array whose rows are moved by so many, or with `less` its rows less those: in one pass."""
-        values, count = view_of(array).values, array.size
-        gone, out = min(abs(periods), count), cupy.empty_like(values)
-        to, of = slice(gone, count), slice(0, count - gone)
-        if periods < 0:
-            to, of = of, to
-        if less:
-            cupy.subtract(values[to], values[of], out=out[to])
-        else:
-            out[to] = values[of]
-        return LAYOUT.wrap_valid(out, to, array.dtype)
+        values, move = view_of(array).values, kernels.difference if less else kernels.shift
+        out, none = move(values, periods, values.dtype.type(0)), min(abs(periods), array.size)
+        valid = slice(none, array.size) if periods > 0 else slice(0, array.size - none)
+        return LAYOUT.wrap_valid(out, valid, array.dtype)
 
     def always_counted(self, array: ColumnBase) -> None:
         return None
 
     def concatenate(self, arrays: list[ColumnBase]) -> ColumnBase:
-        categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
-        if categorical and any(a.dtype != arrays[0].dtype for a in arrays):
-            return arrays[0]._concat(arrays)  # concat itself takes but equal categories
+        dtype = arrays[0].dtype
+        categorical = isinstance(dtype, cudf.CategoricalDtype)
+        if categorical and any(a.dtype != dtype for a in arrays):
+            if any(a.dtype.ordered for a in arrays):
+                refuse_categories(dtype, "they are ordered")
+            try:
+                return arrays[0]._concat(arrays)  # concat itself takes but equal categories
+            except ValueError as error:
+                refuse_categories(dtype, error)
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 
