@@ -15,6 +15,7 @@ from .tuning import (
     LEVEL_FAN,
     LEVEL_GROUP,
     SPAN_ITEMS,
+    SPAN_RESIDENT,
     SPAN_SHARED,
     WINDOW_BATCH,
     WINDOW_BLOCKS,
@@ -100,7 +101,7 @@ class WindowPass(OfOperator):
         return max(self.items, 4)
 
     def _padded(self, items: int) -> int:
-        return items + items // self.items
+        return items + items // self.items if self.items > 1 else items
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
@@ -156,7 +157,7 @@ def window_source(each: WindowPass, schedule: str, capability: Capability, relie
         "ITEMS": each.items,
         "HELD": each.width,
         "BATCH": max(1, WINDOW_BATCH >> relief),
-        "RESIDENT": max(1, WINDOW_RESIDENT >> relief),
+        "RESIDENT": max(1, (SPAN_RESIDENT if each.step == "spans" else WINDOW_RESIDENT) >> relief),
         "GROUP": LEVEL_GROUP,
         "FAN": LEVEL_FAN,
         "NULLS": NULLS.index(each.nulls),

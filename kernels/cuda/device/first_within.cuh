@@ -19,7 +19,7 @@ constexpr int TILE = THREADS * ITEMS, HELD = HALO + TILE;
 static_assert(HALO % THREADS == 0, "all threads read the same number of rows");
 
 // Where item i is, so that threads that each read the items of their own meet no bank twice.
-__device__ __forceinline__ int padded(int i) { return i + i / ITEMS; }
+__device__ __forceinline__ int padded(int i) { return i + int(u32(i) / ITEMS); }
 
 // These return the first row in [low, high] that is not far; those before it are, and `high` is not.
 template <class Row, class Far>

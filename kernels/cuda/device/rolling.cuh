@@ -22,7 +22,7 @@ struct Params {
   const u8* mask;      // validity bits, or bytes
   State* levels;       // of each: its states, their prefixes in groups of FAN, their suffixes
   const i64* starts;   // bounds of windows; or null
-  const i64* stops;    // likewise; or null, if window j ends with row j
+  const i64* stops;    // likewise; or null, if `shift` and `width` say where windows end
   u32* too_wide;       // whether a span does not fit; or null, if none is tried
   u64* scratch;
   u8* carry_out;
@@ -69,7 +69,7 @@ constexpr int TILE = THREADS * ITEMS;
 constexpr bool MASKED = NULLS == BITS || NULLS == BYTES;
 
 // Where item i is, so that threads that each read the items of their own meet no bank twice.
-__device__ __forceinline__ int padded(int i) { return ITEMS > 1 ? i + i / ITEMS : i; }
+__device__ __forceinline__ int padded(int i) { return ITEMS > 1 ? i + int(u32(i) / ITEMS) : i; }
 
 // The elements of a tile's rows in shared memory, array by array, and whether they are missing.
 struct Rows {
@@ -223,14 +223,13 @@ __device__ __forceinline__ i64 within(i64 row, i64 rows) { return row < 0 ? 0 : 
 struct Window {
   i64 start, stop;
 };
+__device__ __forceinline__ Window window_of(const Params& p, i64 j, i64 from, i64 to) {
+  const i64 start = j + p.shift, stop = start + p.width;
+  return {within(start > from ? start : from, p.rows), within(stop < to ? stop : to, p.rows)};
+}
 __device__ __forceinline__ Window window_of(const Params& p, i64 j) {
-  i64 start = j + p.shift, stop = start + p.width;
-  if (p.starts) {
-    const i64 from = p.starts[j], to = p.stops ? p.stops[j] : j + 1;
-    start = start > from ? start : from;
-    stop = stop < to ? stop : to;
-  }
-  return {within(start, p.rows), within(stop, p.rows)};
+  if (!p.starts) return window_of(p, j, 0, p.rows);
+  return window_of(p, j, p.starts[j], p.stops ? p.stops[j] : p.rows);
 }
 
 #include "rolling_spans.cuh"

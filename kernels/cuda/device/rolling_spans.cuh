@@ -6,31 +6,54 @@
 // next. Where a span does not fit, the block says so, and its answers are left to the levels.
 #pragma once
 
-constexpr int CHUNK = ITEMS < 4 ? 4 : ITEMS;
+constexpr int CHUNK = ITEMS < 4 ? 4 : ITEMS, PIECED_FROM = 4 * CHUNK * FAN;
 static_assert(HELD % CHUNK == 0, "chunks are whole");
 
 struct Span {
-  i64 first, stop;
+  i64 first, stop, widest;  // rows of the wider window at its ends
   __device__ __forceinline__ bool fits() const { return stop - first <= HELD; }
 };
 __device__ __forceinline__ Span span_of(const Params& p, i64 tile) {
   const i64 first = tile * TILE, last = first + TILE < p.length ? first + TILE - 1 : p.length - 1;
-  return {window_of(p, first).start, window_of(p, last).stop};
+  const Window one = window_of(p, first), other = window_of(p, last);
+  return {one.start, other.stop, max(one.stop - one.start, other.stop - other.start)};
 }
 
-// The state of chunks, and of pieces of them.
+// The states of chunks and, where windows are wide, of pieces.
 struct Chunks {
   States one, many;
+  bool pieced;
   // Returns a state combined with those of chunks `from` to `end` - 1.
   __device__ __forceinline__ State after(State run, int from, int end) const {
+#pragma unroll 1
     while (from < end) {
-      const bool whole = from % FAN == 0 && end - from >= FAN;
-      run = combine(run, whole ? many.get(from / FAN) : one.get(from));
+      const bool whole = pieced && from % FAN == 0 && end - from >= FAN;
+      run = combine(run, whole ? many.get(u32(from) / FAN) : one.get(from));
       from += whole ? FAN : 1;
     }
     return run;
   }
 };
+
+// Writes of each window of a tile where it starts in the span and, in the upper half, where it stops.
+__device__ __forceinline__ void load_bounds(const Params& p, i64 answers_from, const Span& span, int held, u32* bounds) {
+  const i64 last = p.length - 1;
+  i64 from[ITEMS], to[ITEMS];
+#pragma unroll
+  for (int i = 0; i < ITEMS; i++) from[i] = p.starts[min(answers_from + i * THREADS + threadIdx.x, last)];
+#pragma unroll
+  for (int i = 0; i < ITEMS; i++) {
+    const i64 j = answers_from + i * THREADS + threadIdx.x;
+    to[i] = p.stops ? p.stops[min(j, last)] : p.rows;
+  }
+#pragma unroll
+  for (int i = 0; i < ITEMS; i++) {
+    const int at = i * THREADS + threadIdx.x;
+    const Window window = window_of(p, answers_from + at, from[i], to[i]);
+    const i64 start = within(window.start - span.first, held), stop = within(window.stop - span.first, held);
+    bounds[padded(at)] = u32(start) | u32(stop) << 16;
+  }
+}
 
 __device__ __forceinline__ void reduce_chunks(const Rows& rows, const States& suffixes, const Chunks& chunks, int held) {
   for (int c = threadIdx.x; c < held / CHUNK; c += THREADS) {
@@ -45,6 +68,7 @@ __device__ __forceinline__ void reduce_chunks(const Rows& rows, const States& su
     chunks.one.put(c, run);
   }
   __syncthreads();
+  if (!chunks.pieced) return;
   for (int c = threadIdx.x; c < held / (CHUNK * FAN); c += THREADS) {
     State run = chunks.one.get(c * FAN);
     for (int i = 1; i < FAN; i++) run = combine(run, chunks.one.get(c * FAN + i));
@@ -65,19 +89,12 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
   const States suffixes = {reinterpret_cast<u32*>(rows.end()), padded(HELD)};
   const States one = {suffixes.words + STATE_WORDS * suffixes.room, HELD / CHUNK};
   const States many = {one.words + STATE_WORDS * one.room, HELD / CHUNK / FAN};
-  const Chunks chunks = {one, many};
-  u32* bounds = many.words + STATE_WORDS * many.room;  // of each window, in the span: its start, and its stop above
+  const Chunks chunks = {one, many, span.widest > PIECED_FROM};
+  u32* bounds = many.words + STATE_WORDS * many.room;
   const i64 answers_from = tile * TILE;
-#pragma unroll
-  for (int i = 0; i < ITEMS; i++) {
-    const int at = i * THREADS + thread;
-    Window window = {span.first, span.first};
-    if (answers_from + at < p.length) window = window_of(p, answers_from + at);
-    const i64 start = within(window.start - span.first, held), stop = within(window.stop - span.first, held);
-    bounds[padded(at)] = u32(start) | u32(stop) << 16;
-  }
-  constexpr int many_rows = ITEMS < BATCH ? BATCH : ITEMS;
-  for (int begin = thread; begin < held; begin += many_rows * THREADS) load<many_rows>(p, rows, span.first, begin, held);
+  load_bounds(p, answers_from, span, held, bounds);
+  constexpr int AT_ONCE = ITEMS < BATCH ? BATCH : ITEMS + 1;  // most spans are little longer than a tile
+  for (int begin = thread; begin < held; begin += AT_ONCE * THREADS) load<AT_ONCE>(p, rows, span.first, begin, held);
   __syncthreads();
   reduce_chunks(rows, suffixes, chunks, held);
   const int last = int(bounds[padded(mine + ITEMS - 1)] & 0xffff) / CHUNK + 1;
@@ -91,6 +108,7 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
     const int first = start / CHUNK + 1, end = stop / CHUNK;  // the chunks that are whole, if it ends behind its first
     State left = identity();
     if (first > end) {
+#pragma unroll 1
       for (int row = start; row < stop; row++) left = combine(left, rows.get(row));
     } else {
       if (first > base || stop < at || stop - at > 2 * CHUNK) {
@@ -99,6 +117,7 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
         run = chunks.after(identity(), base, end);
         at = end * CHUNK;
       }
+#pragma unroll 1
       for (; at < stop; at++) run = combine(run, rows.get(at));
       left = combine(chunks.after(suffixes.get(padded(start)), first, base), run);
     }
