@@ -88,6 +88,14 @@ def test_windows_within_groups(backend, lengths, width, statistic):
     check(backend, statistic, x, windows, bounds)
 
 
+@given(steps=st.lists(st.integers(0, 2), max_size=60), statistic=ASKED)
+def test_windows_up_to_their_row(backend, steps, statistic):
+    starts = np.minimum(np.cumsum(np.array(steps, np.int64)), np.arange(len(steps)))
+    x, bounds = np.arange(len(steps)) * 7.0 % 11, zip(starts, range(1, len(steps) + 1), strict=True)
+    windows = BoundWindows(backend.array(starts), None, after=0)
+    check(backend, statistic, x, windows, bounds)
+
+
 STATISTICS = {
     "median": (Quantile(0.5, "midpoint"), lambda it: it.median()),
     "quantile": (Quantile(0.3), lambda it: it.quantile(0.3)),
