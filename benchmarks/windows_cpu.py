@@ -47,15 +47,23 @@ def one_column(bench: Bench, n: int) -> None:
                 },
                 {"polars": f"ratio >= {least}"},
             )
-    versus(
-        "rolling_median_10",
-        lambda: scan.rolling(10).median(),
-        {
-            "pandas": lambda: series.rolling(10).median(),
-            "polars": lambda: polar.rolling_median(10),
-        },
-        {},
-    )
+    for window in (10, 1000):
+        versus(
+            f"rolling_median_{window}",
+            lambda w=window: scan.rolling(w).median(),
+            {
+                "pandas": lambda w=window: series.rolling(w).median(),
+                "polars": lambda w=window: polar.rolling_median(w),
+            },
+            {},
+        )
+    for method in ("rank", "nunique"):
+        versus(
+            f"rolling_{method}_100",
+            lambda m=method: getattr(scan.rolling(100), m)(),
+            {"pandas": lambda m=method: getattr(series.rolling(100), m)()},
+            {},
+        )
     versus(
         "ewm_mean",
         lambda: scan.ewm(span=10).mean(),

@@ -23,7 +23,17 @@ from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
-from .options import ScanOptions, Unsorted
+from .options import (
+    INTERPOLATIONS,
+    RANKS,
+    Distinct,
+    OrderStatistic,
+    Quantile,
+    Rank,
+    ScanOptions,
+    Unsorted,
+)
+from .order_statistics import order_statistics
 from .permute import put, take
 from .rolling import rolling, rolling_by_code, rolls_by_code
 from .scan import (
@@ -46,14 +56,20 @@ from .windows import BoundWindows, RowWindows, Windows
 __all__ = [
     "BUILT_IN",
     "INT128",
+    "INTERPOLATIONS",
     "NAT",
+    "RANKS",
     "BoundWindows",
+    "Distinct",
     "Endless",
     "InBand",
     "Mask",
     "Nulls",
     "Operator",
+    "OrderStatistic",
     "Predicate",
+    "Quantile",
+    "Rank",
     "RowWindows",
     "ScanOptions",
     "Signature",
@@ -80,6 +96,7 @@ __all__ = [
     "most_codes",
     "number_codes",
     "operator",
+    "order_statistics",
     "partition",
     "put",
     "reduce",

@@ -11,7 +11,7 @@ import numpy as np
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
-from .options import AsOfOptions, ScanOptions, Shifted
+from .options import AsOfOptions, OrderStatistic, ScanOptions, Shifted
 from .selection import Predicate, Runs, Selection
 from .signature import State
 from .sort_key import SortKey
@@ -148,6 +148,11 @@ class Backend(Protocol):
 
     def most_ring_rows(self) -> int:
         """Return below how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+
+    def order_statistics(
+        self, statistic: OrderStatistic, values: Any, windows: Windows, least: int
+    ) -> Any:
+        """Return an order statistic of each window; see `kernels.order_statistics`."""
 
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""

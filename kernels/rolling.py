@@ -46,7 +46,7 @@ def rolling(
     TypeError, ValueError
         For operators that cannot be compiled for these dtypes, arrays that do not fit, and bounds of NumPy arrays that
         decrease or name rows that there are not. Those of CuPy arrays are not checked, which would wait for the GPU:
-        they are cut to the rows that there are.
+        windows are cut to rows that there are, and where bounds decrease have no rows before those of neighbours.
 
     See Also
     --------
@@ -60,8 +60,9 @@ def rolling(
     van Herk, *A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels* (Pattern
     Recognition Letters 13, 1992), and Gil and Werman, *Computing 2-D min, median, and max filters* (IEEE PAMI 15,
     1993); for others, a queue of two stacks (Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window
-    Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3). On a GPU, others and windows of many thousand rows
-    are combined from a tree of the rows, at two combinations a level. States of parts of a window are combined, so a
+    Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3). On a GPU, others are combined from suffixes of
+    short blocks, whole blocks, and single rows, and windows of many rows from a tree of them, at two combinations a
+    level. States of parts of a window are combined, so a
     product of floating-point numbers may overflow where one in order would not.
 
     Examples

@@ -1,5 +1,6 @@
 """Which rows the windows of a rolling computation hold: rows around each row, or rows between two bounds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,6 +75,19 @@ class RowWindows:
         before, after = (min(max(int(x), -rows), rows) for x in (self.before, self.after))
         return replace(self, before=before, after=after, first=first, count=count)
 
+    def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
+        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+
+        Examples
+        --------
+        >>> RowWindows(before=2, first=1).limits(np.array([0, 3]), 6)
+        (array([0, 2]), array([2, 5]))
+        """
+        before, after = (min(max(int(x), -FAR), FAR) for x in (self.before, self.after))
+        own = windows + int(self.first)
+        starts = (own - before).clip(0, rows)
+        return starts, (own + (after + 1)).clip(starts, rows)
+
 
 @dataclass(frozen=True, eq=False)
 class BoundWindows:
@@ -138,5 +152,45 @@ class BoundWindows:
         end = FAR if self.after is None else min(max(int(self.after) + 1, -FAR), FAR)
         return shift, max(end - shift, 0)
 
+    def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
+        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+
+        Examples
+        --------
+        >>> BoundWindows(np.array([0, 0]), np.array([2, 2]), before=0).limits(np.array([0, 1]), 2)
+        (array([0, 1]), array([2, 2]))
+        """
+        least = self.starts[windows].clip(0, rows)
+        most = rows if self.stops is None else self.stops[windows].clip(least, rows)
+        shift, width = self.around
+        starts = (windows + shift).clip(least, most)
+        return starts, (windows + (shift + width)).clip(starts, most)
+
 
 Windows = RowWindows | BoundWindows
+
+
+def pieces(
+    windows: Windows, rows: int, size: int, arange: Callable[..., Any]
+) -> list[tuple[int, int, int, int]]:
+    """Cut windows into pieces of at least `size` that see little more than all rows, together.
+
+    Returns
+    -------
+    list of (first, last, low, high)
+        The first window of each piece and that behind its last, the first row that it sees and the row behind the last.
+
+    Examples
+    --------
+    >>> pieces(RowWindows(1).within(9), 9, 5, np.arange)
+    [(0, 5, 0, 5), (5, 9, 4, 9)]
+    """
+    count = int(windows.count or 0) if isinstance(windows, RowWindows) else len(windows.starts)
+    while True:
+        firsts = arange(0, count, size)
+        lasts = (firsts + size).clip(0, count)
+        lows, highs = windows.limits(firsts, rows)[0], windows.limits(lasts - 1, rows)[1]
+        if size >= count or 4 * int((highs - lows).sum()) <= 5 * rows:
+            bounds = (each.tolist() for each in (firsts, lasts, lows, highs))
+            return list(zip(*bounds, strict=True))
+        size *= 2

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..kernels import INTERPOLATIONS
 from ..ops.operation import Part
-from ..ops.quantiles import INTERPOLATIONS, SORTED, QuantileLevel, Quantiles, checked_quantiles
+from ..ops.quantiles import SORTED, QuantileLevel, Quantiles, checked_quantiles
 from ..ops.sorted_groups import CountDistinct, SortedReduction
 from .arguments import check_choice, check_flags
 from .groupby_reductions import GroupByReductions

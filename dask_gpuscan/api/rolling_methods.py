@@ -14,8 +14,8 @@ from ..graph.lookback import meta_of
 from ..kernels import Operator
 from ..ops.clock import Clock
 from ..ops.operation import Part
+from ..ops.order_statistics import ORDER_STATISTICS, RollingOrder
 from ..ops.rolling import (
-    RollingLibrary,
     RollingOperator,
     RollingStatistic,
     RowShape,
@@ -145,15 +145,11 @@ class Rolling(WindowStatistics):
     def __repr__(self) -> str:
         return f"<Rolling {self._shape} min_periods={self._min_periods}>"
 
-    def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingLibrary:
-        if name == "rank" and self._shape.reach.looks(True):
-            raise NotImplementedError(
-                "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
-            )
-        made = RollingStatistic if name in STATISTICS else RollingLibrary
-        # where a window has no values, pandas repeats the rank of the row before
-        least = max(self._min_periods, 1) if name == "rank" else self._min_periods
-        return made(name, self._shape, least, tuple(options.items()))
+    def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingOrder:
+        if name in STATISTICS:
+            return RollingStatistic(name, self._shape, self._min_periods, tuple(options.items()))
+        statistic = ORDER_STATISTICS[name](**options)
+        return RollingOrder(f"{self._label}-{name}", statistic, self._shape, self._min_periods)
 
     def scan(self, op: Operator) -> Any:
         """Return the elements of each window, combined by an operator.

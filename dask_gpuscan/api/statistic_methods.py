@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..frames.messages import name_list
 from ..frames.registry import library_of
 from ..graph.lookback import meta_of
+from ..kernels import INTERPOLATIONS, RANKS
 from ..ops.operation import ColumnOperation, Part
-from ..ops.quantiles import INTERPOLATIONS
 from ..ops.statistic_inputs import PAIR
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_ddof, check_flags, named_reductions
@@ -32,7 +33,12 @@ class Statistics:
 
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
-        return self._rows.each(self._operation(name, **options), bool(numeric_only))
+        windows = self._windows_of([name])
+        return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
+
+    def _windows_of(self, names: Sequence[str]) -> Statistics:
+        """Return the windows that have these statistics together."""
+        return self
 
     def _pairs(
         self, name: str, other: Any, pairwise: bool | None, numeric_only: bool, **options: Any
@@ -116,8 +122,9 @@ class Statistics:
                 raise ValueError(f"agg names column {column!r}, found {name_list(columns)}")
             check_choice("statistics of agg", name, self._named)
         one = as_series and isinstance(func, str)
-        parts = [Part(label, (c,), self._operation(name)) for label, c, name in wanted]
-        out = self._rows.parts(f"{self._label}-agg", parts, one)
+        windows = self._windows_of([name for _, _, name in wanted])
+        parts = [Part(label, (c,), windows._operation(name)) for label, c, name in wanted]
+        out = windows._rows.parts(f"{self._label}-agg", parts, one)
         if two_levels:
             meta = meta_of(self._rows.obj)
             out.columns = library_of(meta).pair_names(meta, [label for label, _, _ in wanted])
@@ -129,7 +136,7 @@ class Statistics:
 class WindowStatistics(Statistics):
     """The statistics of windows in which all values weigh the same."""
 
-    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
+    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "rank", "nunique")
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Return the variance in each window; parameters and nulls as for `sum`.
@@ -311,27 +318,25 @@ class WindowStatistics(Statistics):
         return self._pairs("corr", other, pairwise, numeric_only)
 
     def median(self, numeric_only: bool = False) -> Any:
-        """Return the median of the values in each window.
-
-        Parameters
-        ----------
-        numeric_only : bool, default False
-            Leave out columns that are not numbers.
+        """Return the median of the values in each window; parameters and nulls as for `sum`.
 
         Returns
         -------
         Series or DataFrame
             As `sum`.
 
-        Raises
-        ------
-        NotImplementedError
-            On cuDF; of expanding windows by group.
+        See Also
+        --------
+        quantile : Any other share of the values.
 
         Notes
         -----
-        pandas computes it, in each partition. Of expanding windows, every earlier value may be the median later, so
-        partitions hand on all their values: for p partitions of n rows, n * p**2 / 2 rows are computed, and n * p kept.
+        Windows are followed down a wavelet matrix of the rows (Claude, Navarro and Ordonez 2015): a median costs two
+        look-ups for each bit of the number of rows, however long its window is. See `kernels.order_statistics`.
+
+        Of expanding windows, every earlier value may be the median later, so partitions hand on all their values, in
+        groups with their keys, and clustered those of the open group: for p partitions of n rows, n * p**2 / 2 rows
+        are computed, and n * p kept.
 
         Examples
         --------
@@ -342,7 +347,7 @@ class WindowStatistics(Statistics):
         return self._statistic("median", numeric_only)
 
     def quantile(self, q: float, interpolation: str = "linear", numeric_only: bool = False) -> Any:
-        """Return a quantile of the values in each window; cost and errors as of `median`.
+        """Return a quantile of the values in each window; nulls and cost as of `median`.
 
         Parameters
         ----------
@@ -369,7 +374,9 @@ class WindowStatistics(Statistics):
         pct: bool = False,
         numeric_only: bool = False,
     ) -> Any:
-        """Return the place of each value in the order of those in its window; cost and errors as of `median`.
+        """Return the place of the value of each window's last row in the order of its values; cost as of `median`.
+
+        The last row is the row itself, unless windows are centred or closed on the left: as in pandas.
 
         Parameters
         ----------
@@ -380,17 +387,29 @@ class WindowStatistics(Statistics):
             Divide by how many values there are.
         numeric_only : bool, default False
 
+        Returns
+        -------
+        Series or DataFrame
+            As `sum`; null where the last row has no value.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().rank().tolist()
         [1.0, 2.0, 2.0]
         """
-        check_choice("method", method, ("average", "min", "max"))
+        check_choice("method", method, tuple(RANKS))
         check_flags(ascending=ascending, pct=pct)
         options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
         return self._statistic("rank", numeric_only, **options)
 
     def nunique(self, numeric_only: bool = False) -> Any:
-        """Return how many distinct values there are in each window; cost and errors as of `median`."""
+        """Return how many distinct values there are in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 1.0]).gpuscan.rolling(2).nunique().tolist()
+        [nan, 2.0, 2.0]
+        """
         return self._statistic("nunique", numeric_only)

@@ -300,18 +300,6 @@ class Arrays(Protocol):
     def from_integers(self, values: Values) -> Array:
         """Return numbers of int64 as an array."""
 
-    def rolling(
-        self,
-        name: str,
-        values: Values,
-        starts: Values,
-        stops: Values,
-        min_periods: int,
-        /,
-        **options: Any,
-    ) -> Values:
-        """Return a statistic of the numbers in windows by their bounds; raises NotImplementedError if there is none."""
-
     # --- nulls
 
     def missing(self, column: Column) -> Values | None:

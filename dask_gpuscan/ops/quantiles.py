@@ -15,8 +15,6 @@ from .groups import INT64
 from .reduction_table import FLOAT64
 from .sorted_groups import CountDistinct, SortedReduction, SortedValues
 
-INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
-
 
 @dataclass(frozen=True)
 class Quantiles(SortedReduction):

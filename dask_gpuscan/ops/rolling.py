@@ -11,14 +11,14 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes, missing_in
-from ..frames.protocol import DType, Library, Values
+from ..frames.protocol import DType, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import VALUES, Inputs, all_finite, check_columns
+from .statistic_inputs import Inputs, all_finite, check_columns
 from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
@@ -135,20 +135,6 @@ class TimeShape:
             behind = kernels.first_within(-times[::-1], self.ahead, starts=ends)
             stops = rows.length - behind[::-1]
         return BoundWindows(starts[wanted], xp.ascontiguousarray(stops[wanted]))
-
-
-def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
-    """Return the first row of each window, and the row behind its last."""
-    xp, first = rows.library.xp, rows.first if isinstance(windows, RowWindows) else 0
-    numbers = xp.arange(first, first + rows.count, dtype=INT64)
-    least: Any = 0
-    most: Any = rows.length
-    before, after = windows.before, windows.after
-    if isinstance(windows, BoundWindows):
-        least, most = windows.starts, most if windows.stops is None else windows.stops
-    starts = least if before is None else xp.clip(numbers - before, least, most)
-    stops = most if after is None else xp.clip(numbers + (after + 1), starts, most)
-    return starts, stops
 
 
 def filled(shape: Shape, windows: kernels.Windows, rows: Rows, least: int) -> slice | None:
@@ -331,52 +317,11 @@ class RollingOperator(Windowed):
             return counts < self.min_periods
         known = filled(self.shape, windows, rows, self.min_periods)
         if known is None:
-            starts, stops = bounds(windows, rows)
+            starts, stops = windows.limits(rows.library.xp.arange(rows.count), rows.length)
             return stops - starts < self.min_periods
         missing = rows.library.xp.ones(rows.count, bool)
         missing[known] = False
         return missing
-
-
-@dataclass(frozen=True)
-class RollingLibrary(Windowed):
-    """A statistic that needs all values of a window in order, which the library itself computes.
-
-    Parameters
-    ----------
-    name : str
-        Of the library's method.
-    shape, min_periods, options
-        As of `RollingStatistic`.
-    """
-
-    name: str
-    shape: Shape
-    min_periods: int
-    options: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def label(self) -> str:
-        return f"rolling-{self.name}"
-
-    def dtype(self, columns: Sequence[Any]) -> DType:
-        check_columns(self.label, columns, VALUES)
-        library = library_of(columns[0])
-        none = library.xp.zeros(0, INT64)
-        # raises if the library has no such statistic
-        self._answers(library, library.xp.zeros(0), none, none)
-        return np.dtype(np.float64)
-
-    def _answers(self, library: Library, values: Values, starts: Values, stops: Values) -> Values:
-        options = dict(self.options)
-        return library.rolling(self.name, values, starts, stops, self.min_periods, **options)
-
-    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        library = rows.library
-        seen = Rows(library, rows.length, 0, rows.length, rows.groups, rows.times)
-        starts, stops = bounds(self.shape.windows(seen), seen)
-        out = self._answers(library, library.floats(columns[0]), starts, stops)
-        return rows.floats(out[rows.wanted])
 
 
 @dataclass(frozen=True)

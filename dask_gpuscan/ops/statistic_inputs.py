@@ -46,16 +46,16 @@ def read(columns: Sequence[Any], inputs: Inputs) -> tuple[Any, ...]:
     return tuple([READ[what](columns[k]) for k, what in inputs])
 
 
-_FINITE = Operator(lambda a, b: a and b, True, lambda x: x - x == 0.0, name="finite")
-"""Whether all numbers are finite."""
+_FINITE = Operator(lambda a, b: a + b, 0.0, lambda x: x - x, name="finite")
+"""Zero if all numbers are finite, else NaN."""
 
 
 def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> bool:
     """Tell whether all values are finite, so that every row counts for `min_periods`."""
     pairs = zip(arrays, inputs, strict=True)
     reads = [kernels.aggregating(_FINITE, a)[1] for a, (_, what) in pairs if what == "values"]
-    found = [bool(read()) for read in reads]
-    return all(found)
+    found = [float(read()) for read in reads]
+    return not any(found)
 
 
 def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:

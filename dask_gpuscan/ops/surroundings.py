@@ -274,9 +274,7 @@ class GroupHalo(Surrounded, GroupedColumns):
         columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
         keys = [library.array(c) for c in self.by.series(partition)]
         times = None if clock is None else clock.times(partition)
-        if self.clustered:  # the nearest rows are those of the group that is open
-            return RowArrays(library, len(partition), [*columns, *keys], None, times)
-        return RowArrays(library, len(partition), columns, keys, times)
+        return RowArrays(library, len(partition), columns, keys, times, self.clustered)
 
     def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
         library = library_of(partition)
@@ -307,12 +305,11 @@ class _Arranged:
     """Rows with those of each group together, unless operations take codes; `null` tells which are in no group."""
 
     def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
-        columns = sum(max(len(part.sources), 1) for part in carry.parts)
-        arrays = seen.columns[columns:] if seen.keys is None else seen.keys
-        series = [library.as_column(array) for array in arrays]
+        assert seen.keys is not None
+        series = [library.as_column(array) for array in seen.keys]
         self.null = ungrouped = any_null(series) if carry.dropna else None
         order = None
-        if seen.keys is None:
+        if seen.clustered:
             keys = key_arrays(series)
         else:
             codes = Codes(*library.dense_codes(seen.keys))

@@ -5,6 +5,7 @@ from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
 from .first_within import first_within
+from .order_statistics import order_statistics
 from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
 from .shift import rows_before, shift
@@ -21,6 +22,7 @@ __all__ = [
     "most_codes",
     "most_ring_rows",
     "number_codes",
+    "order_statistics",
     "put",
     "reduce_by_key",
     "repeat",

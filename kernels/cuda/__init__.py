@@ -20,6 +20,7 @@ from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
 from .first_within import first_within  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
+from .order_statistics import order_statistics  # noqa: E402
 from .rolling import most_ring_rows, rolling, rolling_by_code  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
@@ -36,6 +37,7 @@ __all__ = [
     "most_codes",
     "most_ring_rows",
     "number_codes",
+    "order_statistics",
     "put",
     "reduce_by_key",
     "repeat",

@@ -23,6 +23,7 @@ from .code_pass import code_source
 from .column_pass import ColumnPass, forms_of
 from .columns_source import columns_source
 from .devices import Device, check, device
+from .first_within_pass import first_within_source
 from .lto import lto_functions, lto_predicate
 from .plan import Capability, Pass
 from .scan_source import scan_source
@@ -38,6 +39,7 @@ SOURCES: dict[str, Callable[..., str]] = {
     "sort": sort_source,
     "codes": code_source,
     "windows": window_source,
+    "times": first_within_source,
 }
 """What generates the source of a pass, by the engine of its visitor."""
 

@@ -1,4 +1,8 @@
-"""Rolling windows of CuPy arrays: by tiles where windows are of one width that fits shared memory, else by levels."""
+"""Rolling windows of CuPy arrays: by tiles where the rows of neighbouring windows fit shared memory, else by levels.
+
+Whether windows between bounds fit is known on the device only, so their levels are launched in any case: they do
+nothing if no tile left windows to them.
+"""
 
 from functools import lru_cache
 from itertools import pairwise
@@ -18,26 +22,27 @@ from .device_arrays import kind_of_nulls, mask_buffer, readable
 from .devices import device
 from .plan import Capability, Extent, Form, Plan, state_dtype, typed
 from .tuning import LEVEL_FAN, LEVEL_GROUP
-from .window_pass import STEPS, WindowPass, tiles_pass
+from .window_pass import WindowPass, level_passes, spans_pass, tiles_pass
 
 
 def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions) -> Any:
     """Combine the elements of each window; see `kernels.rolling`.
 
-    Bounds are not checked, which would wait for the GPU, but cut to the rows that there are.
+    Bounds are not checked, which would wait for the GPU, but cut to the rows that there are, and to those between the
+    first start and the last stop of neighbouring windows.
     """
     nulls, rows = options.nulls, len(arrays[0])
-    bounds, shift, width = [], 0, 0
+    bounds = []
     if isinstance(windows, BoundWindows):
         count = len(windows.starts)
-        bounds = [readable(windows.starts), readable(windows.stops)]
+        bounds = [readable(b) for b in windows.bounds]
         shift, width = windows.around
     else:
         count, shift = windows.count or 0, windows.first - windows.before
         width = max(windows.before + windows.after + 1, 0)
     types_, tiles, levels, numbers = _passes(
-        op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls), 0 if bounds else width,
-        device(launch.current_device()).capability,
+        op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls),
+        None if bounds else width, device(launch.current_device()).capability,
     )  # fmt: skip
     outs = [cupy.ndarray(count, d) for d in types_.outputs]
     arrays = tuple([readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
@@ -45,11 +50,13 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
     if isinstance(nulls, Mask):
         buffer = mask_buffer(nulls)
         mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
-    sizes = [] if tiles else _level_sizes(rows)
+    sizes = _level_sizes(rows) if levels else []
     states = cupy.ndarray(3 * sum(sizes), state_dtype(types_.state)) if sizes else None
+    too_wide = cupy.zeros(1, np.uint32) if tiles and levels else None
     pointers = [a.data.ptr for a in (*arrays, *outs)]
     pointers += [mask, 0 if states is None else states.data.ptr]
-    pointers += [b.data.ptr for b in bounds] or [0, 0]
+    pointers += [*[b.data.ptr for b in bounds], 0, 0][:2]
+    pointers += [0 if too_wide is None else too_wide.data.ptr]
 
     def run(each: WindowPass, length: int, level: int = 0, size: int = 0) -> None:
         if length:
@@ -57,9 +64,9 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
             integers = rows, shift, width, level, size, null
             begun.run(0, pointers, (), (offset,), integers, b"", numbers)
 
-    if tiles is not None:
+    if tiles:
         run(tiles, count)
-    elif count:
+    if levels and count:
         reduce_rows, scan_level, answer = levels
         level = 0
         run(reduce_rows, sizes[0] if sizes else 0)
@@ -101,12 +108,18 @@ def _passes(
     inputs: Form,
     dtype: np.dtype | None,
     nulls: str,
-    width: int,
+    width: int | None,
     capability: Capability,
 ) -> tuple[Signature, WindowPass | None, list[WindowPass], bytes]:
-    """Return the types, the pass over tiles if there is one, those over levels, and the numbers of the operator."""
+    """Return the types, the passes over tiles and over levels, and the numbers of the operator.
+
+    Windows without a `width` are between bounds. Where there are both kinds of passes, levels answer what tiles leave.
+    """
     types_ = signature_of(op, inputs, dtype)
     op, numbers = shared_code(op, types_.inputs)
     of = typed(op, types_)
-    levels = [WindowPass(of, step, nulls) for step in STEPS[1:]]
-    return types_, tiles_pass(of, nulls, width, capability), levels, numbers
+    if width is None:
+        tiles = spans_pass(of, nulls, capability)
+        return types_, tiles, level_passes(of, nulls, tiles), numbers
+    tiles = tiles_pass(of, nulls, width, capability)
+    return types_, tiles, [] if tiles else level_passes(of, nulls, None), numbers

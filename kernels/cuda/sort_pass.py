@@ -1,7 +1,7 @@
 """The passes of sorting: each is one kernel over rows of one key, and maybe one value beside it."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -41,8 +41,8 @@ class KeyCode:
         return int(np.array(np.inf, floats[self.size]).view(f"u{self.size}"))
 
 
-class _SortPass:
-    """What these passes have in common: no operator, one schedule and size, and, unless they say more, no carry."""
+class SweepPass:
+    """A pass without an operator, of one schedule and size and, unless it says more, without a carry."""
 
     operator: ClassVar[TypedOperator | None] = None
     token = ""
@@ -52,7 +52,7 @@ class _SortPass:
         """What is left after the last row: nothing that is read."""
         return NO_CARRY
 
-    def sized(self, capability: Capability) -> "_SortPass":
+    def sized(self, capability: Capability) -> Self:
         """Return the pass itself: its tiles have one size."""
         return self
 
@@ -69,7 +69,7 @@ class _SortPass:
 
 
 @dataclass(frozen=True)
-class CountPass(_SortPass):
+class CountPass(SweepPass):
     """Count all digits of all keys."""
 
     code: KeyCode
@@ -84,7 +84,7 @@ class CountPass(_SortPass):
 
 
 @dataclass(frozen=True)
-class TiesPass(_SortPass):
+class TiesPass(SweepPass):
     """Mark rows whose leading digits are those of a neighbour."""
 
     code: KeyCode
@@ -94,7 +94,7 @@ class TiesPass(_SortPass):
 
 
 @dataclass(frozen=True)
-class MovePass(_SortPass):
+class MovePass(SweepPass):
     """Take rows of `size` bytes from positions, or put them there."""
 
     size: int
@@ -107,7 +107,7 @@ class MovePass(_SortPass):
 
 
 @dataclass(frozen=True)
-class PlacePass(_SortPass):
+class PlacePass(SweepPass):
     """Put rows of `size` bytes at positions whose leading bits are in order, in tiles of so many rows."""
 
     size: int
@@ -125,7 +125,7 @@ class PlacePass(_SortPass):
 
 
 @dataclass(frozen=True)
-class DigitPass(_SortPass):
+class DigitPass(SweepPass):
     """Sort rows by one digit of their keys.
 
     Parameters

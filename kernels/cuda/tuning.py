@@ -371,5 +371,19 @@ WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
 blocks: 0.68, 0.83, 0.98, 1.06, 2.60; 2: 0.76, 0.95, 1.10, 1.21, 2.60; 8 blocks of 128 threads: 0.61, 0.73, 0.93, 1.16,
 3.34."""
 
+SPAN_ITEMS, SPAN_RESIDENT = 8, 3
+"""Neighbouring windows between bounds that a thread answers at most, and blocks that registers are left for."""
+
+SPAN_SHARED = {True: 75 << 10, False: 63 << 10}
+"""Bytes of shared memory of a block that answers windows between bounds at most, with LARGE_SHARED or without."""
+
 LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""
+
+REACH_THREADS, REACH_ITEMS, REACH_HALO, REACH_BLOCKS = 256, 8, 512, 64
+"""Of what looks for the first row within reach: threads of a block, neighbouring rows of a thread, rows before those of
+a block that it reads as well, and blocks a multiprocessor in a launch at most."""
+
+ORDER_PIECE = 1 << 22
+"""Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
+cache of an H100."""

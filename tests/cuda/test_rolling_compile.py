@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from dask_gpuscan.kernels import BUILT_IN, INT128
 from dask_gpuscan.kernels.cuda.build import build, source
+from dask_gpuscan.kernels.cuda.first_within_pass import FirstWithinPass
+from dask_gpuscan.kernels.cuda.plan import TypedOperator
 from dask_gpuscan.kernels.cuda.rolling import _passes
-from dask_gpuscan.kernels.cuda.window_pass import NULLS
+from dask_gpuscan.kernels.cuda.tuning import SPAN_SHARED
+from dask_gpuscan.kernels.cuda.window_pass import NULLS, STEPS, spans_pass
 
 from architectures import builds
 
@@ -15,16 +18,24 @@ from architectures import builds
 def passes(name, dtypes, nulls="none", width=10):
     forms = tuple(map(np.dtype, dtypes))
     _, tiles, levels, _ = _passes(BUILT_IN[name], forms, None, nulls, width, (9, 0))
-    return [tiles, *levels]
+    return [*([tiles] if tiles else []), *levels]
+
+
+def named(name, *options):
+    """Return the passes of windows of one width, and of windows between bounds, by name."""
+    found = [*passes(name, *options), *passes(name, *options[:2], width=None)]
+    return {f"{name}-{each.step}": each for each in found}
 
 
 PASSES = {
-    **{f"add-{each.step}": each for each in passes("add", ["f8"], "in band", 1000)},
+    **named("add", ["f8"], "in band", 1000),
     **{f"add-of-{width}": passes("add", ["f4"], width=width)[0] for width in (1, 3, 16)},
-    **{f"last-{each.step}": each for each in passes("last", ["i4"], "bytes")},
-    **{f"affine-{each.step}": each for each in passes("affine", ["f8", "f8"], "bits")},
-    **{f"welford-{each.step}": each for each in passes("welford", ["f8"], "bits")},
-    **{f"int128-{each.step}": each for each in passes("maximum", [INT128])},
+    "levels-alone": passes("add", ["f4"], width=5000)[-1],
+    **named("last", ["i4"], "bytes"),
+    **named("affine", ["f8", "f8"], "bits"),
+    **named("welford", ["f8"], "bits"),
+    **named("maximum", [INT128]),
+    "first-within": FirstWithinPass(),
 }
 
 
@@ -39,11 +50,26 @@ def test_passes_compile_without_spills(each, capability, schedule):
 
 
 def test_nulls_and_steps_are_told_apart():
-    texts = {source(each, "classic", (9, 0)) for n in NULLS for each in passes("add", ["f8"], n)}
-    assert len(texts) == 4 * len(NULLS)
+    kinds = [named("add", ["f8"], nulls) for nulls in NULLS]
+    texts = {source(each, "classic", (9, 0)) for kind in kinds for each in kind.values()}
+    assert len(texts) == len(STEPS) * len(NULLS)
 
 
-def test_wide_windows_take_levels():
-    assert passes("add", ["f8"], width=4096)[0] is not None
-    assert passes("add", ["f8"], width=5000)[0] is None
-    assert passes("add", ["f8"], width=0)[0] is None
+@pytest.mark.parametrize(
+    ("width", "step"),
+    [(4096, "tiles"), (5000, "reduce rows"), (0, "reduce rows"), (None, "spans")],
+)
+def test_where_windows_fit_shared_memory(width, step):
+    assert passes("add", ["f8"], width=width)[0].step == step
+
+
+@pytest.mark.parametrize("fields", [1, 4, 12, 40])
+@pytest.mark.parametrize("capability", [(7, 5), (9, 0)])
+def test_spans_have_room_for_more_rows_than_answers(fields, capability):
+    f8 = np.dtype("f8")
+    of = TypedOperator(BUILT_IN["add"], (f8,), (f8,) * fields, False, (f8,), True, (0.0,) * fields)
+    found = spans_pass(of, "bytes", capability)
+    assert (found is None) == (fields == 40)
+    if found is not None:
+        assert found.width > 256 * found.items
+        assert found.shared <= SPAN_SHARED[capability == (9, 0)]

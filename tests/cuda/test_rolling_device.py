@@ -10,6 +10,7 @@ from dask_gpuscan.kernels import (
     RowWindows,
     bitmap,
     byte_mask,
+    first_within,
     operator,
     rolling,
 )
@@ -117,8 +118,11 @@ def test_several_inputs_and_outputs():
         np.testing.assert_array_equal(one.get(), other)
 
 
+SPAN_TILE = 256 * 8  # of states of eight bytes, likewise
+
+
 @pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 127, 129, 2049, 100_000])
-@pytest.mark.parametrize("count", [0, 1, 5000])
+@pytest.mark.parametrize("count", [0, 1, SPAN_TILE - 1, SPAN_TILE, SPAN_TILE + 1, 5000])
 def test_windows_between_bounds(rows, count):
     rng = np.random.default_rng(rows + count)
     starts, stops = np.sort(rng.integers(0, rows + 1, (2, count)))
@@ -127,6 +131,23 @@ def test_windows_between_bounds(rows, count):
     check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, np.maximum.accumulate(near)))
     for after in (0, 5, None):
         check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, None, after=after))
+
+
+@pytest.mark.parametrize("width", [1, 3, 8, 100, 250, 3000, 30_000])
+@pytest.mark.parametrize("jump", [0, 40, 1500])
+def test_windows_of_time(width, jump):
+    rng = np.random.default_rng(width + jump)
+    times = np.cumsum(rng.integers(0, 3, 40_000) + jump * (rng.random(40_000) < 0.01))
+    starts, stops = np.searchsorted(times, [times - width, times + 1])
+    check(AFFINE, rng.integers(-100, 100, 40_000), BoundWindows(starts, stops))
+    check(BUILT_IN["welford"], rng.normal(size=40_000), BoundWindows(starts, stops))
+
+
+def test_few_windows_that_are_wide():
+    starts = np.arange(30_000)
+    stops = np.maximum.accumulate(np.where(starts == 9000, 29_000, starts + 5))
+    stops = np.minimum(stops, 30_000)
+    check(AFFINE, np.arange(30_000), BoundWindows(starts, stops))
 
 
 @pytest.mark.parametrize(("before", "after"), [(9, 0), (9, -1), (3, 3), (None, 0), (-2, None)])
@@ -139,9 +160,9 @@ def test_windows_within_groups(before, after):
 
 
 def test_bounds_in_disorder_read_rows_that_there_are():
-    starts, stops = cp.asarray([5, -(10**12), 2]), cp.asarray([2, 10**12, 4])
+    starts, stops = cp.asarray([5, -(10**12), 2]), cp.asarray([2, 10**12, 14])
     found = rolling(ADD, cp.arange(10), BoundWindows(starts, stops))
-    assert found.tolist() == [0, 45, 5]
+    assert found.tolist() == [0, 5 + 6 + 7 + 8 + 9, 5 + 6 + 7 + 8 + 9]
 
 
 def test_more_rows_than_31_bits_count():
@@ -153,3 +174,24 @@ def test_more_rows_than_31_bits_count():
     del found
     stops = cp.asarray([length], np.int64)
     assert rolling(ADD, x, BoundWindows(stops - (1 << 31), stops)).tolist() == [1 << 31]
+
+
+REACH_TILE, HALO = 256 * 8, 512
+
+
+@pytest.mark.parametrize("length", [0, 1, REACH_TILE - 1, REACH_TILE, REACH_TILE + 1, 50_000])
+@pytest.mark.parametrize("step", [0, 1, 10, 1000])
+@pytest.mark.parametrize("groups", [1, 3, 2000])
+def test_first_within(length, step, groups):
+    rng = np.random.default_rng(length + step)
+    code = np.sort(rng.integers(0, groups, length))
+    times = (
+        np.cumsum(rng.integers(0, step + 1, length)) + rng.integers(-(2**40), 2**40, groups)[code]
+    )
+    starts = np.searchsorted(code, code).astype(np.int64)
+    for reach in (0, 1, 50, HALO * step, 2**41, 2**64 - 1):
+        found = first_within(cp.asarray(times), reach, starts=cp.asarray(starts))
+        np.testing.assert_array_equal(found.get(), first_within(times, reach, starts=starts))
+        if groups == 1:
+            found = first_within(cp.asarray(times), reach)
+            np.testing.assert_array_equal(found.get(), first_within(times, reach))

@@ -123,6 +123,21 @@ def test_columns_of_no_fixed_width_are_moved(dtype):
             assert found.to_arrow().to_pylist() == expected
 
 
+def test_ordered_categories_stay_so_and_must_be_the_same():
+    def categories(values, order):
+        return cudf.Series(pd.Series(values, dtype=pd.CategoricalDtype(order, ordered=True)))
+
+    x = categories(["a", "b", None, "c", "a"], ["c", "b", "a"])
+    found = dask_cudf().from_cudf(x, npartitions=2).gpuscan.shift(2).compute()
+    assert found.dtype == x.dtype
+    assert found.dtype.ordered
+    assert found.to_arrow().to_pylist() == [None, None, "a", "b", None]
+    parts = [categories(["a", "b"], order) for order in (["a", "b"], ["b", "a"])]
+    lazy = dask.dataframe.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
+    with pytest.raises(ValueError, match="other categories in some, which cannot be joined"):
+        lazy.gpuscan.shift().compute()
+
+
 def test_decimals_are_no_times():
     frame = cudf.DataFrame({"d": [Decimal("1.5"), Decimal("2.5")], "x": [1, 2]})
     with pytest.raises(TypeError, match="windows of time need datetimes"):

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ... import kernels
+from ..messages import refuse_categories
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .grouping import PandasGrouping
 from .index import PandasIndex
@@ -173,10 +174,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
             try:
                 return pd.api.types.union_categoricals(arrays)
             except TypeError as error:
-                raise ValueError(
-                    f"partitions do not match: a column of dtype {arrays[0].dtype} has other categories in some, "
-                    f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
-                ) from error
+                refuse_categories(arrays[0].dtype, error)
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
@@ -195,20 +193,6 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     def from_integers(self, values: Values) -> PandasArray:
         return values
-
-    def rolling(
-        self,
-        name: str,
-        values: Values,
-        starts: Values,
-        stops: Values,
-        min_periods: int,
-        /,
-        **options: Any,
-    ) -> Values:
-        windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
-        found: Values = bare(getattr(windows, name)(**options).array)
-        return found
 
     # --- nulls ----------------------------------------------------------------------------------------
 
@@ -301,24 +285,6 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
-
-
-class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
-    """Windows by their bounds, as pandas takes them."""
-
-    def __init__(self, starts: Values, stops: Values) -> None:
-        super().__init__()
-        self._bounds = starts, stops
-
-    def get_window_bounds(
-        self,
-        num_values: int = 0,
-        min_periods: Any = None,
-        center: Any = None,
-        closed: Any = None,
-        step: Any = None,
-    ) -> tuple[Values, Values]:
-        return self._bounds
 
 
 PANDAS: Library = Pandas()

@@ -5,6 +5,8 @@
 // these, which are whole threads' rows for the most part, and known by doubling; then the rows that enter one by one.
 // After van Herk (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
 //
+// Windows between bounds whose rows fit shared memory: see rolling_spans.cuh.
+//
 // Other windows: rows are reduced by GROUP to a first level, and each level by FAN to the next. Prefixes and suffixes of
 // the groups of a level are kept beside it, so that a window takes its ends from each level until it is in one group.
 //
@@ -12,7 +14,7 @@
 #pragma once
 
 enum NullKind { NO_NULLS, IN_BAND, BITS, BYTES };
-enum Step { TILES, REDUCE_ROWS, SCAN_LEVEL, ANSWER };
+enum Step { TILES, SPANS, REDUCE_ROWS, SCAN_LEVEL, ANSWER };
 
 struct Params {
   const u8* in[INPUTS];
@@ -20,7 +22,8 @@ struct Params {
   const u8* mask;      // validity bits, or bytes
   State* levels;       // of each: its states, their prefixes in groups of FAN, their suffixes
   const i64* starts;   // bounds of windows; or null
-  const i64* stops;    // likewise
+  const i64* stops;    // likewise; or null, if `shift` and `width` say where windows end
+  u32* too_wide;       // whether a span does not fit; or null, if none is tried
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
@@ -66,7 +69,7 @@ constexpr int TILE = THREADS * ITEMS;
 constexpr bool MASKED = NULLS == BITS || NULLS == BYTES;
 
 // Where item i is, so that threads that each read the items of their own meet no bank twice.
-__device__ __forceinline__ int padded(int i) { return ITEMS > 1 ? i + i / ITEMS : i; }
+__device__ __forceinline__ int padded(int i) { return ITEMS > 1 ? i + int(u32(i) / ITEMS) : i; }
 
 // The elements of a tile's rows in shared memory, array by array, and whether they are missing.
 struct Rows {
@@ -99,7 +102,7 @@ struct Rows {
       using T = typename In<k.value>::type;
       In<k.value>::of(e) = reinterpret_cast<const T*>(array<k.value>())[padded(i)];
     });
-    bool gone = !has(i);
+    bool gone = STEP == TILES && !has(i);
     if constexpr (NULLS == IN_BAND) gone |= is_missing(e);
     if (MASKED) gone |= array<INPUTS>()[padded(i)];
     return choose(gone, identity(), lift(e));
@@ -138,6 +141,23 @@ __device__ __forceinline__ void load(const Params& p, const Rows& rows, i64 firs
 #pragma unroll
   for (int i = 0; i < MANY; i++)
     if (begin + i * THREADS < held) rows.put(begin + i * THREADS, read[i], gone[i]);
+}
+
+// Writes the answers of a tile, through shared memory, so that neighbours are written together.
+__device__ __forceinline__ void write_answers(const Params& p, Output (&answers)[ITEMS], i64 first, u8* memory) {
+  const int thread = threadIdx.x;
+  __syncthreads();
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename Out<k.value>::type;
+    T* values = reinterpret_cast<T*>(memory);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) values[padded(thread * ITEMS + i)] = Out<k.value>::of(answers[i]);
+    __syncthreads();
+#pragma unroll
+    for (int i = thread; i < TILE; i += THREADS)
+      if (first + i < p.length) reinterpret_cast<T*>(p.out[k.value])[first + i] = values[padded(i)];
+    __syncthreads();
+  });
 }
 
 // Each thread gets the states of so many threads behind it, in order; `states` are those of all threads, and so many more.
@@ -192,21 +212,27 @@ __device__ __forceinline__ void answer_tile(const Params& p, i64 tile, u8* memor
     answers[i] = lower(combine(suffix[i], run));
     if (i < ITEMS - 1) run = combine(run, rows.get(mine + width + i));
   }
-  __syncthreads();
-  unroll<OUTPUTS>([&](auto k) {  // through shared memory, so that neighbours are written together
-    using T = typename Out<k.value>::type;
-    T* values = reinterpret_cast<T*>(memory);
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) values[padded(mine + i)] = Out<k.value>::of(answers[i]);
-    __syncthreads();
-#pragma unroll
-    for (int i = thread; i < TILE; i += THREADS)
-      if (answers_from + i < p.length) reinterpret_cast<T*>(p.out[k.value])[answers_from + i] = values[padded(i)];
-    __syncthreads();
-  });
+  write_answers(p, answers, answers_from, memory);
 }
 
 // --- windows between any bounds --------------------------------------------------------------------------------------
+
+__device__ __forceinline__ i64 within(i64 row, i64 rows) { return row < 0 ? 0 : row < rows ? row : rows; }
+
+// The rows of a window, which are among those that there are.
+struct Window {
+  i64 start, stop;
+};
+__device__ __forceinline__ Window window_of(const Params& p, i64 j, i64 from, i64 to) {
+  const i64 start = j + p.shift, stop = start + p.width;
+  return {within(start > from ? start : from, p.rows), within(stop < to ? stop : to, p.rows)};
+}
+__device__ __forceinline__ Window window_of(const Params& p, i64 j) {
+  if (!p.starts) return window_of(p, j, 0, p.rows);
+  return window_of(p, j, p.starts[j], p.stops ? p.stops[j] : p.rows);
+}
+
+#include "rolling_spans.cuh"
 
 __device__ __forceinline__ void reduce_rows(const Params& p, i64 group) {
   State read[GROUP];
@@ -253,16 +279,10 @@ __device__ __forceinline__ State combined(const Params& p, i64 start, i64 stop) 
   return combine(left, right);
 }
 
-__device__ __forceinline__ i64 within(i64 row, i64 rows) { return row < 0 ? 0 : row < rows ? row : rows; }
-
 __device__ __forceinline__ void answer_window(const Params& p, i64 j) {
-  i64 start = j + p.shift, stop = start + p.width;
-  if (p.starts) {
-    const i64 from = p.starts[j], to = p.stops[j];
-    start = start > from ? start : from;
-    stop = stop < to ? stop : to;
-  }
-  Output answer = lower(combined(p, within(start, p.rows), within(stop, p.rows)));
+  if (p.too_wide && span_of(p, j / TILE).fits()) return;
+  const Window window = window_of(p, j);
+  Output answer = lower(combined(p, window.start, window.stop));
   unroll<OUTPUTS>([&](auto k) {
     using T = typename Out<k.value>::type;
     reinterpret_cast<T*>(p.out[k.value])[j] = Out<k.value>::of(answer);
@@ -270,11 +290,14 @@ __device__ __forceinline__ void answer_window(const Params& p, i64 j) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
+  if (STEP > SPANS && p.too_wide && !*p.too_wide) return;
   take_numbers(p);
   extern __shared__ __align__(16) u8 memory[];
   for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
     if constexpr (STEP == TILES) {
       answer_tile(p, tile, memory);
+    } else if constexpr (STEP == SPANS) {
+      answer_span(p, tile, memory);
     } else {
       const i64 i = tile * THREADS + threadIdx.x;
       if (i >= p.length) continue;

@@ -1,0 +1,111 @@
+// The first row within reach of each row, in its group: values do not decrease in a group, so neither do answers.
+//
+// A block has a tile of rows in shared memory, and HALO rows before them. A thread has ITEMS neighbouring rows. It looks
+// back from its first row, and on from each answer to the next, by steps that double. Where an answer is before the halo,
+// it is looked for in memory.
+#pragma once
+
+struct Params {
+  const u64* values;
+  const i64* starts;  // of the group of each row; or null
+  i64* out;
+  u8* scratch;
+  u8* carry;
+  i64 length, lines, tiles;
+  u64 reach;
+};
+
+constexpr int TILE = THREADS * ITEMS, HELD = HALO + TILE;
+static_assert(HALO % THREADS == 0, "all threads read the same number of rows");
+
+// Where item i is, so that threads that each read the items of their own meet no bank twice.
+__device__ __forceinline__ int padded(int i) { return i + int(u32(i) / ITEMS); }
+
+// These return the first row in [low, high] that is not far; those before it are, and `high` is not.
+template <class Row, class Far>
+__device__ __forceinline__ Row halving(Row low, Row high, Far far) {
+  while (low < high) {
+    const Row middle = low + (high - low) / 2;
+    if (far(middle))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+template <class Row, class Far>
+__device__ __forceinline__ Row looking_back(Row low, Row high, Far far) {
+  for (Row step = 1; low < high; step *= 2) {
+    const Row at = high - low > step ? high - step : low;
+    if (far(at)) {
+      low = at + 1;
+      break;
+    }
+    high = at;
+  }
+  return halving(low, high, far);
+}
+template <class Row, class Far>
+__device__ __forceinline__ Row looking_on(Row low, Row high, Far far) {
+  for (Row step = 0; low < high; step = 2 * step + 1) {
+    const Row at = high - low > step ? low + step : high;
+    if (!far(at)) {
+      high = at;
+      break;
+    }
+    low = at + 1;
+  }
+  return halving(low, high, far);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
+  extern __shared__ __align__(16) u64 memory[];
+  u64* values = memory;                                            // of HELD rows
+  i64* rows = reinterpret_cast<i64*>(memory + padded(HELD));  // the first of the group of each of the tile, then the answer
+  const int thread = threadIdx.x, mine = thread * ITEMS;
+  for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
+    const i64 first = tile * TILE, held_from = first - HALO;
+    const int count = p.length - first < TILE ? int(p.length - first) : TILE;
+    u64 read[HELD / THREADS];
+    i64 starts[ITEMS];
+#pragma unroll
+    for (int i = 0; i < HELD / THREADS; i++) {
+      const int at = i * THREADS + thread;
+      read[i] = at < HALO + count && held_from + at >= 0 ? p.values[held_from + at] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+      const int at = i * THREADS + thread;
+      starts[i] = p.starts && at < count ? p.starts[first + at] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < HELD / THREADS; i++) values[padded(i * THREADS + thread)] = read[i];
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) rows[padded(i * THREADS + thread)] = starts[i];
+    __syncthreads();
+    i64 answer = 0;
+#pragma unroll 1
+    for (int i = 0; i < ITEMS && mine + i < count; i++) {
+      const int row = HALO + mine + i;
+      const u64 value = values[padded(row)];
+      i64* found = rows + padded(mine + i);
+      const i64 low = *found > answer ? *found : answer;
+      auto far = [&](int at) { return value - values[padded(at)] > p.reach; };
+      auto far_in_memory = [&](i64 at) { return value - p.values[at] > p.reach; };
+      if (low >= held_from || far(0)) {
+        const int from = low > held_from ? int(low - held_from) : 0;
+        answer = held_from + (i ? looking_on(from, row, far) : looking_back(from, row, far));
+      } else {
+        answer = i ? looking_on(low, held_from, far_in_memory) : looking_back(low, held_from, far_in_memory);
+      }
+      *found = answer;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+      const int at = i * THREADS + thread;
+      if (at < count) p.out[first + at] = rows[padded(at)];
+    }
+    __syncthreads();
+  }
+}
