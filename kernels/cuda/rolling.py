@@ -44,6 +44,8 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
         op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls),
         None if bounds else width, device(launch.current_device()).capability,
     )  # fmt: skip
+    # no span has more rows than there are
+    tiles, levels = ([each for each in some if each.spared < rows] for some in (tiles, levels))
     outs = [cupy.ndarray(count, d) for d in types_.outputs]
     arrays = tuple([readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
     mask, offset, null = 0, 0, 0
@@ -52,7 +54,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
         mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
     sizes = _level_sizes(rows) if levels else []
     states = cupy.ndarray(3 * sum(sizes), state_dtype(types_.state)) if sizes else None
-    widest = cupy.zeros(1, np.uint64) if tiles and levels else None
+    widest = cupy.zeros(1, np.uint64) if tiles and (tiles[1:] or levels) else None
     pointers = [a.data.ptr for a in (*arrays, *outs)]
     pointers += [mask, 0 if states is None else states.data.ptr]
     pointers += [b.data.ptr for b in bounds] or [0, 0]

@@ -14,6 +14,7 @@ from .tuning import (
     LARGE_SHARED,
     LEVEL_FAN,
     LEVEL_GROUP,
+    SPAN_BLOCKS,
     SPAN_ITEMS,
     SPAN_RESIDENT,
     SPAN_SHARED,
@@ -111,7 +112,7 @@ class WindowPass(OfOperator):
         items = self.items if self.step in TILED else 1
         return Geometry(
             threads=WINDOW_THREADS, shared=self.shared, items=WINDOW_THREADS * items, lines=1,
-            blocks=WINDOW_BLOCKS, descriptor=0, described_from=1, tickets=False,
+            blocks=SPAN_BLOCKS if self.step in SPANS else WINDOW_BLOCKS, descriptor=0, described_from=1, tickets=False,
         )  # fmt: skip
 
 
