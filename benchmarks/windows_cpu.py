@@ -47,15 +47,23 @@ def one_column(bench: Bench, n: int) -> None:
                 },
                 {"polars": f"ratio >= {least}"},
             )
-    versus(
-        "rolling_median_10",
-        lambda: scan.rolling(10).median(),
-        {
-            "pandas": lambda: series.rolling(10).median(),
-            "polars": lambda: polar.rolling_median(10),
-        },
-        {},
-    )
+    for window in (10, 1000):
+        versus(
+            f"rolling_median_{window}",
+            lambda w=window: scan.rolling(w).median(),
+            {
+                "pandas": lambda w=window: series.rolling(w).median(),
+                "polars": lambda w=window: polar.rolling_median(w),
+            },
+            {},
+        )
+    for method in ("rank", "nunique"):
+        versus(
+            f"rolling_{method}_100",
+            lambda m=method: getattr(scan.rolling(100), m)(),
+            {"pandas": lambda m=method: getattr(series.rolling(100), m)()},
+            {},
+        )
     versus(
         "ewm_mean",
         lambda: scan.ewm(span=10).mean(),
@@ -99,26 +107,40 @@ def by_time(bench: Bench, n: int) -> None:
 
 
 def by_group(bench: Bench, n: int) -> None:
-    """Windows of 10 rows of each of 1,000 keys, in any order and clustered."""
-    name = "groupby_rolling_sum_10"
-    if not bench.wanted(name):
+    """Windows of 10 rows of each of 1,000 keys, and the row before, in any order and clustered."""
+    if not any(map(bench.wanted, ("groupby_rolling_sum_10", "groupby_shift"))):
         return
     rng = np.random.default_rng(2)
     mixed = pd.DataFrame({"k": rng.integers(0, KEYS, n).astype(np.int32), "x": rng.random(n)})
     adjacent = mixed.sort_values("k", kind="stable", ignore_index=True)
     for frame, clustered in ((mixed, False), (adjacent, True)):
+        column = frame.gpuscan.groupby("k", clustered=clustered)["x"]
         polar = pl.from_pandas(frame)
-        bench.compare(
-            name,
-            lambda f=frame, c=clustered: f.gpuscan.groupby("k", clustered=c)["x"].rolling(10).sum(),
-            {"polars": lambda p=polar: p.select(pl.col("x").rolling_sum(10).over("k"))["x"]},
-            dtype="int32,float64",
-            n=n,
-            check=same,
-            rounds=bench.scale(5, 3),
-            targets={"polars": "ratio >= 3"},
-            clustered=clustered,
-        )
+        for name, ours, peers, targets in (
+            (
+                "groupby_rolling_sum_10",
+                lambda c=column: c.rolling(10).sum(),
+                {"polars": lambda p=polar: p.select(pl.col("x").rolling_sum(10).over("k"))["x"]},
+                {"polars": "ratio >= 3"},
+            ),
+            (
+                "groupby_shift",
+                lambda c=column: c.shift(),
+                {"pandas": lambda f=frame: f.groupby("k")["x"].shift()},
+                {"pandas": "ratio >= 1"},
+            ),
+        ):
+            bench.compare(
+                name,
+                ours,
+                peers,
+                dtype="int32,float64",
+                n=n,
+                check=same,
+                rounds=bench.scale(5, 3),
+                targets=targets,
+                clustered=clustered,
+            )
 
 
 def tiny(bench: Bench) -> None:

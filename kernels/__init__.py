@@ -23,7 +23,17 @@ from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, check_associative, operator, segmented
-from .options import ScanOptions, Unsorted
+from .options import (
+    INTERPOLATIONS,
+    RANKS,
+    Distinct,
+    OrderStatistic,
+    Quantile,
+    Rank,
+    ScanOptions,
+    Unsorted,
+)
+from .order_statistics import order_statistics
 from .permute import put, take
 from .rolling import rolling, rolling_by_code, rolls_by_code
 from .scan import (
@@ -37,6 +47,7 @@ from .scan import (
     scan,
 )
 from .selection import Predicate
+from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
@@ -45,14 +56,20 @@ from .windows import BoundWindows, RowWindows, Windows
 __all__ = [
     "BUILT_IN",
     "INT128",
+    "INTERPOLATIONS",
     "NAT",
+    "RANKS",
     "BoundWindows",
+    "Distinct",
     "Endless",
     "InBand",
     "Mask",
     "Nulls",
     "Operator",
+    "OrderStatistic",
     "Predicate",
+    "Quantile",
+    "Rank",
     "RowWindows",
     "ScanOptions",
     "Signature",
@@ -69,6 +86,7 @@ __all__ = [
     "carry_inputs",
     "carry_operator",
     "check_associative",
+    "difference",
     "first_within",
     "flags",
     "fold",
@@ -78,6 +96,7 @@ __all__ = [
     "most_codes",
     "number_codes",
     "operator",
+    "order_statistics",
     "partition",
     "put",
     "reduce",
@@ -86,6 +105,7 @@ __all__ = [
     "rolling",
     "rolling_by_code",
     "rolls_by_code",
+    "rows_before",
     "run_length_decode",
     "run_length_encode",
     "scan",
@@ -94,6 +114,7 @@ __all__ = [
     "segmented",
     "segmented_sort",
     "select",
+    "shift",
     "signature",
     "sort",
     "sort_pairs",

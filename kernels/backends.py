@@ -11,7 +11,7 @@ import numpy as np
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
-from .options import AsOfOptions, ScanOptions
+from .options import AsOfOptions, OrderStatistic, ScanOptions, Shifted
 from .selection import Predicate, Runs, Selection
 from .signature import State
 from .sort_key import SortKey
@@ -100,6 +100,12 @@ class Backend(Protocol):
     def put(self, rows: Any, positions: Any) -> Any:
         """Return rows at other positions; see `kernels.put`."""
 
+    def shift(self, array: Any, shifted: Shifted, fill: Any, *, subtracts: bool) -> Any:
+        """Return rows moved along or, if it `subtracts`, what changed since; see `kernels.shift`."""
+
+    def rows_before(self, codes: Any, groups: int, periods: int) -> Any:
+        """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
+
     def by_code(
         self,
         op: Operator,
@@ -141,7 +147,12 @@ class Backend(Protocol):
         """
 
     def most_ring_rows(self) -> int:
-        """Return for how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+        """Return below how many rows of windows, of all groups together, `rolling_by_code` is fast."""
+
+    def order_statistics(
+        self, statistic: OrderStatistic, values: Any, windows: Windows, least: int
+    ) -> Any:
+        """Return an order statistic of each window; see `kernels.order_statistics`."""
 
     def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes of which each has a row; see `kernels.number_codes`."""

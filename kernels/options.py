@@ -82,3 +82,108 @@ class AsOfOptions:
         if dtype.kind == "f":
             return dtype.type(self.tolerance)
         return np.uint64(min(int(self.tolerance), 2**64 - 1))
+
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+"""What a quantile is that lies between two values; kernels know each by its number."""
+
+RANKS = {"average": (0.5, 0.5), "min": (1.0, 0.0), "max": (0.0, 1.0)}
+"""What equal values get: to how many values come before them, a number is added, and a share of how many they are."""
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The value at a share of the way through the values in order.
+
+    Parameters
+    ----------
+    q : float
+        From 0 to 1.
+    interpolation : str, default "linear"
+        One of `INTERPOLATIONS`.
+    """
+
+    q: float
+    interpolation: str = "linear"
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.q <= 1.0:
+            raise ValueError(f"q must be from 0 to 1, found {self.q!r}")
+        _check_choice("interpolation", self.interpolation, INTERPOLATIONS)
+
+    @property
+    def way(self) -> int:
+        """How kernels know the interpolation."""
+        return INTERPOLATIONS.index(self.interpolation)
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The place of the value of a window's last row in the order of the values, from 1 on; null if that row has none.
+
+    Parameters
+    ----------
+    method : str, default "average"
+        What equal values get, a key of `RANKS`.
+    ascending : bool, default True
+    pct : bool, default False
+        Divide by how many values there are.
+    """
+
+    method: str = "average"
+    ascending: bool = True
+    pct: bool = False
+
+    def __post_init__(self) -> None:
+        _check_choice("method", self.method, tuple(RANKS))
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """How many values differ."""
+
+
+OrderStatistic = Quantile | Rank | Distinct
+"""What is asked of the values of a window in order."""
+
+
+def _check_choice(name: str, found: str, accepted: tuple[str, ...]) -> None:
+    if found not in accepted:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, found {found!r}")
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Which rows of an array get those so many rows before.
+
+    Parameters
+    ----------
+    rows, periods : int
+
+    Examples
+    --------
+    >>> Shifted(5, 2).to, Shifted(5, 2).of, Shifted(5, 2).rest
+    (slice(2, 5, None), slice(0, 3, None), slice(0, 2, None))
+    """
+
+    rows: int
+    periods: int
+
+    @property
+    def to(self) -> slice:
+        """The rows that get one."""
+        return self._inner(self.periods)
+
+    @property
+    def of(self) -> slice:
+        """The rows that they get."""
+        return self._inner(-self.periods)
+
+    @property
+    def rest(self) -> slice:
+        """The rows that get none."""
+        none = min(abs(self.periods), self.rows)
+        return slice(0, none) if self.periods > 0 else slice(self.rows - none, self.rows)
+
+    def _inner(self, periods: int) -> slice:
+        return slice(min(max(periods, 0), self.rows), max(min(self.rows + periods, self.rows), 0))

@@ -82,7 +82,7 @@ def rolling(
         backend = backend_of(arrays)
         windows = windows.within(len(arrays[0]))
     elif isinstance(windows, BoundWindows):
-        backend = backend_of([*arrays, windows.starts, windows.stops])
+        backend = backend_of([*arrays, *windows.bounds])
     else:
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {windows!r}")
     dtype = None if dtype is None else np.dtype(dtype)
@@ -166,4 +166,4 @@ def rolls_by_code(codes: Array, groups: int, windows: Windows) -> bool:
     if not isinstance(windows, RowWindows) or windows.after not in (0, -1):
         return False
     rows = groups * (windows.before + windows.after + 1)
-    return rows <= backend_of([codes]).most_ring_rows()
+    return rows < backend_of([codes]).most_ring_rows()

@@ -1,5 +1,6 @@
 """Which rows the windows of a rolling computation hold: rows around each row, or rows between two bounds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,6 +75,19 @@ class RowWindows:
         before, after = (min(max(int(x), -rows), rows) for x in (self.before, self.after))
         return replace(self, before=before, after=after, first=first, count=count)
 
+    def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
+        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+
+        Examples
+        --------
+        >>> RowWindows(before=2, first=1).limits(np.array([0, 3]), 6)
+        (array([0, 2]), array([2, 5]))
+        """
+        before, after = (min(max(int(x), -FAR), FAR) for x in (self.before, self.after))
+        own = windows + int(self.first)
+        starts = (own - before).clip(0, rows)
+        return starts, (own + (after + 1)).clip(starts, rows)
+
 
 @dataclass(frozen=True, eq=False)
 class BoundWindows:
@@ -83,10 +97,10 @@ class BoundWindows:
     ----------
     starts, stops : arrays of int64
         1-d and of one length; window j is rows ``starts[j]`` to ``stops[j] - 1``, and empty where there are none.
-        Neither decreases.
+        Neither decreases. `stops` may be None: then windows have all rows behind.
     before, after : int, optional
         Of these rows, window j has no more than rows j - `before` to j + `after`: where bounds are those of the group
-        of each row. By default it has all.
+        of each row, or windows end with their row. By default it has all.
 
     Raises
     ------
@@ -97,10 +111,12 @@ class BoundWindows:
     --------
     >>> BoundWindows(np.array([0, 0, 1]), np.array([1, 2, 3]))
     BoundWindows(starts=int64[3], stops=int64[3], before=None, after=None)
+    >>> BoundWindows(np.array([0, 0, 1]), None, after=0)
+    BoundWindows(starts=int64[3], stops=None, before=None, after=0)
     """
 
     starts: Any
-    stops: Any
+    stops: Any | None
     before: int | None = None
     after: int | None = None
 
@@ -108,15 +124,20 @@ class BoundWindows:
         for name in ("before", "after"):
             if getattr(self, name) is not None:
                 _check_integer(name, getattr(self, name))
-        for name in ("starts", "stops"):
-            found = getattr(self, name)
+        for name, found in zip(("starts", "stops"), self.bounds, strict=False):
             if not is_array(found) or found.dtype != np.int64:
                 raise TypeError(f"{name} must be an array of int64, found {brief(found)}")
-        check_one_length("starts and stops", [self.starts, self.stops])
+        check_one_length("starts and stops", self.bounds)
 
     def __repr__(self) -> str:
-        bounds = f"starts={brief(self.starts)}, stops={brief(self.stops)}"
+        stops = None if self.stops is None else brief(self.stops)
+        bounds = f"starts={brief(self.starts)}, stops={stops}"
         return f"BoundWindows({bounds}, before={self.before}, after={self.after})"
+
+    @property
+    def bounds(self) -> list[Any]:
+        """The bounds that are there: starts, then stops unless there are none."""
+        return [self.starts] if self.stops is None else [self.starts, self.stops]
 
     @property
     def around(self) -> tuple[int, int]:
@@ -131,5 +152,45 @@ class BoundWindows:
         end = FAR if self.after is None else min(max(int(self.after) + 1, -FAR), FAR)
         return shift, max(end - shift, 0)
 
+    def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
+        """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
+
+        Examples
+        --------
+        >>> BoundWindows(np.array([0, 0]), np.array([2, 2]), before=0).limits(np.array([0, 1]), 2)
+        (array([0, 1]), array([2, 2]))
+        """
+        least = self.starts[windows].clip(0, rows)
+        most = rows if self.stops is None else self.stops[windows].clip(least, rows)
+        shift, width = self.around
+        starts = (windows + shift).clip(least, most)
+        return starts, (windows + (shift + width)).clip(starts, most)
+
 
 Windows = RowWindows | BoundWindows
+
+
+def pieces(
+    windows: Windows, rows: int, size: int, arange: Callable[..., Any]
+) -> list[tuple[int, int, int, int]]:
+    """Cut windows into pieces of at least `size` that see little more than all rows, together.
+
+    Returns
+    -------
+    list of (first, last, low, high)
+        The first window of each piece and that behind its last, the first row that it sees and the row behind the last.
+
+    Examples
+    --------
+    >>> pieces(RowWindows(1).within(9), 9, 5, np.arange)
+    [(0, 5, 0, 5), (5, 9, 4, 9)]
+    """
+    count = int(windows.count or 0) if isinstance(windows, RowWindows) else len(windows.starts)
+    while True:
+        firsts = arange(0, count, size)
+        lasts = (firsts + size).clip(0, count)
+        lows, highs = windows.limits(firsts, rows)[0], windows.limits(lasts - 1, rows)[1]
+        if size >= count or 4 * int((highs - lows).sum()) <= 5 * rows:
+            bounds = (each.tolist() for each in (firsts, lasts, lows, highs))
+            return list(zip(*bounds, strict=True))
+        size *= 2

@@ -26,6 +26,7 @@ from .scan_methods import ScanMethods
 from .session_methods import SessionMethods
 from .shift_methods import ShiftMethods
 from .sort_methods import SortMethods
+from .top_methods import TopMethods
 from .window_methods import WindowMethods
 
 
@@ -45,6 +46,7 @@ class Gpuscan(
     RankMethods,
     SortMethods,
     ShiftMethods,
+    TopMethods,
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 

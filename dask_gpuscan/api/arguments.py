@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,26 @@ def check_flags(**flags: Any) -> None:
     for name, flag in flags.items():
         if not isinstance(flag, FLAG):
             refuse_flag(name, flag)
+
+
+def check_duration(
+    name: str, given: Any, accepted: str, least: pd.Timedelta | None = None
+) -> pd.Timedelta:
+    """Return a duration, in nanoseconds; raises a ValueError for numbers, and for durations shorter than the least.
+
+    Examples
+    --------
+    >>> check_duration("gap", "30min", "a duration")
+    Timedelta('0 days 00:30:00')
+    """
+    is_number = isinstance(given, Real) and not isinstance(given, np.timedelta64)
+    try:
+        found = pd.NaT if is_number else pd.Timedelta(given).as_unit("ns")
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        found = pd.NaT
+    if found is pd.NaT or (least is not None and found < least):
+        raise ValueError(f"{name} must be {accepted}, found {given!r}")
+    return found
 
 
 def check_dtype(dtype: Any) -> Any:

@@ -81,8 +81,10 @@ class DuplicateMethods:
         sort: bool = True,
         ascending: bool = False,
         dropna: bool = True,
+        *,
+        subset: Any = None,
     ) -> Any:
-        """Return how often each value of a Series is there, most frequent first.
+        """Return how often each value of a Series, or each row of a DataFrame, is there, most frequent first.
 
         Parameters
         ----------
@@ -93,34 +95,40 @@ class DuplicateMethods:
         ascending : bool, default False
             Least frequent first.
         dropna : bool, default True
-            Leave out nulls.
+            Leave out nulls, and rows with any.
+        subset : name or list of names, optional
+            The columns of a DataFrame whose rows are counted; default all.
 
         Returns
         -------
         Series
-            As of `pandas.Series.value_counts`, named ``count`` or ``proportion``, in one partition. Of pandas'
-            categoricals all categories are counted, in their own order.
+            As of `pandas.Series.value_counts` and `pandas.DataFrame.value_counts`, named ``count`` or ``proportion``,
+            in one partition. Of a Series of pandas' categoricals all categories are counted, in their own order.
 
         Raises
         ------
         TypeError
-            For a DataFrame, and for values that cannot be hashed.
+            For values that cannot be hashed, and for columns of a pandas frame that are categorical.
         ValueError
-            For other arguments.
+            For unknown columns, and for other arguments.
 
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series(list("babac")).gpuscan.value_counts().to_dict()
         {'b': 2, 'a': 2, 'c': 1}
+        >>> df = pd.DataFrame({"k": list("aab"), "x": [1, 1, 2]})
+        >>> df.gpuscan.value_counts().to_dict()
+        {('a', 1): 2, ('b', 2): 1}
         """
         check_flags(normalize=normalize, sort=sort, ascending=ascending, dropna=dropna)
-        if meta_of(self._obj).ndim != 1:
-            raise TypeError(
-                "value_counts is of a Series; choose a column, or count rows by several with groupby(...).size()"
-            )
+        rows, meta = self._obj, meta_of(self._obj)
+        by = check_subset(meta, subset)
+        if by.columns:
+            rows = rows[list(by.columns)]
         flags = map(bool, (normalize, sort, ascending, dropna))
-        return tree_reduce(self._obj, ValueCounts(*flags))
+        levels = meta.ndim == 2 and by.columns != (subset,)  # not of one column by its name
+        return tree_reduce(rows, ValueCounts(by, levels, *flags))
 
     def _copies(self, by: By, from_last: bool) -> Any:
         """The number of each row among those that equal it."""

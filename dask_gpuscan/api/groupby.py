@@ -14,7 +14,6 @@ from ..frames.registry import names_of
 from ..graph.lookback import look_back, meta_of
 from ..ops.clustered_check import CheckClustered
 from .arguments import check_flags
-from .groupby_reductions import GroupByReductions
 from .groupby_sorted import GroupBySorted
 from .groupby_windows import GroupByWindows
 from .rank_methods import GroupByRank
@@ -79,7 +78,7 @@ class GroupMethods:
         return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
 
 
-class GroupBy(GroupByReductions, GroupByWindows, GroupBySorted, GroupByRank):
+class GroupBy(GroupBySorted, GroupByWindows, GroupByRank):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.
 
     Examples

@@ -9,19 +9,23 @@ from typing import Any
 from ..frames.messages import FLAG, name_list, refuse_flag
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, look_back
+from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
 from ..ops.groupby_clustered import ClusteredReduce
 from ..ops.groupby_library import agg_by_library, reduce_by_library
 from ..ops.groupby_table import KeyedReduce
+from ..ops.groupby_together import TogetherReduce
 from ..ops.library_reduction import reduction_of
 from ..ops.operation import GroupReduction, Part
+from ..ops.quantiles import SORTED
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
+from ..ops.sorted_groups import SortedReduction
 from .arguments import check_ddof, check_operator, named_reductions
 from .groupby_columns import GroupByColumns
 
-NAMES = (*REDUCTIONS, *SPREADS)
+NAMES = (*REDUCTIONS, *SPREADS, *SORTED)
 """The reductions that `agg` takes by name."""
 
 
@@ -46,6 +50,8 @@ class GroupByReductions(GroupByColumns):
         return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
     def _operation(self, name: str, column: Hashable, ddof: int = 1) -> Any:
+        if name in SORTED:
+            return SORTED[name]
         found = spread(name, ddof) if name in SPREADS else REDUCTIONS[name]
         return reduction_of(library_of(self._meta), self._column(column).dtype, found)
 
@@ -53,20 +59,32 @@ class GroupByReductions(GroupByColumns):
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
     ) -> Any:
         """Reduce groups to one row each, by our own means."""
-        label = f"groupby-{parts[0].operation.name}" if len(parts) == 1 else "groupby-agg"
-        frame = self._needed([n for part in parts for n in part.sources])
-        carry = ClusteredReduce(
+        return self._run(self._carry(parts, as_series, named))
+
+    def _carry(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> ClusteredReduce:
+        return ClusteredReduce(
             self._by,
-            label=label,
+            label=f"groupby-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
             parts=tuple(parts),
             as_series=as_series,
             dropna=self._dropna,
             sorts=self._is_sorted,
             named=named,
         )
+
+    def _run(self, carry: ClusteredReduce) -> Any:
+        frame = self._needed([n for part in carry.parts for n in part.sources])
         if self._one_pass:
             return look_back(frame, carry)
-        return tree_reduce(frame, KeyedReduce(carry))
+        if not any(isinstance(part.operation, SortedReduction) for part in carry.parts):
+            return tree_reduce(frame, KeyedReduce(carry))
+        reduction = TogetherReduce(carry)
+        if isinstance(frame, Collection):
+            reduction.check(library_of(self._meta).no_rows(frame._meta))
+            frame = together(frame, self._by)
+        return tree_reduce(frame, reduction)
 
     def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         if not isinstance(numeric_only, FLAG):
@@ -81,63 +99,183 @@ class GroupByReductions(GroupByColumns):
         return self._run_parts(parts, self._as_series)
 
     def sum(self, numeric_only: bool = False) -> Any:
-        """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0."""
+        """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].sum().to_dict()
+        {1: 9, 2: 5}
+        """
         return self._reduce("sum", numeric_only)
 
     def prod(self, numeric_only: bool = False) -> Any:
-        """Return the product of each group."""
+        """Return the product of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].prod().to_dict()
+        {1: 18, 2: 5}
+        """
         return self._reduce("prod", numeric_only)
 
     def min(self, numeric_only: bool = False) -> Any:
-        """Return the smallest value of each group."""
+        """Return the smallest value of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].min().to_dict()
+        {1: 3, 2: 5}
+        """
         return self._reduce("min", numeric_only)
 
     def max(self, numeric_only: bool = False) -> Any:
-        """Return the largest value of each group."""
+        """Return the largest value of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].max().to_dict()
+        {1: 6, 2: 5}
+        """
         return self._reduce("max", numeric_only)
 
     def any(self) -> Any:
-        """Return whether any value of each group is true (not zero)."""
+        """Return whether any value of each group is true (not zero).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 0]})
+        >>> df.gpuscan.groupby("k")["x"].any().to_dict()
+        {1: True, 2: False}
+        """
         return self._reduce("any")
 
     def all(self) -> Any:
-        """Return whether all values of each group are true (not zero)."""
+        """Return whether all values of each group are true (not zero).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].all().to_dict()
+        {1: False, 2: True}
+        """
         return self._reduce("all")
 
     def count(self) -> Any:
-        """Return the number of values of each group that are not null."""
+        """Return the number of values of each group that are not null.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, None, 5]})
+        >>> df.gpuscan.groupby("k")["x"].count().to_dict()
+        {1: 1, 2: 1}
+        """
         return self._reduce("count")
 
     def mean(self, numeric_only: bool = False) -> Any:
-        """Return the mean of each group."""
+        """Return the mean of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].mean().to_dict()
+        {1: 4.5, 2: 5.0}
+        """
         return self._reduce("mean", numeric_only)
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the variance of each group, divided by the number of values less `ddof`."""
+        """Return the variance of each group, divided by the number of values less `ddof`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].var().to_dict()
+        {1: 4.5, 2: nan}
+        """
         return self._reduce("var", numeric_only, ddof=check_ddof(ddof))
 
     def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard deviation of each group."""
+        """Return the standard deviation of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
+        >>> df.gpuscan.groupby("k")["x"].std().round(3).to_dict()
+        {1: 2.828, 2: nan}
+        """
         return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
 
     def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard error of the mean of each group: its standard deviation over the root of the count."""
+        """Return the standard error of the mean of each group: its standard deviation over the root of the count.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
+        >>> df.gpuscan.groupby("k")["x"].sem().to_dict()
+        {1: 2.0, 2: nan}
+        """
         return self._reduce("sem", numeric_only, ddof=check_ddof(ddof))
 
     def first(self, numeric_only: bool = False) -> Any:
-        """Return the first value of each group that is not null, of any dtype."""
+        """Return the first value of each group that is not null, of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [None, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].first().to_dict()
+        {1: 3.0, 2: 5.0}
+        """
         return self._reduce("first", numeric_only)
 
     def last(self, numeric_only: bool = False) -> Any:
-        """Return the last value of each group that is not null, of any dtype."""
+        """Return the last value of each group that is not null, of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].last().to_dict()
+        {1: 3, 2: 5}
+        """
         return self._reduce("last", numeric_only)
 
     def nunique_consecutive(self) -> Any:
-        """Return how many runs of equal values each group has, in the rows' order; nulls are passed over."""
+        """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 6, 5]})
+        >>> df.gpuscan.groupby("k")["x"].nunique_consecutive().to_dict()
+        {1: 1, 2: 1}
+        """
         return self._reduce("nunique_consecutive")
 
     def size(self) -> Any:
-        """Return the number of rows of each group, as a Series."""
+        """Return the number of rows of each group, as a Series.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, None, 5]})
+        >>> df.gpuscan.groupby("k")["x"].size().to_dict()
+        {1: 2, 2: 1}
+        """
         names = self._columns()[:1]
         if not names:
             names = [n for n in self._by.columns if n not in self._by.levels][:1]

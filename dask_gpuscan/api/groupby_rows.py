@@ -19,7 +19,7 @@ from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from ..ops.runs import RunNumbers
 from ..ops.surroundings import GroupHalo, NeighbourOperation
-from ..ops.top_rows import KEEP, TopRows
+from ..ops.top_rows import KEEP, Top, TopRows
 from .arguments import check_choice, check_count
 from .groupby_columns import GroupByColumns
 from .shift_methods import ShiftedStatistics
@@ -227,7 +227,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
             group = unused_name("run", names_of(meta_of(frame)))
             frame = frame.assign(**{group: look_back(frame, RunNumbers(self._by))})
             group = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
-        top = TopRows(self._by, column, name, count, largest, keep, self._dropna, group)
+        top = TopRows(self._by, column, name, Top(count, largest, keep), self._dropna, group)
         return tree_reduce(frame, top)
 
     def _rows(self, places: list[Place]) -> Any:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..frames.registry import library_of
-from ..graph.lookback import Collection, look_back
-from ..graph.shuffle import together
-from ..graph.tree_reduce import tree_reduce
-from ..ops.groupby_clustered import ClusteredReduce
-from ..ops.groupby_together import TogetherReduce
+from ..kernels import INTERPOLATIONS
 from ..ops.operation import Part
-from ..ops.quantiles import INTERPOLATIONS, QuantileLevel, Quantiles, checked_quantiles
+from ..ops.quantiles import SORTED, QuantileLevel, Quantiles, checked_quantiles
 from ..ops.sorted_groups import CountDistinct, SortedReduction
 from .arguments import check_choice, check_flags
-from .groupby_columns import GroupByColumns
+from .groupby_reductions import GroupByReductions
 
 
-class GroupBySorted(GroupByColumns):
+class GroupBySorted(GroupByReductions):
     """The part of `GroupBy` that sorts the values of groups."""
 
     def median(self, numeric_only: bool = False) -> Any:
@@ -30,8 +25,7 @@ class GroupBySorted(GroupByColumns):
         >>> df.gpuscan.groupby("k")["x"].median().to_dict()
         {1: 4.5, 2: 5.0}
         """
-        operation = Quantiles((0.5,), "midpoint", "median")
-        return self._reduce_sorted(operation, numeric_only)
+        return self._reduce_sorted(SORTED["median"], numeric_only)
 
     def quantile(
         self, q: Any = 0.5, interpolation: str = "linear", numeric_only: bool = False
@@ -113,21 +107,5 @@ class GroupBySorted(GroupByColumns):
         names = self._columns(bool(numeric_only))
         if not names:
             raise ValueError(f"{operation.name} needs at least one column besides the keys")
-        carry = ClusteredReduce(
-            self._by,
-            label=f"groupby-{operation.name}",
-            parts=tuple(Part(name, (name,), operation) for name in names),
-            as_series=self._as_series,
-            dropna=self._dropna,
-            sorts=self._is_sorted,
-        )
-        if qs:
-            carry = QuantileLevel(**vars(carry), qs=qs)
-        frame = self._needed(names)
-        if self._one_pass:
-            return look_back(frame, carry)
-        reduction = TogetherReduce(carry)
-        if isinstance(frame, Collection):
-            reduction.check(library_of(self._meta).no_rows(frame._meta))
-            frame = together(frame, self._by)
-        return tree_reduce(frame, reduction)
+        carry = self._carry([Part(name, (name,), operation) for name in names], self._as_series)
+        return self._run(QuantileLevel(**vars(carry), qs=qs) if qs else carry)

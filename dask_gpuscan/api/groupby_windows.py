@@ -140,7 +140,7 @@ class GroupByWindows(GroupByScans):
         >>> df.gpuscan.groupby("k")["x"].expanding().mean().tolist()
         [1.0, 5.0, 1.5]
         """
-        return Expanding(GroupRows(self), min_periods)
+        return Expanding(GroupRows(self), GroupNeighbours(self), min_periods)
 
     def rolling(
         self,

@@ -17,8 +17,7 @@ from ..ops.operation import GroupReduction, Part
 from ..ops.resample import NumberBuckets, ResampleReduce
 from ..ops.sorted_groups import SortedReduction
 from ..ops.time_buckets import Buckets, fixed_width
-from .arguments import check_choice, check_flags
-from .groupby_reductions import GroupByReductions
+from .arguments import check_choice, check_duration, check_flags
 from .groupby_sorted import GroupBySorted
 
 OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
@@ -102,7 +101,7 @@ class ResampleMethods:
         return Resampler(self._obj, clock, buckets)
 
 
-class Resampler(GroupByReductions, GroupBySorted):
+class Resampler(GroupBySorted):
     """Rows in buckets of time; see `Gpuscan.resample`.
 
     Its reductions are those of groups, and `ohlc`.
@@ -255,10 +254,8 @@ def _buckets(
             raise ValueError(
                 f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {origin!r}"
             ) from error
-    try:
-        offset = None if offset is None else pd.Timedelta(offset)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"offset must be a duration, found {offset!r}") from error
+    if offset is not None:
+        offset = check_duration("offset", offset, "a duration")
     found = pd.Grouper(freq=freq, closed=closed, label=label, origin=origin, offset=offset)
     unit = library_of(meta).time_unit(dtype)
     buckets = Buckets(freq, found.closed, found.label, origin, offset, dtype, unit)

@@ -6,15 +6,16 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..frames.messages import name_list
 from ..frames.registry import names_of
 from ..graph.lookback import meta_of
 from ..kernels import Operator
-from ..ops.clock import Clock, duration
+from ..ops.clock import Clock
 from ..ops.operation import Part
+from ..ops.order_statistics import ORDER_STATISTICS, RollingOrder
 from ..ops.rolling import (
-    RollingLibrary,
     RollingOperator,
     RollingStatistic,
     RowShape,
@@ -22,7 +23,7 @@ from ..ops.rolling import (
     TimeShape,
 )
 from ..ops.statistics import STATISTICS
-from .arguments import check_choice, check_flags, check_operator
+from .arguments import check_choice, check_duration, check_flags, check_operator
 from .rolling_rows import FrameNeighbours
 from .statistic_methods import WindowStatistics
 from .window_arguments import MOST_ROWS, check_periods
@@ -121,11 +122,12 @@ def window_shape(
         ahead = (rows - 1) // 2 if center else 0
         shape = RowShape(rows - 1 - ahead + left, ahead - (not right))
         return shape, rows if least is None else least
-    nanoseconds = duration("window", window)
+    accepted = "a positive number of rows, or a positive duration such as '30min'"
+    length = check_duration("window", window, accepted, pd.Timedelta(1, "ns"))
     clock = Clock(on)
     clock.check(meta)
-    unit = clock.nanoseconds(meta) * (2 if center else 1)
-    most, less = nanoseconds // unit, -(-nanoseconds // unit) - 1
+    unit = clock.unit(meta) * (2 if center else 1)
+    most, less = length // unit, -(-length // unit) - 1
     back = most if left else less
     if center:
         return TimeShape(clock, back, most if right else less), 1 if least is None else least
@@ -143,15 +145,11 @@ class Rolling(WindowStatistics):
     def __repr__(self) -> str:
         return f"<Rolling {self._shape} min_periods={self._min_periods}>"
 
-    def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingLibrary:
-        if name == "rank" and self._shape.reach.looks(True):
-            raise NotImplementedError(
-                "rank is not there with center=True: where windows end with the data, pandas' own ranks are of others"
-            )
-        made = RollingStatistic if name in STATISTICS else RollingLibrary
-        # where a window has no values, pandas repeats the rank of the row before
-        least = max(self._min_periods, 1) if name == "rank" else self._min_periods
-        return made(name, self._shape, least, tuple(options.items()))
+    def _operation(self, name: str, **options: Any) -> RollingStatistic | RollingOrder:
+        if name in STATISTICS:
+            return RollingStatistic(name, self._shape, self._min_periods, tuple(options.items()))
+        statistic = ORDER_STATISTICS[name](**options)
+        return RollingOrder(f"{self._label}-{name}", statistic, self._shape, self._min_periods)
 
     def scan(self, op: Operator) -> Any:
         """Return the elements of each window, combined by an operator.

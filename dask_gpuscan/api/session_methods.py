@@ -17,6 +17,7 @@ from ..frames.registry import column_of, library_of, names_of, unused_name
 from ..graph.lookback import look_back, meta_of
 from ..ops.operation import Part
 from ..ops.sessions import NUMBER, CountGaps, SessionNumbers
+from .arguments import check_duration
 
 
 class SessionMethods:
@@ -140,14 +141,8 @@ def _units(meta: Any, time: Any, gap: Any) -> Any:
         return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
     if library.layout(dtype) is None or dtype.kind not in "mM":
         raise TypeError(f"time must be a column of times or numbers, found dtype {dtype}")
-    try:
-        wide = pd.Timedelta(gap)
-    except (TypeError, ValueError):
-        wide = pd.NaT
-    if isinstance(gap, (int, float, np.number)) or wide is pd.NaT or wide < pd.Timedelta(0):
-        raise ValueError(
-            f"gap must be a duration that is not negative, such as '30min', found {gap!r}"
-        )
+    accepted = "a duration that is not negative, such as '30min'"
+    wide = check_duration("gap", gap, accepted, pd.Timedelta(0))
     return int(wide // pd.Timedelta(1, library.time_unit(dtype)))
 
 

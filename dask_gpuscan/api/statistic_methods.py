@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from typing import Any
 
 from ..frames.messages import name_list
-from ..frames.registry import library_of, names_of
+from ..frames.registry import library_of
 from ..graph.lookback import meta_of
+from ..kernels import INTERPOLATIONS, RANKS
 from ..ops.operation import ColumnOperation, Part
-from ..ops.quantiles import INTERPOLATIONS
 from ..ops.statistic_inputs import PAIR
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_ddof, check_flags, named_reductions
+from .statistic_pairs import of_pairs
 from .window_arguments import check_quantile
 from .window_rows import Rows
 
@@ -32,52 +33,22 @@ class Statistics:
 
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
-        return self._rows.each(self._operation(name, **options), bool(numeric_only))
+        windows = self._windows_of([name])
+        return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
+
+    def _windows_of(self, names: Sequence[str]) -> Statistics:
+        """Return the windows that have these statistics together."""
+        return self
 
     def _pairs(
         self, name: str, other: Any, pairwise: bool | None, numeric_only: bool, **options: Any
     ) -> Any:
-        """Return a statistic of each column and another one."""
+        """Return a statistic of each column and another one, or of all pairs of columns."""
         check_flags(numeric_only=numeric_only)
         if pairwise is not None:
             check_flags(pairwise=pairwise)
         operation = self._operation(name, **options)
-        rows, as_series = self._rows, self._rows.as_series
-        labels = rows.names(bool(numeric_only))
-        if other is not None and not hasattr(meta_of(other), "iloc"):
-            raise TypeError(f"other must be a Series or DataFrame, found {other!r}")
-        if not as_series and (
-            pairwise is not False if other is None else pairwise and other.ndim == 2
-        ):
-            raise NotImplementedError(
-                f"{self._label} {name} of all pairs of columns is not there: it has several rows a row; give "
-                f"another `other`, or pairwise=False"
-            )
-        pairs = [(n, n) for n in labels]
-        if other is not None:
-            rows, labels, pairs = self._beside(other, labels)
-        parts = [Part(to, pair, operation) for to, pair in zip(labels, pairs, strict=True)]
-        return rows.parts(operation.label, parts, as_series and getattr(other, "ndim", 1) == 1)
-
-    def _beside(
-        self, other: Any, names: list[Hashable]
-    ) -> tuple[Rows, list[Hashable], list[tuple[Hashable, Hashable]]]:
-        """Return rows with the columns of another frame, the names of the answers, and the pairs that they are of."""
-        if other.ndim == 1:
-            rows, own, (theirs,) = self._rows.beside(names, [other], "other", True)
-            if self._rows.as_series:  # as of any arithmetic of two series
-                names = [names[0] if other.name == names[0] else None]
-            return rows, names, [(n, theirs) for n in own]
-        known = names_of(meta_of(other))
-        if self._rows.as_series:
-            rows, (one,), found = self._rows.beside(names, [other[n] for n in known], "other", True)
-            return rows, known, [(one, n) for n in found]
-        if set(known) != set(names):
-            raise ValueError(
-                f"other must have the columns {name_list(names)}, found {name_list(known)}; choose them first"
-            )
-        rows, own, found = self._rows.beside(names, [other[n] for n in names], "other", True)
-        return rows, names, list(zip(own, found, strict=True))
+        return of_pairs(self._rows, operation, other, pairwise, bool(numeric_only))
 
     def sum(self, numeric_only: bool = False) -> Any:
         """Return the sum of the values in each window, as float64.
@@ -151,8 +122,9 @@ class Statistics:
                 raise ValueError(f"agg names column {column!r}, found {name_list(columns)}")
             check_choice("statistics of agg", name, self._named)
         one = as_series and isinstance(func, str)
-        parts = [Part(label, (c,), self._operation(name)) for label, c, name in wanted]
-        out = self._rows.parts(f"{self._label}-agg", parts, one)
+        windows = self._windows_of([name for _, _, name in wanted])
+        parts = [Part(label, (c,), windows._operation(name)) for label, c, name in wanted]
+        out = windows._rows.parts(f"{self._label}-agg", parts, one)
         if two_levels:
             meta = meta_of(self._rows.obj)
             out.columns = library_of(meta).pair_names(meta, [label for label, _, _ in wanted])
@@ -164,7 +136,7 @@ class Statistics:
 class WindowStatistics(Statistics):
     """The statistics of windows in which all values weigh the same."""
 
-    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "nunique")
+    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "rank", "nunique")
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Return the variance in each window; parameters and nulls as for `sum`.
@@ -184,39 +156,102 @@ class WindowStatistics(Statistics):
         return self._statistic("var", numeric_only, ddof=check_ddof(ddof))
 
     def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard deviation in each window; parameters as for `var`."""
+        """Return the standard deviation in each window; parameters as for `var`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).std().round(3).tolist()
+        [nan, nan, 1.0, 3.786]
+        """
         return self._statistic("std", numeric_only, ddof=check_ddof(ddof))
 
     def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard error of the mean in each window; parameters as for `var`."""
+        """Return the standard error of the mean in each window; parameters as for `var`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).sem().round(3).tolist()
+        [nan, nan, 0.577, 2.186]
+        """
         return self._statistic("sem", numeric_only, ddof=check_ddof(ddof))
 
     def min(self, numeric_only: bool = False) -> Any:
-        """Return the smallest value in each window; parameters and nulls as for `sum`."""
+        """Return the smallest value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).min().tolist()
+        [nan, nan, 1.0, 2.0]
+        """
         return self._statistic("min", numeric_only)
 
     def max(self, numeric_only: bool = False) -> Any:
-        """Return the largest value in each window; parameters and nulls as for `sum`."""
+        """Return the largest value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.expanding().max().tolist()
+        [1.0, 3.0, 3.0, 9.0]
+        """
         return self._statistic("max", numeric_only)
 
     def count(self, numeric_only: bool = False) -> Any:
-        """Return the number of values in each window that are not null, of any dtype; infinite ones count."""
+        """Return the number of values in each window that are not null, of any dtype; infinite ones count.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(["a", None, "b"]).gpuscan.expanding().count().tolist()
+        [1.0, 1.0, 2.0]
+        """
         return self._statistic("count", numeric_only)
 
     def first(self, numeric_only: bool = False) -> Any:
-        """Return the first value in each window; parameters and nulls as for `sum`."""
+        """Return the first value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).first().tolist()
+        [nan, nan, 1.0, 3.0]
+        """
         return self._statistic("first", numeric_only)
 
     def last(self, numeric_only: bool = False) -> Any:
-        """Return the last value in each window; parameters and nulls as for `sum`."""
+        """Return the last value in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, None, 2.0]).gpuscan.expanding().last().tolist()
+        [1.0, 1.0, 2.0]
+        """
         return self._statistic("last", numeric_only)
 
     def skew(self, numeric_only: bool = False) -> Any:
-        """Return the unbiased skewness in each window, null for fewer than 3 values or equal ones; as `sum`."""
+        """Return the unbiased skewness in each window, null for fewer than 3 values or equal ones; as `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.rolling(3).skew().round(3).tolist()
+        [nan, nan, 0.0, 1.597]
+        """
         return self._statistic("skew", numeric_only)
 
     def kurt(self, numeric_only: bool = False) -> Any:
-        """Return the unbiased excess kurtosis in each window, null for fewer than 4 values or equal ones; as `sum`."""
+        """Return the unbiased excess kurtosis in each window, null for fewer than 4 values or equal ones; as `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 3.0, 2.0, 9.0]).gpuscan.expanding().kurt().round(3).tolist()
+        [nan, nan, nan, 3.014]
+        """
         return self._statistic("kurt", numeric_only)
 
     def cov(
@@ -232,23 +267,21 @@ class WindowStatistics(Statistics):
         ----------
         other : Series or DataFrame, optional
             With the index of the frame; of a Dask collection, with its partitions. A Series goes with every
-            column, a DataFrame column by column. By default the column itself.
+            column, a DataFrame column by column. By default the frame itself.
         pairwise : bool, optional
-            Pairs of all columns (True) are not there; of a DataFrame without `other`, give False.
+            Whether each column of a DataFrame goes with each of another one; by default if there is no `other`.
         ddof : int, default 1
         numeric_only : bool, default False
 
         Returns
         -------
         Series or DataFrame
-            As `sum`.
+            As `sum`; of all pairs of columns, with a row for each row and each column of `other`, by both.
 
         Raises
         ------
-        NotImplementedError
-            For all pairs of columns.
         ValueError
-            If the rows or the columns of `other` do not match.
+            If the rows or the columns of `other` do not match; for all pairs, if an index has several levels.
 
         Examples
         --------
@@ -256,6 +289,10 @@ class WindowStatistics(Statistics):
         >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
         >>> x.gpuscan.expanding().cov(y).tolist()
         [nan, 1.5, 2.0]
+        >>> pd.DataFrame({"x": x, "y": y}).gpuscan.rolling(2).cov().tail(2)
+               x    y
+        2 x  0.5  0.5
+          y  0.5  0.5
         """
         return self._pairs("cov", other, pairwise, numeric_only, ddof=check_ddof(ddof))
 
@@ -269,32 +306,37 @@ class WindowStatistics(Statistics):
         """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
 
         It is the same for any `ddof`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.expanding().corr(y).round(3).tolist()
+        [nan, 1.0, 0.961]
         """
         check_ddof(ddof)
         return self._pairs("corr", other, pairwise, numeric_only)
 
     def median(self, numeric_only: bool = False) -> Any:
-        """Return the median of the values in each window.
-
-        Parameters
-        ----------
-        numeric_only : bool, default False
-            Leave out columns that are not numbers.
+        """Return the median of the values in each window; parameters and nulls as for `sum`.
 
         Returns
         -------
         Series or DataFrame
             As `sum`.
 
-        Raises
-        ------
-        NotImplementedError
-            On cuDF; of expanding windows by group.
+        See Also
+        --------
+        quantile : Any other share of the values.
 
         Notes
         -----
-        pandas computes it, in each partition. Of expanding windows, every earlier value may be the median later, so
-        partitions hand on all their values: for p partitions of n rows, n * p**2 / 2 rows are computed, and n * p kept.
+        Windows are followed down a wavelet matrix of the rows (Claude, Navarro and Ordonez 2015): a median costs two
+        look-ups for each bit of the number of rows, however long its window is. See `kernels.order_statistics`.
+
+        Of expanding windows, every earlier value may be the median later, so partitions hand on all their values, in
+        groups with their keys, and clustered those of the open group: for p partitions of n rows, n * p**2 / 2 rows
+        are computed, and n * p kept.
 
         Examples
         --------
@@ -305,7 +347,7 @@ class WindowStatistics(Statistics):
         return self._statistic("median", numeric_only)
 
     def quantile(self, q: float, interpolation: str = "linear", numeric_only: bool = False) -> Any:
-        """Return a quantile of the values in each window; cost and errors as of `median`.
+        """Return a quantile of the values in each window; nulls and cost as of `median`.
 
         Parameters
         ----------
@@ -332,7 +374,9 @@ class WindowStatistics(Statistics):
         pct: bool = False,
         numeric_only: bool = False,
     ) -> Any:
-        """Return the place of each value in the order of those in its window; cost and errors as of `median`.
+        """Return the place of the value of each window's last row in the order of its values; cost as of `median`.
+
+        The last row is the row itself, unless windows are centred or closed on the left: as in pandas.
 
         Parameters
         ----------
@@ -343,17 +387,29 @@ class WindowStatistics(Statistics):
             Divide by how many values there are.
         numeric_only : bool, default False
 
+        Returns
+        -------
+        Series or DataFrame
+            As `sum`; null where the last row has no value.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series([1.0, 5.0, 2.0]).gpuscan.expanding().rank().tolist()
         [1.0, 2.0, 2.0]
         """
-        check_choice("method", method, ("average", "min", "max"))
+        check_choice("method", method, tuple(RANKS))
         check_flags(ascending=ascending, pct=pct)
         options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
         return self._statistic("rank", numeric_only, **options)
 
     def nunique(self, numeric_only: bool = False) -> Any:
-        """Return how many distinct values there are in each window; cost and errors as of `median`."""
+        """Return how many distinct values there are in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 5.0, 1.0]).gpuscan.rolling(2).nunique().tolist()
+        [nan, 2.0, 2.0]
+        """
         return self._statistic("nunique", numeric_only)

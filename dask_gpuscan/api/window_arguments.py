@@ -16,7 +16,7 @@ from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, meta_of
 from ..ops.decayed import Decay
-from .arguments import check_flags
+from .arguments import check_duration, check_flags
 from .window_rows import Rows
 
 DURATION = (str, datetime.timedelta, np.timedelta64)
@@ -84,12 +84,8 @@ class Weights:
             raise ValueError(
                 f"halflife must be a duration where times are given, found {self.halflife!r}"
             )
-        try:
-            halflife = pd.Timedelta(self.halflife)
-        except ValueError:
-            raise ValueError(f"halflife must be a duration, found {self.halflife!r}") from None
-        if not halflife > pd.Timedelta(0):
-            raise ValueError(f"halflife must be longer than 0, found {self.halflife!r}")
+        accepted = "a positive duration such as '30min'"
+        halflife = check_duration("halflife", self.halflife, accepted, pd.Timedelta(1, "ns"))
         if self.ignore_na:
             raise NotImplementedError(
                 "ewm with times and ignore_na=True is not there; leave it False"

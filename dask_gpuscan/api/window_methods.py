@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ..ops.decayed import decayed
-from ..ops.earlier_values import EarlierValues
+from ..ops.decayed import STEADY, decayed
 from ..ops.operation import Part
+from ..ops.order_statistics import ORDER_STATISTICS
+from ..ops.rolling import RowShape
 from ..ops.statistic_inputs import PAIR, VALUES, Inputs
 from ..ops.statistics import STATISTICS, operator_of
 from ..ops.windows import Window
 from .arguments import check_flags
+from .rolling_methods import Rolling
+from .rolling_rows import FrameNeighbours
 from .statistic_methods import Statistics, WindowStatistics
-from .window_arguments import Times, Weights, check_periods
+from .window_arguments import MOST_ROWS, Times, Weights, check_periods
 from .window_rows import FrameRows, Rows
 
 
@@ -106,7 +110,7 @@ class WindowMethods:
         >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
         [1.0, 1.5, 3.0]
         """
-        return Expanding(FrameRows(self._obj), min_periods)
+        return Expanding(FrameRows(self._obj), FrameNeighbours(self._obj), min_periods)
 
 
 class Expanding(WindowStatistics):
@@ -114,20 +118,28 @@ class Expanding(WindowStatistics):
 
     _label = "expanding"
 
-    def __init__(self, rows: Rows, min_periods: int | None) -> None:
-        self._rows = rows
+    def __init__(self, rows: Rows, neighbours: Rows, min_periods: int | None) -> None:
+        self._rows, self._neighbours = rows, neighbours
         self._min_periods = check_periods(min_periods)
 
     def __repr__(self) -> str:
         return f"<Expanding min_periods={self._min_periods}>"
 
-    def _operation(self, name: str, **options: Any) -> Window | EarlierValues:
-        label = f"expanding-{name}"
-        found = STATISTICS.get(name)
-        if found is None:
-            return EarlierValues(label, name, tuple(options.items()), self._min_periods)
-        op = operator_of(name, **options)
-        return Window(label, op, self._min_periods, found.inputs, found.of_none)
+    def _windows_of(self, names: Sequence[str]) -> Statistics:
+        if ORDER_STATISTICS.keys().isdisjoint(names):
+            return self
+        return _AllRows(self._neighbours, RowShape(MOST_ROWS), self._min_periods)
+
+    def _operation(self, name: str, **options: Any) -> Window:
+        op, found = operator_of(name, **options), STATISTICS[name]
+        label, steady = f"expanding-{name}", found.enough is not None
+        return Window(label, op, self._min_periods, found.inputs, found.of_none, steady)
+
+
+class _AllRows(Rolling):
+    """All rows so far, whose values partitions hand on."""
+
+    _label = "expanding"
 
 
 class Ewm(Statistics):
@@ -161,7 +173,8 @@ class Ewm(Statistics):
     def _window(self, name: str, inputs: Inputs, **options: Any) -> Window:
         op = decayed(name, self._decay, **options)
         of_none = 0.0 if name == "sum" else None
-        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none)
+        steady = name in STEADY
+        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none, steady)
 
     def sum(self, numeric_only: bool = False) -> Any:
         """Return the sum of weighted values; only with `adjust`.
@@ -251,7 +264,14 @@ class Ewm(Statistics):
         return self._statistic("var", numeric_only, bias=bool(bias))
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
-        """Return the exponentially weighted standard deviation; parameters as for `var`."""
+        """Return the exponentially weighted standard deviation; parameters as for `var`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 3.0]).gpuscan.ewm(alpha=0.5).std().round(3).tolist()
+        [nan, 0.707, 0.964]
+        """
         check_flags(bias=bias)
         return self._statistic("std", numeric_only, bias=bool(bias))
 
@@ -268,6 +288,13 @@ class Ewm(Statistics):
         ------
         NotImplementedError
             With ``adjust=False``, and with times.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.ewm(alpha=0.5).cov(y).round(3).tolist()
+        [nan, 1.5, 1.643]
         """
         check_flags(bias=bias)
         self._needs_adjust("cov")
@@ -276,7 +303,15 @@ class Ewm(Statistics):
     def corr(
         self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:
-        """Return the exponentially weighted correlation; parameters as for `cov`."""
+        """Return the exponentially weighted correlation; parameters as for `cov`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x, y = pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 4.0, 5.0])
+        >>> x.gpuscan.ewm(alpha=0.5).corr(y).round(3).tolist()
+        [nan, 1.0, 0.951]
+        """
         self._needs_adjust("corr")
         return self._pairs("corr", other, pairwise, numeric_only)
 

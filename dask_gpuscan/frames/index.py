@@ -9,6 +9,15 @@ if TYPE_CHECKING:
     from .protocol import Array, Column, DType, Frame, Labels, Values
 
 
+def check_one_level(index: Labels, names: Labels) -> None:
+    """Raise a ValueError if labels of rows, or names of columns, have several levels."""
+    for what, labels in (("the index", index), ("names of columns", names)):
+        if labels.nlevels > 1:
+            raise ValueError(
+                f"{what} must have one level where all pairs of columns are rows, found {labels.nlevels}"
+            )
+
+
 class Index(Protocol):
     """The labels of rows."""
 
@@ -18,8 +27,8 @@ class Index(Protocol):
     def index_names(self, frame: Frame) -> list[Hashable]:
         """Return the names of the levels of the index of a frame."""
 
-    def level(self, frame: Frame, name: Hashable) -> Column:
-        """Return a level of the index of a frame as a column."""
+    def index_level(self, frame: Frame, number: int) -> Column:
+        """Return the level of the index of a frame or series that has this number."""
 
     def is_sorted(self, index: Labels) -> bool:
         """Tell whether an index never decreases."""
@@ -27,8 +36,16 @@ class Index(Protocol):
     def same_index(self, index: Labels, other: Labels) -> bool:
         """Tell whether two indexes have the same labels."""
 
-    def key_index(self, arrays: list[Array], names: Sequence[Hashable]) -> Labels:
-        """Return an index of one level an array."""
+    def key_index(
+        self, arrays: list[Array], names: Sequence[Hashable], levels: bool = False
+    ) -> Labels:
+        """Return an index of one level an array; with `levels`, of a kind that has several, for one array too."""
+
+    def index_of_pairs(self, index: Labels, frame: Frame) -> Labels:
+        """Return an index of each label with the name of each column of a frame; raises a ValueError.
+
+        It is raised where the index, or the names of the columns, have several levels.
+        """
 
     def range_index(self, start: int, stop: int) -> Labels:
         """Return an index of consecutive numbers."""

@@ -43,7 +43,8 @@ class By:
     def column(self, frame: Frame, name: Hashable) -> Column:
         """Return a column of a frame, or the level of its index that is a key."""
         if name in self.levels:
-            return library_of(frame).level(frame, name)
+            library = library_of(frame)
+            return library.index_level(frame, library.index_names(frame).index(name))
         column: Column = column_of(frame, name)
         return column
 
@@ -100,19 +101,21 @@ def _is_name(meta: Any, by: Any) -> bool:
     return by is not None and by in _columns(meta)
 
 
-def check_subset(meta: Any, subset: Any) -> By:
+def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
     """Return the columns that tell rows apart: all of a frame, or those that are named."""
     if meta.ndim == 1:
         if subset is not None:
-            raise TypeError(f"subset is for DataFrames, found {subset!r} for a Series")
+            raise TypeError(f"{argument} is for DataFrames, found {subset!r} for a Series")
         return By(())
     if subset is None:
         subset = names_of(meta)
         if not subset:
-            raise ValueError("subset must name at least one column, found a frame without columns")
-    found = check_by(meta, subset, "subset")
+            raise ValueError(
+                f"{argument} must name at least one column, found a frame without columns"
+            )
+    found = check_by(meta, subset, argument)
     if found.levels:
-        raise ValueError(f"subset names {found.levels[0]!r}, which is no column")
+        raise ValueError(f"{argument} names {found.levels[0]!r}, which is no column")
     return found
 
 

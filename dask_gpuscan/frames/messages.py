@@ -1,4 +1,4 @@
-"""How messages to users name columns, and say that a flag is none."""
+"""How messages to users name columns, and say that a flag is none or that categories differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .protocol import Column
+from .protocol import Column, DType
 
 
 def column_title(column: Column) -> str:
@@ -24,6 +24,14 @@ def name_list(names: Collection[Hashable], most: int = 12) -> str:
 def first_line(error: Exception) -> str:
     """Return what another library says of an error, in short."""
     return str(error).partition("\n")[0][:200]
+
+
+def refuse_categories(dtype: DType, why: object) -> NoReturn:
+    """Raise what a user sees for categories that cannot be joined."""
+    raise ValueError(
+        f"partitions do not match: a column of dtype {dtype} has other categories in some, which cannot be joined: "
+        f"{why}; give all of them the same with cat.set_categories first"
+    )
 
 
 FLAG = (bool, np.bool_)

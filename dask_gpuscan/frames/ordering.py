@@ -1,4 +1,4 @@
-"""What is asked of a dataframe library to put rows in order: keys that kernels sort, and the labels of rows as keys."""
+"""What is asked of a dataframe library to put rows in order: keys that kernels sort."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..kernels import Nulls
 
 if TYPE_CHECKING:
-    from .protocol import Column, Frame, Values
+    from .protocol import Column, Values
 
 
 class Ordering(Protocol):
@@ -22,9 +22,6 @@ class Ordering(Protocol):
 
     def rank_values(self, column: Column) -> Column:
         """Return a column that has the order in which the library ranks this one."""
-
-    def index_level(self, frame: Frame, number: int) -> Column:
-        """Return the level of the index of a frame or series that has this number."""
 
     def as_key(self, values: Any) -> Column:
         """Return what a user's function answers for a key as a column."""

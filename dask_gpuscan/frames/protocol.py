@@ -291,23 +291,14 @@ class Arrays(Protocol):
     def floats(self, column: Column) -> Values:
         """Return the numbers of a column as float64, NaN where it is null."""
 
-    def from_floats(self, values: Values) -> Array:
-        """Return numbers of float64 as an array, null where they are NaN."""
+    def from_floats(self, values: Values, numbers: slice | None = None) -> Array:
+        """Return numbers of float64 as an array, null where they are NaN.
+
+        `numbers` are the rows that are not NaN, if these are known.
+        """
 
     def from_integers(self, values: Values) -> Array:
         """Return numbers of int64 as an array."""
-
-    def rolling(
-        self,
-        name: str,
-        values: Values,
-        starts: Values,
-        stops: Values,
-        min_periods: int,
-        /,
-        **options: Any,
-    ) -> Values:
-        """Return a statistic of the numbers in windows by their bounds; raises NotImplementedError if there is none."""
 
     # --- nulls
 
@@ -348,6 +339,9 @@ class Arrays(Protocol):
         """Begin `run` as if no NaN were unchecked; what is returned ends it: see `nan.assume_no_nan`."""
 
     # --- rows on the host
+
+    def on_host(self, values: Values) -> np.ndarray:
+        """Return an array of numbers on the host."""
 
     def host_row(self, column: Column, row: int) -> HostRow:
         """Return one row of a column as a value on the host."""

@@ -6,11 +6,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from .. import kernels
 from ..frames.protocol import Column, Values
 from ..frames.registry import column_of, library_of, stored_numbers
+from ..kernels import Operator
 from .groups import INT64
 
 
@@ -63,31 +64,30 @@ class Clock:
             raise ValueError(f"{self.title} has null times; drop those rows first")
         return self.numbers(frame)
 
-    def nanoseconds(self, frame: Any) -> int:
-        """Return how many nanoseconds the unit of the times has."""
-        unit = library_of(frame).time_unit(self.column(frame).dtype)
-        return int(pd.Timedelta(1, unit) // pd.Timedelta(1, "ns"))
+    def unit(self, frame: Any) -> pd.Timedelta:
+        """Return the unit of the times."""
+        return pd.Timedelta(1, library_of(frame).time_unit(self.column(frame).dtype))
 
 
-def check_order(clock: Clock, times: Values, starts: Values | None) -> None:
-    """Raise a ValueError if times decrease within a group."""
-    late = times[1:] < times[:-1]
-    if starts is not None:
-        late &= starts[1:] == starts[:-1]
-    if bool(late.any()):
-        within = "" if starts is None else " within a group"
+_DECREASE = Operator(
+    lambda a, b: a or b, False, lambda earlier, later: later < earlier, name="decrease"
+)
+_DECREASE_IN_GROUPS = Operator(
+    lambda a, b: a or b,
+    False,
+    lambda earlier, later, head: later < earlier and not head,
+    name="decrease-in-groups",
+)
+"""Whether a time is less than the one before."""
+
+
+def check_order(clock: Clock, times: Values, heads: Values | None) -> None:
+    """Raise a ValueError if times decrease, or within groups, whose first rows `heads` tells."""
+    pairs = times[:-1], times[1:]
+    if heads is None:
+        decreases = kernels.reduce(_DECREASE, pairs)
+    else:
+        decreases = kernels.reduce(_DECREASE_IN_GROUPS, (*pairs, heads[1:]))
+    if bool(decreases):
+        within = "" if heads is None else " within a group"
         raise ValueError(f"{clock.title} must not decrease{within}; sort by it first")
-
-
-def duration(name: str, value: Any) -> int:
-    """Return a duration in nanoseconds; raises a ValueError unless it is one, and positive."""
-    try:
-        found = pd.Timedelta(value)
-        nanoseconds = int(found.as_unit("ns").value) if found is not pd.NaT else 0
-    except (TypeError, ValueError, OverflowError):
-        nanoseconds = 0
-    if nanoseconds <= 0 or isinstance(value, (float, np.floating)):
-        raise ValueError(
-            f"{name} must be a positive number of rows, or a positive duration such as '30min', found {value!r}"
-        )
-    return nanoseconds

@@ -44,11 +44,22 @@ class Decay:
         return 1.0 if self.ignore_na else 1.0 - self.alpha
 
 
+NORMAL = float(np.finfo(np.float64).tiny)
+
+
+def _decayed(number: Any) -> Any:
+    """Return what has decayed; zero if it is subnormal, as CPUs take a hundred times as long to multiply such.
+
+    Rounding would keep it there: 0.8 times the smallest number is that number.
+    """
+    return number if abs(number) >= NORMAL else 0.0
+
+
 # --- sums: state (decay, sum) ----------------------------------------------------------------------------
 
 
 def _sum(a: Any, b: Any) -> Any:
-    return (a[0] * b[0], a[1] * b[0] + b[1])
+    return (_decayed(a[0] * b[0]), a[1] * b[0] + b[1])
 
 
 def _second(s: Any) -> Any:
@@ -74,8 +85,14 @@ def sums(decay: Decay) -> Operator:
 def _mean(a: Any, b: Any) -> Any:
     if b[3] > 0.0:
         f = a[4] * b[0]
-        return (a[0] * f, b[1], f * (a[2] + a[3] * (a[1] - b[1])) + b[2], a[3] * f + b[3], b[4])
-    return (a[0], a[1], a[2], a[3], a[4] * b[4])
+        return (
+            _decayed(a[0] * f),
+            b[1],
+            _decayed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2],
+            a[3] * f + b[3],
+            b[4],
+        )
+    return (a[0], a[1], a[2], a[3], _decayed(a[4] * b[4]))
 
 
 def _mean_of(s: Any) -> Any:
@@ -108,7 +125,7 @@ def _adjusted_mean_of_times(decay: Decay) -> Operator:
     def combine(a: Any, b: Any) -> Any:
         if b[3] > 0.0:
             f = math.exp((a[0] - b[0]) * rate) if a[3] > 0.0 else 0.0
-            return (b[0], b[1], f * (a[2] + a[3] * (a[1] - b[1])) + b[2], a[3] * f + b[3])
+            return (b[0], b[1], _decayed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2], a[3] * f + b[3])
         return (a[0], a[1], a[2], a[3])
 
     return Operator(combine, (0.0,) * 4, _timed_lift, _mean_of, name="ewm-mean-times")
@@ -137,21 +154,35 @@ def _recurrence(decay: Decay) -> Operator:
 
     def combine(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], a[5] * b[5])
+            return (a[0], a[1], a[2], a[3], a[4], _decayed(a[5] * b[5]))
         gap = a[5] * b[0]
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5])
         k = b[2] * (gap / (gap + alpha))
-        return (a[0], a[1], a[2] * k, b[3], b[4] + k * (a[4] + (a[3] - b[1])), b[5])
+        return (
+            a[0],
+            a[1],
+            _decayed(a[2] * k),
+            b[3],
+            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[5],
+        )
 
     def halves(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], a[5] * b[5])
+            return (a[0], a[1], a[2], a[3], a[4], _decayed(a[5] * b[5]))
         gap = a[5] * b[0]
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5])
         k = b[2] * gap
-        return (a[0], a[1], a[2] * k, b[3], b[4] + k * (a[4] + (a[3] - b[1])), b[5])
+        return (
+            a[0],
+            a[1],
+            _decayed(a[2] * k),
+            b[3],
+            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[5],
+        )
 
     start = (1.0, 0.0, _UNSEEN, 0.0, 0.0, 1.0)
     # pandas weighs a value after a gap otherwise where alpha is a half
@@ -174,7 +205,14 @@ def _recurrence_of_times(decay: Decay) -> Operator:
         if a[2] < 0.0:
             return b
         k = b[2] * math.exp((a[5] - b[0]) * rate)
-        return (a[0], a[1], a[2] * k, b[3], b[4] + k * (a[4] + (a[3] - b[1])), b[5])
+        return (
+            a[0],
+            a[1],
+            _decayed(a[2] * k),
+            b[3],
+            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[5],
+        )
 
     start = (0.0, 0.0, _UNSEEN, 0.0, 0.0, 0.0)
     return Operator(combine, start, _timed_pair, _recurred, name="ewm-mean-times")
@@ -198,8 +236,8 @@ def _squares(a: Any, b: Any) -> Any:
         q = b[3] / weight
         d = b[1] - a[1]
         squares = a[2] * f + b[2] + d * d * before * q
-        return (a[0] * f, a[1] + d * q, squares, weight, a[4] * f * f + b[4], b[5])
-    return (a[0], a[1], a[2], a[3], a[4], a[5] * b[5])
+        return (_decayed(a[0] * f), a[1] + d * q, squares, weight, a[4] * f * f + b[4], b[5])
+    return (a[0], a[1], a[2], a[3], a[4], _decayed(a[5] * b[5]))
 
 
 def _biased(s: Any) -> Any:
@@ -254,7 +292,7 @@ def _recurrence_of_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operato
 
     def combine(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], a[5], a[6] * b[6])
+            return (a[0], a[1], a[2], a[3], a[4], a[5], _decayed(a[6] * b[6]))
         gap = a[6] * b[0]
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5], b[6])
@@ -274,7 +312,7 @@ def _recurrence_of_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operato
         return (
             a[0],
             a[1],
-            a[2] * k,
+            _decayed(a[2] * k),
             mean + e * q,
             squares,
             a[5] * k * k + point * point + b[5],
@@ -307,8 +345,8 @@ def _products(a: Any, b: Any) -> Any:
         d, e = b[1] - a[1], b[2] - a[2]
         products = a[3] * f + b[3] + d * e * before * q
         squares = a[5] * f * f + b[5]
-        return (a[0] * f, a[1] + d * q, a[2] + e * q, products, weight, squares, b[6])
-    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6] * b[6])
+        return (_decayed(a[0] * f), a[1] + d * q, a[2] + e * q, products, weight, squares, b[6])
+    return (a[0], a[1], a[2], a[3], a[4], a[5], _decayed(a[6] * b[6]))
 
 
 def _biased_products(s: Any) -> Any:
@@ -346,8 +384,8 @@ def _correlated(a: Any, b: Any) -> Any:
         d, e, w = b[1] - a[1], b[2] - a[2], before * q
         products = a[3] * f + b[3] + d * e * w
         xx, yy = a[4] * f + b[4] + d * d * w, a[5] * f + b[5] + e * e * w
-        return (a[0] * f, a[1] + d * q, a[2] + e * q, products, xx, yy, weight, b[7])
-    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7] * b[7])
+        return (_decayed(a[0] * f), a[1] + d * q, a[2] + e * q, products, xx, yy, weight, b[7])
+    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], _decayed(a[7] * b[7]))
 
 
 def _correlation(s: Any) -> Any:
@@ -380,6 +418,9 @@ DECAYED: dict[str, Callable[..., Operator]] = {
     "corr": correlations,
 }
 """What makes the operators of ``ewm`` by name, of a `Decay` and, of var, std and cov, ``bias``."""
+
+STEADY = frozenset({"sum", "mean"})
+"""Those that answer every row behind the first that they answer."""
 
 
 @lru_cache(maxsize=256)

@@ -83,6 +83,13 @@ class Coded:
         codes, first_rows = kernels.number_codes(self.codes, self.most)
         return CodedGroups(Codes(codes, len(first_rows)), first_rows=first_rows)
 
+    def scannable(self) -> Groups:
+        """Return the groups, of which some may have no row: their rows can be scanned."""
+        if self.are_few:
+            return CodedGroups(Codes(self.codes, self.most))
+        order, keys = self.sorted()
+        return SortedGroups(self.library.xp, keys, order, 0)
+
     def sorted(self) -> tuple[Any, Keys]:
         """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
         (codes,), (order,) = kernels.sort_pairs(self.codes, [], positions=True)

@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from .. import kernels
-from ..frames.keys import Codes
+from ..frames.keys import key_arrays
 from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import each, library_of
 from ..kernels import BUILT_IN
 from .clock import Clock
-from .groups import INT64
+from .groupby_table import Coded
+from .groups import INT64, Groups
 
 _ADD = BUILT_IN["add"]
 
@@ -41,8 +44,19 @@ class Reach(Protocol):
     def near(self, count: int, times: Values | None, reverse: bool) -> tuple[int, int]:
         """Return which of so many rows may be reached from behind them, or with `reverse` from before: from, to."""
 
-    def near_in_groups(self, codes: Codes, times: Values | None, reverse: bool) -> Values:
-        """Tell which rows may be reached, each group having rows of its own."""
+    def near_in_groups(
+        self, groups: Groups, ones: Values, times: Values | None, reverse: bool
+    ) -> Values:
+        """Tell which rows may be reached, each group having rows of its own; the first row is next to the border.
+
+        Parameters
+        ----------
+        groups : Groups
+        ones : array of bool
+            True for each row.
+        times : array of int64, optional
+        reverse : bool
+        """
 
 
 @dataclass(frozen=True)
@@ -67,13 +81,11 @@ class RowReach:
         kept = min(self.to(reverse), count)
         return (0, kept) if reverse else (count - kept, count)
 
-    def near_in_groups(self, codes: Codes, times: Values | None, reverse: bool) -> Values:
-        step = 1 if reverse else -1
-        ones = codes.array[::step] >= 0
-        numbers, _ = kernels.scan_by_code(
-            _ADD, codes.array[::step], ones, codes.groups, dtype=INT64
-        )
-        return numbers[::step] <= self.to(reverse)
+    def near_in_groups(
+        self, groups: Groups, ones: Values, times: Values | None, reverse: bool
+    ) -> Values:
+        numbers: Values = groups.scan(_ADD, ones, dtype=INT64)
+        return numbers <= self.to(reverse)
 
 
 @dataclass(frozen=True)
@@ -104,10 +116,11 @@ class TimeReach:
         begin = max(int(times[-1]) - self.before, -(2**63))
         return int(times.searchsorted(begin)), count
 
-    def near_in_groups(self, codes: Codes, times: Values | None, reverse: bool) -> Values:
+    def near_in_groups(
+        self, groups: Groups, ones: Values, times: Values | None, reverse: bool
+    ) -> Values:
         assert times is not None
-        nearest = BUILT_IN["minimum" if reverse else "maximum"]
-        edges = kernels.reduce_by_code(nearest, codes.array, times, codes.groups)[codes.array]
+        edges: Values = groups.scan(BUILT_IN["minimum" if reverse else "maximum"], times)
         return abs(edges - times) <= self.to(reverse)
 
 
@@ -121,6 +134,8 @@ class RowArrays:
     keys: list[Array] | None = None
     """What tells groups apart; None if there are none."""
     times: Values | None = None
+    clustered: bool = False
+    """Whether equal keys are adjacent, so that one group alone goes on over a border."""
 
     def __sizeof__(self) -> int:  # which Dask asks for
         arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
@@ -145,7 +160,7 @@ class RowArrays:
 
         columns = [some(array) for array in self.columns]
         keys = None if self.keys is None else [some(array) for array in self.keys]
-        return RowArrays(library, count, columns, keys, times)
+        return RowArrays(library, count, columns, keys, times, self.clustered)
 
 
 def joined(parts: Sequence[RowArrays]) -> RowArrays:
@@ -164,15 +179,33 @@ def joined(parts: Sequence[RowArrays]) -> RowArrays:
         join([part.columns for part in filled]),
         None if first.keys is None else join([part.keys or [] for part in filled]),
         None if first.times is None else library.xp.concatenate([part.times for part in filled]),
+        first.clustered,
     )
 
 
 def near(rows: RowArrays, reach: Reach, reverse: bool) -> tuple[int, int] | Values:
     """Return which rows may be reached over a border of partitions: from one to another, or in groups positions."""
-    if rows.keys is None:
-        return reach.near(rows.count, rows.times, reverse)
-    codes = Codes(*rows.library.dense_codes(rows.keys))
-    return rows.library.xp.flatnonzero(reach.near_in_groups(codes, rows.times, reverse))
+    if rows.keys is None or rows.clustered:
+        found = reach.near(rows.count, rows.times, reverse)
+        return found if rows.keys is None else _open_group(rows, *found, reverse)
+    library, xp, step = rows.library, rows.library.xp, 1 if reverse else -1
+    codes, most = library.dense_codes(rows.keys)
+    codes = xp.ascontiguousarray(codes[::step])
+    times = None if rows.times is None else xp.ascontiguousarray(rows.times[::step])
+    groups = Coded(library, codes, most).scannable()
+    ones = xp.ones(rows.count, np.bool_)
+    return xp.flatnonzero(reach.near_in_groups(groups, ones, times, reverse)[::step])
+
+
+def _open_group(rows: RowArrays, start: int, stop: int, reverse: bool) -> tuple[int, int]:
+    """Return which of some rows are in the group of the last, or with `reverse` of the first; keys are adjacent."""
+    library = rows.library
+    keys = [library.as_column(library.slice_array(k, start, stop)) for k in rows.keys or []]
+    found = key_arrays(keys)
+    firsts, _ = kernels.run_length_encode(found.arrays, nulls=found.nulls)
+    if len(firsts) < 2:
+        return start, stop
+    return (start, start + int(firsts[1])) if reverse else (start + int(firsts[-1]), stop)
 
 
 class Reaching(Protocol):
@@ -207,7 +240,8 @@ class Halo:
 
     def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
         reach, nearest, count = self.carry.reach, list(aggregates[::-1]), 0
-        if reach.rows is not None and aggregates[0].keys is None:  # the nearest are enough
+        anywhere = aggregates[0].keys is not None and not aggregates[0].clustered
+        if reach.rows is not None and not anywhere:  # the nearest are enough
             for i, part in enumerate(nearest):
                 count += part.count
                 if count >= reach.to(self.reverse):
@@ -217,19 +251,6 @@ class Halo:
 
     def _cut(self, rows: RowArrays) -> RowArrays:
         return rows.take(near(rows, self.carry.reach, self.reverse))
-
-
-def together(codes: Values) -> tuple[Values, Values, Values]:
-    """Return an order that has rows of equal codes together; and in it, a row, the first of its group and the end."""
-    (ordered,), (order,) = kernels.sort_pairs(codes, [], positions=True)
-    return (order, *run_bounds([ordered]))
-
-
-def run_bounds(keys: Sequence[Values], nulls: Any = None) -> tuple[Values, Values]:
-    """Return, a row, the first row of its run of equal keys and the row behind the last."""
-    starts, lengths = kernels.run_length_encode(list(keys), nulls=nulls)
-    decoded = kernels.run_length_decode(lengths, [starts, starts + lengths])
-    return decoded[0], decoded[1]
 
 
 def joined_columns(library: Library, columns: Sequence[Column]) -> Column:

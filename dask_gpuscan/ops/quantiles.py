@@ -13,9 +13,7 @@ from ..frames.registry import library_of, stored_numbers
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 from .reduction_table import FLOAT64
-from .sorted_groups import SortedReduction, SortedValues
-
-INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+from .sorted_groups import CountDistinct, SortedReduction, SortedValues
 
 
 @dataclass(frozen=True)
@@ -104,6 +102,13 @@ class QuantileLevel(ClusteredReduce):
         each = len(self.qs)
         rows = groups[:, None] * each + library.xp.arange(each, dtype=INT64)
         return library.take(array, rows.ravel())
+
+
+SORTED: dict[str, SortedReduction] = {
+    "median": Quantiles((0.5,), "midpoint", "median"),
+    "nunique": CountDistinct(),
+}
+"""Reductions of the sorted values of groups that `agg` takes by name."""
 
 
 def checked_quantiles(q: Any) -> tuple[tuple[float, ...], bool]:

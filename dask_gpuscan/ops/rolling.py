@@ -11,14 +11,14 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes, missing_in
-from ..frames.protocol import DType, Library, Values
+from ..frames.protocol import DType, Values
 from ..frames.registry import library_of
-from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows
+from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import VALUES, Inputs, check_columns
+from .statistic_inputs import Inputs, all_finite, check_columns
 from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
@@ -37,15 +37,20 @@ _MEAN = Operator(
 
 _OWN = {"sum": _SUM, "mean": _MEAN}
 
-_FINITE = Operator(lambda a, b: a and b, True, lambda x: x - x == 0.0, name="finite")
-"""Whether all numbers are finite."""
-
 
 class Shape(Protocol):
     """Which rows the windows of rows have."""
 
     @property
     def reach(self) -> Reach: ...
+
+    @property
+    def until_row(self) -> RowWindows | None:
+        """The windows, if each is the rows up to its own, so that only those before may be of another group."""
+
+    @property
+    def has_row(self) -> bool:
+        """Whether each window has its own row."""
 
     def windows(self, rows: Rows) -> kernels.Windows:
         """Return the windows of the rows that are asked for."""
@@ -73,10 +78,18 @@ class RowShape:
         """The windows, of rows of one group."""
         return RowWindows(self.before, self.after)
 
+    @property
+    def until_row(self) -> RowWindows | None:
+        return None if self.after else self.of_group
+
+    @property
+    def has_row(self) -> bool:
+        return self.before >= 0 and self.after >= 0
+
     def windows(self, rows: Rows) -> kernels.Windows:
-        if rows.starts is None:
+        if rows.groups is None:
             return RowWindows(self.before, self.after, rows.first, rows.count)
-        return BoundWindows(rows.starts, rows.stops, self.before, self.after)
+        return BoundWindows(*rows.groups.bounds, self.before, self.after)
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,11 @@ class TimeShape:
     back: int
     ahead: int | None = None
     itself: bool = True
+    until_row = None
+
+    @property
+    def has_row(self) -> bool:
+        return self.itself or self.ahead is not None
 
     @property
     def reach(self) -> TimeReach:
@@ -105,38 +123,32 @@ class TimeShape:
 
     def windows(self, rows: Rows) -> kernels.Windows:
         assert rows.times is not None
-        xp, times, count = rows.library.xp, rows.times, rows.length
-        starts = kernels.first_within(times, self.back, starts=rows.starts)
+        xp, times, wanted = rows.library.xp, rows.times, rows.wanted
+        first, last = (None, None) if rows.groups is None else rows.groups.bounds
+        starts = kernels.first_within(times, self.back, starts=first)
         if self.ahead is None and self.itself:
-            stops = xp.arange(1, count + 1, dtype=INT64)
-        elif self.ahead is None:  # rows of the same time are left out, too
-            stops = kernels.first_within(times, 0, starts=rows.starts)
+            return BoundWindows(starts[wanted], None, after=rows.first)
+        if self.ahead is None:  # rows of the same time are left out, too
+            stops = kernels.first_within(times, 0, starts=first)
         else:  # the same from behind
-            ends = None if rows.stops is None else xp.ascontiguousarray(count - rows.stops[::-1])
+            ends = None if last is None else xp.ascontiguousarray(rows.length - last[::-1])
             behind = kernels.first_within(-times[::-1], self.ahead, starts=ends)
-            stops = count - behind[::-1]
-        return BoundWindows(starts[rows.wanted], xp.ascontiguousarray(stops[rows.wanted]))
+            stops = rows.length - behind[::-1]
+        return BoundWindows(starts[wanted], xp.ascontiguousarray(stops[wanted]))
 
 
-def bounds(windows: kernels.Windows, rows: Rows) -> tuple[Values, Values]:
-    """Return the first row of each window, and the row behind its last."""
-    first = rows.first if isinstance(windows, RowWindows) else 0
-    return _bounds_of(windows, rows, rows.library.xp.arange(first, first + rows.count, dtype=INT64))
-
-
-def _bounds_of(windows: kernels.Windows, rows: Rows, numbers: Values) -> tuple[Values, Values]:
-    """Return the bounds of the windows of some rows."""
-    xp = rows.library.xp
-    least: Any = 0
-    most: Any = rows.length
-    before, after = windows.before, windows.after
+def filled(shape: Shape, windows: kernels.Windows, rows: Rows, least: int) -> slice | None:
+    """Return which windows, of the rows that are asked for, have so many rows at least; None if bounds tell."""
+    if least <= shape.has_row:
+        return slice(0, rows.count)
     if isinstance(windows, BoundWindows):
-        least, most = windows.starts[numbers], windows.stops[numbers]
-    if before is None or after is None:
-        return least, most
-    starts = xp.clip(numbers - before, least, most)
-    stops = xp.clip(numbers + (after + 1), least, most)
-    return starts, xp.maximum(starts, stops)
+        return None
+    if min(windows.before + windows.after + 1, rows.length) < least:
+        return slice(0, 0)
+    # only windows at the ends have fewer rows
+    start = min(max(least - windows.after - 1 - rows.first, 0), rows.count)
+    stop = min(rows.length + windows.before + 1 - least - rows.first, rows.count)
+    return slice(start, max(stop, start))
 
 
 class Windowed:
@@ -151,29 +163,6 @@ class Windowed:
 
     def takes_codes(self, codes: Codes) -> bool:
         return False
-
-    def few(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
-        """Return which windows have too few observations, as positions among the rows that are asked for.
-
-        `valid` tells which rows are observations; None if all are.
-        """
-        xp = rows.library.xp
-        if self.min_periods < 1:
-            return xp.arange(0)
-        if valid is not None:
-            counts = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
-            return xp.flatnonzero(counts < self.min_periods)
-        if isinstance(windows, BoundWindows):
-            starts, stops = bounds(windows, rows)
-            return xp.flatnonzero(stops - starts < self.min_periods)
-        if windows.before + windows.after + 1 < self.min_periods:
-            return xp.arange(rows.count)
-        # only windows at the ends have fewer rows
-        head = min(max(windows.before - rows.first, 0), rows.count)
-        tail = max(min(rows.length - max(windows.after, 0) - rows.first, rows.count), head)
-        ends = xp.concatenate([xp.arange(head), xp.arange(tail, rows.count)])
-        starts, stops = _bounds_of(windows, rows, ends + rows.first)
-        return ends[stops - starts < self.min_periods]
 
 
 @dataclass(frozen=True)
@@ -205,24 +194,30 @@ class RollingStatistic(Windowed):
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        statistic = STATISTICS[self.name]
+        statistic, options = STATISTICS[self.name], dict(self.options)
         inputs = statistic.read(columns)
-        op = _OWN.get(self.name) or operator_of(self.name, **dict(self.options))
+        op = _OWN.get(self.name) or operator_of(self.name, **options)
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.codes is not None:
             assert isinstance(self.shape, RowShape)
             counted, codes = _counted(op, statistic.inputs, self.min_periods), rows.codes
             own = self.shape.of_group
             out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
-            return rows.library.from_floats(out)
+            return rows.floats(out)
+        if rows.groups is not None and self.shape.until_row is not None:
+            # a window that would reach into the group before begins at the head that is in it
+            counted = _counted_from_heads(op, statistic.inputs, self.min_periods)
+            inputs = rows.groups.heads, *inputs
+            return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
+        enough = None if statistic.enough is None else statistic.enough(**options)
         windows = self.shape.windows(rows)
-        if isinstance(windows, BoundWindows):
+        known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
+        if known is None or not all_finite(inputs, statistic.inputs):
             counted = _counted(op, statistic.inputs, self.min_periods)
-            return rows.library.from_floats(kernels.rolling(counted, values, windows))
+            return rows.floats(kernels.rolling(counted, values, windows))
         out = kernels.rolling(op, values, windows)
-        all_finite = all(bool(kernels.reduce(_FINITE, each)) for each in inputs)
-        out[self.few(rows, windows, None if all_finite else statistic.observed(inputs))] = np.nan
-        return rows.library.from_floats(out)
+        out[: known.start] = out[known.stop :] = np.nan
+        return rows.floats(out, None if enough is None else known)
 
     def takes_codes(self, codes: Codes) -> bool:
         shape = self.shape
@@ -270,6 +265,12 @@ def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
     )
 
 
+@lru_cache(maxsize=64)
+def _counted_from_heads(op: Operator, inputs: Inputs, least: int) -> Operator:
+    """Return the operator of `_counted` that begins anew at heads of groups, which are its first input."""
+    return segmented(_counted(op, inputs, least))
+
+
 @dataclass(frozen=True)
 class RollingOperator(Windowed):
     """The elements of each window, combined by an operator."""
@@ -305,52 +306,22 @@ class RollingOperator(Windowed):
             dtype=plan.kernel_dtype,
         )
         array = plan.layout.wrap(out, None, plan.dtype)
-        if not self.min_periods:
-            return array
-        missing = library.xp.zeros(rows.count, bool)
-        missing[self.few(rows, windows, valid)] = True
-        return library.set_null(array, missing)
+        if self.min_periods:
+            array = library.set_null(array, self._missing(rows, windows, valid))
+        return rows.returned(array)
 
-
-@dataclass(frozen=True)
-class RollingLibrary(Windowed):
-    """A statistic that needs all values of a window in order, which the library itself computes.
-
-    Parameters
-    ----------
-    name : str
-        Of the library's method.
-    shape, min_periods, options
-        As of `RollingStatistic`.
-    """
-
-    name: str
-    shape: Shape
-    min_periods: int
-    options: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def label(self) -> str:
-        return f"rolling-{self.name}"
-
-    def dtype(self, columns: Sequence[Any]) -> DType:
-        check_columns(self.label, columns, VALUES)
-        library = library_of(columns[0])
-        none = library.xp.zeros(0, INT64)
-        # raises if the library has no such statistic
-        self._answers(library, library.xp.zeros(0), none, none)
-        return np.dtype(np.float64)
-
-    def _answers(self, library: Library, values: Values, starts: Values, stops: Values) -> Values:
-        options = dict(self.options)
-        return library.rolling(self.name, values, starts, stops, self.min_periods, **options)
-
-    def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        library = rows.library
-        seen = Rows(library, rows.length, 0, rows.length, rows.starts, rows.stops, rows.times)
-        starts, stops = bounds(self.shape.windows(seen), seen)
-        out = self._answers(library, library.floats(columns[0]), starts, stops)
-        return library.from_floats(out[rows.wanted])
+    def _missing(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
+        """Return which windows have too few observations; `valid` tells which rows are such, None if all are."""
+        if valid is not None:
+            counts: Values = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
+            return counts < self.min_periods
+        known = filled(self.shape, windows, rows, self.min_periods)
+        if known is None:
+            starts, stops = windows.limits(rows.library.xp.arange(rows.count), rows.length)
+            return stops - starts < self.min_periods
+        missing = rows.library.xp.ones(rows.count, bool)
+        missing[known] = False
+        return missing
 
 
 @dataclass(frozen=True)

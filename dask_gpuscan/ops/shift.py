@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from .. import kernels
@@ -15,7 +14,7 @@ from ..frames.keys import Codes
 from ..frames.messages import column_title
 from ..frames.protocol import Array, Column, DType, Library, Values
 from ..frames.registry import library_of
-from ..kernels import Operator, RowWindows
+from ..kernels import RowWindows
 from .groups import INT64
 from .halo import RowReach
 from .surroundings import Rows
@@ -37,9 +36,8 @@ class Shift:
     label = "shift"
 
     def takes_codes(self, codes: Codes) -> bool:
-        return bool(self.periods) and kernels.rolls_by_code(
-            codes.array, codes.groups, self._windows
-        )
+        windows = RowWindows(abs(self.periods), -1)
+        return bool(self.periods) and kernels.rolls_by_code(codes.array, codes.groups, windows)
 
     @property
     def reach(self) -> RowReach:
@@ -63,9 +61,14 @@ class Shift:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             shifted = library.shift(library.array(column), self.periods, *self.fill)
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
+        return rows.returned(self.in_groups(column, rows))
+
+    def in_groups(self, column: Any, rows: Rows) -> Array:
+        """Return the values of so many rows before in each group, in the order in which the rows are seen."""
+        library = rows.library
         array = library.array(column)
         if not self.periods:
             return library.copy(array)
@@ -80,38 +83,16 @@ class Shift:
 
     def _positions(self, rows: Rows) -> Values:
         """The rows whose values are taken, -1 where there is none."""
-        xp = rows.library.xp
-        numbers = xp.arange(rows.length, dtype=INT64)
-        if rows.codes is None:
-            positions = numbers - self.periods
-            inside = (positions >= rows.starts) & (positions < rows.stops)
-            return xp.where(inside, positions, -1)
-        step = 1 if self.periods > 0 else -1
-        found = kernels.rolling_by_code(
-            _first_of(abs(self.periods)),
-            rows.codes.array[::step],
-            numbers[::step],
-            rows.codes.groups,
-            self._windows,
+        if rows.codes is not None:
+            return kernels.rows_before(rows.codes.array, rows.codes.groups, self.periods)
+        assert rows.groups is not None
+        numbers, (starts, stops) = (
+            rows.library.xp.arange(rows.length, dtype=INT64),
+            rows.groups.bounds,
         )
-        return xp.ascontiguousarray(found[::step])
-
-    @property
-    def _windows(self) -> RowWindows:
-        """The rows from that one on to the row before."""
-        return RowWindows(abs(self.periods), -1)
-
-
-@lru_cache(maxsize=64)
-def _first_of(rows: int) -> Operator:
-    """Return the operator that answers the first of so many numbers, -1 if there are fewer."""
-    return Operator(
-        lambda a, b: (a[0] + b[0], a[1] if a[0] else b[1]),
-        (0, -1),
-        lambda number: (1, number),
-        lambda s: s[1] if s[0] == rows else -1,
-        name="first-of",
-    )
+        numbers -= self.periods
+        numbers[numbers < starts if self.periods > 0 else numbers >= stops] = -1
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -168,14 +149,17 @@ class Difference:
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
-        if rows.starts is None and rows.codes is None:
+        if rows.is_one_group:
             changed = self._of(library, library.array(column), self.periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
+        array = Shift(self.periods).in_groups(column, rows)
+        if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
+            array = library.set_null(array, rows.ungrouped)
         # series without labels, which would be aligned
-        earlier: Any = library.series(Shift(self.periods).apply(columns, rows), None)
+        earlier: Any = library.series(array, None)
         now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
-        return library.array(found.astype(self._dtype(column, in_groups=True)))
+        return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
 
 
 def zeros(column: Any, count: int) -> Array:

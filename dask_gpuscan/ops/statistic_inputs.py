@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import kernels
 from ..frames.messages import column_title
 from ..frames.registry import library_of, stored_numbers
+from ..kernels import Operator
 
 Inputs = tuple[tuple[int, str], ...]
 """For each input of an operator, the number of a column and what is taken of it, a key of `READ`."""
@@ -42,6 +44,18 @@ READ: dict[str, Callable[[Any], Any]] = {
 def read(columns: Sequence[Any], inputs: Inputs) -> tuple[Any, ...]:
     """Return the inputs of an operator, arrays of float64."""
     return tuple([READ[what](columns[k]) for k, what in inputs])
+
+
+_FINITE = Operator(lambda a, b: a + b, 0.0, lambda x: x - x, name="finite")
+"""Zero if all numbers are finite, else NaN."""
+
+
+def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> bool:
+    """Tell whether all values are finite, so that every row counts for `min_periods`."""
+    pairs = zip(arrays, inputs, strict=True)
+    reads = [kernels.aggregating(_FINITE, a)[1] for a, (_, what) in pairs if what == "values"]
+    found = [float(read()) for read in reads]
+    return not any(found)
 
 
 def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:

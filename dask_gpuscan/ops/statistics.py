@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import BUILT_IN, Operator
-from .statistic_inputs import PAIR, VALUES, Inputs, observed, read
+from .statistic_inputs import PAIR, VALUES, Inputs, read
 
 INFINITE = float("inf")
 
@@ -248,23 +248,34 @@ class Statistic:
     inputs : Inputs
     of_none : float, optional
         The answer for no observations; by default null.
+    enough : callable, optional
+        Returns, given the options, how many observations always have an answer; by default, their values tell.
     """
 
     make: Callable[..., Operator]
     inputs: Inputs = VALUES
     of_none: float | None = None
+    enough: Callable[..., int] | None = None
 
     def read(self, columns: Sequence[Any]) -> tuple[Any, ...]:
         """Return the inputs of the operator, arrays of float64."""
         return read(columns, self.inputs)
 
-    def observed(self, arrays: tuple[Any, ...]) -> Any:
-        """Return which rows count for `min_periods`, as an array of bool, given the inputs of the operator."""
-        return observed(arrays, self.inputs)
-
 
 def _always(op: Operator) -> Callable[[], Operator]:
     return lambda: op
+
+
+def _none() -> int:
+    return 0
+
+
+def _one() -> int:
+    return 1
+
+
+def _more(ddof: int = 1) -> int:
+    return max(ddof + 1, 1)
 
 
 _SUM = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _sum, name="sum")
@@ -278,19 +289,19 @@ _KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
 _CORR = Operator(_corr_combine, (0.0,) * 6, _corr_lift, _corr, name="corr")
 
 STATISTICS: dict[str, Statistic] = {
-    "sum": Statistic(_always(_SUM), of_none=0.0),
-    "mean": Statistic(_always(_MEAN)),
-    "var": Statistic(_var),
-    "std": Statistic(_std),
-    "sem": Statistic(_sem, ((0, "values"), (0, "validity"))),
-    "min": Statistic(_always(_MIN)),
-    "max": Statistic(_always(_MAX)),
-    "count": Statistic(_always(BUILT_IN["add"]), ((0, "validity"),), of_none=0.0),
-    "first": Statistic(_always(_FIRST)),
-    "last": Statistic(_always(_LAST)),
+    "sum": Statistic(_always(_SUM), of_none=0.0, enough=_none),
+    "mean": Statistic(_always(_MEAN), enough=_one),
+    "var": Statistic(_var, enough=_more),
+    "std": Statistic(_std, enough=_more),
+    "sem": Statistic(_sem, ((0, "values"), (0, "validity")), enough=_more),
+    "min": Statistic(_always(_MIN), enough=_one),
+    "max": Statistic(_always(_MAX), enough=_one),
+    "count": Statistic(_always(BUILT_IN["add"]), ((0, "validity"),), of_none=0.0, enough=_none),
+    "first": Statistic(_always(_FIRST), enough=_one),
+    "last": Statistic(_always(_LAST), enough=_one),
     "skew": Statistic(_always(_SKEW)),
     "kurt": Statistic(_always(_KURT)),
-    "cov": Statistic(_cov, PAIR),
+    "cov": Statistic(_cov, PAIR, enough=_more),
     "corr": Statistic(_always(_CORR), PAIR),
 }
 """The statistics of rolling and expanding windows by name; the options of `make` are theirs."""

@@ -8,18 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.keys import Codes, any_null, key_arrays
+from ..frames.keys import Codes, Keys, any_null, key_arrays
 from ..frames.protocol import Array, Library, Values
 from ..frames.registry import library_of
 from .clock import check_order
 from .columnwise import EachColumn, FrameColumns, NamedColumns
 from .groupby_table import put_back
 from .grouped_columns import GroupedColumns
-from .halo import Halo, Reach, RowArrays, RowReach, joined, joined_columns, run_bounds, together
+from .halo import Halo, Reach, RowArrays, RowReach, joined, joined_columns
 from .operation import ColumnOperation, Part
+
+
+@dataclass(frozen=True)
+class AdjacentRows:
+    """Groups whose rows are adjacent."""
+
+    keys: Keys
+
+    @cached_property
+    def heads(self) -> Values:
+        """Which rows are the first of their group, as an array of bool."""
+        return self.keys.head_flags()
+
+    @cached_property
+    def bounds(self) -> tuple[Values, Values]:
+        """For each row, the first row of its group and the row behind the last."""
+        starts, lengths = kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
+        decoded = kernels.run_length_decode(lengths, [starts, starts + lengths])
+        return decoded[0], decoded[1]
 
 
 @dataclass(frozen=True)
@@ -32,19 +52,36 @@ class Rows:
     """The first row that is asked for."""
     count: int
     """How many rows are asked for, from there on."""
-    starts: Values | None = None
-    """The first row of the group of each row; None if all rows are one group."""
-    stops: Values | None = None
-    """The row behind the last of the group of each row."""
+    groups: AdjacentRows | None = None
+    """Of the rows, where these are brought together."""
     times: Values | None = None
     """Of the rows, where windows are of time."""
     codes: Codes | None = None
     """Of the groups of rows that are not brought together."""
+    ungrouped: Values | None = None
+    """Which rows are in no group; None if none is."""
+    order: Values | None = None
+    """Which rows these were before they were brought together; None if they lie as they did."""
+
+    @property
+    def is_one_group(self) -> bool:
+        """Whether all rows are one group."""
+        return self.groups is None and self.codes is None
 
     @property
     def wanted(self) -> slice:
         """The rows that are asked for."""
         return slice(self.first, self.first + self.count)
+
+    def returned(self, array: Array) -> Array:
+        """Return answers where the rows were."""
+        return array if self.order is None else put_back(self.library, array, self.order)
+
+    def floats(self, answers: Values, numbers: slice | None = None) -> Array:
+        """Return answers of float64 where the rows were, as an array; `numbers` as for `Arrays.from_floats`."""
+        if self.order is not None:
+            answers, numbers = kernels.put(answers, self.order), None
+        return self.library.from_floats(answers, numbers)
 
 
 class NeighbourOperation(ColumnOperation, Protocol):
@@ -58,7 +95,7 @@ class NeighbourOperation(ColumnOperation, Protocol):
         """Tell whether rows of these groups need not be brought together."""
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        """Array of the answers for the rows that are asked for; columns have all rows."""
+        """Array of the answers for the rows that are asked for, where these were; columns have all rows."""
 
 
 class Surrounded:
@@ -107,8 +144,10 @@ class FrameHalo(Surrounded, FrameColumns):
             own = self.rows_of(partition)
             times = None
             if reach.clock is not None:
-                around = [part for part in (before, own, after) if part is not None]
-                times = library.xp.concatenate([part.times for part in around])
+                filled = [part for part in (before, own, after) if part and part.count] or [own]
+                around = [part.times for part in filled]
+                times = around[0] if len(around) == 1 else library.xp.concatenate(around)
+                assert times is not None
                 check_order(reach.clock, times, None)
             edges, arrays = Edges(library, before, own, after, times), []
             for operation, columns in self.pairs(partition):
@@ -235,9 +274,7 @@ class GroupHalo(Surrounded, GroupedColumns):
         columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
         keys = [library.array(c) for c in self.by.series(partition)]
         times = None if clock is None else clock.times(partition)
-        if self.clustered:  # the nearest rows are those of the group that is open
-            return RowArrays(library, len(partition), [*columns, *keys], None, times)
-        return RowArrays(library, len(partition), columns, keys, times)
+        return RowArrays(library, len(partition), columns, keys, times, self.clustered)
 
     def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
         library = library_of(partition)
@@ -250,46 +287,50 @@ class GroupHalo(Surrounded, GroupedColumns):
                 around = [*around, after]
             seen = joined(around)
             arranged = _Arranged(self, library, seen)
-            null = any_null(self.by.series(partition)) if self.dropna else None
+            null = arranged.null
+            if null is not None:
+                null = null[first : first + len(partition)]
             arrays, taken = [], 0
             for part in self.parts:
                 count = max(len(part.sources), 1)
                 columns = [arranged.column(a) for a in seen.columns[taken : taken + count]]
                 taken += count
-                array = arranged.returned(part.operation.apply(columns, arranged.rows))
+                array = part.operation.apply(columns, arranged.rows)
                 array = library.slice_array(array, first, first + len(partition))
                 arrays.append(self.in_groups(library, array, null))
             return self.build(partition, arrays, library.index(partition))
 
 
 class _Arranged:
-    """Rows with those of each group together."""
+    """Rows with those of each group together, unless operations take codes; `null` tells which are in no group."""
 
     def __init__(self, carry: GroupHalo, library: Library, seen: RowArrays) -> None:
-        self.library = library
-        self.order: Values | None = None
-        if seen.keys is None:
-            columns = sum(max(len(part.sources), 1) for part in carry.parts)
-            keys = key_arrays([library.as_column(a) for a in seen.columns[columns:]])
-            starts, stops = run_bounds(keys.arrays, keys.nulls)
+        assert seen.keys is not None
+        series = [library.as_column(array) for array in seen.keys]
+        self.null = ungrouped = any_null(series) if carry.dropna else None
+        order = None
+        if seen.clustered:
+            keys = key_arrays(series)
         else:
             codes = Codes(*library.dense_codes(seen.keys))
             if all(part.operation.takes_codes(codes) for part in carry.parts):
-                self.rows = Rows(library, seen.count, 0, seen.count, codes=codes)
+                self.rows = Rows(
+                    library, seen.count, 0, seen.count, codes=codes, ungrouped=ungrouped
+                )
                 return
-            self.order, starts, stops = together(codes.array)
-        times = seen.times
+            (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions=True)
+            keys = Keys([ordered], [None])
+            if ungrouped is not None:
+                ungrouped = kernels.take(ungrouped, order)
+        groups, times = AdjacentRows(keys), seen.times
         if carry.reach.clock is not None and times is not None:
-            times = times if self.order is None else kernels.take(times, self.order)
-            check_order(carry.reach.clock, times, starts)
-        self.rows = Rows(library, seen.count, 0, seen.count, starts, stops, times)
+            times = times if order is None else kernels.take(times, order)
+            check_order(carry.reach.clock, times, groups.heads)
+        self.rows = Rows(
+            library, seen.count, 0, seen.count, groups, times, order=order, ungrouped=ungrouped
+        )
 
     def column(self, array: Array) -> Any:
         """Return a column with its rows as they are arranged."""
-        return self.library.as_column(
-            array if self.order is None else self.library.take(array, self.order)
-        )
-
-    def returned(self, array: Array) -> Array:
-        """Return answers where the rows were."""
-        return array if self.order is None else put_back(self.library, array, self.order)
+        library, order = self.rows.library, self.rows.order
+        return library.as_column(array if order is None else library.take(array, order))

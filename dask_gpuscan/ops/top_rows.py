@@ -12,7 +12,7 @@ from typing import Any
 from .. import kernels
 from ..frames.keys import By, any_null, named_keys
 from ..frames.messages import column_title
-from ..frames.protocol import Library, Values
+from ..frames.protocol import Column, Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from .groupby_together import sorted_rows
 from .groups import INT64
@@ -64,6 +64,98 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Top:
+    """Which rows have the largest or the smallest values.
+
+    Parameters
+    ----------
+    n : int
+        How many, of all rows or of each group; not negative.
+    largest : bool
+    keep : {"first", "last", "all"}
+        Which rows with the last value that is taken; "last" is for one column.
+    """
+
+    n: int
+    largest: bool
+    keep: str = "first"
+
+    @property
+    def method(self) -> str:
+        """The name of the method that asks for them."""
+        return "nlargest" if self.largest else "nsmallest"
+
+    @property
+    def most(self) -> int:
+        """The places that rows may have to stand for others: one more, so that the end knows whether there are more."""
+        return self.n + (self.keep != "all")
+
+    def check(self, column: Column) -> None:
+        """Raise a TypeError for a column whose values are neither numbers nor times."""
+        layout = library_of(column).layout(column.dtype)
+        if layout is None or layout.storage(column.dtype).kind not in "biuf":
+            raise TypeError(
+                f"{self.method} of {column_title(column)}: dtype {column.dtype} is neither of numbers nor "
+                f"of times; choose another column, or cast it with astype"
+            )
+
+    def order(
+        self,
+        library: Library,
+        columns: Sequence[Column],
+        codes: Values | None,
+        left_out: Values | None,
+        final: bool,
+    ) -> tuple[Values, Values]:
+        """Return rows in the order of values, by group, and the place of each in its group.
+
+        Parameters
+        ----------
+        library : Library
+        columns : sequence of columns
+        codes : array, optional
+            Of groups; by default all rows are one.
+        left_out : array of bool, optional
+            Rows that are not returned.
+        final : bool
+            Whether these are all rows of the groups, or stand for all.
+        """
+        xp, count = library.xp, len(columns[0])
+        keys: list[Values] = [] if codes is None else [codes]
+        tied, descending = list(keys), [False] * len(keys)
+        nulls: list[Any] = [None] * len(keys)
+        for column in columns:
+            missing, (values, null) = library.missing(column), library.sort_key(column)
+            if missing is not None:
+                values = xp.where(missing, values.dtype.type(0), values)
+                null = kernels.byte_mask(missing)
+                tied.append(missing)
+            keys, nulls, descending = [*keys, values], [*nulls, null], [*descending, self.largest]
+            tied.append(values)
+        numbers = xp.arange(count, dtype=INT64)
+        if self.keep == "last":  # of equal values the last comes first, unless all rows are taken
+            from_first = xp.zeros(count, bool) if missing is None else missing
+            if final:
+                rows = count if codes is None else xp.bincount(codes, minlength=1)[codes]
+                from_first = from_first | (rows <= self.n)
+            keys = [*keys, xp.where(from_first, numbers, -numbers)]
+            nulls, descending = [*nulls, None], [*descending, False]
+        order = kernels.argsort(keys, nulls=nulls, descending=descending)
+        if left_out is not None:
+            order = order[~left_out[order]]
+        starts = numbers[:1]
+        if codes is not None:
+            starts, lengths = kernels.run_length_encode(codes[order])
+        if self.keep != "all":
+            begin = 0 if codes is None else kernels.run_length_decode(lengths, [starts])[0]
+            return order, numbers[: len(order)] - begin
+        # equal values have one place
+        ties, lengths = kernels.run_length_encode([array[order] for array in tied])
+        begin = starts[xp.searchsorted(starts, ties, side="right") - 1]
+        return order, kernels.run_length_decode(lengths, [ties - begin])[0]
+
+
+@dataclass(frozen=True)
 class TopRows:
     """At most so many rows of each group, with the largest or the smallest values, by group and in their order.
 
@@ -75,11 +167,7 @@ class TopRows:
         Of the values.
     name : hashable
         Of the answer.
-    n : int
-        Not negative.
-    largest : bool
-    keep : {"first", "last", "all"}
-        Which rows with the last value that is taken.
+    top : Top
     dropna : bool
         Leave out rows with a null key.
     group : hashable, optional
@@ -89,30 +177,17 @@ class TopRows:
     by: By
     column: Any
     name: Any
-    n: int
-    largest: bool
-    keep: str = "first"
+    top: Top
     dropna: bool = True
     group: Any = None
 
     @property
     def label(self) -> str:
-        return f"groupby-{self._method}"
-
-    @property
-    def _method(self) -> str:
-        return "nlargest" if self.largest else "nsmallest"
+        return f"groupby-{self.top.method}"
 
     def check(self, frame: Any) -> None:
         """Raise the errors that a user should see early."""
-        column = self.by.column(frame, self.column)
-        library = library_of(column)
-        layout = library.layout(column.dtype)
-        if layout is None or layout.storage(column.dtype).kind not in "biuf":
-            raise TypeError(
-                f"{self._method} of {column_title(column)}: dtype {column.dtype} is neither of numbers nor "
-                f"of times; choose another column, or cast it with astype"
-            )
+        self.top.check(self.by.column(frame, self.column))
 
     def meta(self, frame: Any) -> Any:
         none = library_of(frame).no_rows(frame)
@@ -141,7 +216,7 @@ class TopRows:
         library = rows.library
         with library.reading(frame):
             order, places, codes = self._ordered(rows, final=True)
-            order, codes = order[places < self.n], codes[places < self.n]
+            order, codes = order[places < self.top.n], codes[places < self.top.n]
             if self.group is None:
                 numbers = self._numbers_of_groups(library, rows.keys, order, codes)
                 order = order[kernels.argsort(numbers)]
@@ -162,44 +237,15 @@ class TopRows:
         return kernels.run_length_decode(lengths, [numbers])[0]
 
     def _top(self, rows: Rows) -> Rows:
-        """The rows that may be among the answer, in their order.
-
-        They are one more of each group than asked for, so that the end knows which groups have more.
-        """
+        """The rows that may be among the answer, in their order."""
         order, places, _ = self._ordered(rows, final=False)
-        return rows.take(kernels.sort(order[places < self.n + (self.keep != "all")]))
+        return rows.take(kernels.sort(order[places < self.top.most]))
 
     def _ordered(self, rows: Rows, final: bool) -> tuple[Values, Values, Values]:
         """Rows by group and value, the place of each in its group, and its group; without those in no group."""
-        library, count = rows.library, len(rows.values)
-        xp, column = library.xp, library.as_column(rows.values)
+        library = rows.library
         codes, _ = library.dense_codes(rows.groups)
-        missing = library.missing(column)
-        values, nulls = library.sort_key(column)
-        if missing is not None:
-            values = xp.where(missing, values.dtype.type(0), values)
-            nulls = kernels.byte_mask(missing)
-        keys, key_nulls = [codes, values], [None, nulls]
-        numbers = xp.arange(count, dtype=INT64)
-        if self.keep == "last":  # of equal values the last comes first, unless all rows are taken
-            from_first = xp.zeros(count, bool) if missing is None else missing
-            if final:
-                from_first = from_first | (xp.bincount(codes, minlength=1)[codes] <= self.n)
-            keys, key_nulls = [*keys, xp.where(from_first, numbers, -numbers)], [*key_nulls, None]
-        descending = [False, self.largest, False][: len(keys)]
-        order = kernels.argsort(keys, nulls=key_nulls, descending=descending)
         null_key = any_null([library.as_column(k) for k in rows.keys]) if self.dropna else None
-        if null_key is not None:
-            order = order[~null_key[order]]
-        codes = codes[order]
-        heads = [codes]
-        if self.keep == "all":  # equal values have one place
-            heads = [codes, values[order], *([] if missing is None else [missing[order]])]
-        starts, _ = kernels.run_length_encode(codes)
-        ties, lengths = kernels.run_length_encode(heads)
-        begin = starts[xp.searchsorted(starts, ties, side="right") - 1]
-        if self.keep == "all":
-            places = kernels.run_length_decode(lengths, [ties - begin])[0]
-        else:
-            places = numbers[: len(order)] - kernels.run_length_decode(lengths, [begin])[0]
-        return order, places, codes
+        columns = [library.as_column(rows.values)]
+        order, places = self.top.order(library, columns, codes, null_key, final)
+        return order, places, codes[order]

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.protocol import Library
+from ..frames.protocol import Library, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator, is_array
 from .groups import Groups, ReducibleGroups, States, folded, merged, state_of
 from .statistic_inputs import VALUES, Inputs, check_columns, observed, read
 
 _ADD = BUILT_IN["add"]
+
+HEAD = 1024
+"""Answers that are looked at to find the first that is no null."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Window:
         What the operator takes of the columns.
     of_none : float, optional
         The operator's answer for no observations; by default null.
+    steady : bool, default False
+        Whether every answer behind one that is not null is not null either.
     """
 
     label: str
@@ -43,6 +48,7 @@ class Window:
     min_periods: int
     inputs: Inputs = VALUES
     of_none: float | None = None
+    steady: bool = False
     reverse = False
     needs_neighbours = False
 
@@ -93,7 +99,9 @@ class Window:
             before = count if count is None or is_array(count) else np.int64(count)
             counted = groups.scan(_ADD, self._observations(arrays), carry_in=before)
             out[counted < self.min_periods] = np.nan
-        return library_of(columns[0]).from_floats(out)
+        library = library_of(columns[0])
+        numbers = _numbers(library, out) if self.steady and groups.is_one else None
+        return library.from_floats(out, numbers)
 
     def _observed_in(self, arrays: tuple[Any, ...], count: int) -> tuple[int, int]:
         """Count observations up to `min_periods`; also the rows that come before there are enough."""
@@ -107,3 +115,10 @@ class Window:
             count += len(valid)
             done, chunk = done + chunk, 4 * chunk
         return count, 0 if count >= self.min_periods else length
+
+
+def _numbers(library: Library, answers: Values) -> slice | None:
+    """Return the rows from the first number on; None if it is not among the first rows."""
+    head = library.on_host(answers[:HEAD])
+    found = np.flatnonzero(head == head)
+    return slice(int(found[0]), len(answers)) if len(found) else None

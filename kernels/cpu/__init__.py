@@ -5,8 +5,10 @@ from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
 from .first_within import first_within
+from .order_statistics import order_statistics
 from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
+from .shift import rows_before, shift
 from .sort import is_sorted, put, sort, take
 
 __all__ = [
@@ -20,14 +22,17 @@ __all__ = [
     "most_codes",
     "most_ring_rows",
     "number_codes",
+    "order_statistics",
     "put",
     "reduce_by_key",
     "repeat",
     "rolling",
     "rolling_by_code",
+    "rows_before",
     "run_lengths",
     "scan",
     "scan_by_key",
+    "shift",
     "sort",
     "take",
 ]

@@ -20,9 +20,11 @@ from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
 from .first_within import first_within  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
+from .order_statistics import order_statistics  # noqa: E402
 from .rolling import most_ring_rows, rolling, rolling_by_code  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
+from .shift import rows_before, shift  # noqa: E402
 from .sort import is_sorted, put, sort, take  # noqa: E402
 
 __all__ = [
@@ -35,14 +37,17 @@ __all__ = [
     "most_codes",
     "most_ring_rows",
     "number_codes",
+    "order_statistics",
     "put",
     "reduce_by_key",
     "repeat",
     "rolling",
     "rolling_by_code",
+    "rows_before",
     "run_lengths",
     "scan",
     "scan_by_key",
+    "shift",
     "sort",
     "take",
 ]

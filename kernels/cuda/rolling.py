@@ -35,7 +35,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
     bounds = []
     if isinstance(windows, BoundWindows):
         count = len(windows.starts)
-        bounds = [readable(windows.starts), readable(windows.stops)]
+        bounds = [readable(b) for b in windows.bounds]
         shift, width = windows.around
     else:
         count, shift = windows.count or 0, windows.first - windows.before
@@ -57,7 +57,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
     widest = cupy.zeros(1, np.uint64) if tiles and (tiles[1:] or levels) else None
     pointers = [a.data.ptr for a in (*arrays, *outs)]
     pointers += [mask, 0 if states is None else states.data.ptr]
-    pointers += [b.data.ptr for b in bounds] or [0, 0]
+    pointers += [*[b.data.ptr for b in bounds], 0, 0][:2]
     pointers += [0 if widest is None else widest.data.ptr]
 
     def run(each: WindowPass, length: int, level: int = 0, size: int = 0) -> None:
@@ -80,7 +80,7 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
 
 
 def most_ring_rows() -> int:
-    """Return 0: rows of groups are to be brought together."""
+    """Return 0: rows of groups are to be brought together, even if there are none."""
     return 0
 
 

@@ -62,8 +62,8 @@ fewer blocks on a multiprocessor, fewer descriptors asked for at once. The resul
 WINDOW, WIDE_BATCH = 8, 2
 """Blocks of 32 tiles that a look-back warp asks for before it is its turn to fold them (132 multiprocessors: about
 five have to be known); and at once, for large states. Sums of int32 and float64 with 4 at once: 0.526 and 0.550, 8:
-0.521 and 0.528; affine with 2: 0.973, 4: 0.918, but with registers spilled. States that are raked are asked for by blocks
-and superblocks instead: exponentially weighted means so 1.17, with windows of tiles 1.45 (run 19)."""
+0.521 and 0.528; affine with 2: 0.973, 4: 0.918, but with registers spilled. States that are raked are asked for by
+blocks and superblocks instead: exponentially weighted means so 1.17, with windows of tiles 1.45 (run 19)."""
 
 SHORT_LINE = 512
 """Items up to which a line is always walked by one warp."""
@@ -360,15 +360,16 @@ WINDOW_THREADS, WINDOW_BATCH = 256, 4
 
 WINDOW_WORDS, WINDOW_ITEMS = 48, 16
 """Four-byte words of states that a thread keeps of its neighbouring rows at most, and such rows at most. Milliseconds
-of 2^27 float64 (run 20), of sums of 10, 100 and 1,000 rows, extremes of 1,000, deviations of 100: with 16 rows 0.62, 0.74,
-0.93, 0.99, 2.27; 8: 0.63, 0.75, 0.89, 1.04, 2.26; 4: 0.78, 0.99, 1.38, 1.54, 3.14."""
+of 2^27 float64 (run 20), of sums of 10, 100 and 1,000 rows, extremes of 1,000, deviations of 100: with 16 rows 0.62,
+0.74, 0.93, 0.99, 2.27; 8: 0.63, 0.75, 0.89, 1.04, 2.26; 4: 0.78, 0.99, 1.38, 1.54, 3.14."""
 
 WINDOW_SHARED = {True: 112 << 10, False: 63 << 10}
 """Bytes of shared memory of a block at most, with LARGE_SHARED or without: wider windows are combined by levels."""
 
 WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
 """Blocks on a multiprocessor at most, and those that registers are left for. The same with 8 rows, and registers for 3
-blocks: 0.68, 0.83, 0.98, 1.06, 2.60; 2: 0.76, 0.95, 1.10, 1.21, 2.60; 8 blocks of 128 threads: 0.61, 0.73, 0.93, 1.16, 3.34."""
+blocks: 0.68, 0.83, 0.98, 1.06, 2.60; 2: 0.76, 0.95, 1.10, 1.21, 2.60; 8 blocks of 128 threads: 0.61, 0.73, 0.93, 1.16,
+3.34."""
 
 SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 3, 64
 """Neighbouring windows between bounds that a thread answers at most, blocks that registers are left for, and blocks a
@@ -383,3 +384,7 @@ LEVEL_GROUP, LEVEL_FAN = 8, 16
 REACH_THREADS, REACH_ITEMS, REACH_HALO, REACH_BLOCKS = 256, 8, 512, 64
 """Of what looks for the first row within reach: threads of a block, neighbouring rows of a thread, rows before those of
 a block that it reads as well, and blocks a multiprocessor in a launch at most."""
+
+ORDER_PIECE = 1 << 22
+"""Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
+cache of an H100."""

@@ -79,10 +79,32 @@ def test_value_counts(backend, x, at, normalize, sort, ascending, dropna):
     check(backend, x, at, ask, expected.astype(theirs.dtype))
 
 
+@given(
+    df=frames(("int64", "float64", "str", "Int64", "bool", "datetime64[ns]", "string[pyarrow]")),
+    at=cuts(),
+    normalize=st.booleans(),
+    sort=st.booleans(),
+    ascending=st.booleans(),
+    dropna=st.booleans(),
+    chosen=st.sampled_from(["all", "last", "name"]),
+)
+def test_value_counts_of_rows(backend, df, at, normalize, sort, ascending, dropna, chosen):
+    assume(len(df.columns))
+    last = df.columns[-1]
+    options = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
+    options["subset"] = {"all": None, "last": [last], "name": last}[chosen]
+    ask = lambda it: it.value_counts(**options)  # noqa: E731
+    check(backend, df, at, ask, ask(df))
+
+
 def test_bad_arguments_of_value_counts():
     frame = pd.DataFrame({"x": [1, 1]})
     for each in (frame, partitioned(frame, [])):
-        with pytest.raises(TypeError, match="value_counts is of a Series"):
-            each.gpuscan.value_counts()
+        with pytest.raises(ValueError, match="subset names 'y'"):
+            each.gpuscan.value_counts(subset=["y"])
+        with pytest.raises(TypeError, match="subset is for DataFrames"):
+            each.x.gpuscan.value_counts(subset="x")
+        with pytest.raises(TypeError, match="value_counts of column 'x': pairs of categories"):
+            each.astype("category").gpuscan.value_counts()
         with pytest.raises(ValueError, match="sort must be True or False"):
             each.x.gpuscan.value_counts(sort="yes")

@@ -3,10 +3,12 @@
 import dask
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import dask_gpuscan.frames.pandas.library as on_pandas
 from backends import same
 from dask_gpuscan.ops.halo import Halo
 from dask_gpuscan.ops.shift import Shift
@@ -72,9 +74,11 @@ def test_groups(backend, clustered, data, at, method, periods, dropna):
     fill = {"fill_value": x.iloc[0]} if method == "shift" and data.draw(st.booleans()) else {}
     assume(not fill or not pd.isna(fill["fill_value"]))
     ask = lambda it: getattr(it, method)(periods, **fill)  # noqa: E731
-    expected = told(backend, df, lambda it: ask(it.groupby("k", dropna=dropna, observed=True)["x"]))
-    if dropna and (fill or not periods):  # pandas fills or keeps values of rows in no group, too
-        expected = expected.where(df["k"].notna())
+    expected = told(backend, df, lambda it: ask(it.groupby("k", dropna=False, observed=True)["x"]))
+    if (
+        dropna
+    ):  # pandas fills or keeps values of rows in no group, and cuDF makes other dtypes of theirs
+        expected = backend.held(expected.where(df["k"].notna()).to_frame())["x"]
     if dropna and k.dtype != "int64" and (fill or not periods):
         # by the dtype of the keys, rows may be in no group: then answers have a null
         assume(len(df["k"].dropna()) < count or x.dtype not in ("int64", "int8", "uint8", "bool"))
@@ -83,7 +87,45 @@ def test_groups(backend, clustered, data, at, method, periods, dropna):
     check(backend, df, at, lambda it: ask(groups(it)), expected.to_frame())
 
 
+MANY = np.random.default_rng(0).integers(-(2**62), 2**62, on_pandas.MANY + 1)
+
+
+@pytest.mark.parametrize("periods", [1, -3, 10**6])
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "int64", "int8", "uint8", ">f8", *TIMES[:3]]
+)
+def test_columns_of_many_rows(dtype, periods):
+    x = pd.Series(MANY % 1000).astype(dtype)
+    if dtype.startswith(("float", "datetime")):
+        x[::7] = None
+    same(x.gpuscan.shift(periods), x.shift(periods))
+    same(x.gpuscan.shift(periods, fill_value=x[1]), x.shift(periods, fill_value=x[1]))
+    if dtype != ">f8":  # of which pandas has no differences
+        same(x.gpuscan.diff(periods), x.diff(periods))
+    every_other = pd.Series(x.array[::2])
+    same(every_other.gpuscan.shift(periods), every_other.shift(periods))
+
+
+def test_differences_of_many_integers_wrap_around():
+    x = pd.Series(2 * MANY)
+    same(x.gpuscan.diff(), x.diff())
+    assert x.diff().abs().max() <= 2.0**63
+
+
 WHOLE = pd.DataFrame({"k": [1, 2, 1, 1, 2, 1], "x": [3.0, 1.0, np.nan, 3.0, 7.0, 0.0]})
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+def test_rows_in_no_group_are_not_divided(clustered):
+    x = pd.Series([1, 2, 0, 5, 3, 0], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    df = pd.DataFrame({"k": [1.0, 1.0, np.nan, np.nan, 2.0, 2.0], "x": x})
+    expected = pd.Series([None, 1.0, None, None, None, -1.0], name="x")
+    for periods in (1, 30):
+        for each in (df, partitioned(df, [0.5, 0.7])):
+            groups = each.gpuscan.groupby("k", clustered=clustered)["x"]
+            (found,) = dask.compute(groups.pct_change(periods))
+            assert isinstance(found.dtype.pyarrow_dtype, pa.Decimal128Type)
+            same(found.astype("float64"), expected if periods == 1 else expected * np.nan)
 
 
 @pytest.mark.parametrize("periods", [1, -1, 3, -3])

@@ -20,9 +20,9 @@ from dask_gpuscan.kernels.cuda.build import build, cubin, source
 from dask_gpuscan.kernels.cuda.in_order import substitute
 from dask_gpuscan.kernels.cuda.plan import typed
 from dask_gpuscan.kernels.cuda.scan_pass import ScanPass
-from dask_gpuscan.ops.statistics import operator_of
 
 from architectures import builds
+from dask_gpuscan.ops.statistics import operator_of
 
 SEVEN = np.uint8(7)
 

@@ -42,8 +42,8 @@ def check(op, x, windows, nulls=None, **options):
     given = options.pop("device_nulls", nulls)
     on_device = windows
     if isinstance(windows, BoundWindows):
-        bounds = cp.asarray(windows.starts), cp.asarray(windows.stops)
-        on_device = BoundWindows(*bounds, windows.before, windows.after)
+        stops = None if windows.stops is None else cp.asarray(windows.stops)
+        on_device = BoundWindows(cp.asarray(windows.starts), stops, windows.before, windows.after)
     found = rolling(op, device, on_device, nulls=given, **options)
     wanted = rolling(op, x, windows, nulls=nulls, **options)
     assert found.dtype == wanted.dtype
@@ -129,6 +129,8 @@ def test_windows_between_bounds(rows, count):
     check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, stops))
     near = np.minimum(starts + rng.integers(0, 20, count), rows)
     check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, np.maximum.accumulate(near)))
+    for after in (0, 5, None):
+        check(AFFINE, rng.integers(-100, 100, rows), BoundWindows(starts, None, after=after))
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 100, 250, 3000, 30_000])

@@ -114,12 +114,28 @@ def test_rows_are_moved_with_their_nulls(length, periods, dtype):
 
 @pytest.mark.parametrize("dtype", ["str", "category"])
 def test_columns_of_no_fixed_width_are_moved(dtype):
-    x = cudf.Series(["a", "b", None, "c", "a"]).astype(dtype)
+    # pandas says whether categories are ordered, without which cuDF hands none to Arrow
+    x = cudf.Series(pd.Series(["a", "b", None, "c", "a"], dtype=dtype))
     for periods, expected in ((2, [None, None, "a", "b", None]), (-4, ["a"] + [None] * 4)):
         for each in (x, dask_cudf().from_cudf(x, npartitions=2)):
             (found,) = dask.compute(each.gpuscan.shift(periods))
             assert found.dtype == x.dtype
             assert found.to_arrow().to_pylist() == expected
+
+
+def test_ordered_categories_stay_so_and_must_be_the_same():
+    def categories(values, order):
+        return cudf.Series(pd.Series(values, dtype=pd.CategoricalDtype(order, ordered=True)))
+
+    x = categories(["a", "b", None, "c", "a"], ["c", "b", "a"])
+    found = dask_cudf().from_cudf(x, npartitions=2).gpuscan.shift(2).compute()
+    assert found.dtype == x.dtype
+    assert found.dtype.ordered
+    assert found.to_arrow().to_pylist() == [None, None, "a", "b", None]
+    parts = [categories(["a", "b"], order) for order in (["a", "b"], ["b", "a"])]
+    lazy = dask.dataframe.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
+    with pytest.raises(ValueError, match="other categories in some, which cannot be joined"):
+        lazy.gpuscan.shift().compute()
 
 
 def test_decimals_are_no_times():
@@ -197,3 +213,41 @@ def test_array_functions_take_series():
     x = cudf.Series([1, 2, 3])
     assert dask_gpuscan.cumsum(x).to_pandas().tolist() == [1, 3, 6]
     assert isinstance(dask_gpuscan.scan(x, dask_gpuscan.maximum), cudf.Series)
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 70_001])
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (0.0, 0.5), (0.3, 1.0), (0.4, 0.6), (0.0, 0.0)])
+def test_rows_that_are_known_to_be_numbers(count, ends):
+    import cupy
+
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    start, stop = (int(end * count) for end in ends)
+    values = cupy.asarray(RNG.normal(size=count))
+    values[:start] = values[stop:] = np.nan
+    known, found = (CUDF.from_floats(values, numbers) for numbers in (slice(start, stop), None))
+    assert known.null_count == found.null_count == count - (stop - start)
+    cudf.testing.assert_series_equal(
+        cudf.Series._from_column(known), cudf.Series._from_column(found)
+    )
+
+
+def test_floats_of_a_column_with_nulls_and_nan():
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    x = cudf.Series([1.5, None, np.nan, 4.0], nan_as_null=False)
+    for column, expected in ((x, [1.5, np.nan, np.nan, 4.0]), (x.iloc[1:3], [np.nan, np.nan])):
+        np.testing.assert_array_equal(CUDF.floats(column).get(), expected)
+    assert x.null_count == 1
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32"])
+@pytest.mark.parametrize("offset", [0, 1, 8, 33])
+def test_floats_of_slices_with_nulls(dtype, offset):
+    from dask_gpuscan.frames.cudf.library import CUDF
+
+    x = cudf.Series(RNG.integers(0, 2, 5000)).astype(dtype)
+    x.iloc[RNG.integers(0, 5000, 900)] = None
+    piece = x.iloc[offset : 4000 + offset]
+    expected = piece.to_pandas().astype("Float64").to_numpy(np.float64, na_value=np.nan)
+    np.testing.assert_array_equal(CUDF.floats(piece).get(), expected)

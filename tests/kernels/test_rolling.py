@@ -105,6 +105,17 @@ def test_windows_between_bounds(data, rows, windows):
     assert found.tolist() == expected(AFFINE, (x,), zip(starts, stops, strict=True))
 
 
+@given(data=st.data(), rows=lengths, after=st.none() | st.integers(-4, 30))
+def test_windows_from_bounds_on(data, rows, after):
+    count = data.draw(st.integers(0, 2 * rows))
+    bound = st.lists(st.integers(0, rows), min_size=count, max_size=count).map(sorted)
+    starts = np.array(data.draw(bound), np.int64)
+    x = np.arange(1, rows + 1) * 5 - 40
+    found = rolling(AFFINE, x, BoundWindows(starts, None, after=after))
+    stops = [rows if after is None else min(j + after + 1, rows) for j in range(count)]
+    assert found.tolist() == expected(AFFINE, (x,), zip(starts, stops, strict=True))
+
+
 @given(data=st.data(), lengths=st.lists(st.integers(1, 9), max_size=8))
 def test_windows_within_groups(data, lengths):
     around = st.none() | st.integers(-3, 12)
@@ -135,6 +146,7 @@ def test_many_rows(poisoned, width):
     np.testing.assert_array_equal(sums, total[at + 1] - total[starts])
     between = rolling(ADD, x, BoundWindows(starts, at + 1))
     np.testing.assert_array_equal(sums, between)
+    np.testing.assert_array_equal(sums, rolling(ADD, x, BoundWindows(starts, None, after=0)))
     whole = np.zeros(rows, np.int64), np.full(rows, rows)
     np.testing.assert_array_equal(sums, rolling(ADD, x, BoundWindows(*whole, width - 1, 0)))
 

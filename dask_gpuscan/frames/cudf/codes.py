@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import cudf
 import cupy as cp
@@ -10,7 +12,7 @@ import numpy as np
 from cudf.core.column import ColumnBase
 
 from ... import kernels
-from ...kernels import BUILT_IN
+from ...kernels import BUILT_IN, Operator
 from ..mixed_codes import mixed_codes
 from ..protocol import Values
 from .layouts import layout_of, view_of
@@ -20,6 +22,27 @@ ROOM = 8
 
 FEW = 1 << 16
 """Numbers below which codes may always be."""
+
+
+_LEAST, _MOST = BUILT_IN["minimum"], BUILT_IN["maximum"]
+
+_RANGE = Operator(
+    lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
+    lambda dtype: (_LEAST.identity_for(dtype), _MOST.identity_for(dtype)),
+    lambda x: (x, x),
+    name="range",
+)
+"""The least and the greatest number."""
+
+
+@lru_cache(maxsize=1)
+def _differences() -> Any:
+    return cp.ElementwiseKernel(
+        "T value, T low",
+        "int32 code",
+        "code = (unsigned int)value - (unsigned int)low",
+        "differences",
+    )
 
 
 def range_codes(arrays: Sequence[ColumnBase]) -> tuple[Values, int] | None:
@@ -43,11 +66,7 @@ def _codes(array: ColumnBase, most: int) -> tuple[Values, int] | None:
         return None
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
-    reads = [
-        kernels.aggregating(BUILT_IN[name], values, nulls=view.nulls)
-        for name in ("minimum", "maximum")
-    ]
-    low, high = (int(read()) for _, read in reads)
+    low, high = map(int, kernels.reduce(_RANGE, values, nulls=view.nulls))
     if low > high:  # there is no value
         low = high = 0
     span = high - low + 1
@@ -55,10 +74,8 @@ def _codes(array: ColumnBase, most: int) -> tuple[Values, int] | None:
         return None
     if values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most:
         return values, high + 1
-    # a difference of unsigned numbers is right whatever their signs are
-    unsigned = np.dtype(f"u{values.itemsize}")
-    codes = values.view(unsigned) - np.array(low, values.dtype).view(unsigned)[()]
-    codes = codes.view(np.int32) if values.itemsize == 4 else codes.astype(np.int32)
+    # a difference of unsigned numbers that fits is right whatever their signs are
+    codes = _differences()(values, values.dtype.type(low))
     if view.nulls is None:
         return codes, span
     return cp.where(view.missing(), np.int32(span), codes), span + 1

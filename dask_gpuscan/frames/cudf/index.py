@@ -10,7 +10,8 @@ import cupy
 import numpy as np
 from cudf.core.column import ColumnBase
 
-from ..protocol import Column, DType, Values
+from ..index import check_one_level
+from ..protocol import DType, Values
 from .layouts import LAYOUT
 
 
@@ -23,9 +24,9 @@ class CudfIndex:
     def index_names(self, frame: cudf.DataFrame) -> list[Hashable]:
         return list(frame.index.names)
 
-    def level(self, frame: cudf.DataFrame, name: Hashable) -> Column:
-        level: Column = frame.index.get_level_values(name).to_series(index=frame.index)
-        return level
+    def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
+        index = frame.index
+        return cudf.Series._from_column(index._columns[number], name=index.names[number])
 
     def is_sorted(self, index: cudf.Index) -> bool:
         return bool(index.is_monotonic_increasing)
@@ -33,18 +34,30 @@ class CudfIndex:
     def same_index(self, index: cudf.Index, other: cudf.Index) -> bool:
         return index is other or bool(index.equals(other))
 
-    def key_index(self, arrays: list[ColumnBase], names: Sequence[Hashable]) -> cudf.Index:
+    def key_index(
+        self, arrays: list[ColumnBase], names: Sequence[Hashable], levels: bool = False
+    ) -> cudf.Index:
         try:
-            if len(arrays) == 1:
+            if len(arrays) == 1 and not levels:
                 return cudf.Index._from_column(arrays[0], name=names[0])
-            levels = [cudf.Series._from_column(a) for a in arrays]
-            return cudf.MultiIndex.from_arrays(levels, names=names)
+            columns = [cudf.Series._from_column(a) for a in arrays]
+            return cudf.MultiIndex.from_arrays(columns, names=names)
         except NotImplementedError as error:
             dtypes = ", ".join(str(a.dtype) for a in arrays)
             raise TypeError(
                 f"cuDF has no index of dtype {dtypes}, as a reduction by {', '.join(map(repr, names))} "
                 f"would have; cast the key with astype"
             ) from error
+
+    def index_of_pairs(self, index: cudf.Index, frame: cudf.DataFrame) -> cudf.Index:
+        names = cudf.Index(frame.columns)
+        check_one_level(index, names)
+        rows, each = cupy.arange(len(index)), cupy.arange(len(names))
+        levels = [
+            index.take(cupy.repeat(rows, len(names))),
+            names.take(cupy.tile(each, len(index))),
+        ]
+        return cudf.MultiIndex.from_arrays(levels, names=[index.name, names.name])
 
     def range_index(self, start: int, stop: int) -> cudf.Index:
         return cudf.RangeIndex(start, stop)

@@ -102,11 +102,17 @@ class CudfLayout:
             mask, null_count = plc.transform.bools_to_mask(flags)
         return _column(values, mask if null_count else None, null_count, dtype)
 
-    def wrap_edge(self, values: Values, count: int, at_end: bool, dtype: DType) -> ColumnBase:
-        """Return a column whose first rows, or last, are null: so many."""
-        if not count:
-            return self.wrap(values, None, dtype)
-        return _column(values, _edge_bits(len(values), count, at_end), count, dtype)
+    def wrap_valid(self, values: Values, valid: slice, dtype: DType) -> ColumnBase:
+        """Return a column of which these rows, beside each other, are valid, and the others null."""
+        null_count = len(values) - (valid.stop - valid.start)
+        mask = _bits_of(valid, len(values)) if null_count else None
+        return _column(values, mask, null_count, dtype)
+
+    def wrap_nan(self, values: Values) -> ColumnBase:
+        """Return a column that is null where values are NaN."""
+        plain = _column(values, None, 0, values.dtype)
+        mask, null_count = plc.transform.nans_to_nulls(plain.plc_column)
+        return _column(values, mask if null_count else None, null_count, values.dtype)
 
     def result(self, storage: np.dtype, dtype: DType) -> DType:
         if storage == self.storage(dtype):
@@ -155,6 +161,29 @@ def view_of(column: ColumnBase, unchecked_nan: _UncheckedNan | None = None) -> V
     return View(values, nulls, missing, column, offset, unchecked_nan)
 
 
+@lru_cache(maxsize=1)
+def _floats_or_nan() -> Any:
+    return cupy.ElementwiseKernel(
+        "T value, raw uint8 bits, int64 offset",
+        "float64 number",
+        """
+        const long long bit = offset + i;
+        const bool valid = (bits[bit >> 3] >> (bit & 7)) & 1;
+        number = valid ? (double)value : __longlong_as_double(0x7ff8000000000000LL);
+        """,
+        "floats_or_nan",
+    )
+
+
+def floats_of(column: ColumnBase) -> Values:
+    """Return the numbers of a column as float64, NaN where it is null: as they lie, or in one pass."""
+    values = view_of(column).values
+    if not column.null_count:
+        return values.astype(np.float64, copy=False)
+    nulls = nulls_of(column)
+    return _floats_or_nan()(values, nulls.buffer, np.int64(nulls.offset))
+
+
 def nulls_of(column: ColumnBase) -> Mask:
     """The part of a column's bitmap that tells its own rows."""
     first, last = column.offset // 8, (column.offset + len(column) + 7) // 8
@@ -170,20 +199,31 @@ def _array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Va
     return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
+@lru_cache(maxsize=1)
+def _set_bits() -> Any:
+    return cupy.ElementwiseKernel(
+        "int64 start, int64 stop",
+        "uint32 bits",
+        """
+        const long long row = 32LL * i;
+        const int before = min(max(start - row, 0LL), 32LL), end = min(max(stop - row, 0LL), 32LL);
+        bits = (unsigned int)(((1ULL << end) - 1) & ~((1ULL << before) - 1));
+        """,
+        "set_bits",
+    )
+
+
+def _bits_of(rows: slice, count: int) -> Values:
+    """Return a bitmap of so many rows in which these are valid."""
+    bits = cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)
+    _set_bits()(np.int64(rows.start), np.int64(rows.stop), bits)
+    return bits
+
+
 def _bitmap_of(column: ColumnBase) -> Any:
     if column.offset == 0:
         return column.mask
     return plc.null_mask.copy_bitmask(column.plc_column)
-
-
-def _edge_bits(length: int, count: int, at_end: bool) -> Values:
-    """Return a bitmap of which the first bits, or the last, are not set: so many."""
-    bits = cupy.full(plc.null_mask.bitmask_allocation_size_bytes(length), 255, np.uint8)
-    byte, bit = divmod(length - count if at_end else count, 8)
-    below = (1 << bit) - 1
-    bits[slice(byte, None) if at_end else slice(byte)] = 0
-    bits[byte : byte + 1] = below if at_end else 255 - below
-    return bits
 
 
 def _column(values: Values, mask: Any, null_count: int, dtype: DType) -> Any:

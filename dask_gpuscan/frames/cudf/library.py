@@ -19,13 +19,14 @@ from rmm.allocators.cupy import rmm_cupy_allocator
 
 from ... import kernels
 from ...kernels import BUILT_IN, Mask
+from ..messages import refuse_categories
 from ..nan import assume_no_nan, in_band, resolved
 from ..pandas import PANDAS
 from ..protocol import Column, DType, Library, Scalar, Values
 from ..registry import LIBRARY_OF
 from .grouping import CudfGrouping
 from .index import CudfIndex
-from .layouts import LAYOUT, moved_layout_of, nulls_of, view_of
+from .layouts import LAYOUT, floats_of, moved_layout_of, nulls_of, view_of
 from .ordering import CudfOrdering
 from .schema import CudfSchema
 
@@ -168,7 +169,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)
         elif self._is_plain(array):
-            return LAYOUT.wrap(view_of(array).values.take(positions), None, array.dtype)
+            taken = kernels.take(view_of(array).values, positions.astype(_INT64, copy=False))
+            return LAYOUT.wrap(taken, None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
     def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
@@ -188,24 +190,24 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
 
     def _moved(self, array: ColumnBase, periods: int, less: bool = False) -> ColumnBase:
         """Return a plain array whose rows are moved by so many, or with `less` its rows less those: in one pass."""
-        values, count = view_of(array).values, array.size
-        gone, out = min(abs(periods), count), cupy.empty_like(values)
-        to, of = slice(gone, count), slice(0, count - gone)
-        if periods < 0:
-            to, of = of, to
-        if less:
-            cupy.subtract(values[to], values[of], out=out[to])
-        else:
-            out[to] = values[of]
-        return LAYOUT.wrap_edge(out, gone, periods < 0, array.dtype)
+        values, move = view_of(array).values, kernels.difference if less else kernels.shift
+        out, none = move(values, periods, values.dtype.type(0)), min(abs(periods), array.size)
+        valid = slice(none, array.size) if periods > 0 else slice(0, array.size - none)
+        return LAYOUT.wrap_valid(out, valid, array.dtype)
 
     def always_counted(self, array: ColumnBase) -> None:
         return None
 
     def concatenate(self, arrays: list[ColumnBase]) -> ColumnBase:
-        categorical = isinstance(arrays[0].dtype, cudf.CategoricalDtype)
-        if categorical and any(a.dtype != arrays[0].dtype for a in arrays):
-            return arrays[0]._concat(arrays)  # concat itself takes but equal categories
+        dtype = arrays[0].dtype
+        categorical = isinstance(dtype, cudf.CategoricalDtype)
+        if categorical and any(a.dtype != dtype for a in arrays):
+            if any(a.dtype.ordered for a in arrays):
+                refuse_categories(dtype, "they are ordered")
+            try:
+                return arrays[0]._concat(arrays)  # concat itself takes but equal categories
+            except ValueError as error:
+                refuse_categories(dtype, error)
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 
@@ -219,14 +221,12 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return self.concatenate([part for part in (before, rows, after) if part.size])
 
     def floats(self, column: cudf.Series) -> Values:
-        view = LAYOUT.view(column._column)
-        values = view.values.astype(np.float64, copy=view.nulls is not None)
-        if view.nulls is not None:
-            values[view.missing()] = np.nan
-        return values
+        return floats_of(column._column)
 
-    def from_floats(self, values: Values) -> ColumnBase:
-        return LAYOUT.wrap(values, cupy.isnan(values), values.dtype)
+    def from_floats(self, values: Values, numbers: slice | None = None) -> ColumnBase:
+        if numbers is None:
+            return LAYOUT.wrap_nan(values)
+        return LAYOUT.wrap_valid(values, numbers, values.dtype)
 
     def from_integers(self, values: Values) -> ColumnBase:
         return LAYOUT.wrap(values, None, values.dtype)
@@ -238,20 +238,6 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
     def _is_plain(self, array: ColumnBase) -> bool:
         """Tell the same of an array that has no nulls."""
         return self._may_view(array.dtype) and not array.null_count
-
-    def rolling(
-        self,
-        name: str,
-        values: Values,
-        starts: Values,
-        stops: Values,
-        min_periods: int,
-        /,
-        **options: Any,
-    ) -> Values:
-        raise NotImplementedError(
-            f"cuDF has no {name} of windows; move the column to the host with to_pandas first"
-        )
 
     # --- nulls -------------------------------------------------------------------------------------
 
@@ -314,6 +300,10 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
     assume_no_nan = staticmethod(assume_no_nan)
 
     # --- rows on the host --------------------------------------------------------------------------
+
+    def on_host(self, values: Values) -> np.ndarray:
+        found: np.ndarray = cupy.asnumpy(values)
+        return found
 
     def host_row(self, column: cudf.Series, row: int) -> pa.Array:
         array = column._column

@@ -40,9 +40,5 @@ class CudfOrdering:
     def rank_values(self, column: cudf.Series) -> cudf.Series:
         return column
 
-    def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
-        index = frame.index
-        return cudf.Series._from_column(index._columns[number], name=index.names[number])
-
     def as_key(self, values: Any) -> cudf.Series:
         return cudf.Series(values)

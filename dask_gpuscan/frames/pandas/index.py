@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ..index import check_one_level
 from ..protocol import DType, Values
 from .layouts import PandasArray, bare, with_null
 
@@ -21,11 +22,14 @@ class PandasIndex:
     def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
         return list(frame.index.names)
 
-    def level(self, frame: pd.DataFrame, name: Hashable) -> pd.Series:
-        values = frame.index.get_level_values(name)
-        return pd.Series(
-            values.array, dtype=values.dtype, index=frame.index, name=values.name, copy=False
-        )
+    def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
+        index = frame.index
+        if index.nlevels == 1:
+            values = index
+        else:  # a number may be a name, too
+            values = index.set_names(range(index.nlevels)).get_level_values(number)
+        # pandas would look for strings in bare arrays of objects
+        return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
 
     def is_sorted(self, index: pd.Index) -> bool:
         return bool(index.is_monotonic_increasing)
@@ -33,23 +37,30 @@ class PandasIndex:
     def same_index(self, index: pd.Index, other: pd.Index) -> bool:
         return index is other or bool(index.equals(other))
 
-    def key_index(self, arrays: list[PandasArray], names: Sequence[Hashable]) -> pd.Index:
+    def key_index(
+        self, arrays: list[PandasArray], names: Sequence[Hashable], levels: bool = False
+    ) -> pd.Index:
         for array, name in zip(arrays, names, strict=True):
             if bare(array).dtype == np.float16:
                 raise TypeError(
                     f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
                 )
-        if len(arrays) == 1:
+        if len(arrays) == 1 and not levels:
             array = with_null(arrays[0], np.nan)
             return pd.Index(array, dtype=array.dtype, name=names[0])
         # pandas would look for strings and numbers in bare arrays of objects
-        levels = [
+        of_names = [
             pd.Index(with_null(a, np.nan), dtype=object)
             if a.dtype == object
             else _unsigned_zeros(a)
             for a in arrays
         ]
-        return pd.MultiIndex.from_arrays(levels, names=names)
+        return pd.MultiIndex.from_arrays(of_names, names=names)
+
+    def index_of_pairs(self, index: pd.Index, frame: pd.DataFrame) -> pd.Index:
+        check_one_level(index, frame.columns)
+        names = [index.name, frame.columns.name]
+        return pd.MultiIndex.from_product([index, frame.columns], names=names)
 
     def range_index(self, start: int, stop: int) -> pd.Index:
         return pd.RangeIndex(start, stop)

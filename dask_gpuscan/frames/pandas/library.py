@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ... import kernels
+from ..messages import refuse_categories
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .grouping import PandasGrouping
 from .index import PandasIndex
@@ -19,6 +21,13 @@ from .schema import PandasSchema
 
 MANY = 1 << 18
 """Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
+
+DIFFERENCES: dict[DType, np.generic] = {
+    np.dtype(np.float64): np.float64("nan"),
+    np.dtype(np.float32): np.float32("nan"),
+    np.dtype(np.int64): np.float64("nan"),
+}
+"""The dtypes whose differences all cores take, and what stands where there is no row to take one from."""
 
 
 class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
@@ -136,9 +145,24 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
         options = {"fill_value": fill[0]} if fill else {}
-        return self.series(array, None).shift(periods, **options).array
+        column = self.series(array, None)
+        filled = column.iloc[:1].shift(1, **options)  # what stands where there is no such row
+        layout = layout_of(filled.dtype)
+        if (
+            periods
+            and len(array) >= MANY
+            and layout is layout_of(array.dtype)
+            and layout is not None
+            and layout.nulls == "in band"
+        ):
+            value = layout.raw(filled.array).values[0]
+            values = kernels.shift(layout.raw(array).values, periods, value)
+            return layout.wrap(values, None, filled.dtype)
+        return column.shift(periods, **options).array
 
     def diff(self, array: PandasArray, periods: int) -> PandasArray:
+        if len(array) >= MANY and array.dtype in DIFFERENCES:
+            return kernels.difference(bare(array), periods, DIFFERENCES[array.dtype])
         return self.series(array, None).diff(periods).array
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
@@ -154,10 +178,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
             try:
                 return pd.api.types.union_categoricals(arrays)
             except TypeError as error:
-                raise ValueError(
-                    f"partitions do not match: a column of dtype {arrays[0].dtype} has other categories in some, "
-                    f"which cannot be joined: {error}; give all of them the same with cat.set_categories first"
-                ) from error
+                refuse_categories(arrays[0].dtype, error)
         parts = [pd.Series(a, dtype=a.dtype) for a in arrays]
         return one_chunk(bare(pd.concat(parts, ignore_index=True).array))
 
@@ -171,25 +192,11 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     def floats(self, column: pd.Series) -> Values:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
-    def from_floats(self, values: Values) -> PandasArray:
+    def from_floats(self, values: Values, numbers: slice | None = None) -> PandasArray:
         return values
 
     def from_integers(self, values: Values) -> PandasArray:
         return values
-
-    def rolling(
-        self,
-        name: str,
-        values: Values,
-        starts: Values,
-        stops: Values,
-        min_periods: int,
-        /,
-        **options: Any,
-    ) -> Values:
-        windows = pd.Series(values).rolling(_Bounds(starts, stops), min_periods=min_periods)
-        found: Values = bare(getattr(windows, name)(**options).array)
-        return found
 
     # --- nulls ----------------------------------------------------------------------------------------
 
@@ -262,6 +269,10 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     # --- rows on the host -----------------------------------------------------------------------------
 
+    def on_host(self, values: Values) -> np.ndarray:
+        found: np.ndarray = values
+        return found
+
     def host_row(self, column: pd.Series, row: int) -> PandasArray:
         return column.iloc[[row]].array
 
@@ -278,24 +289,6 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
-
-
-class _Bounds(pd.api.indexers.BaseIndexer):  # type: ignore[misc]
-    """Windows by their bounds, as pandas takes them."""
-
-    def __init__(self, starts: Values, stops: Values) -> None:
-        super().__init__()
-        self._bounds = starts, stops
-
-    def get_window_bounds(
-        self,
-        num_values: int = 0,
-        min_periods: Any = None,
-        center: Any = None,
-        closed: Any = None,
-        step: Any = None,
-    ) -> tuple[Values, Values]:
-        return self._bounds
 
 
 PANDAS: Library = Pandas()

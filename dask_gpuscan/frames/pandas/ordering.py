@@ -46,15 +46,6 @@ class PandasOrdering:
             return column.astype(dtype.categories.dtype)
         return column
 
-    def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
-        index = frame.index
-        if index.nlevels == 1:
-            values = index
-        else:  # a number may be a name, too
-            values = index.set_names(range(index.nlevels)).get_level_values(number)
-        # pandas would look for strings in bare arrays of objects
-        return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
-
     def as_key(self, values: Any) -> pd.Series:
         return pd.Series(values, dtype=getattr(values, "dtype", None))
 

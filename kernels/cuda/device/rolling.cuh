@@ -22,7 +22,7 @@ struct Params {
   const u8* mask;      // validity bits, or bytes
   State* levels;       // of each: its states, their prefixes in groups of FAN, their suffixes
   const i64* starts;   // bounds of windows; or null
-  const i64* stops;    // likewise; or null, if window j ends with row j
+  const i64* stops;    // likewise; or null, if `shift` and `width` say where windows end
   u64* widest;         // rows of the widest span that the first pass over spans leaves; or null, if there is none
   u64* scratch;
   u8* carry_out;
@@ -229,7 +229,7 @@ __device__ __forceinline__ Window window_of(const Params& p, i64 j, i64 from, i6
 }
 __device__ __forceinline__ Window window_of(const Params& p, i64 j) {
   if (!p.starts) return window_of(p, j, 0, p.rows);
-  return window_of(p, j, p.starts[j], p.stops ? p.stops[j] : j + 1);
+  return window_of(p, j, p.starts[j], p.stops ? p.stops[j] : p.rows);
 }
 
 #include "rolling_spans.cuh"

@@ -45,7 +45,7 @@ __device__ __forceinline__ void load_bounds(const Params& p, i64 answers_from, c
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {
     const i64 j = answers_from + i * THREADS + threadIdx.x;
-    to[i] = p.stops ? p.stops[min(j, last)] : j + 1;
+    to[i] = p.stops ? p.stops[min(j, last)] : p.rows;
   }
 #pragma unroll
   for (int i = 0; i < ITEMS; i++) {

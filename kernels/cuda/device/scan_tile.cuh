@@ -131,21 +131,14 @@ __device__ __forceinline__ Output finalize(const State& before, const State& aft
   return lower(EXCLUSIVE ? before : after);
 }
 
-// Reads item i of a tile, in the order of the scan; tells whether it is missing.
-__device__ __forceinline__ bool read_item(const View& view, int i, Element& e) {
-  int at = REVERSE ? view.count - 1 - i : i;
-  e = read_element(view.in, at);
-  if constexpr (NULLS == IN_BAND) return is_missing(e);
-  if constexpr (NULLS == BITS || NULLS == BYTES) return is_masked(view.mask, view.bit + at, view.null);
-  return false;
-}
-// Reads the elements of a lane in a row: item i of the tile and its VN - 1 successors, in the order of the scan. The bits of
-// missing ones are set in the result, and of those behind the end. WHOLE: the tile is, so nothing is asked.
-template <bool WHOLE>
-__device__ __forceinline__ u32 read_elements(const View& view, int i, Element (&e)[VN]) {
-  u32 missing = 0;
+// Calls f(j, state, missing) for the items of a lane in a row, in the order of the scan: item i of the tile and its VN - 1
+// successors. A missing item has the identity as its state. WHOLE: the tile is, so nothing is asked; else items behind the
+// end have the identity as well, or none if states are raked.
+template <bool WHOLE, class F>
+__device__ __forceinline__ void each_item(const View& view, int i, F f) {
   if constexpr (WHOLE) {
     int low = REVERSE ? TILE - VN - i : i;  // the lowest address
+    Element e[VN];
     unroll<INPUTS>([&](auto k) {
       using T = typename In<k.value>::type;
       T values[VN];
@@ -176,32 +169,34 @@ __device__ __forceinline__ u32 read_elements(const View& view, int i, Element (&
       if constexpr (NULLS == IN_BAND) gone = is_missing(e[j]);
       if constexpr (NULLS == BITS) gone = (window >> m) & 1;
       if constexpr (NULLS == BYTES) gone = view.mask[view.bit + low + m] == view.null;
-      missing |= u32(gone) << j;
+      State state = lift(e[j]);
+      if constexpr (NULLS != NO_NULLS) state = choose(gone, identity(), state);
+      f(j, state, gone);
     }
   } else {
-#pragma unroll
-    for (int j = 0; j < VN; j++) {
-      bool gone = true;
-      if (i + j < view.count) gone = read_item(view, i + j, e[j]);
-      missing |= u32(gone) << j;
+#pragma unroll (RAKES ? 1 : VN)
+    for (int j = 0; j < (RAKES ? min(VN, view.count - i) : VN); j++) {
+      State state = identity();
+      bool gone = false;
+      if (RAKES || i + j < view.count) {
+        int at = REVERSE ? view.count - 1 - (i + j) : i + j;
+        Element e = read_element(view.in, at);
+        if constexpr (NULLS == IN_BAND) gone = is_missing(e);
+        if constexpr (NULLS == BITS || NULLS == BYTES) gone = is_masked(view.mask, view.bit + at, view.null);
+        if (!gone) state = lift(e);
+      }
+      f(j, state, gone);
     }
   }
-  return missing;
 }
-// The state of element j: the identity if it is missing.
-template <bool WHOLE>
-__device__ __forceinline__ State state_of_element(const Element (&e)[VN], u32 missing, int j) {
-  bool gone = (missing >> j) & 1;
-  if constexpr (WHOLE && NULLS == NO_NULLS) return lift(e[j]);
-  if constexpr (WHOLE) return choose(gone, identity(), lift(e[j]));
-  return gone ? identity() : lift(e[j]);
-}
+// Returns in which places of the row an item is missing, as bits.
 template <bool WHOLE>
 __device__ __forceinline__ u32 read_items(const View& view, int i, State (&states)[VN]) {
-  Element e[VN];
-  u32 missing = read_elements<WHOLE>(view, i, e);
-#pragma unroll
-  for (int j = 0; j < VN; j++) states[j] = state_of_element<WHOLE>(e, missing, j);
+  u32 missing = 0;
+  each_item<WHOLE>(view, i, [&](int j, const State& state, bool gone) {
+    states[j] = state;
+    missing |= u32(gone) << j;
+  });
   return missing;
 }
 
@@ -255,23 +250,6 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
 // segment, which is one row, and then lanes scan their items from what comes before them. So an item is combined twice
 // and with no state but its own, and few states are shuffled.
 
-// Calls f(j, state, missing) for the items of a lane in their order; a tile that is not WHOLE is read item by item.
-template <bool WHOLE, class F>
-__device__ __forceinline__ void each_item(const View& view, int i, F f) {
-  if constexpr (WHOLE) {
-    Element e[VN];
-    u32 missing = read_elements<true>(view, i, e);
-#pragma unroll
-    for (int j = 0; j < VN; j++) f(j, state_of_element<true>(e, missing, j), (missing >> j) & 1);
-  } else {
-#pragma unroll 1
-    for (int j = 0; j < min(VN, view.count - i); j++) {
-      Element e;
-      bool gone = read_item(view, i + j, e);
-      f(j, gone ? identity() : lift(e), gone);
-    }
-  }
-}
 // Lane l gets the combination of what lanes 0 to l have of a warp's items.
 __device__ __forceinline__ State rake(const View& view, int warp, int lane) {
   State sum = identity();

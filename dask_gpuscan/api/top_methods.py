@@ -1,0 +1,85 @@
+"""The methods of ``.gpuscan`` for the largest and smallest values: nlargest and nsmallest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..frames.keys import By, check_subset
+from ..graph.lookback import meta_of
+from ..graph.tree_reduce import tree_reduce
+from ..ops.top_of_all import TopOfAll
+from ..ops.top_rows import KEEP, Top
+from .arguments import check_choice, check_count
+
+
+class TopMethods:
+    """The part of `Gpuscan` that finds the largest and smallest values."""
+
+    _obj: Any
+
+    def nlargest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Any:
+        """Return the rows with the largest values, in the order of these, over any number of partitions.
+
+        Parameters
+        ----------
+        n : int, default 5
+            How many.
+        columns : name or list of names
+            Of a DataFrame, whose values are looked at; later columns tell rows apart that are equal in the ones before.
+        keep : {"first", "last", "all"}, default "first"
+            Which rows with the last value that is taken; with "all", there may be more than `n`. "last" is for one
+            column.
+
+        Returns
+        -------
+        Series or DataFrame
+            As of `pandas.Series.nlargest` and `pandas.DataFrame.nlargest`, in one partition. Nulls come last.
+
+        Raises
+        ------
+        TypeError
+            For columns that hold neither numbers nor times, and for an `n` that is no integer.
+        ValueError
+            For unknown columns, and for another `keep`.
+
+        See Also
+        --------
+        sort_values : All rows in order.
+
+        Notes
+        -----
+        Partitions hand on the rows that may be among the answer.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([3, 9, 4, 9]).gpuscan.nlargest(3).to_dict()
+        {1: 9, 3: 9, 2: 4}
+        >>> df = pd.DataFrame({"k": list("abc"), "x": [1, 2, 2], "y": [5, 6, 7]})
+        >>> df.gpuscan.nlargest(2, ["x", "y"])
+           k  x  y
+        2  c  2  7
+        1  b  2  6
+        """
+        return self._top(n, columns, keep, True)
+
+    def nsmallest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Any:
+        """Return the rows with the smallest values, in the order of these; parameters as for `nlargest`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([3, 9, 4, 9]).gpuscan.nsmallest(2).to_dict()
+        {0: 3, 2: 4}
+        """
+        return self._top(n, columns, keep, False)
+
+    def _top(self, n: int, columns: Any, keep: str, largest: bool) -> Any:
+        count, meta = max(check_count("n", n), 0), meta_of(self._obj)
+        check_choice("keep", keep, KEEP)
+        if meta.ndim == 2 and columns is None:
+            raise TypeError("columns must name those of the DataFrame whose values are looked at")
+        by: By = check_subset(meta, columns, "columns")
+        if keep == "last" and len(by.columns) > 1:
+            raise ValueError("keep must be 'first' or 'all' for several columns, found 'last'")
+        return tree_reduce(self._obj, TopOfAll(by, Top(count, largest, keep)))

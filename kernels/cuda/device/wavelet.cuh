@@ -1,0 +1,145 @@
+// The wavelet matrix of the places of values (Claude, Navarro and Ordonez, Information Systems 47, 2015), one level at
+// a time, and what windows of rows ask of it. A word has the bits of 32 rows and, in its upper half, how many rows
+// before it have a 0. Rows with a 0 come first on the next level, in their order, and then those with a 1.
+
+typedef unsigned long long Word;
+
+struct Matrix {
+  const Word* words;  // `stride` of them a level
+  const Word* zeros;  // of each level
+  Word stride;
+  int levels;
+
+  // Rows before `row` whose bit on a level is 0.
+  __device__ Word zeros_before(int level, Word row) const {
+    const Word word = words[level * stride + row / 32];
+    const unsigned clear = ~unsigned(word) & ((1u << row % 32) - 1);
+    return (word >> 32) + __popc(clear);
+  }
+
+  // The code at a place in order of rows `low` to `high` - 1.
+  __device__ unsigned select(Word low, Word high, Word place) const {
+    unsigned code = 0;
+    for (int level = 0; level < levels; ++level) {
+      const Word first = zeros_before(level, low), last = zeros_before(level, high);
+      const bool is_one = place >= last - first;
+      low = is_one ? zeros[level] + low - first : first;
+      high = is_one ? zeros[level] + high - last : last;
+      place -= is_one ? last - first : 0;
+      code = code << 1 | unsigned(is_one);
+    }
+    return code;
+  }
+
+  // How many codes of rows `low` to `high` - 1 are less than that of one of these rows, and how many are equal to it.
+  __device__ void count(Word low, Word high, unsigned code, Word& less, Word& equal) const {
+    less = 0;
+    for (int level = 0; level < levels && high - low > 1; ++level) {  // one row that is left is the row itself
+      const Word first = zeros_before(level, low), last = zeros_before(level, high);
+      const bool is_one = code >> (levels - 1 - level) & 1;
+      less += is_one ? last - first : 0;
+      low = is_one ? zeros[level] + low - first : first;
+      high = is_one ? zeros[level] + high - last : last;
+    }
+    equal = high - low;
+  }
+};
+
+__device__ double null() { return __longlong_as_double(0x7ff8000000000000); }
+
+// Blocks are whole warps, one row a thread; words are those of rows 0 to `rows`, included.
+__device__ Word own_row() { return Word(blockIdx.x) * blockDim.x + threadIdx.x; }
+
+extern "C" __global__ void count_zeros(const unsigned* codes, Word rows, int shift, unsigned* counts) {
+  const Word row = own_row();
+  const bool is_zero = row < rows && !(codes[row] >> shift & 1);
+  const unsigned clear = __ballot_sync(~0u, is_zero);
+  if (row % 32 == 0 && row <= rows) counts[row / 32] = __popc(clear);
+}
+
+// `counts` are those of the zeros of all words up to each, itself included.
+extern "C" __global__ void part_rows(const unsigned* codes, Word rows, int shift, const unsigned* counts, Word* words,
+                                     Word* zeros, unsigned* parted) {
+  const Word row = own_row();
+  const unsigned code = row < rows ? codes[row] : 0;
+  const bool is_one = row < rows && (code >> shift & 1);
+  const unsigned bits = __ballot_sync(~0u, is_one), clear = __ballot_sync(~0u, row < rows && !is_one);
+  if (row / 32 > rows / 32) return;
+  const unsigned all = counts[rows / 32], before = counts[row / 32] - __popc(clear);
+  const Word first = before + __popc(clear & ((1u << row % 32) - 1));
+  if (row < rows) parted[is_one ? all + (row - first) : first] = code;
+  if (row % 32 == 0) words[row / 32] = Word(before) << 32 | bits;
+  if (row == 0) *zeros = all;
+}
+
+// How far a quantile lies from the value at a place to the next: by the numbers of `options.INTERPOLATIONS`.
+__device__ double share_of(int way, double share, Word place) {
+  if (way == 0 || share == 0.0) return share;
+  if (way == 1) return 0.0;
+  if (way == 2) return 1.0;
+  if (way == 3) return 0.5;
+  return share > 0.5 || (share == 0.5 && place % 2) ? 1.0 : 0.0;
+}
+
+extern "C" __global__ void quantiles(const Word* words, const Word* zeros, Word stride, int levels,
+                                     const double* distinct, const long long* starts, const long long* stops,
+                                     Word windows, double q, int way, long long least, double* out) {
+  const Word i = own_row();
+  if (i >= windows) return;
+  const Matrix matrix{words, zeros, stride, levels};
+  const long long start = starts[i], stop = stops[i], found = stop - start;
+  if (found < 1 || found < least) {
+    out[i] = null();
+    return;
+  }
+  const double at = q * double(found - 1);
+  const Word place = Word(at);
+  const double share = share_of(way, at - double(place), place);
+  double value = distinct[matrix.select(start, stop, place + (share == 1.0))];
+  if (share > 0.0 && share < 1.0) {
+    const double other = distinct[matrix.select(start, stop, place + 1)];
+    value = way == 3 ? (value + other) / 2.0 : value + (other - value) * share;
+  }
+  out[i] = value;
+}
+
+extern "C" __global__ void ranks(const Word* words, const Word* zeros, Word stride, int levels, const unsigned* codes,
+                                 const long long* starts, const long long* stops, Word windows, double added,
+                                 double share, int ascending, int pct, long long least, double* out) {
+  const Word i = own_row();
+  if (i >= windows) return;
+  const Matrix matrix{words, zeros, stride, levels};
+  const long long start = starts[i], stop = stops[i], found = stop - start;
+  if (found < 1 || found < least) {
+    out[i] = null();
+    return;
+  }
+  Word less, equal;
+  matrix.count(start, stop, codes[stop - 1], less, equal);
+  const Word before = ascending ? less : found - less - equal;
+  const double rank = double(before) + added + share * double(equal);
+  out[i] = pct ? rank / double(found) : rank;
+}
+
+// How many windows come before the first whose bound, which never decreases, is behind a row.
+__device__ Word windows_up_to(const long long* bounds, Word windows, long long row) {
+  Word low = 0, high = windows;
+  while (low < high) {
+    const Word middle = (low + high) / 2;
+    if (bounds[middle] > row) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// Rows in the order of their values: a row and the next one of its value are together in the windows from the first
+// that has the latter to the last that has the former. Adds 1 at the first of these, and -1 behind the last.
+extern "C" __global__ void count_again(const double* ordered, const long long* rows, Word length,
+                                       const long long* starts, const long long* stops, Word windows, Word* again) {
+  const Word i = own_row() + 1;
+  if (i >= length || ordered[i] != ordered[i - 1]) return;
+  const Word enters = windows_up_to(stops, windows, rows[i]), leaves = windows_up_to(starts, windows, rows[i - 1]);
+  if (enters >= leaves) return;
+  atomicAdd(again + enters, Word(1));
+  atomicAdd(again + leaves, ~Word(0));
+}

@@ -1,0 +1,104 @@
+"""Rows moved along an array, and what changed since."""
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, check_columns
+from .backends import backend_of
+from .codes import check_codes, check_groups
+from .options import Shifted
+
+
+def shift(array: Array, periods: int, fill: np.generic) -> Any:
+    """Return each row's value so many rows before; for a negative number, behind.
+
+    Parameters
+    ----------
+    array : array
+        1-d, of any fixed-width dtype.
+    periods : int
+    fill : NumPy scalar
+        What stands where there is no such row. The answer is of its dtype.
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arrays that are no such arrays.
+
+    See Also
+    --------
+    difference : What changed since.
+    take : Rows by position.
+
+    Examples
+    --------
+    >>> shift(np.array([7, 8, 9]), 1, np.float64("nan"))
+    array([nan,  7.,  8.])
+    """
+    check_columns("rows", [array])
+    return backend_of([array]).shift(array, Shifted(len(array), periods), fill, subtracts=False)
+
+
+def difference(array: Array, periods: int, fill: np.generic) -> Any:
+    """Return each row's value less that of so many rows before; parameters as for `shift`.
+
+    Values are subtracted in the array's own dtype: integers wrap around.
+
+    Examples
+    --------
+    >>> difference(np.array([7.0, 9.0, 8.0]), 1, np.float64("nan"))
+    array([nan,  2., -1.])
+    """
+    check_columns("rows", [array])
+    return backend_of([array]).shift(array, Shifted(len(array), periods), fill, subtracts=True)
+
+
+def rows_before(codes: Array, groups: int, periods: int) -> Any:
+    """Return, for each row of groups in any order, the row of the same group so many rows before.
+
+    Parameters
+    ----------
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1.
+    groups : int
+    periods : int
+        Not 0; for a negative number, rows behind.
+
+    Returns
+    -------
+    array of int64
+        -1 where there is no such row.
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+    ValueError
+        For codes of no group, and for no periods.
+
+    See Also
+    --------
+    rolls_by_code : Whether this is fast, for the windows of as many rows.
+    take : The values of such rows.
+
+    Notes
+    -----
+    One pass by one thread, with a ring of `periods` rows for each group.
+
+    Examples
+    --------
+    >>> rows_before(np.array([0, 1, 0, 0, 1]), 2, 1)
+    array([-1, -1,  0,  2,  1])
+    """
+    check_codes(codes)
+    check_groups(groups, None)
+    if not periods:
+        raise ValueError("periods must not be 0")
+    # beyond the number of rows, no row has one
+    near = min(max(periods, -len(codes) - 1), len(codes) + 1)
+    return backend_of([codes]).rows_before(codes, groups, near)

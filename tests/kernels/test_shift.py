@@ -1,0 +1,70 @@
+"""Rows moved along, against pandas, by slices that threads share."""
+
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+from dask_gpuscan.kernels import difference, rows_before, shift
+from hypothesis import given
+from hypothesis import strategies as st
+
+on_cpu = import_module("dask_gpuscan.kernels.cpu.shift")
+
+PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30, 10**30])
+NAN = np.float64("nan")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_slices():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(on_cpu, "SLICE", 4)
+        yield
+
+
+@given(items=st.lists(st.integers(-9, 9), max_size=20), periods=PERIODS)
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_rows_are_those_of_pandas(backend, dtype, items, periods):
+    array = np.array(items, dtype)
+    column, near = pd.Series(array), max(min(periods, 99), -99)
+    moved = backend.to_numpy(shift(backend.array(array), periods, array.dtype.type(7)))
+    np.testing.assert_array_equal(moved, column.shift(near, fill_value=7))
+    assert moved.dtype == dtype
+    changed = backend.to_numpy(difference(backend.array(array), periods, NAN))
+    np.testing.assert_array_equal(changed, column.diff(near))
+    assert changed.dtype == "float64"
+
+
+def test_every_other_row_and_times():
+    times = np.arange(10).astype("M8[s]")
+    expected = pd.Series(times[::2]).shift(-2)
+    np.testing.assert_array_equal(shift(times[::2], -2, np.datetime64("NaT", "s")), expected)
+
+
+@pytest.mark.parametrize("move", [shift, difference])
+def test_what_are_no_rows_is_refused(move):
+    with pytest.raises(TypeError, match="rows must be arrays"):
+        move([1, 2], 1, NAN)
+    with pytest.raises(ValueError, match="rows must be 1-d"):
+        move(np.zeros((2, 2)), 1, NAN)
+
+
+@given(codes=st.lists(st.integers(0, 3), max_size=20), periods=PERIODS.filter(bool))
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_rows_of_groups_in_any_order(dtype, codes, periods):
+    expected = pd.Series(range(len(codes)), dtype="float64").groupby(codes)
+    expected = expected.shift(max(min(periods, 99), -99)).fillna(-1)
+    found = rows_before(np.array(codes, dtype), 4, periods)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == "int64"
+
+
+def test_codes_of_no_group_and_no_periods_are_refused():
+    codes = np.array([0, 7, 1, -1])
+    for periods, wrong in ((1, 7), (-1, -1)):
+        with pytest.raises(ValueError, match=f"codes must be from 0 to 1, found {wrong}"):
+            rows_before(codes, 2, periods)
+    with pytest.raises(ValueError, match="periods must not be 0"):
+        rows_before(codes, 8, 0)
+    with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
+        rows_before(codes.astype("float64"), 8, 1)
