@@ -10,7 +10,7 @@ from dask_gpuscan.kernels.cuda.first_within_pass import FirstWithinPass
 from dask_gpuscan.kernels.cuda.plan import TypedOperator
 from dask_gpuscan.kernels.cuda.rolling import _passes
 from dask_gpuscan.kernels.cuda.tuning import SPAN_SHARED
-from dask_gpuscan.kernels.cuda.window_pass import NULLS, STEPS, span_passes
+from dask_gpuscan.kernels.cuda.window_pass import NULLS, STEPS, level_passes, span_passes
 
 from architectures import builds
 
@@ -75,3 +75,7 @@ def test_spans_have_room_for_more_rows_than_answers(fields, capability):
         assert each.width > rows
         assert each.shared <= SPAN_SHARED[capability == (9, 0)]
         rows = each.width
+    # each pass takes the spans that those before leave
+    passes = [*found, *level_passes(of, "bytes", found)]
+    assert [each.spared for each in passes[: len(found) + 1]] == [-1, *[f.width for f in found]]
+    assert len({(each.spared, each.items) for each in passes[len(found) :]}) == 1

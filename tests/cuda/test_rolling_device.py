@@ -141,6 +141,7 @@ def test_windows_of_time(width, jump):
     starts, stops = np.searchsorted(times, [times - width, times + 1])
     check(AFFINE, rng.integers(-100, 100, 40_000), BoundWindows(starts, stops))
     check(BUILT_IN["welford"], rng.normal(size=40_000), BoundWindows(starts, stops))
+    check(AFFINE, rng.integers(-100, 100, 40_000), BoundWindows(starts, None, after=0))
 
 
 def test_few_windows_that_are_wide():
