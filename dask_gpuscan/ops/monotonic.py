@@ -36,6 +36,8 @@ class Monotonic:
 
     def _is_ordered(self, column: Any) -> bool:
         method = self.label.replace("-", "_")
+        if column.dtype == "category":  # cuDF says no of categories without an order
+            column = column.cat.codes
         try:
             return bool(getattr(column, method))
         except (TypeError, NotImplementedError) as error:

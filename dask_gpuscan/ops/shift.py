@@ -50,7 +50,7 @@ class Shift:
         """The library's own answer of one row."""
         library = library_of(column)
         try:
-            shifted = library.shift(zeros(column, 1), self.periods and 1, *self.fill)
+            shifted = library.shift(filled(column, 1), self.periods and 1, *self.fill)
         except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
             if not self.fill:
                 raise TypeError(f"{_title(self, column)} cannot be shifted: {error}") from error
@@ -123,7 +123,9 @@ class Difference:
         return self._dtype(columns[0], in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
-        library, rows, periods = library_of(column), zeros(column, 2), self.periods and 1
+        # cuDF cannot divide nullable numbers by nothing but zeros
+        rows = filled(column, 2, 1 if self.relative else 0)
+        library, periods = library_of(column), self.periods and 1
         try:
             if not in_groups:
                 return self._of(library, rows, periods).dtype
@@ -162,12 +164,12 @@ class Difference:
         return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
 
 
-def zeros(column: Any, count: int) -> Array:
-    """Return an array of the dtype of a column, of zeros where there is one, else of nulls."""
+def filled(column: Any, count: int, number: int = 0) -> Array:
+    """Return an array of the dtype of a column, of one number where it has numbers, else of nulls."""
     library: Library = library_of(column)
     layout = library.layout(column.dtype)
     if layout is not None:
-        values = library.xp.zeros(count, layout.storage(column.dtype))
+        values = library.xp.full(count, number, layout.storage(column.dtype))
         return layout.wrap(values, None, column.dtype)
     return library.take(library.empty(column.dtype), library.xp.full(count, -1, INT64), nulls=True)
 

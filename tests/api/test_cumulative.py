@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
@@ -71,6 +71,7 @@ def test_exclusive_sum_is_the_sum_less_the_row(backend, x, at, reverse, initial)
     ordered = x[::-1] if reverse else x
     total = backend.answer(ordered, lambda s: s.cumsum() + start)
     assert total is not None or backend.name == "cuda"  # cuDF does not add these to every column
+    assume(total is not None or x.dtype.kind != "m")  # nor has it running sums of all durations
     options = {"reverse": reverse, "initial": start}
     ddf = partitioned(backend.frame(x), at)
     inclusive = backend.to_pandas(ddf.gpuscan.cumsum(**options).compute())
