@@ -1,7 +1,7 @@
 """Rolling windows of CuPy arrays: by tiles where the rows of neighbouring windows fit shared memory, else by levels.
 
-Whether windows between bounds fit is known on the device only, so their levels are launched in any case: they do
-nothing if no tile left windows to them.
+Whether windows between bounds fit is known on the device only, so all passes are launched in any case: they do nothing
+if those before left no windows.
 """
 
 from functools import lru_cache
@@ -22,7 +22,7 @@ from .device_arrays import kind_of_nulls, mask_buffer, readable
 from .devices import device
 from .plan import Capability, Extent, Form, Plan, state_dtype, typed
 from .tuning import LEVEL_FAN, LEVEL_GROUP
-from .window_pass import WindowPass, level_passes, spans_pass, tiles_pass
+from .window_pass import WindowPass, level_passes, span_passes, tile_passes
 
 
 def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: ScanOptions) -> Any:
@@ -44,6 +44,8 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
         op, tuple([a.dtype for a in arrays]), options.dtype, kind_of_nulls(nulls),
         None if bounds else width, device(launch.current_device()).capability,
     )  # fmt: skip
+    # no span has more rows than there are
+    tiles, levels = ([each for each in some if each.spared < rows] for some in (tiles, levels))
     outs = [cupy.ndarray(count, d) for d in types_.outputs]
     arrays = tuple([readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
     mask, offset, null = 0, 0, 0
@@ -52,11 +54,11 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
         mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
     sizes = _level_sizes(rows) if levels else []
     states = cupy.ndarray(3 * sum(sizes), state_dtype(types_.state)) if sizes else None
-    too_wide = cupy.zeros(1, np.uint32) if tiles and levels else None
+    widest = cupy.zeros(1, np.uint64) if tiles and (tiles[1:] or levels) else None
     pointers = [a.data.ptr for a in (*arrays, *outs)]
     pointers += [mask, 0 if states is None else states.data.ptr]
     pointers += [*[b.data.ptr for b in bounds], 0, 0][:2]
-    pointers += [0 if too_wide is None else too_wide.data.ptr]
+    pointers += [0 if widest is None else widest.data.ptr]
 
     def run(each: WindowPass, length: int, level: int = 0, size: int = 0) -> None:
         if length:
@@ -64,8 +66,8 @@ def rolling(op: Operator, arrays: tuple[Any, ...], windows: Windows, options: Sc
             integers = rows, shift, width, level, size, null
             begun.run(0, pointers, (), (offset,), integers, b"", numbers)
 
-    if tiles:
-        run(tiles, count)
+    for each in tiles:
+        run(each, count)
     if levels and count:
         reduce_rows, scan_level, answer = levels
         level = 0
@@ -110,7 +112,7 @@ def _passes(
     nulls: str,
     width: int | None,
     capability: Capability,
-) -> tuple[Signature, WindowPass | None, list[WindowPass], bytes]:
+) -> tuple[Signature, list[WindowPass], list[WindowPass], bytes]:
     """Return the types, the passes over tiles and over levels, and the numbers of the operator.
 
     Windows without a `width` are between bounds. Where there are both kinds of passes, levels answer what tiles leave.
@@ -119,7 +121,7 @@ def _passes(
     op, numbers = shared_code(op, types_.inputs)
     of = typed(op, types_)
     if width is None:
-        tiles = spans_pass(of, nulls, capability)
+        tiles = span_passes(of, nulls, capability)
         return types_, tiles, level_passes(of, nulls, tiles), numbers
-    tiles = tiles_pass(of, nulls, width, capability)
-    return types_, tiles, [] if tiles else level_passes(of, nulls, None), numbers
+    tiles = tile_passes(of, nulls, width, capability)
+    return types_, tiles, [] if tiles else level_passes(of, nulls, []), numbers

@@ -371,8 +371,9 @@ WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
 blocks: 0.68, 0.83, 0.98, 1.06, 2.60; 2: 0.76, 0.95, 1.10, 1.21, 2.60; 8 blocks of 128 threads: 0.61, 0.73, 0.93, 1.16,
 3.34."""
 
-SPAN_ITEMS, SPAN_RESIDENT = 8, 3
-"""Neighbouring windows between bounds that a thread answers at most, and blocks that registers are left for."""
+SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 3, 64
+"""Neighbouring windows between bounds that a thread answers at most, blocks that registers are left for, and blocks a
+multiprocessor in a launch at most, of which the last may be fewer than fit."""
 
 SPAN_SHARED = {True: 75 << 10, False: 63 << 10}
 """Bytes of shared memory of a block that answers windows between bounds at most, with LARGE_SHARED or without."""

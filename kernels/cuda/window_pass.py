@@ -1,8 +1,8 @@
 """The passes of rolling windows, and their CUDA source; see rolling.cuh."""
 
 from bisect import bisect_right
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from .tuning import (
     LARGE_SHARED,
     LEVEL_FAN,
     LEVEL_GROUP,
+    SPAN_BLOCKS,
     SPAN_ITEMS,
     SPAN_RESIDENT,
     SPAN_SHARED,
@@ -27,7 +28,9 @@ from .tuning import (
 )
 from .visitors import ROLLING, VisitorSpec
 
-STEPS = ("tiles", "spans", "reduce rows", "scan level", "answer")
+STEPS = ("tiles", "spans", "wide spans", "reduce rows", "scan level", "answer")
+SPANS = STEPS[1:3]
+TILED = STEPS[:3]
 NULLS = ("none", "in band", "bits", "bytes")
 
 MOST_SPAN_ROWS, SPAN_STEP = 1 << 16, 64
@@ -42,13 +45,16 @@ class WindowPass(OfOperator):
     ----------
     operator : TypedOperator
     step : str
-        One of STEPS: "tiles" answers windows of one width, "spans" those that lie in few rows, the others any.
+        One of STEPS: "tiles" answers windows of one width, "spans" those of neighbours that lie in few rows, "wide
+        spans" in more, and the others any.
     nulls : str
         One of NULLS.
     width : int, default 0
         Rows of a window of a tile, or somewhat more; rows of a span at most.
     items : int, default 1
         Neighbouring answers of a thread in a tile, or in one with a span.
+    spared : int, default -1
+        Rows of a span up to which it has been answered before.
     """
 
     operator: TypedOperator
@@ -56,6 +62,7 @@ class WindowPass(OfOperator):
     nulls: str
     width: int = 0
     items: int = 1
+    spared: int = -1
     visitor: ClassVar[VisitorSpec] = ROLLING
     carry: ClassVar[np.dtype] = np.dtype(np.uint64)
 
@@ -81,12 +88,9 @@ class WindowPass(OfOperator):
         if self.step == "tiles":
             rows, states = answers + self.width, 2 * (WINDOW_THREADS + self.width // self.items)
             bounds = 0
-        elif self.step == "spans":
-            rows, chunks = self.width, self.width // self.chunk
-            states, bounds = (
-                self._padded(rows) + chunks + chunks // LEVEL_FAN,
-                self._padded(answers),
-            )
+        elif self.step in SPANS:
+            rows, chunks, bounds = self.width, self.width // self.chunk, self._padded(answers)
+            states = chunks + chunks // LEVEL_FAN + (self.step == "spans") * self._padded(rows)
         else:
             return 0
         of, rows = self.operator, self._padded(rows)
@@ -105,45 +109,53 @@ class WindowPass(OfOperator):
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
-        items = self.items if self.step in ("tiles", "spans") else 1
+        items = self.items if self.step in TILED else 1
         return Geometry(
             threads=WINDOW_THREADS, shared=self.shared, items=WINDOW_THREADS * items, lines=1,
-            blocks=WINDOW_BLOCKS, descriptor=0, described_from=1, tickets=False,
+            blocks=SPAN_BLOCKS if self.step in SPANS else WINDOW_BLOCKS, descriptor=0, described_from=1, tickets=False,
         )  # fmt: skip
 
 
-def tiles_pass(
+def tile_passes(
     of: TypedOperator, nulls: str, width: int, capability: Capability
-) -> WindowPass | None:
-    """Return the pass that answers windows of one width; None if they are empty or too wide for shared memory."""
+) -> list[WindowPass]:
+    """Return the pass that answers windows of one width; none if they are empty or too wide for shared memory."""
     if width < 1:
-        return None
+        return []
     most = min(WINDOW_ITEMS, WINDOW_WORDS // state_words(of.state), width)
     items = 1 << max(most.bit_length() - 1, 0)
     found = WindowPass(of, "tiles", nulls, max(64, 1 << (width - 1).bit_length()), items)
-    return found if found.shared <= WINDOW_SHARED[capability in LARGE_SHARED] else None
+    return [found] if found.shared <= WINDOW_SHARED[capability in LARGE_SHARED] else []
 
 
-def spans_pass(of: TypedOperator, nulls: str, capability: Capability) -> WindowPass | None:
-    """Return the pass that answers windows between bounds where they lie in few rows; None if states are too large."""
-    items, limit = SPAN_ITEMS, SPAN_SHARED[capability in LARGE_SHARED]
+def span_passes(of: TypedOperator, nulls: str, capability: Capability) -> list[WindowPass]:
+    """Return the passes that answer windows between bounds where they lie in few rows; none if states are too large.
+
+    The first takes spans of few rows more than a tile has answers, the next those that are left and fit.
+    """
+    items = SPAN_ITEMS
     while items:
-        spans, answers = (
-            partial(WindowPass, of, "spans", nulls, items=items),
-            WINDOW_THREADS * items,
-        )
-        widths = range(answers + answers // 8, MOST_SPAN_ROWS, SPAN_STEP)
-        fitting = bisect_right(widths, limit, key=lambda width: spans(width=width).shared)
-        if fitting:
-            return spans(width=widths[fitting - 1])
+        least = WINDOW_THREADS * items * 9 // 8
+        first = _fitting(WindowPass(of, SPANS[0], nulls, least, items), capability)
+        if first:
+            wide = WindowPass(of, SPANS[1], nulls, first.width + SPAN_STEP, items, first.width)
+            return [each for each in (first, _fitting(wide, capability)) if each]
         items //= 2
-    return None
+    return []
 
 
-def level_passes(of: TypedOperator, nulls: str, span: WindowPass | None) -> list[WindowPass]:
-    """Return the passes that answer what is left by a pass over spans, if there is one, or else everything."""
-    width, items = (span.width, span.items) if span else (0, 1)
-    return [WindowPass(of, step, nulls, width, items) for step in STEPS[2:]]
+def _fitting(least: WindowPass, capability: Capability) -> WindowPass | None:
+    """Return a pass like `least` with as many rows as fit shared memory; None if fewer do."""
+    widths = range(least.width, MOST_SPAN_ROWS, SPAN_STEP)
+    limit = SPAN_SHARED[capability in LARGE_SHARED]
+    fitting = bisect_right(widths, limit, key=lambda width: replace(least, width=width).shared)
+    return replace(least, width=widths[fitting - 1]) if fitting else None
+
+
+def level_passes(of: TypedOperator, nulls: str, before: list[WindowPass]) -> list[WindowPass]:
+    """Return the passes that answer what passes over spans leave, or everything where there are none."""
+    items, spared = (before[-1].items, before[-1].width) if before else (1, -1)
+    return [WindowPass(of, step, nulls, 0, items, spared) for step in STEPS[3:]]
 
 
 def window_source(each: WindowPass, schedule: str, capability: Capability, relief: int = 0) -> str:
@@ -156,8 +168,9 @@ def window_source(each: WindowPass, schedule: str, capability: Capability, relie
         "THREADS": WINDOW_THREADS,
         "ITEMS": each.items,
         "HELD": each.width,
+        "SPARED": each.spared,
         "BATCH": max(1, WINDOW_BATCH >> relief),
-        "RESIDENT": max(1, (SPAN_RESIDENT if each.step == "spans" else WINDOW_RESIDENT) >> relief),
+        "RESIDENT": max(1, (SPAN_RESIDENT if each.step in SPANS else WINDOW_RESIDENT) >> relief),
         "GROUP": LEVEL_GROUP,
         "FAN": LEVEL_FAN,
         "NULLS": NULLS.index(each.nulls),

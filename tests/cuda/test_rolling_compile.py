@@ -10,7 +10,7 @@ from dask_gpuscan.kernels.cuda.first_within_pass import FirstWithinPass
 from dask_gpuscan.kernels.cuda.plan import TypedOperator
 from dask_gpuscan.kernels.cuda.rolling import _passes
 from dask_gpuscan.kernels.cuda.tuning import SPAN_SHARED
-from dask_gpuscan.kernels.cuda.window_pass import NULLS, STEPS, spans_pass
+from dask_gpuscan.kernels.cuda.window_pass import NULLS, STEPS, level_passes, span_passes
 
 from architectures import builds
 
@@ -18,7 +18,7 @@ from architectures import builds
 def passes(name, dtypes, nulls="none", width=10):
     forms = tuple(map(np.dtype, dtypes))
     _, tiles, levels, _ = _passes(BUILT_IN[name], forms, None, nulls, width, (9, 0))
-    return [*([tiles] if tiles else []), *levels]
+    return [*tiles, *levels]
 
 
 def named(name, *options):
@@ -68,8 +68,14 @@ def test_where_windows_fit_shared_memory(width, step):
 def test_spans_have_room_for_more_rows_than_answers(fields, capability):
     f8 = np.dtype("f8")
     of = TypedOperator(BUILT_IN["add"], (f8,), (f8,) * fields, False, (f8,), True, (0.0,) * fields)
-    found = spans_pass(of, "bytes", capability)
-    assert (found is None) == (fields == 40)
-    if found is not None:
-        assert found.width > 256 * found.items
-        assert found.shared <= SPAN_SHARED[capability == (9, 0)]
+    found = span_passes(of, "bytes", capability)
+    assert bool(found) == (fields < 40)
+    rows = 256 * found[0].items if found else 0
+    for each in found:
+        assert each.width > rows
+        assert each.shared <= SPAN_SHARED[capability == (9, 0)]
+        rows = each.width
+    # each pass takes the spans that those before leave
+    passes = [*found, *level_passes(of, "bytes", found)]
+    assert [each.spared for each in passes[: len(found) + 1]] == [-1, *[f.width for f in found]]
+    assert len({(each.spared, each.items) for each in passes[len(found) :]}) == 1

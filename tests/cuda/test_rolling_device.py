@@ -121,7 +121,7 @@ def test_several_inputs_and_outputs():
 SPAN_TILE = 256 * 8  # of states of eight bytes, likewise
 
 
-@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 127, 129, 2049, 100_000])
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 127, 129, 2049, 5000, 100_000])
 @pytest.mark.parametrize("count", [0, 1, SPAN_TILE - 1, SPAN_TILE, SPAN_TILE + 1, 5000])
 def test_windows_between_bounds(rows, count):
     rng = np.random.default_rng(rows + count)
@@ -141,6 +141,7 @@ def test_windows_of_time(width, jump):
     starts, stops = np.searchsorted(times, [times - width, times + 1])
     check(AFFINE, rng.integers(-100, 100, 40_000), BoundWindows(starts, stops))
     check(BUILT_IN["welford"], rng.normal(size=40_000), BoundWindows(starts, stops))
+    check(AFFINE, rng.integers(-100, 100, 40_000), BoundWindows(starts, None, after=0))
 
 
 def test_few_windows_that_are_wide():

@@ -6,7 +6,7 @@
 #pragma once
 
 struct Params {
-  const u64* values;
+  const i64* values;
   const i64* starts;  // of the group of each row; or null
   i64* out;
   u8* scratch;
@@ -16,10 +16,17 @@ struct Params {
 };
 
 constexpr int TILE = THREADS * ITEMS, HELD = HALO + TILE;
+constexpr int NEAR = 4;  // rows to the next answer that are looked at one by one
 static_assert(HALO % THREADS == 0, "all threads read the same number of rows");
 
 // Where item i is, so that threads that each read the items of their own meet no bank twice.
 __device__ __forceinline__ int padded(int i) { return i + int(u32(i) / ITEMS); }
+
+// The least value within reach of this one.
+__device__ __forceinline__ i64 at_least(i64 value, u64 reach) {
+  constexpr u64 LEAST = u64(1) << 63;
+  return i64(reach > u64(value) - LEAST ? LEAST : u64(value) - reach);
+}
 
 // These return the first row in [low, high] that is not far; those before it are, and `high` is not.
 template <class Row, class Far>
@@ -47,6 +54,9 @@ __device__ __forceinline__ Row looking_back(Row low, Row high, Far far) {
 }
 template <class Row, class Far>
 __device__ __forceinline__ Row looking_on(Row low, Row high, Far far) {
+#pragma unroll
+  for (int i = 0; i < NEAR; i++, low++)
+    if (!far(low)) return low;
   for (Row step = 0; low < high; step = 2 * step + 1) {
     const Row at = high - low > step ? low + step : high;
     if (!far(at)) {
@@ -59,14 +69,14 @@ __device__ __forceinline__ Row looking_on(Row low, Row high, Far far) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
-  extern __shared__ __align__(16) u64 memory[];
-  u64* values = memory;                                            // of HELD rows
-  i64* rows = reinterpret_cast<i64*>(memory + padded(HELD));  // the first of the group of each of the tile, then the answer
+  extern __shared__ __align__(16) i64 memory[];
+  i64* values = memory;                 // of HELD rows
+  i64* rows = memory + padded(HELD);  // the first of the group of each of the tile, then the answer
   const int thread = threadIdx.x, mine = thread * ITEMS;
   for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
     const i64 first = tile * TILE, held_from = first - HALO;
     const int count = p.length - first < TILE ? int(p.length - first) : TILE;
-    u64 read[HELD / THREADS];
+    i64 read[HELD / THREADS];
     i64 starts[ITEMS];
 #pragma unroll
     for (int i = 0; i < HELD / THREADS; i++) {
@@ -87,11 +97,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_con
 #pragma unroll 1
     for (int i = 0; i < ITEMS && mine + i < count; i++) {
       const int row = HALO + mine + i;
-      const u64 value = values[padded(row)];
+      const i64 least = at_least(values[padded(row)], p.reach);
       i64* found = rows + padded(mine + i);
-      const i64 low = *found > answer ? *found : answer;
-      auto far = [&](int at) { return value - values[padded(at)] > p.reach; };
-      auto far_in_memory = [&](i64 at) { return value - p.values[at] > p.reach; };
+      const i64 low = min(max(*found, answer), first + mine + i);
+      auto far = [&](int at) { return values[padded(at)] < least; };
+      auto far_in_memory = [&](i64 at) { return p.values[at] < least; };
       if (low >= held_from || far(0)) {
         const int from = low > held_from ? int(low - held_from) : 0;
         answer = held_from + (i ? looking_on(from, row, far) : looking_back(from, row, far));

@@ -14,7 +14,7 @@
 #pragma once
 
 enum NullKind { NO_NULLS, IN_BAND, BITS, BYTES };
-enum Step { TILES, SPANS, REDUCE_ROWS, SCAN_LEVEL, ANSWER };
+enum Step { TILES, SPANS, WIDE_SPANS, REDUCE_ROWS, SCAN_LEVEL, ANSWER };
 
 struct Params {
   const u8* in[INPUTS];
@@ -23,7 +23,7 @@ struct Params {
   State* levels;       // of each: its states, their prefixes in groups of FAN, their suffixes
   const i64* starts;   // bounds of windows; or null
   const i64* stops;    // likewise; or null, if `shift` and `width` say where windows end
-  u32* too_wide;       // whether a span does not fit; or null, if none is tried
+  u64* widest;         // rows of the widest span that the first pass over spans leaves; or null, if there is none
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
@@ -280,7 +280,7 @@ __device__ __forceinline__ State combined(const Params& p, i64 start, i64 stop) 
 }
 
 __device__ __forceinline__ void answer_window(const Params& p, i64 j) {
-  if (p.too_wide && span_of(p, j / TILE).fits()) return;
+  if (p.widest && span_of(p, j / TILE).rows() <= SPARED) return;
   const Window window = window_of(p, j);
   Output answer = lower(combined(p, window.start, window.stop));
   unroll<OUTPUTS>([&](auto k) {
@@ -290,13 +290,13 @@ __device__ __forceinline__ void answer_window(const Params& p, i64 j) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
-  if (STEP > SPANS && p.too_wide && !*p.too_wide) return;
+  if (STEP > SPANS && p.widest && i64(*p.widest) <= SPARED) return;
   take_numbers(p);
   extern __shared__ __align__(16) u8 memory[];
   for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
     if constexpr (STEP == TILES) {
       answer_tile(p, tile, memory);
-    } else if constexpr (STEP == SPANS) {
+    } else if constexpr (STEP == SPANS || STEP == WIDE_SPANS) {
       answer_span(p, tile, memory);
     } else {
       const i64 i = tile * THREADS + threadIdx.x;

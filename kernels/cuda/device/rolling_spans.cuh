@@ -1,17 +1,18 @@
 // Windows between bounds: a block takes a tile of answers and their span, the rows from the first start to the last stop.
 //
-// Rows are cut into chunks of CHUNK, and chunks into pieces of FAN. Shared memory has each row, the suffix of its chunk
-// from it on, and the state of each chunk and piece. A window is the suffix at its start, whole chunks, and the first rows
-// of the chunk that it ends in. A thread has ITEMS neighbouring answers, and keeps the last two of these from one to the
-// next. Where a span does not fit, the block says so, and its answers are left to the levels.
+// Rows are cut into chunks of CHUNK, and chunks into pieces of FAN. Shared memory has each row, the state of each chunk
+// and piece and, where spans are short, the suffix of its chunk from each row on. A window is the suffix at its start,
+// whole chunks, and the first rows of the chunk that it ends in. A thread has ITEMS neighbouring answers, and keeps the
+// last two of these from one to the next. Spans that have more rows than HELD are left to wide spans, and to levels.
 #pragma once
 
+constexpr bool SUFFIXES = STEP == SPANS;
 constexpr int CHUNK = ITEMS < 4 ? 4 : ITEMS, PIECED_FROM = 4 * CHUNK * FAN;
 static_assert(HELD % CHUNK == 0, "chunks are whole");
 
 struct Span {
   i64 first, stop, widest;  // rows of the wider window at its ends
-  __device__ __forceinline__ bool fits() const { return stop - first <= HELD; }
+  __device__ __forceinline__ i64 rows() const { return stop > first ? stop - first : 0; }
 };
 __device__ __forceinline__ Span span_of(const Params& p, i64 tile) {
   const i64 first = tile * TILE, last = first + TILE < p.length ? first + TILE - 1 : p.length - 1;
@@ -59,11 +60,11 @@ __device__ __forceinline__ void reduce_chunks(const Rows& rows, const States& su
   for (int c = threadIdx.x; c < held / CHUNK; c += THREADS) {
     int at = (c + 1) * CHUNK - 1;
     State run = rows.get(at);
-    suffixes.put(padded(at), run);
+    if (SUFFIXES) suffixes.put(padded(at), run);
 #pragma unroll
     for (int i = 1; i < CHUNK; i++) {
       run = combine(rows.get(--at), run);
-      suffixes.put(padded(at), run);
+      if (SUFFIXES) suffixes.put(padded(at), run);
     }
     chunks.one.put(c, run);
   }
@@ -79,14 +80,13 @@ __device__ __forceinline__ void reduce_chunks(const Rows& rows, const States& su
 
 __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memory) {
   const Span span = span_of(p, tile);
-  if (!span.fits()) {
-    if (threadIdx.x == 0) *p.too_wide = 1;
+  if (span.rows() > HELD || span.rows() <= SPARED) {
+    if (STEP == SPANS && span.rows() > HELD && threadIdx.x == 0) atomicMax(p.widest, u64(span.rows()));
     return;
   }
-  const int held = span.stop > span.first ? int(span.stop - span.first) : 0;
-  const int thread = threadIdx.x, mine = thread * ITEMS;
+  const int held = int(span.rows()), thread = threadIdx.x, mine = thread * ITEMS;
   const Rows rows = {memory, padded(HELD), 0, held};
-  const States suffixes = {reinterpret_cast<u32*>(rows.end()), padded(HELD)};
+  const States suffixes = {reinterpret_cast<u32*>(rows.end()), SUFFIXES ? padded(HELD) : 0};
   const States one = {suffixes.words + STATE_WORDS * suffixes.room, HELD / CHUNK};
   const States many = {one.words + STATE_WORDS * one.room, HELD / CHUNK / FAN};
   const Chunks chunks = {one, many, span.widest > PIECED_FROM};
@@ -106,11 +106,15 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
     const u32 both = bounds[padded(mine + i)];
     const int start = both & 0xffff, stop = both >> 16;
     const int first = start / CHUNK + 1, end = stop / CHUNK;  // the chunks that are whole, if it ends behind its first
+    const int alone = first > end ? stop : first * CHUNK;
     State left = identity();
-    if (first > end) {
-#pragma unroll 1
-      for (int row = start; row < stop; row++) left = combine(left, rows.get(row));
+    if (SUFFIXES && first <= end) {
+      left = suffixes.get(padded(start));
     } else {
+#pragma unroll 1
+      for (int row = start; row < alone; row++) left = combine(left, rows.get(row));
+    }
+    if (first <= end) {
       if (first > base || stop < at || stop - at > 2 * CHUNK) {
         base = last < end ? last : end;  // if possible, where it serves the windows behind as well
         base = base > first ? base : first;
@@ -119,7 +123,7 @@ __device__ __forceinline__ void answer_span(const Params& p, i64 tile, u8* memor
       }
 #pragma unroll 1
       for (; at < stop; at++) run = combine(run, rows.get(at));
-      left = combine(chunks.after(suffixes.get(padded(start)), first, base), run);
+      left = combine(chunks.after(left, first, base), run);
     }
     answers[i] = lower(left);
   }
