@@ -63,7 +63,7 @@ def series(bench: GpuBench) -> None:
             bench,
             f"rolling_median_{window}",
             lambda w=window: s.gpuscan.rolling(w).median(),
-            s,
+            s.values,
             "float64",
             n,
             None,

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes
@@ -44,7 +47,10 @@ class Shift:
         return RowReach(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        return self._sample(columns[0]).dtype
+        column = columns[0]
+        if not self.fill and _is_plain(column.dtype):
+            return _plain_dtype(Shift(self.periods and 1), library_of(column), column.dtype)
+        return self._sample(column).dtype
 
     def _sample(self, column: Any) -> Column:
         """The library's own answer of one row."""
@@ -120,7 +126,11 @@ class Difference:
         return RowReach(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        return self._dtype(columns[0], in_groups=False)
+        column = columns[0]
+        if _is_plain(column.dtype):
+            step = Difference(self.periods and 1, self.relative)
+            return _plain_dtype(step, library_of(column), column.dtype)
+        return self._dtype(column, in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
         # cuDF cannot divide nullable numbers by nothing but zeros
@@ -162,6 +172,20 @@ class Difference:
         now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
         return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
+
+
+def _is_plain(dtype: DType) -> bool:
+    """Whether values are NumPy's numbers, which libraries shift and subtract without fail."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+
+
+@lru_cache(maxsize=256)
+def _plain_dtype(operation: Shift | Difference, library: Library, dtype: np.dtype) -> DType:
+    """Return the dtype of the answer, which a library takes longer to tell than some answers take."""
+    column = library.as_column(library.empty(dtype))
+    if isinstance(operation, Shift):
+        return operation._sample(column).dtype
+    return operation._dtype(column, in_groups=False)
 
 
 def filled(column: Any, count: int, number: int = 0) -> Array:
