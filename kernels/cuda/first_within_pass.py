@@ -6,7 +6,7 @@ from typing import ClassVar
 from .plan import Capability, Geometry
 from .sort_pass import SweepPass
 from .source import constants_source, include
-from .tuning import REACH_BLOCKS, REACH_HALO, REACH_ITEMS, REACH_THREADS
+from .tuning import REACH_BLOCKS, REACH_HALO, REACH_ITEMS, REACH_NEAR, REACH_THREADS
 from .visitors import FIRST_WITHIN, VisitorSpec
 
 TILE = REACH_THREADS * REACH_ITEMS
@@ -33,6 +33,11 @@ def first_within_source(
     each: FirstWithinPass, schedule: str, capability: Capability, relief: int = 0
 ) -> str:
     """Return the CUDA source of the pass."""
-    constants = {"THREADS": REACH_THREADS, "ITEMS": REACH_ITEMS, "HALO": REACH_HALO}
+    constants = {
+        "THREADS": REACH_THREADS,
+        "ITEMS": REACH_ITEMS,
+        "HALO": REACH_HALO,
+        "NEAR": REACH_NEAR,
+    }
     lines = include("words") + constants_source(constants) + include(each.visitor.source)
     return "\n".join([*lines, ""])
