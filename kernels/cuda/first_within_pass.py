@@ -9,8 +9,6 @@ from .source import constants_source, include
 from .tuning import REACH_BLOCKS, REACH_HALO, REACH_ITEMS, REACH_NEAR, REACH_THREADS
 from .visitors import FIRST_WITHIN, VisitorSpec
 
-TILE = REACH_THREADS * REACH_ITEMS
-
 
 @dataclass(frozen=True)
 class FirstWithinPass(SweepPass):
@@ -22,9 +20,10 @@ class FirstWithinPass(SweepPass):
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
-        held = REACH_HALO + 2 * TILE  # of values, and of rows
+        tile = REACH_THREADS * REACH_ITEMS
+        held = REACH_HALO + 2 * tile  # of values, and of rows
         return Geometry(
-            threads=REACH_THREADS, shared=8 * (held + held // REACH_ITEMS), items=TILE, lines=1,
+            threads=REACH_THREADS, shared=8 * (held + held // REACH_ITEMS), items=tile, lines=1,
             blocks=REACH_BLOCKS, descriptor=0, described_from=1, tickets=False,
         )  # fmt: skip
 
