@@ -25,9 +25,9 @@ from ..ops.rolling import (
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_duration, check_flags, check_operator
 from .rolling_rows import FrameNeighbours
-from .statistic_methods import WindowStatistics
 from .window_arguments import MOST_ROWS, check_periods
 from .window_rows import Rows
+from .window_statistics import WindowStatistics
 
 CLOSED = ("right", "left", "both", "neither")
 

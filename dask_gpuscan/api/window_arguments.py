@@ -15,7 +15,7 @@ import pandas as pd
 from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, meta_of
-from ..ops.decayed import Decay
+from ..ops.decay import Decay
 from .arguments import check_duration, check_flags
 from .window_rows import Rows
 

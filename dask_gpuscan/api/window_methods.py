@@ -15,9 +15,10 @@ from ..ops.windows import Window
 from .arguments import check_flags
 from .rolling_methods import Rolling
 from .rolling_rows import FrameNeighbours
-from .statistic_methods import Statistics, WindowStatistics
+from .statistic_methods import Statistics
 from .window_arguments import MOST_ROWS, Times, Weights, check_periods
 from .window_rows import FrameRows, Rows
+from .window_statistics import WindowStatistics
 
 
 class WindowMethods:

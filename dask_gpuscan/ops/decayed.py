@@ -10,56 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..kernels import Operator
-
-
-@dataclass(frozen=True)
-class Decay:
-    """How fast weights decay.
-
-    Parameters
-    ----------
-    alpha : float
-        The share of the last value, of a row or of a half-life.
-    adjust, ignore_na : bool
-        As for `pandas.DataFrame.ewm`.
-    halflife : float, optional
-        In units of the times that are a second input; without, rows are evenly spaced.
-    """
-
-    alpha: float
-    adjust: bool
-    ignore_na: bool
-    halflife: float | None = None
-
-    @property
-    def of_null(self) -> float:
-        """The decay of a row that is null."""
-        return 1.0 if self.ignore_na else 1.0 - self.alpha
-
-
-NORMAL = float(np.finfo(np.float64).tiny)
-
-
-def _decayed(number: Any) -> Any:
-    """Return what has decayed; zero if it is subnormal, as CPUs take a hundred times as long to multiply such.
-
-    Rounding would keep it there: 0.8 times the smallest number is that number.
-    """
-    return number if abs(number) >= NORMAL else 0.0
-
+from .decay import Decay, flushed
+from .decayed_pairs import correlations, covariances
 
 # --- sums: state (decay, sum) ----------------------------------------------------------------------------
 
 
 def _sum(a: Any, b: Any) -> Any:
-    return (_decayed(a[0] * b[0]), a[1] * b[0] + b[1])
+    return (flushed(a[0] * b[0]), a[1] * b[0] + b[1])
 
 
 def _second(s: Any) -> Any:
@@ -86,13 +50,13 @@ def _mean(a: Any, b: Any) -> Any:
     if b[3] > 0.0:
         f = a[4] * b[0]
         return (
-            _decayed(a[0] * f),
+            flushed(a[0] * f),
             b[1],
-            _decayed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2],
+            flushed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2],
             a[3] * f + b[3],
             b[4],
         )
-    return (a[0], a[1], a[2], a[3], _decayed(a[4] * b[4]))
+    return (a[0], a[1], a[2], a[3], flushed(a[4] * b[4]))
 
 
 def _mean_of(s: Any) -> Any:
@@ -125,7 +89,7 @@ def _adjusted_mean_of_times(decay: Decay) -> Operator:
     def combine(a: Any, b: Any) -> Any:
         if b[3] > 0.0:
             f = math.exp((a[0] - b[0]) * rate) if a[3] > 0.0 else 0.0
-            return (b[0], b[1], _decayed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2], a[3] * f + b[3])
+            return (b[0], b[1], flushed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2], a[3] * f + b[3])
         return (a[0], a[1], a[2], a[3])
 
     return Operator(combine, (0.0,) * 4, _timed_lift, _mean_of, name="ewm-mean-times")
@@ -154,7 +118,7 @@ def _recurrence(decay: Decay) -> Operator:
 
     def combine(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], _decayed(a[5] * b[5]))
+            return (a[0], a[1], a[2], a[3], a[4], flushed(a[5] * b[5]))
         gap = a[5] * b[0]
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5])
@@ -162,15 +126,15 @@ def _recurrence(decay: Decay) -> Operator:
         return (
             a[0],
             a[1],
-            _decayed(a[2] * k),
+            flushed(a[2] * k),
             b[3],
-            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[4] + flushed(k * (a[4] + (a[3] - b[1]))),
             b[5],
         )
 
     def halves(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], _decayed(a[5] * b[5]))
+            return (a[0], a[1], a[2], a[3], a[4], flushed(a[5] * b[5]))
         gap = a[5] * b[0]
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5])
@@ -178,9 +142,9 @@ def _recurrence(decay: Decay) -> Operator:
         return (
             a[0],
             a[1],
-            _decayed(a[2] * k),
+            flushed(a[2] * k),
             b[3],
-            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[4] + flushed(k * (a[4] + (a[3] - b[1]))),
             b[5],
         )
 
@@ -208,9 +172,9 @@ def _recurrence_of_times(decay: Decay) -> Operator:
         return (
             a[0],
             a[1],
-            _decayed(a[2] * k),
+            flushed(a[2] * k),
             b[3],
-            b[4] + _decayed(k * (a[4] + (a[3] - b[1]))),
+            b[4] + flushed(k * (a[4] + (a[3] - b[1]))),
             b[5],
         )
 
@@ -236,8 +200,8 @@ def _squares(a: Any, b: Any) -> Any:
         q = b[3] / weight
         d = b[1] - a[1]
         squares = a[2] * f + b[2] + d * d * before * q
-        return (_decayed(a[0] * f), a[1] + d * q, squares, weight, a[4] * f * f + b[4], b[5])
-    return (a[0], a[1], a[2], a[3], a[4], _decayed(a[5] * b[5]))
+        return (flushed(a[0] * f), a[1] + d * q, squares, weight, a[4] * f * f + b[4], b[5])
+    return (a[0], a[1], a[2], a[3], a[4], flushed(a[5] * b[5]))
 
 
 def _biased(s: Any) -> Any:
@@ -292,7 +256,7 @@ def _recurrence_of_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operato
 
     def combine(a: Any, b: Any) -> Any:
         if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], a[5], _decayed(a[6] * b[6]))
+            return (a[0], a[1], a[2], a[3], a[4], a[5], flushed(a[6] * b[6]))
         gap = a[6] * b[0]
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5], b[6])
@@ -312,7 +276,7 @@ def _recurrence_of_squares(decay: Decay, lower: Callable[[Any], Any]) -> Operato
         return (
             a[0],
             a[1],
-            _decayed(a[2] * k),
+            flushed(a[2] * k),
             mean + e * q,
             squares,
             a[5] * k * k + point * point + b[5],
@@ -331,80 +295,6 @@ def variances(decay: Decay, bias: bool, root: bool) -> Operator:
     else:
         lower = _biased_recurrence if bias else _unbiased_recurrence
     return make(decay, _root(lower) if root else lower)
-
-
-# --- two inputs, adjusted: state (lead, both means, sum of products, of weights, of squares of weights, trail) -----
-
-
-def _products(a: Any, b: Any) -> Any:
-    if b[4] > 0.0:
-        f = a[6] * b[0]
-        before = a[4] * f
-        weight = before + b[4]
-        q = b[4] / weight
-        d, e = b[1] - a[1], b[2] - a[2]
-        products = a[3] * f + b[3] + d * e * before * q
-        squares = a[5] * f * f + b[5]
-        return (_decayed(a[0] * f), a[1] + d * q, a[2] + e * q, products, weight, squares, b[6])
-    return (a[0], a[1], a[2], a[3], a[4], a[5], _decayed(a[6] * b[6]))
-
-
-def _biased_products(s: Any) -> Any:
-    return s[3] / s[4] if s[4] > 0.0 else np.nan
-
-
-def _unbiased_products(s: Any) -> Any:
-    room = s[4] * s[4] - s[5]
-    return s[3] * s[4] / room if room > 0.0 else np.nan
-
-
-def covariances(decay: Decay, bias: bool = False) -> Operator:
-    """Return the operator of weighted covariances of two inputs."""
-    kept, null = 1.0 - decay.alpha, decay.of_null
-
-    def lift(x: Any, y: Any) -> Any:
-        both = (x - x == 0.0) & (y - y == 0.0)
-        one = 1.0 if both else 0.0
-        values = x if both else 0.0, y if both else 0.0
-        return (kept if both else 1.0, values[0], values[1], 0.0, one, one, 1.0 if both else null)
-
-    lower = _biased_products if bias else _unbiased_products
-    return Operator(_products, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), lift, lower, name="ewm-cov")
-
-
-# State (lead, both means, sum of products, of squares of each, of weights, trail).
-
-
-def _correlated(a: Any, b: Any) -> Any:
-    if b[6] > 0.0:
-        f = a[7] * b[0]
-        before = a[6] * f
-        weight = before + b[6]
-        q = b[6] / weight
-        d, e, w = b[1] - a[1], b[2] - a[2], before * q
-        products = a[3] * f + b[3] + d * e * w
-        xx, yy = a[4] * f + b[4] + d * d * w, a[5] * f + b[5] + e * e * w
-        return (_decayed(a[0] * f), a[1] + d * q, a[2] + e * q, products, xx, yy, weight, b[7])
-    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], _decayed(a[7] * b[7]))
-
-
-def _correlation(s: Any) -> Any:
-    if s[4] <= 0.0 or s[5] <= 0.0:
-        return np.nan
-    return max(-1.0, min(1.0, s[3] / (math.sqrt(s[4]) * math.sqrt(s[5]))))
-
-
-def correlations(decay: Decay) -> Operator:
-    """Return the operator of weighted correlations of two inputs."""
-    kept, null = 1.0 - decay.alpha, decay.of_null
-
-    def lift(x: Any, y: Any) -> Any:
-        both = (x - x == 0.0) & (y - y == 0.0)
-        one, lead, trail = 1.0 if both else 0.0, kept if both else 1.0, 1.0 if both else null
-        return (lead, x if both else 0.0, y if both else 0.0, 0.0, 0.0, 0.0, one, trail)
-
-    start = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-    return Operator(_correlated, start, lift, _correlation, name="ewm-corr")
 
 
 # --- the table -------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import dask_gpuscan.frames.pandas.library as on_pandas
 from backends import same
+from dask_gpuscan import kernels
 from dask_gpuscan.ops.halo import Halo
 from dask_gpuscan.ops.shift import Shift
 from dask_gpuscan.ops.surroundings import ColumnHalo
@@ -104,6 +105,15 @@ def test_columns_of_many_rows(dtype, periods):
         same(x.gpuscan.diff(periods), x.diff(periods))
     every_other = pd.Series(x.array[::2])
     same(every_other.gpuscan.shift(periods), every_other.shift(periods))
+
+
+@pytest.mark.parametrize(("method", "kernel"), [("shift", "shift"), ("diff", "difference")])
+def test_many_rows_are_moved_by_all_cores(monkeypatch, method, kernel):
+    calls, move = [], getattr(kernels, kernel)
+    monkeypatch.setattr(kernels, kernel, lambda *given: calls.append(given) or move(*given))
+    for x in (pd.Series(MANY), pd.Series(MANY / 7)):
+        getattr(x.gpuscan, method)(fill_value=0) if method == "shift" else x.gpuscan.diff()
+    assert len(calls) == 2
 
 
 def test_differences_of_many_integers_wrap_around():

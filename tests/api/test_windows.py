@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from backends import same
 from dask_gpuscan import kernels
-from dask_gpuscan.ops.decayed import DECAYED, NORMAL, STEADY, Decay, decayed
+from dask_gpuscan.ops.decay import NORMAL, Decay
+from dask_gpuscan.ops.decayed import DECAYED, STEADY, decayed
 from dask_gpuscan.ops.statistics import STATISTICS as STATISTICS_OF_WINDOWS
 from dask_gpuscan.ops.statistics import operator_of
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds

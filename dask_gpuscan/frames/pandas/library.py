@@ -145,24 +145,20 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
         options = {"fill_value": fill[0]} if fill else {}
-        column = self.series(array, None)
-        filled = column.iloc[:1].shift(1, **options)  # what stands where there is no such row
-        layout = layout_of(filled.dtype)
-        if (
-            periods
-            and len(array) >= MANY
-            and layout is layout_of(array.dtype)
-            and layout is not None
-            and layout.nulls == "in band"
-        ):
-            value = layout.raw(filled.array).values[0]
-            values = kernels.shift(layout.raw(array).values, periods, value)
-            return layout.wrap(values, None, filled.dtype)
+        array = bare(array)
+        column, layout = self.series(array, None), layout_of(array.dtype)
+        if periods and len(array) >= MANY and layout is not None and layout.nulls == "in band":
+            filled = column.iloc[:1].shift(1, **options)  # what stands where there is no such row
+            if layout_of(filled.dtype) is layout:
+                value = layout.raw(filled.array).values[0]
+                values = kernels.shift(layout.raw(array).values, periods, value)
+                return layout.wrap(values, None, filled.dtype)
         return column.shift(periods, **options).array
 
     def diff(self, array: PandasArray, periods: int) -> PandasArray:
+        array = bare(array)
         if len(array) >= MANY and array.dtype in DIFFERENCES:
-            return kernels.difference(bare(array), periods, DIFFERENCES[array.dtype])
+            return kernels.difference(array, periods, DIFFERENCES[array.dtype])
         return self.series(array, None).diff(periods).array
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
