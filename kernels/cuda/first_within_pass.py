@@ -6,10 +6,8 @@ from typing import ClassVar
 from .plan import Capability, Geometry
 from .sort_pass import SweepPass
 from .source import constants_source, include
-from .tuning import REACH_BLOCKS, REACH_HALO, REACH_ITEMS, REACH_THREADS
+from .tuning import REACH_BLOCKS, REACH_HALO, REACH_ITEMS, REACH_NEAR, REACH_THREADS
 from .visitors import FIRST_WITHIN, VisitorSpec
-
-TILE = REACH_THREADS * REACH_ITEMS
 
 
 @dataclass(frozen=True)
@@ -22,9 +20,10 @@ class FirstWithinPass(SweepPass):
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
-        held = REACH_HALO + 2 * TILE  # of values, and of rows
+        tile = REACH_THREADS * REACH_ITEMS
+        held = REACH_HALO + 2 * tile  # of values, and of rows
         return Geometry(
-            threads=REACH_THREADS, shared=8 * (held + held // REACH_ITEMS), items=TILE, lines=1,
+            threads=REACH_THREADS, shared=8 * (held + held // REACH_ITEMS), items=tile, lines=1,
             blocks=REACH_BLOCKS, descriptor=0, described_from=1, tickets=False,
         )  # fmt: skip
 
@@ -33,6 +32,11 @@ def first_within_source(
     each: FirstWithinPass, schedule: str, capability: Capability, relief: int = 0
 ) -> str:
     """Return the CUDA source of the pass."""
-    constants = {"THREADS": REACH_THREADS, "ITEMS": REACH_ITEMS, "HALO": REACH_HALO}
+    constants = {
+        "THREADS": REACH_THREADS,
+        "ITEMS": REACH_ITEMS,
+        "HALO": REACH_HALO,
+        "NEAR": REACH_NEAR,
+    }
     lines = include("words") + constants_source(constants) + include(each.visitor.source)
     return "\n".join([*lines, ""])

@@ -381,9 +381,12 @@ SPAN_SHARED = {True: 75 << 10, False: 63 << 10}
 LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""
 
-REACH_THREADS, REACH_ITEMS, REACH_HALO, REACH_BLOCKS = 256, 8, 512, 64
-"""Of what looks for the first row within reach: threads of a block, neighbouring rows of a thread, rows before those of
-a block that it reads as well, and blocks a multiprocessor in a launch at most."""
+REACH_THREADS, REACH_ITEMS, REACH_BLOCKS = 256, 8, 64
+"""Of what looks for the first row within reach: threads of a block, neighbouring rows of a thread, and blocks a
+multiprocessor in a launch at most."""
+
+REACH_HALO, REACH_NEAR = 512, 8
+"""Rows before those of a block that it reads as well, and rows from one answer on that are looked at one by one."""
 
 ORDER_PIECE = 1 << 22
 """Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the

@@ -1,8 +1,8 @@
 // The first row within reach of each row, in its group: values do not decrease in a group, so neither do answers.
 //
 // A block has a tile of rows in shared memory, and HALO rows before them. A thread has ITEMS neighbouring rows. It looks
-// back from its first row, and on from each answer to the next, by steps that double. Where an answer is before the halo,
-// it is looked for in memory.
+// back from its first row by steps that double, and on from each answer to the next, by NEAR rows one by one, then
+// likewise. Where an answer is before the halo, it is looked for in memory.
 #pragma once
 
 struct Params {
@@ -16,7 +16,6 @@ struct Params {
 };
 
 constexpr int TILE = THREADS * ITEMS, HELD = HALO + TILE;
-constexpr int NEAR = 4;  // rows to the next answer that are looked at one by one
 static_assert(HALO % THREADS == 0, "all threads read the same number of rows");
 
 // Where item i is, so that threads that each read the items of their own meet no bank twice.
