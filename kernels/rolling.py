@@ -62,8 +62,8 @@ def rolling(
     1993); for others, a queue of two stacks (Tangwongsan, Hirzel and Schneider, *Low-Latency Sliding-Window
     Aggregation in Worst-Case Constant Time*, DEBS 2017, section 3). On a GPU, others are combined from suffixes of
     short blocks, whole blocks, and single rows, and windows of many rows from a tree of them, at two combinations a
-    level. States of parts of a window are combined, so a
-    product of floating-point numbers may overflow where one in order would not.
+    level. States of parts of a window are combined, so a product of floating-point numbers may overflow where one in
+    order would not.
 
     Examples
     --------

@@ -92,13 +92,10 @@ class Shift:
         if rows.codes is not None:
             return kernels.rows_before(rows.codes.array, rows.codes.groups, self.periods)
         assert rows.groups is not None
-        numbers, (starts, stops) = (
-            rows.library.xp.arange(rows.length, dtype=INT64),
-            rows.groups.bounds,
-        )
-        numbers -= self.periods
-        numbers[numbers < starts if self.periods > 0 else numbers >= stops] = -1
-        return numbers
+        starts, stops = rows.groups.bounds
+        found = rows.library.xp.arange(rows.length, dtype=INT64) - self.periods
+        found[found < starts if self.periods > 0 else found >= stops] = -1
+        return found
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,7 @@ class Difference:
 
     @property
     def reach(self) -> RowReach:
-        return RowReach(max(self.periods, 0), max(-self.periods, 0))
+        return Shift(self.periods).reach
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         column = columns[0]

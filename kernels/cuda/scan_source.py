@@ -38,7 +38,6 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
         "RAKES": each.rakes,
         "KEEPS_LANES": each.keeps_lanes(schedule),
-        "WALKS": not each.rakes,
         "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
         "STREAM": schedule == "classic",
         "NULLS": NULLS.index(each.nulls),

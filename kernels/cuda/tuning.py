@@ -138,28 +138,21 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     largest = max(d.itemsize for d in (*inputs, *outputs))
     smallest = min(d.itemsize for d in inputs)
     words, warps = -(-sum(max(d.itemsize, 4) for d in state) // 4), WARPS_OF_SCAN
+    column = 32 * warps * sum(d.itemsize for d in inputs)  # bytes of one item of each lane
     raked = rakes(inputs, words)
-    lane = (
-        RAKED_LANE_BYTES
-        if raked
-        else LANE_BYTES
-        if words <= 2 and 4 * words <= largest
-        else WIDE_LANE_BYTES
-    )
+    narrow = words <= 2 and 4 * words <= largest
+    lane = RAKED_LANE_BYTES if raked else LANE_BYTES if narrow else WIDE_LANE_BYTES
     vector = max(1, lane // largest, 4 // smallest)
     if raked:
-        while (
-            vector > 1 and 32 * vector * warps * sum(d.itemsize for d in inputs) > SCAN_TILE_BYTES
-        ):
+        while vector > 1 and vector * column > SCAN_TILE_BYTES:
             vector //= 2
         return Tile(vector, 1, warps)
     while vector > 1 and (vector + 1) * words > ITEM_WORDS:
         vector //= 2
-    row = 32 * vector * warps * sum(d.itemsize for d in inputs)
     rows = 1
     while (
         2 * rows <= ROWS_AT_MOST
-        and 2 * rows * row <= SCAN_TILE_BYTES
+        and 2 * rows * vector * column <= SCAN_TILE_BYTES
         and 2 * rows * words <= ROW_WORDS
     ):
         rows *= 2
@@ -215,9 +208,8 @@ def lookbacks_for(words: int) -> int:
 
 def aggregators_for(tile: Tile, words: int) -> int:
     """Return how many warps of the pipelined schedule reduce a tile that is scanned, for states of so many words."""
-    return min(
-        tile.warps, FEW_AGGREGATORS if words >= FEW_FROM else AGGREGATORS.get(words, tile.warps)
-    )
+    many = FEW_AGGREGATORS if words >= FEW_FROM else AGGREGATORS.get(words, tile.warps)
+    return min(tile.warps, many)
 
 
 def panel_for(inputs: Form, words: int) -> Panel:

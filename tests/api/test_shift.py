@@ -76,9 +76,8 @@ def test_groups(backend, clustered, data, at, method, periods, dropna):
     assume(not fill or not pd.isna(fill["fill_value"]))
     ask = lambda it: getattr(it, method)(periods, **fill)  # noqa: E731
     expected = told(backend, df, lambda it: ask(it.groupby("k", dropna=False, observed=True)["x"]))
-    if (
-        dropna
-    ):  # pandas fills or keeps values of rows in no group, and cuDF makes other dtypes of theirs
+    if dropna:
+        # pandas fills or keeps values of rows in no group, and cuDF makes other dtypes of theirs
         expected = backend.held(expected.where(df["k"].notna()).to_frame())["x"]
     if dropna and k.dtype != "int64" and (fill or not periods):
         # by the dtype of the keys, rows may be in no group: then answers have a null

@@ -190,7 +190,7 @@ __device__ __forceinline__ void look_back(const Params& p, ScanRing& ring, int w
     LinePlace at = ring.place[s];
     if (at.line < 0) return;
     State prefix;
-    if (p.tiles > 1 && WRITE && WALKS) {
+    if (p.tiles > 1 && WRITE && !RAKES) {
       prefix = find_prefix(p, ring, turn, at, lane);
     } else {
       ring.reduced[s].wait(turn.phase);
