@@ -68,6 +68,12 @@ def brief(obj: Any) -> str:
     return f"{obj.dtype}[{', '.join(map(str, obj.shape))}]"
 
 
+def check_integer(name: str, found: Any) -> None:
+    """Check that the argument `name` is an integer."""
+    if not isinstance(found, (int, np.integer)) or isinstance(found, bool):
+        raise TypeError(f"{name} must be an integer, found {found!r}")
+
+
 def check_columns(name: str, arrays: Sequence[Array]) -> None:
     """Check that the argument `name` holds 1-d arrays of fixed width and of one length."""
     for array in arrays:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, brief, is_array
+from .arrays import Array, brief, check_integer, is_array
 from .backends import backend_of
 
 CODES = (np.int32, np.int64)
@@ -30,8 +30,7 @@ def most_codes(codes: Array) -> int | None:
 
 def check_groups(groups: Any, most: int | None) -> None:
     """Check a number of groups, of which a backend may take at most so many."""
-    if not isinstance(groups, (int, np.integer)) or isinstance(groups, bool):
-        raise TypeError(f"groups must be an integer, found {groups!r}")
+    check_integer("groups", groups)
     if groups < 0:
         raise ValueError(f"groups must not be negative, found {groups}")
     if most is not None and groups > most:

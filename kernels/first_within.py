@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, brief, check_one_length, is_array
+from .arrays import Array, brief, check_integer, check_one_length, is_array
 from .backends import backend_of
 
 
@@ -47,6 +47,7 @@ def first_within(values: Array, reach: int, *, starts: Array | None = None) -> A
             found = brief(array) if is_array(array) else type(array).__name__
             raise TypeError(f"values and starts must be 1-d arrays of int64, found {found}")
     check_one_length("values and starts", arrays)
+    check_integer("reach", reach)
     if reach < 0:
         raise ValueError(f"reach must not be negative, found {reach}")
     return backend_of(arrays).first_within(values, min(int(reach), 2**64 - 1), starts)

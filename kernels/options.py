@@ -1,6 +1,7 @@
 """The options of a primitive, as one object that travels from the public functions to a kernel's launch."""
 
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ class Quantile:
     interpolation: str = "linear"
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.q <= 1.0:
+        if not isinstance(self.q, Real) or not 0.0 <= self.q <= 1.0:
             raise ValueError(f"q must be from 0 to 1, found {self.q!r}")
         _check_choice("interpolation", self.interpolation, INTERPOLATIONS)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, brief, is_array
+from .arrays import Array, brief, check_integer, is_array
 from .backends import backend_of
 from .options import Distinct, OrderStatistic, Quantile, Rank
 from .windows import BoundWindows, RowWindows, Windows
@@ -73,6 +73,7 @@ def order_statistics(
         raise TypeError(f"values must be an array of float64, found {brief(values)}")
     if values.ndim != 1 or len(values) > MOST:
         raise ValueError(f"values must be 1-d and of at most {MOST} rows, found {brief(values)}")
+    check_integer("least", least)
     arrays = [values]
     if isinstance(windows, RowWindows):
         windows = windows.within(len(values))

@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, check_columns
+from .arrays import Array, check_columns, check_integer, is_array
 from .backends import backend_of
 from .codes import check_codes, check_groups
 from .options import Shifted
+
+NUMBERS = "iufc"
+"""The kinds of dtypes that are subtracted."""
 
 
 def shift(array: Array, periods: int, fill: np.generic) -> Any:
@@ -28,7 +31,7 @@ def shift(array: Array, periods: int, fill: np.generic) -> Any:
     Raises
     ------
     TypeError, ValueError
-        For arrays that are no such arrays.
+        For other arguments.
 
     See Also
     --------
@@ -40,22 +43,51 @@ def shift(array: Array, periods: int, fill: np.generic) -> Any:
     >>> shift(np.array([7, 8, 9]), 1, np.float64("nan"))
     array([nan,  7.,  8.])
     """
-    check_columns("rows", [array])
-    return backend_of([array]).shift(array, Shifted(len(array), periods), fill, subtracts=False)
+    return _moved(array, periods, fill, False)
 
 
 def difference(array: Array, periods: int, fill: np.generic) -> Any:
-    """Return each row's value less that of so many rows before; parameters as for `shift`.
+    """Return each row's value less that of so many rows before; for a negative number, behind.
 
     Values are subtracted in the array's own dtype: integers wrap around.
+
+    Parameters
+    ----------
+    array : array
+        1-d, of numbers.
+    periods : int
+    fill : NumPy scalar
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arguments.
+
+    See Also
+    --------
+    shift : The values themselves.
 
     Examples
     --------
     >>> difference(np.array([7.0, 9.0, 8.0]), 1, np.float64("nan"))
     array([nan,  2., -1.])
     """
+    if is_array(array) and array.dtype.kind not in NUMBERS:
+        raise TypeError(f"rows must be numbers to be subtracted, found dtype {array.dtype}")
+    return _moved(array, periods, fill, True)
+
+
+def _moved(array: Array, periods: int, fill: np.generic, subtracts: bool) -> Any:
     check_columns("rows", [array])
-    return backend_of([array]).shift(array, Shifted(len(array), periods), fill, subtracts=True)
+    check_integer("periods", periods)
+    if not isinstance(fill, np.generic):
+        raise TypeError(f"fill must be a NumPy scalar, found {fill!r}")
+    shifted = Shifted(len(array), int(periods))
+    return backend_of([array]).shift(array, shifted, fill, subtracts=subtracts)
 
 
 def rows_before(codes: Array, groups: int, periods: int) -> Any:
@@ -77,7 +109,7 @@ def rows_before(codes: Array, groups: int, periods: int) -> Any:
     Raises
     ------
     TypeError
-        For other arrays, CuPy's among them.
+        For other arguments, CuPy's arrays among them.
     ValueError
         For codes of no group, and for no periods.
 
@@ -97,6 +129,7 @@ def rows_before(codes: Array, groups: int, periods: int) -> Any:
     """
     check_codes(codes)
     check_groups(groups, None)
+    check_integer("periods", periods)
     if not periods:
         raise ValueError("periods must not be 0")
     # beyond the number of rows, no row has one

@@ -6,15 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import brief, check_one_length, is_array
+from .arrays import brief, check_integer, check_one_length, is_array
 
 FAR = 1 << 61
 """More rows than there are."""
-
-
-def _check_integer(name: str, found: Any) -> None:
-    if not isinstance(found, (int, np.integer)) or isinstance(found, bool):
-        raise TypeError(f"{name} must be an integer, found {found!r}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ class RowWindows:
     def __post_init__(self) -> None:
         for name in ("before", "after", "first", "count"):
             if name != "count" or self.count is not None:
-                _check_integer(name, getattr(self, name))
+                check_integer(name, getattr(self, name))
 
     def within(self, rows: int) -> "RowWindows":
         """Return the same windows of an array of so many rows, with a count and bounds that cannot overflow.
@@ -123,7 +118,7 @@ class BoundWindows:
     def __post_init__(self) -> None:
         for name in ("before", "after"):
             if getattr(self, name) is not None:
-                _check_integer(name, getattr(self, name))
+                check_integer(name, getattr(self, name))
         for name, found in zip(("starts", "stops"), self.bounds, strict=False):
             if not is_array(found) or found.dtype != np.int64:
                 raise TypeError(f"{name} must be an array of int64, found {brief(found)}")

@@ -162,8 +162,11 @@ def test_wrong_arguments():
         order_statistics(Distinct(), x, 3)
     with pytest.raises(ValueError, match="starts and stops must not decrease"):
         order_statistics(Distinct(), x, BoundWindows(np.array([1, 0]), np.array([2, 2])))
-    with pytest.raises(ValueError, match=r"q must be from 0 to 1, found 1\.5"):
-        Quantile(1.5)
+    with pytest.raises(TypeError, match="least must be an integer, found 'a'"):
+        order_statistics(Distinct(), x, windows, least="a")
+    for q in (1.5, "a", np.nan, None):
+        with pytest.raises(ValueError, match=f"q must be from 0 to 1, found {q!r}"):
+            Quantile(q)
     with pytest.raises(ValueError, match="interpolation must be one of 'linear', 'lower'"):
         Quantile(0.5, "cubic")
     with pytest.raises(ValueError, match="method must be one of 'average', 'min', 'max', found"):

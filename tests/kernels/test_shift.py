@@ -47,6 +47,16 @@ def test_what_are_no_rows_is_refused(move):
         move([1, 2], 1, NAN)
     with pytest.raises(ValueError, match="rows must be 1-d"):
         move(np.zeros((2, 2)), 1, NAN)
+    with pytest.raises(TypeError, match=r"periods must be an integer, found 1\.5"):
+        move(np.zeros(2), 1.5, NAN)
+    with pytest.raises(TypeError, match=r"fill must be a NumPy scalar, found 0\.0"):
+        move(np.zeros(2), 1, 0.0)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "M8[s]", "m8[s]", "O"])
+def test_what_are_no_numbers_is_not_subtracted(dtype):
+    with pytest.raises(TypeError, match="rows must be numbers to be subtracted, found dtype"):
+        difference(np.zeros(2, dtype), 1, NAN)
 
 
 @given(codes=st.lists(st.integers(0, 3), max_size=20), periods=PERIODS.filter(bool))
@@ -64,6 +74,8 @@ def test_codes_of_no_group_and_no_periods_are_refused():
     for periods, wrong in ((1, 7), (-1, -1)):
         with pytest.raises(ValueError, match=f"codes must be from 0 to 1, found {wrong}"):
             rows_before(codes, 2, periods)
+    with pytest.raises(TypeError, match="periods must be an integer, found '1'"):
+        rows_before(codes, 8, "1")
     with pytest.raises(ValueError, match="periods must not be 0"):
         rows_before(codes, 8, 0)
     with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
