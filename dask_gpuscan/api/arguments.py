@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.messages import FLAG, name_list, refuse_flag
+from ..frames.messages import FLAG, refuse_flag
 from ..kernels import BUILT_IN, Operator
 from ..ops.column_scan import ScanOptions
 
@@ -34,7 +34,8 @@ def check_count(name: str, count: Any, accepted: str = "an integer") -> int:
 def check_choice(name: str, choice: Any, accepted: Sequence[Any]) -> None:
     """Check that an argument is one of a few values; raises a ValueError that names them."""
     if not any(choice is one or (isinstance(choice, str) and choice == one) for one in accepted):
-        raise ValueError(f"{name} must be one of {name_list(accepted)}, found {choice!r}")
+        listed = ", ".join(map(repr, accepted))
+        raise ValueError(f"{name} must be one of {listed}, found {choice!r}")
 
 
 def check_flags(**flags: Any) -> None:

@@ -111,11 +111,10 @@ def window_shape(
             )
     least = None if min_periods is None else check_periods(min_periods)
     left, right = closed in ("left", "both"), closed in ("right", "both", None)
-    if isinstance(window, (int, np.integer)) and not isinstance(window, (bool, np.timedelta64)):
-        if window < 1:
-            raise ValueError(
-                f"window must be a positive number of rows, or a positive duration, found {window!r}"
-            )
+    is_rows = isinstance(window, (int, np.integer)) and not isinstance(
+        window, (bool, np.timedelta64)
+    )
+    if is_rows and window > 0:
         if least is not None and least > window:
             raise ValueError(f"min_periods must be at most the window, {window}, found {least}")
         rows = min(int(window), MOST_ROWS)

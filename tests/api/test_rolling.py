@@ -273,7 +273,7 @@ WHOLE = pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"]})
         (
             {"window": 0},
             ValueError,
-            "window must be a positive number of rows, or a positive duration, found 0",
+            "window must be a positive number of rows, or a positive duration such as '30min', found 0",
         ),
         ({"window": -3}, ValueError, "window must be a positive"),
         ({"window": 1.5}, ValueError, "window must be a positive"),
