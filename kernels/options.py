@@ -102,6 +102,16 @@ class Quantile:
         From 0 to 1.
     interpolation : str, default "linear"
         One of `INTERPOLATIONS`.
+
+    Raises
+    ------
+    ValueError
+        For other arguments.
+
+    Examples
+    --------
+    >>> Quantile(0.25)
+    Quantile(q=0.25, interpolation='linear')
     """
 
     q: float
@@ -129,6 +139,16 @@ class Rank:
     ascending : bool, default True
     pct : bool, default False
         Divide by how many values there are.
+
+    Raises
+    ------
+    ValueError
+        For another `method`.
+
+    Examples
+    --------
+    >>> Rank("min")
+    Rank(method='min', ascending=True, pct=False)
     """
 
     method: str = "average"
@@ -141,7 +161,13 @@ class Rank:
 
 @dataclass(frozen=True)
 class Distinct:
-    """How many values differ."""
+    """How many values differ.
+
+    Examples
+    --------
+    >>> Distinct()
+    Distinct()
+    """
 
 
 OrderStatistic = Quantile | Rank | Distinct

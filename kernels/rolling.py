@@ -156,6 +156,10 @@ def rolling_by_code(
 def rolls_by_code(codes: Array, groups: int, windows: Windows) -> bool:
     """Tell whether `rolling_by_code` takes such windows, and is faster than to bring the rows of groups together.
 
+    See Also
+    --------
+    rows_before : Rows of the same group, as fast for windows of as many rows.
+
     Examples
     --------
     >>> rolls_by_code(np.array([0, 1]), 1000, RowWindows(9))

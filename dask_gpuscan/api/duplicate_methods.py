@@ -112,6 +112,10 @@ class DuplicateMethods:
         ValueError
             For unknown columns, and for other arguments.
 
+        See Also
+        --------
+        drop_duplicates : The values or rows themselves.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -71,7 +71,15 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         return look_around(self._needed([*needed, *carry.times]), carry)
 
     def cumcount(self, ascending: bool = True) -> Any:
-        """Return the number of each row within its group, from 0; or from the end."""
+        """Return the number of each row within its group, from 0; or from the end.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k").cumcount(ascending=False).tolist()
+        [1, 0, 0]
+        """
         if not isinstance(ascending, FLAG):
             refuse_flag("ascending", ascending)
         return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)

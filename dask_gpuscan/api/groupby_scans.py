@@ -81,7 +81,15 @@ class GroupByScans(GroupByRows):
         skipna: bool = True,
         dtype: Any = None,
     ) -> Any:
-        """Return the running product within each group, as `cumsum`; of integers in 64 bits."""
+        """Return the running product within each group; of integers in 64 bits. Parameters as for `cumsum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cumprod().tolist()
+        [6, 3, 30]
+        """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._cumulate("cumprod", "multiply", options, numeric_only)
 
@@ -95,7 +103,15 @@ class GroupByScans(GroupByRows):
         skipna: bool = True,
         dtype: Any = None,
     ) -> Any:
-        """Return the running maximum within each group; parameters as for `cumsum`."""
+        """Return the running maximum within each group; parameters as for `cumsum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cummax().tolist()
+        [6, 3, 6]
+        """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._cumulate("cummax", "maximum", options, numeric_only)
 
@@ -109,20 +125,52 @@ class GroupByScans(GroupByRows):
         skipna: bool = True,
         dtype: Any = None,
     ) -> Any:
-        """Return the running minimum within each group; parameters as for `cumsum`."""
+        """Return the running minimum within each group; parameters as for `cumsum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cummin().tolist()
+        [6, 3, 5]
+        """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._cumulate("cummin", "minimum", options, numeric_only)
 
     def ffill(self, limit: int | None = None) -> Any:
-        """Fill nulls with the last value before them in their group, of columns of any dtype."""
+        """Fill nulls with the last value before them in their group, of columns of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, None]})
+        >>> df.gpuscan.groupby("k")["x"].ffill().tolist()
+        [6.0, 3.0, 6.0]
+        """
         return self._scan_columns(Fill(False, check_limit(limit), in_groups=True))
 
     def bfill(self, limit: int | None = None) -> Any:
-        """Fill nulls with the next value after them in their group, of columns of any dtype."""
+        """Fill nulls with the next value after them in their group, of columns of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [None, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].bfill().tolist()
+        [5.0, 3.0, 5.0]
+        """
         return self._scan_columns(Fill(True, check_limit(limit), in_groups=True))
 
     def row_number(self) -> Any:
-        """Return the number of each row within its group, from 0, as a Series ``row_number``."""
+        """Return the number of each row within its group, from 0, as a Series ``row_number``.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k").row_number().tolist()
+        [0, 0, 1]
+        """
         return self._scan("row-number", [Part("row_number", (), CountRows())], True)
 
     def scan(

@@ -73,6 +73,11 @@ class ShiftedStatistics:
         TypeError
             If `periods` is not an integer, and for columns that have no difference, such as strings.
 
+        See Also
+        --------
+        shift : The values before.
+        pct_change : What changed, as a fraction.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -98,6 +103,10 @@ class ShiftedStatistics:
         ------
         TypeError
             If `periods` is not an integer, and for columns that cannot be divided.
+
+        See Also
+        --------
+        diff : What changed, as a difference.
 
         Examples
         --------

@@ -66,6 +66,10 @@ class TopMethods:
     def nsmallest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Any:
         """Return the rows with the smallest values, in the order of these; parameters as for `nlargest`.
 
+        See Also
+        --------
+        nlargest : Those with the largest.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

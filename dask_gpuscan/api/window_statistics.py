@@ -162,6 +162,10 @@ class WindowStatistics(Statistics):
         ValueError
             If the rows or the columns of `other` do not match; for all pairs, if an index has several levels.
 
+        See Also
+        --------
+        corr : The covariance by both deviations.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -185,6 +189,10 @@ class WindowStatistics(Statistics):
         """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
 
         It is the same for any `ddof`.
+
+        See Also
+        --------
+        cov : The covariance.
 
         Examples
         --------
@@ -236,6 +244,11 @@ class WindowStatistics(Statistics):
             What stands between two values.
         numeric_only : bool, default False
 
+        See Also
+        --------
+        median : The value in the middle.
+        rank : The place of a value, rather than the value at a place.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -271,6 +284,10 @@ class WindowStatistics(Statistics):
         Series or DataFrame
             As `sum`; null where the last row has no value.
 
+        See Also
+        --------
+        quantile : The value at a place.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -284,6 +301,10 @@ class WindowStatistics(Statistics):
 
     def nunique(self, numeric_only: bool = False) -> Any:
         """Return how many distinct values there are in each window; parameters and nulls as for `sum`.
+
+        See Also
+        --------
+        count : How many values there are.
 
         Examples
         --------
