@@ -112,7 +112,10 @@ def frames(bench: GpuBench) -> None:
 
 
 def merges(bench: GpuBench) -> None:
-    """As-of merges, without keys and by one of 1,000. cuDF has none: the peer copies the left frame."""
+    """As-of merges, without keys and by one of 1,000. cuDF has none: the peer copies the left frame.
+
+    Some rows are checked against pandas.
+    """
     n = bench.scale(1 << 26, 1 << 20)
     rng = cp.random.default_rng(20261123)
     for keys in (0, 1_000):
@@ -125,12 +128,19 @@ def merges(bench: GpuBench) -> None:
         left, right = sides
         options = {"on": "time", **({"by": "key"} if keys else {})}
         moved = 2 * left.memory_usage(index=False).sum() + right.memory_usage(index=False).sum()
+
+        def check(ours: Any, _: Any, a: Any = left, b: Any = right, by: Any = options) -> None:
+            some = slice(0, 100_000)
+            expected = pd.merge_asof(a.iloc[some].to_pandas(), b.to_pandas(), **by)
+            pd.testing.assert_frame_equal(ours.iloc[some].to_pandas(), expected)
+
         bench.compare(
             "merge_asof",
             lambda a=left, b=right, options=options: dask_gpuscan.merge_asof(a, b, **options),
             {"copy": lambda a=left: a.copy(deep=True)},
             dtype="int64, float64",
             n=n,
+            check=check,
             rounds=bench.scale(15, 3),
             calls=4,
             moved=int(moved) + 8 * n,
