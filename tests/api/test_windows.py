@@ -9,11 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends import same
-from dask_gpuscan import kernels
-from dask_gpuscan.ops.decay import NORMAL, Decay
-from dask_gpuscan.ops.decayed import DECAYED, STEADY, decayed
-from dask_gpuscan.ops.statistics import STATISTICS as STATISTICS_OF_WINDOWS
-from dask_gpuscan.ops.statistics import operator_of
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 
 NUMBERS = (*FAMILIES, "int8", "float32")
@@ -22,18 +17,6 @@ STATISTICS = [
 ]
 WEIGHTED = ["sum", "mean", "var"]
 """The root of var is left out, as each of its operators is one more to compile."""
-
-
-ORDER_STATISTICS = st.sampled_from(
-    [
-        ("median", {}),
-        ("quantile", {"q": 0.3}),
-        ("quantile", {"q": 1, "interpolation": "lower"}),
-        ("rank", {}),
-        ("rank", {"method": "max", "ascending": False, "pct": True}),
-        ("nunique", {}),
-    ]
-)
 
 
 def weighted_as_pandas(x, name, bias, options):
@@ -110,147 +93,6 @@ def test_times_and_another_decay():
     times = pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-05", "2026-01-05"])
     options = {"halflife": "1D", "alpha": 0.2, "times": times}
     same(x.gpuscan.ewm(**options).mean(), x.ewm(**options).mean())
-
-
-@pytest.mark.parametrize("periods", [0, 3])
-@pytest.mark.parametrize("name", ["cov", "corr"])
-def test_pairs_as_pandas(backend, name, periods):
-    rng = np.random.default_rng(0)
-    df = pd.DataFrame(rng.normal(size=(50, 3)), columns=list("abc"))
-    df[rng.random(df.shape) < 0.2] = np.nan
-    df.iloc[7, 0] = np.inf
-    x, y, other = df["a"], df["b"], (df + rng.normal(size=df.shape))[["c", "a", "b"]]
-    asked = {
-        "series": (x, (y,), {}),
-        "itself": (x, (), {}),
-        "frame and series": (df, (y,), {}),
-        "series and frame": (x, (df,), {}),
-        "frames": (df, (other,), {}),
-        "column by column": (df, (), {"pairwise": False}),
-        "all pairs": (df, (), {}),
-        "all pairs of frames": (df, (other[["a", "c"]],), {"pairwise": True}),
-    }
-    for obj, others, options in asked.values():
-        expected = getattr(obj.expanding(periods), name)(*others, **options)
-        weighted = getattr(obj.ewm(span=5, min_periods=periods), name)(*others, **options)
-        for cut in (None, [0.1, 0.5, 0.5]):
-            own, *theirs = (
-                backend.frame(o) if cut is None else partitioned(backend.frame(o), cut)
-                for o in (obj, *others)
-            )
-            found = getattr(own.gpuscan.expanding(periods), name)(*theirs, **options)
-            decayed = getattr(own.gpuscan.ewm(span=5, min_periods=periods), name)(
-                *theirs, **options
-            )
-            if cut is not None:
-                found, decayed = found.compute(), decayed.compute()
-            same(
-                backend.to_pandas(found)[list(expected)]
-                if expected.ndim > 1
-                else backend.to_pandas(found),
-                expected,
-            )
-            decayed = backend.to_pandas(decayed)
-            same(decayed[list(weighted)] if weighted.ndim > 1 else decayed, weighted)
-
-
-def test_pairs_keep_names_that_are_numbers():
-    df = pd.DataFrame(np.arange(6.0).reshape(3, 2) ** 2)
-    for each in (df, partitioned(df, [0.5])):
-        (found,) = dask.compute(each.gpuscan.expanding().cov(each[0]))
-        same(found, df.expanding().cov(df[0]))
-
-
-@pytest.mark.parametrize("name", ["cov", "corr"])
-def test_all_pairs_of_windows_and_groups(name):
-    rng = np.random.default_rng(1)
-    names = pd.Index(list("bac"), name="column")
-    df = pd.DataFrame(rng.normal(size=(20, 3)), pd.Index(np.arange(20) // 2, name="row"), names)
-    keys = rng.integers(0, 3, 20)
-    for cut in ([], [0.3, 0.3, 0.8]):
-        each = partitioned(df, cut)
-        (found,) = dask.compute(getattr(each.gpuscan.rolling(3), name)())
-        pd.testing.assert_frame_equal(found, getattr(df.rolling(3), name)())
-        (found,) = dask.compute(getattr(each.gpuscan.rolling(3), name)(each[["c"]], pairwise=True))
-        expected = getattr(df.rolling(3), name)(df[["c"]], pairwise=True)
-        pd.testing.assert_frame_equal(found, expected)
-        grouped = partitioned(df.reset_index(drop=True).assign(k=keys), cut).gpuscan.groupby("k")
-        (found,) = dask.compute(getattr(grouped.rolling(3), name)())
-        expected = getattr(df.reset_index(drop=True).groupby(keys).rolling(3), name)()
-        pd.testing.assert_frame_equal(found, expected.droplevel(0).loc[found.index])
-    (found,) = dask.compute(getattr(df[:0].gpuscan.expanding(), name)())
-    pd.testing.assert_frame_equal(found, getattr(df[:0].expanding(), name)())
-
-
-def test_pairs_that_do_not_match():
-    df = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
-    windows = df.gpuscan.expanding()
-    for several in (df.set_index("a", append=True), pd.concat({"a": df}, axis=1)):
-        with pytest.raises(ValueError, match="must have one level where all pairs"):
-            several.gpuscan.rolling(2).cov()
-    with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
-        windows.cov(np.zeros(len(df)))
-    with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
-        windows.cov([1.0, 2.0])
-    with pytest.raises(ValueError, match="other must have the index"):
-        windows.cov(df["a"][::-1])
-    with pytest.raises(ValueError, match="other must have as many rows"):
-        windows.cov(df["a"][:1])
-    with pytest.raises(ValueError, match="other must have the columns 'a', 'b'"):
-        windows.cov(df[["a"]])
-    lazy = partitioned(df, [0.5])
-    with pytest.raises(TypeError, match="other must be of a Dask collection"):
-        lazy.gpuscan.expanding().cov(df["a"])
-    with pytest.raises(ValueError, match="other must have the 2 partitions"):
-        lazy.gpuscan.expanding().cov(partitioned(df, [])["a"])
-    with pytest.raises(NotImplementedError, match="adjust=False"):
-        df["a"].gpuscan.ewm(alpha=0.5, adjust=False).cov(df["b"])
-
-
-@two_thirds
-@given(
-    df=frames(("float64", "int64", "Float64")),
-    at=cuts(),
-    asked=ORDER_STATISTICS,
-    periods=st.integers(0, 4),
-)
-def test_statistics_of_all_earlier_values(backend, df, at, asked, periods):
-    name, options = asked
-    expected = getattr(df.expanding(periods), name)(**options)
-    if name == "rank":  # of no values, pandas repeats the rank of the row before
-        expected = expected.where(df.expanding(0).count() > 0)
-    whole = backend.frame(df)
-    for each in (whole, partitioned(whole, at)):
-        (found,) = dask.compute(getattr(each.gpuscan.expanding(periods), name)(**options))
-        same(backend.to_pandas(found), expected)
-
-
-@two_thirds
-@given(
-    df=frames(("float64", "int64", "Float64")),
-    k=st.lists(st.sampled_from([1.0, 2.0, 3.0, None]), min_size=24, max_size=24),
-    at=cuts(),
-    asked=ORDER_STATISTICS,
-    periods=st.integers(1, 4),
-    clustered=st.booleans(),
-    dropna=st.booleans(),
-)
-def test_statistics_of_all_earlier_values_of_groups(
-    backend, df, k, at, asked, periods, clustered, dropna
-):
-    name, options = asked
-    keys = sorted(k[: len(df)], key=str) if clustered else k[: len(df)]
-    df = df.assign(k=pd.Series(keys, df.index, "float64"))
-    groups = df.groupby("k", dropna=dropna)
-    expected = getattr(groups[["c0"]].expanding(periods), name)(**options)
-    found = pd.DataFrame({"c0": np.full(len(df), np.nan)}, df.index)
-    rows = np.concatenate([[], *groups.indices.values()]).astype(int)
-    found.iloc[rows, 0] = expected["c0"].to_numpy()
-    whole = backend.frame(df)
-    for each in (whole, partitioned(whole, at)):
-        windows = each.gpuscan.groupby("k", clustered=clustered, dropna=dropna)[["c0"]]
-        (answer,) = dask.compute(getattr(windows.expanding(periods), name)(**options))
-        same(backend.to_pandas(answer), found)
 
 
 @pytest.mark.parametrize(
@@ -508,72 +350,6 @@ def test_equal_values_have_no_variance():
         assert (mean == 0.1).all()
         for found in (windows.skew(), windows.kurt(), windows.corr()):
             assert dask.compute(found)[0].isna().all()
-
-
-@pytest.mark.parametrize("name", sorted(STATISTICS_OF_WINDOWS))
-def test_operators_answer_for_windows_of_any_rows(name):
-    statistic, op = STATISTICS_OF_WINDOWS[name], operator_of(name)
-    rng = np.random.default_rng(0)
-    x, y = (pd.Series(rng.integers(-3, 4, 40) / 2) for _ in range(2))
-    x[rng.random(40) < 0.3], y[rng.random(40) < 0.2], x[11] = np.nan, np.nan, np.inf
-    columns = [x, y][: 1 + max(k for k, _ in statistic.inputs)]
-    for start, stop in ((0, 0), (5, 6), (3, 12), (11, 12), (0, 40), (17, 31)):
-        pieces = [c.iloc[start:stop].reset_index(drop=True) for c in columns]
-        inputs = statistic.read(pieces)
-        state = kernels.reduce(op, inputs if op.inputs > 1 else inputs[0])
-        found = state if op.lower is None else op.lower(state)
-        if stop == start:
-            expected = np.nan if statistic.of_none is None else statistic.of_none
-        else:
-            expected = getattr(pieces[0].expanding(0), name)(*pieces[1:]).iloc[-1]
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", list(DECAYED))
-@pytest.mark.parametrize("adjust", [True, False])
-def test_weights_do_not_stay_subnormal(name, adjust):
-    op = decayed(name, Decay(0.2, adjust, ignore_na=False))
-    for steps in ([7.0], [np.nan], [7.0, np.nan], [7.0, 3.0] if name == "mean" else [7.0]):
-        state = op.identity
-        for x in np.repeat(steps, 5000):
-            state = op.combine(state, op.lift(*[x] * op.inputs))
-        decays = {"sum": [0], "mean": slice(None)}.get(name, [0, -1])
-        numbers = np.array(state)[decays]
-        assert ((numbers == 0) | (np.abs(numbers) >= NORMAL)).all()
-
-
-OPTIONS = {"var": [{}, {"ddof": 0}, {"ddof": 3}, {"ddof": -2}]}
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        (name, options)
-        for name, statistic in STATISTICS_OF_WINDOWS.items()
-        if statistic.enough is not None
-        for options in OPTIONS.get(name, [{}])
-    ],
-)
-def test_enough_observations_are_always_answered(name, options):
-    statistic, op = STATISTICS_OF_WINDOWS[name], operator_of(name, **options)
-    enough = statistic.enough(**options)
-    x = pd.Series([np.nan, 2.0, 2.0, np.inf, np.nan, 2.0, -1.0, 0.0, 5.0, np.nan, 7.0])
-    inputs = statistic.read([x] * 2)
-    out, _ = kernels.scan(op, inputs if op.inputs > 1 else inputs[0])
-    seen = np.arange(1, len(x) + 1) if name == "count" else np.isfinite(x).cumsum()
-    assert not np.isnan(out[seen >= enough]).any()
-    assert np.isnan(out[seen < enough]).all()
-
-
-@pytest.mark.parametrize("name", sorted(STEADY))
-@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
-@pytest.mark.parametrize("adjust", [False, True])
-@pytest.mark.parametrize("ignore_na", [False, True])
-def test_steady_answers_stay_numbers(name, alpha, adjust, ignore_na):
-    x = np.full(5000, np.nan)
-    x[[3, 4, 4900]] = [1.0, 7.0, -2.0]
-    out, _ = kernels.scan(decayed(name, Decay(alpha, adjust, ignore_na)), x)
-    assert not np.isnan(out[3:]).any()
 
 
 def test_first_answers_that_are_null_for_long(backend):
