@@ -68,7 +68,8 @@ class Shift:
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.is_one_group:
-            shifted = library.shift(library.array(column), self.periods, *self.fill)
+            periods = _within(self.periods, rows.length)
+            shifted = library.shift(library.array(column), periods, *self.fill)
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         return rows.returned(self.in_groups(column, rows))
 
@@ -159,7 +160,8 @@ class Difference:
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.is_one_group:
-            changed = self._of(library, library.array(column), self.periods)
+            periods = _within(self.periods, rows.length)
+            changed = self._of(library, library.array(column), periods)
             return library.slice_array(changed, rows.first, rows.first + rows.count)
         array = Shift(self.periods).in_groups(column, rows)
         if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
@@ -169,6 +171,12 @@ class Difference:
         now: Any = library.series(library.array(column), None)
         found = now / earlier - 1 if self.relative else now - earlier
         return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
+
+
+def _within(periods: int, rows: int) -> int:
+    """Return a distance of at most all rows, beyond which no row has another one: cuDF counts in 32 bits."""
+    most = max(rows, 1)
+    return max(-most, min(periods, most))
 
 
 def _is_plain(dtype: DType) -> bool:

@@ -137,6 +137,17 @@ def test_rows_in_no_group_are_not_divided(clustered):
             same(found.astype("float64"), expected if periods == 1 else expected * np.nan)
 
 
+@pytest.mark.parametrize("periods", [2**31, -(2**31) - 1, 10**30, -(10**30)])
+@pytest.mark.parametrize("method", ["shift", "diff", "pct_change"])
+def test_more_rows_than_32_bits_count(backend, method, periods):
+    nothing = pd.DataFrame(np.nan, WHOLE.index, ["x"])
+    whole = backend.frame(WHOLE)
+    for each in (whole, partitioned(whole, [0.2, 0.2, 0.7])):
+        for obj in (each[["x"]].gpuscan, each.gpuscan.groupby("k")):
+            (found,) = dask.compute(getattr(obj, method)(periods))
+            same(backend.to_pandas(found), nothing)
+
+
 @pytest.mark.parametrize("periods", [1, -1, 3, -3])
 def test_categories_that_differ_by_partition(backend, periods):
     parts = "aabba", "ccdcd", "bdddb"
