@@ -5,13 +5,13 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..options import RANKS, Distinct, OrderStatistic, Quantile, Rank
+from ..options import RANKS, Distinct, OrderStatistic, Quantile
 from ..sort_key import SortKey
 from ..windows import Windows, pieces
 from .device_arrays import readable
 from .sort import sort
 from .tuning import ORDER_PIECE
-from .wavelet import Matrix, matrix, run
+from .wavelet import matrix, run
 
 
 def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
@@ -44,31 +44,17 @@ def _answer(
     if isinstance(statistic, Distinct):
         out[...] = _distinct(values, starts, stops, least)
         return
-    order = matrix(values)
-    _ask(statistic, order, order.levels(), starts, stops, least, out)
-    if isinstance(statistic, Rank) and without is not None:  # windows end with a row without value
-        out[without] = np.nan
-
-
-def _ask(
-    statistic: Quantile | Rank,
-    order: Matrix,
-    levels: tuple[Any, ...],
-    starts: Any,
-    stops: Any,
-    least: int,
-    out: Any,
-) -> None:
-    """Write the answers of some windows."""
-    count = len(out)
+    order, count = matrix(values), len(out)
     bounds, ends = (starts, stops, np.uint64(count)), (np.int64(least), out)
     if isinstance(statistic, Quantile):
         asked = np.float64(statistic.q), np.int32(statistic.way)
-        run("quantiles", count, *levels, order.distinct, *bounds, *asked, *ends)
-    else:
-        added, share = map(np.float64, RANKS[statistic.method])
-        flags = np.int32(statistic.ascending), np.int32(statistic.pct)
-        run("ranks", count, *levels, order.codes, *bounds, added, share, *flags, *ends)
+        run("quantiles", count, *order.levels(), order.distinct, *bounds, *asked, *ends)
+        return
+    added, share = map(np.float64, RANKS[statistic.method])
+    flags = np.int32(statistic.ascending), np.int32(statistic.pct)
+    run("ranks", count, *order.levels(), order.codes, *bounds, added, share, *flags, *ends)
+    if without is not None:  # windows end with a row without value
+        out[without] = np.nan
 
 
 def _distinct(values: Any, starts: Any, stops: Any, least: int) -> Any:
