@@ -1,4 +1,4 @@
-"""The arguments of ``expanding`` and ``ewm``, checked before anything is computed."""
+"""The arguments of windows, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def check_periods(min_periods: Any) -> int:
     """Return a number of observations as an int; None is none."""
     if min_periods is None:
         return 0
-    if isinstance(min_periods, (bool, np.bool_)) or not hasattr(min_periods, "__index__"):
-        raise ValueError(f"min_periods must be an integer, not negative, found {min_periods!r}")
-    if min_periods < 0:
+    is_integer = hasattr(min_periods, "__index__") and not isinstance(min_periods, (bool, np.bool_))
+    if not is_integer or min_periods < 0:
         raise ValueError(f"min_periods must be an integer >= 0, found {min_periods!r}")
     return min(int(min_periods), MOST_ROWS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels import INTERPOLATIONS, RANKS
+from ..ops.order_statistics import ORDER_STATISTICS
 from ..ops.statistic_inputs import PAIR
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_ddof, check_flags
@@ -15,7 +16,10 @@ from .window_arguments import check_quantile
 class WindowStatistics(Statistics):
     """The statistics of windows in which all values weigh the same."""
 
-    _named = (*(n for n, s in STATISTICS.items() if s.inputs != PAIR), "median", "rank", "nunique")
+    _named = (
+        *(name for name, statistic in STATISTICS.items() if statistic.inputs != PAIR),
+        *(name for name in ORDER_STATISTICS if name != "quantile"),  # which needs a q
+    )
 
     def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Return the variance in each window; parameters and nulls as for `sum`.
