@@ -131,7 +131,8 @@ class DuplicateMethods:
         if by.columns:
             rows = rows[list(by.columns)]
         flags = map(bool, (normalize, sort, ascending, dropna))
-        levels = meta.ndim == 2 and by.columns != (subset,)  # not of one column by its name
+        # not of one column by its name
+        levels = meta.ndim == 2 and (subset is None or by.columns != (subset,))
         return tree_reduce(rows, ValueCounts(by, levels, *flags))
 
     def _copies(self, by: By, from_last: bool) -> Any:
