@@ -266,7 +266,7 @@ class Interpolate:
         filled = _REACHED[self.direction](since <= most, until <= most)
         filled = _AREAS[self.area](filled, (since < _FAR) & (until < _FAR))
         if self.method == "pad":
-            return self._padded(column, rows, xp.where(filled, taken, -_NOWHERE), before)
+            return self._padded(column, rows, xp.where(filled, taken, rows), before)
         found = self._on_lines(column, xs, rows, known, before, after)
         return self._converted(column, rows, found, rows[~filled])
 
@@ -321,16 +321,18 @@ class Interpolate:
         return layout.wrap(out, missing, dtype)
 
     def _padded(self, column: Any, rows: Values, taken: Values, before: Nearest) -> Any:
-        """Return a column whose nulls in `rows` are taken from other rows, below 0 from the one before all."""
+        """Return a column whose nulls in `rows` are taken from other rows, below 0 from the one before all.
+
+        A null that stays one is its own: of objects, there are several.
+        """
         library = library_of(column)
         xp, array = library.xp, library.array(column)
-        positions, first = xp.arange(len(column), dtype=INT64), 0
-        if before.value is not None:
-            array, first = library.prepend(before.value, array), 1
-            taken = xp.where((taken < 0) & (taken > -_NOWHERE), -1, taken)
+        positions = xp.arange(len(column), dtype=INT64)
         positions[rows] = taken
-        positions = xp.where(positions == -_NOWHERE, -1, positions + first)
-        return library.take(array, positions, nulls=True)
+        if before.value is not None:
+            array = library.prepend(before.value, array)
+            positions = xp.maximum(positions, -1) + 1
+        return library.take(array, positions)
 
 
 def _between(xp: Any, left: list[Any], values: Values, right: list[Any]) -> Values:
