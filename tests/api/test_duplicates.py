@@ -108,3 +108,10 @@ def test_bad_arguments_of_value_counts():
             each.astype("category").gpuscan.value_counts()
         with pytest.raises(ValueError, match="sort must be True or False"):
             each.x.gpuscan.value_counts(sort="yes")
+
+
+def test_value_counts_of_a_column_without_a_name():
+    df = pd.DataFrame({None: [1, 1, 2]})
+    found = df.gpuscan.value_counts()
+    assert isinstance(found.index, pd.MultiIndex)
+    same(found, df.value_counts())
