@@ -17,7 +17,7 @@ LATE = counter_of(lambda x: x > 2)
 FOLDER = str(Path(kernels.__file__).parent)
 
 SCAN = {"scan", "cpu/scan"}
-BY_CODE = {"by_key", "codes", "cpu/by_key"}
+BY_CODE = {"arrays", "by_key", "codes", "cpu/by_key"}
 ROWS = {"selection", "cpu/selection"}
 BY_KEY = BY_CODE | ROWS
 COMPACT = {"compact", "cpu/compact"} | ROWS
