@@ -107,8 +107,22 @@ def _recurred(s: Any) -> Any:
     return s[3] + s[4] if s[2] >= 0.0 else np.nan
 
 
+def _onto(a: Any, b: Any, k: Any) -> Any:
+    """The state of two stretches that both have values; the mean of the first counts `k` times in that of both."""
+    return (
+        a[0],
+        a[1],
+        flushed(a[2] * k),
+        b[3],
+        b[4] + flushed(k * (a[4] + (a[3] - b[1]))),
+        b[5],
+    )
+
+
 def _recurrence(decay: Decay) -> Operator:
-    kept, null, alpha = 1.0 - decay.alpha, decay.of_null, decay.alpha
+    kept, null = 1.0 - decay.alpha, decay.of_null
+    # pandas weighs a value after a gap otherwise where alpha is a half: k is the gap itself
+    share, rest = (0.0, 1.0) if decay.alpha == 0.5 else (1.0, decay.alpha)
 
     def lift(x: Any) -> Any:
         seen = x - x == 0.0
@@ -122,35 +136,10 @@ def _recurrence(decay: Decay) -> Operator:
         gap = a[5] * b[0]
         if a[2] < 0.0:
             return (gap, b[1], b[2], b[3], b[4], b[5])
-        k = b[2] * (gap / (gap + alpha))
-        return (
-            a[0],
-            a[1],
-            flushed(a[2] * k),
-            b[3],
-            b[4] + flushed(k * (a[4] + (a[3] - b[1]))),
-            b[5],
-        )
-
-    def halves(a: Any, b: Any) -> Any:
-        if b[2] < 0.0:
-            return (a[0], a[1], a[2], a[3], a[4], flushed(a[5] * b[5]))
-        gap = a[5] * b[0]
-        if a[2] < 0.0:
-            return (gap, b[1], b[2], b[3], b[4], b[5])
-        k = b[2] * gap
-        return (
-            a[0],
-            a[1],
-            flushed(a[2] * k),
-            b[3],
-            b[4] + flushed(k * (a[4] + (a[3] - b[1]))),
-            b[5],
-        )
+        return _onto(a, b, b[2] * (gap / (share * gap + rest)))
 
     start = (1.0, 0.0, _UNSEEN, 0.0, 0.0, 1.0)
-    # pandas weighs a value after a gap otherwise where alpha is a half
-    return Operator(halves if alpha == 0.5 else combine, start, lift, _recurred, name="ewm-mean")
+    return Operator(combine, start, lift, _recurred, name="ewm-mean")
 
 
 def _timed_pair(x: Any, time: Any) -> Any:
@@ -168,15 +157,7 @@ def _recurrence_of_times(decay: Decay) -> Operator:
             return a
         if a[2] < 0.0:
             return b
-        k = b[2] * math.exp((a[5] - b[0]) * rate)
-        return (
-            a[0],
-            a[1],
-            flushed(a[2] * k),
-            b[3],
-            b[4] + flushed(k * (a[4] + (a[3] - b[1]))),
-            b[5],
-        )
+        return _onto(a, b, b[2] * math.exp((a[5] - b[0]) * rate))
 
     start = (0.0, 0.0, _UNSEEN, 0.0, 0.0, 0.0)
     return Operator(combine, start, _timed_pair, _recurred, name="ewm-mean-times")
