@@ -65,7 +65,7 @@ def times_in_order(frame: Any, clock: Clock, before: Span | None) -> Values:
         )
     last = None if before is None else before.last
     falls = last is not None and len(times) > 0 and times[0].item() < last
-    if falls or bool((times[1:] < times[:-1]).any()):
+    if falls or not kernels.is_sorted(times):
         raise ValueError(
             f"resample: times must not decrease, those of {clock.title} do in partition {number}; sort by "
             f"them first, with gpuscan.sort_{'index' if clock.on is None else 'values'}"
