@@ -47,9 +47,10 @@ class Shift:
         return RowReach(max(self.periods, 0), max(-self.periods, 0))
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        column = columns[0]
-        if not self.fill and _is_plain(column.dtype):
-            return _plain_dtype(Shift(self.periods and 1), library_of(column), column.dtype)
+        return _dtype_of(Shift(self.periods and 1, self.fill), columns[0])
+
+    def asked(self, column: Any) -> DType:
+        """Return the dtype of the library's own answer."""
         return self._sample(column).dtype
 
     def _sample(self, column: Any) -> Column:
@@ -124,10 +125,10 @@ class Difference:
         return Shift(self.periods).reach
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        column = columns[0]
-        if _is_plain(column.dtype):
-            step = Difference(self.periods and 1, self.relative)
-            return _plain_dtype(step, library_of(column), column.dtype)
+        return _dtype_of(Difference(self.periods and 1, self.relative), columns[0])
+
+    def asked(self, column: Any) -> DType:
+        """Return the dtype of the library's own answer, of rows that are one group."""
         return self._dtype(column, in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
@@ -179,18 +180,18 @@ def _within(periods: int, rows: int) -> int:
     return max(-most, min(periods, most))
 
 
-def _is_plain(dtype: DType) -> bool:
-    """Whether values are NumPy's numbers, which libraries shift and subtract without fail."""
-    return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+def _dtype_of(operation: Shift | Difference, column: Any) -> DType:
+    """Return the dtype of the answer; that of NumPy's numbers, which libraries never refuse, is asked for once."""
+    dtype = column.dtype
+    has_fill = isinstance(operation, Shift) and bool(operation.fill)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and not has_fill:
+        return _asked_once(operation, library_of(column), dtype)
+    return operation.asked(column)
 
 
 @lru_cache(maxsize=256)
-def _plain_dtype(operation: Shift | Difference, library: Library, dtype: np.dtype) -> DType:
-    """Return the dtype of the answer, which a library takes longer to tell than some answers take."""
-    column = library.as_column(library.empty(dtype))
-    if isinstance(operation, Shift):
-        return operation._sample(column).dtype
-    return operation._dtype(column, in_groups=False)
+def _asked_once(operation: Shift | Difference, library: Library, dtype: np.dtype) -> DType:
+    return operation.asked(library.as_column(library.empty(dtype)))
 
 
 def filled(column: Any, count: int, number: int = 0) -> Array:
