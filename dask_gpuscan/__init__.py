@@ -14,6 +14,7 @@ from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
+from .api.table_accessor import on, register_polars
 from .kernels.built_in import (
     add,
     affine,
@@ -54,6 +55,7 @@ __all__ = [
     "merge_asof",
     "minimum",
     "multiply",
+    "on",
     "operator",
     "rle_decode",
     "run_end_decode",
@@ -69,3 +71,4 @@ def __dir__() -> list[str]:
 
 
 register()
+register_polars()
