@@ -12,9 +12,10 @@ Examples
 from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
+from .api.on import on
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
-from .api.table_accessor import on, register_polars
+from .api.table_accessor import register_polars
 from .kernels.built_in import (
     add,
     affine,

@@ -20,7 +20,7 @@ from ..ops.array_scan import ArrayScan
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
 from .arguments import check_dtype
-from .table_accessor import on
+from .on import on
 from .tables import is_table, known_table
 
 

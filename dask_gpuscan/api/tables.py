@@ -83,7 +83,7 @@ def _polars() -> Kind:
         )  # it aborts the process for a name with a null character
 
     def column(name: str, values: pa.ChunkedArray, dtype: Any) -> pl.Series:
-        series = pl.Series(name, values)
+        series = pl.from_arrow(values, rechunk=False).alias(name)
         return series if dtype in (None, series.dtype) else series.cast(dtype)
 
     def table(names: list[str], columns: list[Any]) -> pl.DataFrame:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .layouts import PandasArray
+from .layouts import PandasArray, bare
 
 _STORED: tuple[tuple[Callable[[Any], bool], Callable[[Any], pa.DataType]], ...] = (
     (pa.types.is_string_view, lambda _: pa.large_string()),
@@ -61,5 +62,10 @@ def _array_of_dictionary(column: pa.ChunkedArray) -> PandasArray:
 
 def arrow_of_array(array: PandasArray) -> pa.ChunkedArray:
     """Return an array of pandas as a column of Arrow; NaN of NumPy's is null, as it is to pandas."""
-    found = pa.array(array, from_pandas=True)
+    array = bare(array)
+    if isinstance(array, np.ndarray) and array.dtype.kind == "f":  # Arrow takes thrice as long to look for NaN
+        missing = np.isnan(array)
+        found = pa.array(array, mask=missing if missing.any() else None)
+    else:
+        found = pa.array(array, from_pandas=True)
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
