@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..frames.messages import first_line
 from ..frames.pandas.arrow import array_of_arrow, arrow_of_array
 from ..frames.pandas.library import PANDAS
-from ..frames.registry import each, is_frame
+from ..frames.registry import each, is_frame, unused_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -194,22 +194,23 @@ class Source:
 
     def _made(self, method: str, found: pd.DataFrame | pd.Series) -> Any:
         """Make a table, or a column, of which no index is known: keys become columns, labels of rows are dropped."""
+        named = [(_text(c.name, method), PANDAS.array(c)) for c in each(found)]
+        columns = unused_name(
+            "column", [name for name, _ in named]
+        )  # the labels of pairs of columns
         levels = {
-            "column" if name is None else _text(name, method): PANDAS.array(
-                PANDAS.index_level(found, i)
-            )
+            columns if name is None else _text(name, method): PANDAS.index_level(found, i)
             for i, name in enumerate(found.index.names)
             if i or name is not None
         }
-        named = [(_text(c.name, method), PANDAS.array(c)) for c in each(found)]
         if found.ndim == 1:
             ((name, array),) = named
             if not levels:
                 return self._column(name, array)
             named = [(method if name in levels else name, array)]
-        named = [*levels.items(), *named]
-        columns = [self._column(name, array) for name, array in named]
-        return self._kind.table([name for name, _ in named], columns)
+        named = [*((name, PANDAS.array(level)) for name, level in levels.items()), *named]
+        made = [self._column(name, array) for name, array in named]
+        return self._kind.table([name for name, _ in named], made)
 
     def _column(self, name: str, array: Any) -> Any:
         types = self._types
@@ -263,8 +264,25 @@ def bridged(source: Source, name: str, member: Any) -> Any:
 
 
 def unwrapped(argument: Any) -> Any:
-    """Return an argument that is a table or a column as an object of pandas; any other as it is."""
-    return Source(known_table(argument)).frame if is_table(argument) else argument
+    """Return an argument that is a table, a column or a dtype as an object of pandas; any other as it is."""
+    if is_table(argument):
+        return Source(known_table(argument)).frame
+    if _is_polars(argument):
+        argument = _dtype_of_polars(argument)
+    return pd.ArrowDtype(argument) if isinstance(argument, pa.DataType) else argument
+
+
+def _dtype_of_polars(argument: Any) -> pa.DataType:
+    import polars as pl
+
+    if not isinstance(argument, (pl.DataType, type(pl.DataType))):
+        raise TypeError(
+            f"a {type(argument).__name__} of polars is not taken as an argument; give a Series, a DataFrame or names "
+            f"of columns"
+        )
+    return _read(
+        f"dtype {argument}", lambda dtype: pl.Series(dtype=dtype).to_arrow().type, argument
+    )
 
 
 def takes_tables(function: F) -> F:

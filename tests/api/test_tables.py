@@ -195,6 +195,23 @@ def test_scans_of_arrays_take_tables(kind):
         dask_gpuscan.scan(single, dask_gpuscan.add, axis=1)
 
 
+def test_pairs_of_columns_are_labelled():
+    table = pa.table({"k": ["b", "b", "a"], "x": [1, None, 3], "column": [1.0, 2.0, 0.5]})
+    found = dask_gpuscan.on(table).groupby("k").expanding().cov()
+    assert found.column_names == ["column_", "x", "column"]
+    assert found["column_"].to_pylist() == ["x", "column"] * 3
+    assert found["column"].to_pylist() == [None, None, None, 0.5, None, None]
+
+
+def test_variables_in_predicates_of_tables(kind):
+    make, _, _ = kind
+    low, wanted = 4, ["a"]
+    g = dask_gpuscan.on(make(TABLE))
+    assert rows(g.filter("x >= @low and k in @wanted"))["x"] == [4, 5]
+    assert rows(g.partition("t.dt.hour >= 1 or k.str.startswith('a')")[0])["x"] == [4, 5, 6]
+    assert (low, wanted) == (4, ["a"])
+
+
 # --- polars ------------------------------------------------------------------------------------------
 
 
@@ -214,6 +231,25 @@ def test_the_accessor_sees_what_the_frame_is_now():
     assert frame.gpuscan.cumsum()["x"].to_list() == [1, 3]
     frame[0, "x"] = 5
     assert frame.gpuscan.cumsum()["x"].to_list() == [5, 7]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Int64(), pa.int64(), "int64"])
+def test_dtypes_are_given_in_the_words_of_any(dtype):
+    small = pl.Series("x", [100, None, 100], dtype=pl.Int8)
+    for found in (small.gpuscan.cumsum(dtype=dtype), dask_gpuscan.cumsum(small, dtype=dtype)):
+        assert found.equals(pl.Series("x", [100, None, 200]))
+        assert found.dtype == pl.Int64
+
+
+def test_expressions_are_no_arguments():
+    frame = pl.DataFrame({"x": [1, 2]})
+    for call in (frame.gpuscan.filter, frame.gpuscan.sort_values, frame.gpuscan.groupby):
+        with pytest.raises(TypeError, match="a Expr of polars is not taken as an argument"):
+            call(pl.col("x") > 1)
+    with pytest.raises(TypeError, match="a LazyFrame of polars is not taken"):
+        dask_gpuscan.merge_asof(frame, frame.lazy(), on="x")
+    with pytest.raises(TypeError, match="dtype Int128 cannot be read as Arrow"):
+        frame.gpuscan.cumsum(dtype=pl.Int128)
 
 
 def test_lazy_frames_are_collected_by_a_word():

@@ -63,7 +63,9 @@ def _array_of_dictionary(column: pa.ChunkedArray) -> PandasArray:
 def arrow_of_array(array: PandasArray) -> pa.ChunkedArray:
     """Return an array of pandas as a column of Arrow; NaN of NumPy's is null, as it is to pandas."""
     array = bare(array)
-    if isinstance(array, np.ndarray) and array.dtype.kind == "f":  # Arrow takes thrice as long to look for NaN
+    if (
+        isinstance(array, np.ndarray) and array.dtype.kind == "f"
+    ):  # Arrow takes thrice as long to look for NaN
         missing = np.isnan(array)
         found = pa.array(array, mask=missing if missing.any() else None)
     else:
