@@ -20,6 +20,7 @@ from ..ops.predicate_function import function_of
 from ..ops.predicate_text import Expression, variables_of
 from ..ops.predicate_variables import captured
 from .caller import caller_variables
+from .tables import unwrapped
 
 
 class FilterMethods:
@@ -121,7 +122,8 @@ def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Pr
     checked: Predicate
     if isinstance(predicate, str):
         variables = caller_variables(variables_of(predicate), local_dict)
-        checked = Expression(predicate, captured(variables))
+        plain = {name: unwrapped(value) for name, value in variables.items()}
+        checked = Expression(predicate, captured(plain))
         checked.check(names)
     elif is_dask_collection(predicate):
         if not isinstance(obj, Collection):

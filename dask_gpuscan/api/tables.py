@@ -78,9 +78,8 @@ def _polars() -> Kind:
     def chunks(series: pl.Series) -> pa.ChunkedArray:
         if series.dtype == pl.Object:  # polars would show addresses
             raise TypeError("Objects have no type of Arrow")
-        return pa.chunked_array(
-            series.alias("")
-        )  # it aborts the process for a name with a null character
+        # as a frame, as streams of older series are wrong; unnamed, as a null character in a name ends the process
+        return series.alias("").to_frame().to_arrow().column(0)
 
     def column(name: str, values: pa.ChunkedArray, dtype: Any) -> pl.Series:
         series = pl.from_arrow(values, rechunk=False).alias(name)
@@ -120,6 +119,8 @@ def _kind_of(table: Any) -> Kind:
 
 def is_table(obj: Any) -> bool:
     """Tell whether an object is a table or a column that speaks Arrow, and no frame of pandas or cuDF."""
+    if _is_polars(obj):  # the first versions of which do not speak
+        return hasattr(type(obj), "to_arrow")
     speaks = hasattr(type(obj), "__arrow_c_stream__") or hasattr(type(obj), "__arrow_c_array__")
     return speaks and not is_frame(obj)
 

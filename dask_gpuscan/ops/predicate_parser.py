@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from .predicate_members import ACCEPTED, ACCESSORS, MEMBERS
 from .predicate_tree import COMPARISONS, DEEPEST, LONGEST, WIDEST, Node, is_small, node_of, quoted
 
-_ACCEPTED = "comparisons, arithmetic (+ - * / // % **), and, or, not, &, |, ~, column names, literals and @variables"
+_ACCEPTED = "comparisons, + - * / // % **, and, or, not, &, |, ~, columns, literals and @variables"
 
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = range(8)
 """How tightly operators bind, as in Python."""

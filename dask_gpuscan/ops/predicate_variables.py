@@ -34,9 +34,10 @@ def _captured(name: str, value: Any) -> Any:
     if is_scalar(value):
         return value
     if not isinstance(value, _LISTS) or getattr(value, "ndim", 1) != 1:
+        lazy = ", to be computed first" if hasattr(value, "compute") else ""
         raise TypeError(
             f"@{name} must be a number, bool, text, date or another scalar, or for 'in' a list, set or array of "
-            f"scalars, found {type(value).__name__}"
+            f"scalars, found {type(value).__name__}{lazy}"
         )
     if isinstance(value, _ARRAYS):
         value = pd.Series(value).tolist()  # an array of NumPy would list times as integers

@@ -148,6 +148,7 @@ class Level(enum.IntEnum):
         ("x not in @v", (5, 7)),
         ("x in @v", np.array([5, 7])),
         ("x in @v", frozenset([2])),
+        ("x in @v", pd.array([5, None], dtype="Int64")),
         ("s in @v", pd.Index(["ab", "b.c"])),
         ("s in @v", pd.Series(["ab", None])),
         ("t in @v", np.array(["2026-05-05", "2026-01-01T05:00"], "M8[s]")),
@@ -179,6 +180,7 @@ def test_values_that_query_does_not_take(backend):
         ("x in @low", TypeError, "@low is a int, where the predicate takes a list"),
         ("x in @frames", TypeError, "@frames must be a list of scalars, found DataFrame in it"),
         ("x in @square", TypeError, "found ndarray"),
+        ("x > @lazy", TypeError, "found Scalar, to be computed first"),
         ("x > @nothing", ValueError, "names @nothing, which is not in local_dict"),
         ("x > @v.low", ValueError, r"holds .low of @v at 6; give it a name of its own"),
         ("x > @some[0]", ValueError, "Subscript"),
@@ -223,6 +225,7 @@ def test_values_that_query_does_not_take(backend):
 )
 def test_refused(text, error, message):
     known = {"low": 2, "some": [1], "v": {"low": 1}, "word": "a", "long": "a" * 10_000}
+    known["lazy"] = partitioned(frame, [0.5])["x"].max()
     known |= {"frames": [frame], "square": np.ones((2, 2))}
     for whole in (frame, partitioned(frame, [0.5])):
         with pytest.raises(error, match=message) as refusal:

@@ -210,6 +210,8 @@ def test_variables_in_predicates_of_tables(kind):
     assert rows(g.filter("x >= @low and k in @wanted"))["x"] == [4, 5]
     assert rows(g.partition("t.dt.hour >= 1 or k.str.startswith('a')")[0])["x"] == [4, 5, 6]
     assert (low, wanted) == (4, ["a"])
+    for some in (pl.Series([5, None]), pa.array([5, None]), pa.chunked_array([[5], [None]])):  # noqa: B007
+        assert rows(g.filter("x in @some"))["x"] == [None, 5]  # pandas finds nulls in lists
 
 
 # --- polars ------------------------------------------------------------------------------------------

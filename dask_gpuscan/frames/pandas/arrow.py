@@ -55,7 +55,7 @@ def _array_of_dictionary(column: pa.ChunkedArray) -> PandasArray:
         found = column.to_pandas().array.remove_unused_categories()
     except ValueError:  # a dictionary may hold a null, and a value twice
         found = None
-    if found is None or found.categories.dtype != "str":
+    if found is None or not (pa.types.is_string(values) or pa.types.is_large_string(values)):
         return array_of_arrow(column.cast(values))
     return found if kind.ordered else found.reorder_categories(found.categories.sort_values())
 
