@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from operator import attrgetter, methodcaller
+from operator import methodcaller
 from typing import Any
 
 
@@ -60,11 +60,24 @@ _CALLED = (
 )
 _PARTS = (
     *("year", "quarter", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond"),
-    *("dayofweek", "day_of_week", "weekday", "dayofyear", "day_of_year"),
-    *("days_in_month", "daysinmonth", "is_leap_year"),
+    "is_leap_year",
     *(f"is_{part}_{end}" for part in ("month", "quarter", "year") for end in ("start", "end")),
     *("days", "seconds", "microseconds", "nanoseconds"),
 )
+_SYNONYMS = (
+    ("day_of_week", "dayofweek", "weekday"),
+    ("day_of_year", "dayofyear"),
+    ("days_in_month", "daysinmonth"),
+)
+"""Names of the same part, of which a library may know one only."""
+
+
+def _part(names: Sequence[str]) -> Member:
+    def value(column: Any) -> Any:
+        parts = column.dt
+        return getattr(parts, next((name for name in names if hasattr(parts, name)), names[0]))
+
+    return Member(value, None)
 
 
 def _called(path: str) -> Member:
@@ -76,7 +89,8 @@ def _called(path: str) -> Member:
 MEMBERS: dict[str, Member] = {
     **{path: _called(path) for path in _CALLED},
     **_MATCHES,
-    **{f"dt.{part}": Member(attrgetter(f"dt.{part}"), None) for part in _PARTS},
+    **{f"dt.{part}": _part([part]) for part in _PARTS},
+    **{f"dt.{part}": _part(names) for names in _SYNONYMS for part in names},
 }
 """What may follow a dot, by how it is written; the meaning is that of pandas."""
 

@@ -32,7 +32,7 @@ def captured(variables: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 def _captured(name: str, value: Any) -> Any:
     if is_scalar(value):
-        return value
+        return bool(value) if isinstance(value, np.bool_) else value
     if not isinstance(value, _LISTS) or getattr(value, "ndim", 1) != 1:
         lazy = ", to be computed first" if hasattr(value, "compute") else ""
         raise TypeError(
