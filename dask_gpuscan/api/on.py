@@ -47,6 +47,6 @@ def on(obj: Any) -> Any:
     if is_table(obj):
         return TableGpuscan(known_table(obj))
     raise TypeError(
-        f"obj must be a frame or series (pandas, cuDF, Dask, polars) or a table with __arrow_c_stream__, "
+        f"obj must be a Series or DataFrame (pandas, cuDF, Dask, polars) or a table with __arrow_c_stream__, "
         f"found {type(obj).__name__}"
     )

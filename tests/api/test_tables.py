@@ -378,7 +378,7 @@ def test_every_method_is_there():
 
 def test_what_is_no_table():
     for obj in ([1, 2], "x", None, {"x": [1]}, np.ones(3)):
-        with pytest.raises(TypeError, match="obj must be a frame or series"):
+        with pytest.raises(TypeError, match="obj must be a Series or DataFrame"):
             dask_gpuscan.on(obj)
     with pytest.raises(TypeError, match="column 'x' cannot be read as Arrow"):
         pl.DataFrame({"x": pl.Series([1]).cast(pl.Int128)}).gpuscan.cumsum()
