@@ -12,6 +12,7 @@ Examples
 from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
+from .api.on import on
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .kernels.built_in import (
@@ -54,6 +55,7 @@ __all__ = [
     "merge_asof",
     "minimum",
     "multiply",
+    "on",
     "operator",
     "rle_decode",
     "run_end_decode",

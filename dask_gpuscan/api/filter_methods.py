@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,13 @@ from ..graph.rebalance import rebalanced
 from ..ops.filter import Predicate, filter_rows, split_rows
 from ..ops.predicate_function import function_of
 from ..ops.predicate_text import Expression
+from .object_types import FrameT, Methods, Obj, SeriesT
 
 
-class FilterMethods:
+class FilterMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that filters rows."""
 
-    _obj: Any
-
-    def filter(self, predicate: Any, rebalance: bool = False) -> Any:
+    def filter(self, predicate: SeriesT | str | Callable[..., Any], rebalance: bool = False) -> Obj:
         """Return the rows that a predicate keeps, in their order, with index and dtypes.
 
         Parameters
@@ -71,7 +71,7 @@ class FilterMethods:
         kept = keep_rows(self._obj, checked)
         return rebalanced(kept) if rebalance and isinstance(kept, Collection) else kept
 
-    def partition(self, predicate: Any) -> tuple[Any, Any]:
+    def partition(self, predicate: SeriesT | str | Callable[..., Any]) -> tuple[Obj, Obj]:
         """Return the rows that a predicate keeps, and the rest: both in their order, from one pass.
 
         Parameters

@@ -6,7 +6,8 @@ states by key.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Hashable
+from typing import Any, Literal, overload
 
 from ..frames.keys import check_by
 from ..frames.messages import FLAG, name_list
@@ -16,17 +17,16 @@ from ..ops.clustered_check import CheckClustered
 from .arguments import check_flags
 from .groupby_sorted import GroupBySorted
 from .groupby_windows import GroupByWindows
+from .object_types import FrameT, Methods, Names, Obj, SeriesT
 from .rank_methods import GroupByRank
 
 
-class GroupMethods:
+class GroupMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that makes groups."""
 
-    _obj: Any
-
     def groupby(
-        self, by: Any, clustered: bool | Literal["check"] | None = None, dropna: bool = True
-    ) -> GroupBy:
+        self, by: Names, clustered: bool | Literal["check"] | None = None, dropna: bool = True
+    ) -> GroupBy[Obj, SeriesT, FrameT]:
         """Return groups of rows with equal keys, to be reduced or scanned in the rows' own order.
 
         Parameters
@@ -78,7 +78,11 @@ class GroupMethods:
         return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
 
 
-class GroupBy(GroupBySorted, GroupByWindows, GroupByRank):
+class GroupBy(
+    GroupBySorted[Obj, SeriesT, FrameT],
+    GroupByWindows[Obj, SeriesT, FrameT],
+    GroupByRank[Obj, SeriesT, FrameT],
+):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.
 
     Examples
@@ -107,7 +111,11 @@ class GroupBy(GroupBySorted, GroupByWindows, GroupByRank):
         of = "" if self._selected is None else f" of {self._selected!r}"
         return f"<GroupBy{of} by {by}, {how}>"
 
-    def __getitem__(self, columns: Any) -> GroupBy:
+    @overload
+    def __getitem__(self, columns: list[Any]) -> GroupBy[FrameT, SeriesT, FrameT]: ...
+    @overload
+    def __getitem__(self, columns: Hashable) -> GroupBy[SeriesT, SeriesT, FrameT]: ...
+    def __getitem__(self, columns: Any) -> GroupBy[Any, SeriesT, FrameT]:
         """Return the same groups of some columns: of one by its name, of several by a list of names."""
         if self._meta.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
@@ -119,7 +127,7 @@ class GroupBy(GroupBySorted, GroupByWindows, GroupByRank):
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 
-    def __getattr__(self, name: str) -> GroupBy:
+    def __getattr__(self, name: str) -> GroupBy[SeriesT, SeriesT, FrameT]:
         """Return the same groups of the column of this name, as pandas does."""
         if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
             return self[name]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from ..frames.messages import FLAG, name_list, refuse_flag
 from ..frames.registry import library_of, names_of
@@ -24,12 +24,13 @@ from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
 from ..ops.sorted_groups import SortedReduction
 from .arguments import check_ddof, check_operator, named_reductions
 from .groupby_columns import GroupByColumns
+from .object_types import FrameT, Obj, SeriesT
 
 NAMES = (*REDUCTIONS, *SPREADS, *SORTED)
 """The reductions that `agg` takes by name."""
 
 
-class GroupByReductions(GroupByColumns):
+class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that reduces."""
 
     # --- how --------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ class GroupByReductions(GroupByColumns):
             raise ValueError(f"{name} needs at least one column besides the keys")
         return self._run_parts(parts, self._as_series)
 
-    def sum(self, numeric_only: bool = False) -> Any:
+    def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0.
 
         Examples
@@ -110,7 +111,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("sum", numeric_only)
 
-    def prod(self, numeric_only: bool = False) -> Any:
+    def prod(self, numeric_only: bool = False) -> Obj:
         """Return the product of each group.
 
         Examples
@@ -122,7 +123,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("prod", numeric_only)
 
-    def min(self, numeric_only: bool = False) -> Any:
+    def min(self, numeric_only: bool = False) -> Obj:
         """Return the smallest value of each group.
 
         Examples
@@ -134,7 +135,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("min", numeric_only)
 
-    def max(self, numeric_only: bool = False) -> Any:
+    def max(self, numeric_only: bool = False) -> Obj:
         """Return the largest value of each group.
 
         Examples
@@ -146,7 +147,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("max", numeric_only)
 
-    def any(self) -> Any:
+    def any(self) -> Obj:
         """Return whether any value of each group is true (not zero).
 
         Examples
@@ -158,7 +159,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("any")
 
-    def all(self) -> Any:
+    def all(self) -> Obj:
         """Return whether all values of each group are true (not zero).
 
         Examples
@@ -170,7 +171,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("all")
 
-    def count(self) -> Any:
+    def count(self) -> Obj:
         """Return the number of values of each group that are not null.
 
         Examples
@@ -182,7 +183,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("count")
 
-    def mean(self, numeric_only: bool = False) -> Any:
+    def mean(self, numeric_only: bool = False) -> Obj:
         """Return the mean of each group.
 
         Examples
@@ -194,7 +195,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("mean", numeric_only)
 
-    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the variance of each group, divided by the number of values less `ddof`.
 
         Examples
@@ -206,7 +207,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("var", numeric_only, ddof=check_ddof(ddof))
 
-    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def std(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the standard deviation of each group.
 
         Examples
@@ -218,7 +219,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
 
-    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def sem(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the standard error of the mean of each group: its standard deviation over the root of the count.
 
         Examples
@@ -230,7 +231,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("sem", numeric_only, ddof=check_ddof(ddof))
 
-    def first(self, numeric_only: bool = False) -> Any:
+    def first(self, numeric_only: bool = False) -> Obj:
         """Return the first value of each group that is not null, of any dtype.
 
         Examples
@@ -242,7 +243,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("first", numeric_only)
 
-    def last(self, numeric_only: bool = False) -> Any:
+    def last(self, numeric_only: bool = False) -> Obj:
         """Return the last value of each group that is not null, of any dtype.
 
         Examples
@@ -254,7 +255,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("last", numeric_only)
 
-    def nunique_consecutive(self) -> Any:
+    def nunique_consecutive(self) -> Obj:
         """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
 
         Examples
@@ -266,7 +267,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("nunique_consecutive")
 
-    def size(self) -> Any:
+    def size(self) -> SeriesT:
         """Return the number of rows of each group, as a Series.
 
         Examples
@@ -290,7 +291,7 @@ class GroupByReductions(GroupByColumns):
             part = Part(name, (), ReduceColumn(ROWS))
         return self._run_parts([part], True)
 
-    def reduce(self, op: Operator) -> Any:
+    def reduce(self, op: Operator) -> Obj | SeriesT:
         """Reduce each group by any operator.
 
         Parameters
@@ -315,7 +316,13 @@ class GroupByReductions(GroupByColumns):
         parts, joint = self._op_parts(op, operation)
         return self._run_parts(parts, joint or self._as_series)
 
-    def agg(self, functions: Any = None, **named: tuple[Hashable, str]) -> Any:
+    @overload
+    def agg(self, functions: str) -> Obj: ...
+    @overload
+    def agg(self, functions: list[str] | tuple[str, ...] | Mapping[Any, Any]) -> FrameT: ...
+    @overload
+    def agg(self, **named: tuple[Hashable, str] | str) -> FrameT: ...
+    def agg(self, functions: Any = None, **named: tuple[Hashable, str] | str) -> Any:
         """Return several reductions of each group.
 
         Parameters

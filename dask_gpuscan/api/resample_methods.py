@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
@@ -19,6 +19,7 @@ from ..ops.sorted_groups import SortedReduction
 from ..ops.time_buckets import Buckets, fixed_width
 from .arguments import check_choice, check_duration, check_flags
 from .groupby_sorted import GroupBySorted
+from .object_types import Duration, FrameT, Methods, Obj, SeriesT, Side
 
 OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
 
@@ -27,21 +28,19 @@ ORIGINS = ("start_day", "start", "epoch")
 SIDES = ("left", "right", None)
 
 
-class ResampleMethods:
+class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that makes buckets of time."""
-
-    _obj: Any
 
     def resample(
         self,
-        rule: Any,
-        closed: str | None = None,
-        label: str | None = None,
+        rule: Duration,
+        closed: Side | None = None,
+        label: Side | None = None,
         *,
         on: Hashable = None,
         origin: Any = "start_day",
-        offset: Any = None,
-    ) -> Resampler:
+        offset: Duration | None = None,
+    ) -> Resampler[Obj, SeriesT, FrameT]:
         """Return rows in buckets of time, to be reduced to one row a bucket, those without rows among them.
 
         Parameters
@@ -101,7 +100,7 @@ class ResampleMethods:
         return Resampler(self._obj, clock, buckets)
 
 
-class Resampler(GroupBySorted):
+class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
     """Rows in buckets of time; see `Gpuscan.resample`.
 
     Its reductions are those of groups, and `ohlc`.
@@ -134,7 +133,11 @@ class Resampler(GroupBySorted):
             f"<Resampler{of} by {rule.freq.freqstr} of {self._clock.title}, closed={rule.closed!r}>"
         )
 
-    def __getitem__(self, columns: Any) -> Resampler:
+    @overload
+    def __getitem__(self, columns: list[Any]) -> Resampler[FrameT, SeriesT, FrameT]: ...
+    @overload
+    def __getitem__(self, columns: Hashable) -> Resampler[SeriesT, SeriesT, FrameT]: ...
+    def __getitem__(self, columns: Any) -> Resampler[Any, SeriesT, FrameT]:
         """Return the same buckets of some columns: of one by its name, of several by a list of names."""
         if self._meta.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
@@ -145,13 +148,13 @@ class Resampler(GroupBySorted):
         picked = list(columns) if isinstance(columns, list) else columns
         return Resampler(self._obj, self._clock, self._buckets, picked)
 
-    def __getattr__(self, name: str) -> Resampler:
+    def __getattr__(self, name: str) -> Resampler[SeriesT, SeriesT, FrameT]:
         """Return the same buckets of the column of this name, as pandas does."""
         if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
             return self[name]
         raise AttributeError(f"resample has neither a method nor a column {name!r}")
 
-    def ohlc(self) -> Any:
+    def ohlc(self) -> FrameT:
         """Return the first, largest, smallest and last value of each bucket, as open, high, low and close.
 
         Examples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, SupportsIndex, overload
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of, unused_name
@@ -11,14 +11,13 @@ from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
 from ..ops.row_number import ResetIndex, RowNumber
 from .arguments import check_limit
+from .object_types import FrameT, Methods, Obj, SeriesT
 
 
-class RowMethods:
+class RowMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that fills nulls and numbers rows."""
 
-    _obj: Any
-
-    def ffill(self, limit: int | None = None) -> Any:
+    def ffill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the last value before them, over partition borders too.
 
         Parameters
@@ -44,7 +43,7 @@ class RowMethods:
         """
         return look_back(self._obj, ColumnCarry(Fill(False, check_limit(limit))))
 
-    def bfill(self, limit: int | None = None) -> Any:
+    def bfill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the next value after them; parameters as for `ffill`.
 
         Examples
@@ -55,7 +54,7 @@ class RowMethods:
         """
         return look_back(self._obj, ColumnCarry(Fill(True, check_limit(limit))))
 
-    def row_number(self) -> Any:
+    def row_number(self) -> SeriesT:
         """Return the number of each row in the whole collection, from 0, as a Series of int64.
 
         Examples
@@ -69,6 +68,12 @@ class RowMethods:
         counted = self._obj if self._obj.ndim == 1 else self._obj[[]]
         return look_back(counted, RowNumber())
 
+    @overload
+    def reset_index(self, drop: Literal[False] = False) -> FrameT: ...
+    @overload
+    def reset_index(self, drop: Literal[True]) -> Obj: ...
+    @overload
+    def reset_index(self, drop: bool) -> Obj | FrameT: ...
     def reset_index(self, drop: bool = False) -> Any:
         """Return the collection with a default index that runs on over the partitions.
 

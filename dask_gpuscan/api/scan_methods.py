@@ -13,17 +13,16 @@ from ..kernels import BUILT_IN, Operator
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
 from .arguments import check_operator, checked_options
+from .object_types import Axis, FrameT, Methods, Obj, SeriesT
 from .row_methods import with_row_numbers
 
 
-class ScanMethods:
+class ScanMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that scans: running sums and their kin, and scans by any operator."""
-
-    _obj: Any
 
     def cumsum(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -31,7 +30,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running sum.
 
         Parameters
@@ -82,7 +81,7 @@ class ScanMethods:
 
     def cumprod(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -90,7 +89,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running product; parameters as for `cumsum`.
 
         Examples
@@ -104,7 +103,7 @@ class ScanMethods:
 
     def cummax(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -112,7 +111,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running maximum; parameters as for `cumsum`. Takes datetimes too.
 
         With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
@@ -129,7 +128,7 @@ class ScanMethods:
 
     def cummin(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -137,7 +136,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running minimum; parameters as for `cumsum`. Takes datetimes too.
 
         With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
@@ -152,7 +151,7 @@ class ScanMethods:
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._scan("cummin", "minimum", options, axis, numeric_only)
 
-    def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
+    def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
         """Return whether any value so far is true (not zero); nulls are passed over.
 
         Examples
@@ -163,7 +162,7 @@ class ScanMethods:
         """
         return self._scan("cumany", "logical_any", ScanOptions(exclusive, reverse=reverse))
 
-    def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
+    def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
         """Return whether all values so far are true (not zero); nulls are passed over.
 
         Examples
@@ -196,7 +195,7 @@ class ScanMethods:
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-    ) -> Any:
+    ) -> Obj | SeriesT:
         """Scan by any operator.
 
         Parameters

@@ -18,16 +18,20 @@ from ..graph.lookback import look_back, meta_of
 from ..ops.operation import Part
 from ..ops.sessions import NUMBER, CountGaps, SessionNumbers
 from .arguments import check_duration
+from .object_types import Duration, FrameT, Methods, Names, Obj, SeriesT
 
 
-class SessionMethods:
+class SessionMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that numbers and summarises sessions."""
 
-    _obj: Any
-
     def sessionize(
-        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None
-    ) -> Any:
+        self,
+        time: Hashable,
+        by: Names | None = None,
+        *,
+        gap: Duration | float,
+        clustered: bool | None = None,
+    ) -> SeriesT:
         """Return the number of the session that each event belongs to, over all partitions.
 
         Parameters
@@ -69,8 +73,14 @@ class SessionMethods:
         return _numbers(self._obj, time, keys, wide, clustered, dropna=True)
 
     def sessions(
-        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None, **named: Any
-    ) -> Any:
+        self,
+        time: Hashable,
+        by: Names | None = None,
+        *,
+        gap: Duration | float,
+        clustered: bool | None = None,
+        **named: tuple[Hashable, str],
+    ) -> FrameT:
         """Return one row for each session: its keys, number, start, end and count, and aggregates.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..frames.keys import By, check_by
@@ -12,23 +12,22 @@ from ..graph.lookback import Collection, look_back, meta_of
 from ..graph.sort_expressions import sorted_by
 from ..ops.row_number import ResetIndex
 from ..ops.sort import IndexLevels, Order, sort
+from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
 
 NA_POSITIONS = ("first", "last")
 
 
-class SortMethods:
+class SortMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that sorts rows."""
-
-    _obj: Any
 
     def sort_values(
         self,
-        by: Any = None,
-        ascending: Any = True,
-        na_position: str = "last",
+        by: Names | None = None,
+        ascending: bool | Sequence[bool] = True,
+        na_position: Keep = "last",
         ignore_index: bool = False,
         key: Callable[[Any], Any] | None = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the rows in the order of keys; rows with equal keys stay in their order.
 
         Parameters
@@ -97,12 +96,12 @@ class SortMethods:
 
     def sort_index(
         self,
-        ascending: Any = True,
-        na_position: str = "last",
+        ascending: bool | Sequence[bool] = True,
+        na_position: Keep = "last",
         ignore_index: bool = False,
-        level: Any = None,
+        level: Names | None = None,
         key: Callable[[Any], Any] | None = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the rows in the order of their labels; rows with equal labels stay in their order.
 
         Parameters

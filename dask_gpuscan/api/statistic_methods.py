@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, overload
 
 from ..frames.messages import name_list
 from ..frames.registry import library_of
 from ..graph.lookback import meta_of
 from ..ops.operation import ColumnOperation, Part
 from .arguments import check_choice, check_flags, named_reductions
+from .object_types import FrameT, Obj, SeriesT
 from .statistic_pairs import of_pairs
 from .window_rows import Rows
 
 
-class Statistics:
+class Statistics(Generic[Obj, SeriesT, FrameT]):
     """What all windows have in common: who inherits says how a statistic is computed (`_operation`)."""
 
     _rows: Rows
@@ -32,7 +33,7 @@ class Statistics:
         windows = self._windows_of([name])
         return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
 
-    def _windows_of(self, names: Sequence[str]) -> Statistics:
+    def _windows_of(self, names: Sequence[str]) -> Statistics[Any, Any, Any]:
         """Return the windows that have these statistics together."""
         return self
 
@@ -46,7 +47,7 @@ class Statistics:
         operation = self._operation(name, **options)
         return of_pairs(self._rows, operation, other, pairwise, bool(numeric_only))
 
-    def sum(self, numeric_only: bool = False) -> Any:
+    def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of the values in each window, as float64.
 
         Parameters
@@ -73,7 +74,7 @@ class Statistics:
         """
         return self._statistic("sum", numeric_only)
 
-    def mean(self, numeric_only: bool = False) -> Any:
+    def mean(self, numeric_only: bool = False) -> Obj:
         """Return the mean of the values in each window; parameters and nulls as for `sum`.
 
         Examples
@@ -84,6 +85,10 @@ class Statistics:
         """
         return self._statistic("mean", numeric_only)
 
+    @overload
+    def agg(self, func: str) -> Obj: ...
+    @overload
+    def agg(self, func: list[str] | tuple[str, ...] | Mapping[Any, Any]) -> FrameT: ...
     def agg(self, func: Any) -> Any:
         """Return several statistics.
 
