@@ -8,10 +8,25 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Hashable, Sequence
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from pandas.tseries.offsets import BaseOffset
+
+MYPY = False
+"""True for mypy, to which cuDF's classes are Any: overloads of these would match whatever is asked."""
+
+if TYPE_CHECKING:
+    if MYPY:
+
+        class CudfSeries:
+            """Stands for cuDF's Series."""
+
+        class CudfFrame:
+            """Stands for cuDF's DataFrame."""
+
+    else:
+        pass
 
 Obj = TypeVar("Obj")
 """The frame or series that methods are of."""

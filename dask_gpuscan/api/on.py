@@ -12,21 +12,8 @@ import pandas as pd
 
 from .accessor import Gpuscan
 
-MYPY = False
-"""True for mypy, to which cuDF's classes are Any: overloads of these would match whatever is asked."""
-
 if TYPE_CHECKING:
-    if MYPY:
-
-        class CudfSeries:
-            """Stands for cuDF's Series."""
-
-        class CudfFrame:
-            """Stands for cuDF's DataFrame."""
-
-    else:
-        from cudf import DataFrame as CudfFrame
-        from cudf import Series as CudfSeries
+    from .object_types import CudfFrame, CudfSeries
 
     OnSeries: TypeAlias = Gpuscan[pd.Series, pd.Series, pd.DataFrame, bool]
     OnFrame: TypeAlias = Gpuscan[pd.DataFrame, pd.Series, pd.DataFrame, bool]
@@ -37,13 +24,13 @@ if TYPE_CHECKING:
 
 
 @overload
-def on(obj: pd.Series) -> OnSeries: ...
-@overload
-def on(obj: pd.DataFrame) -> OnFrame: ...
-@overload
 def on(obj: dd.Series) -> OnDaskSeries: ...
 @overload
 def on(obj: dd.DataFrame) -> OnDaskFrame: ...
+@overload
+def on(obj: pd.Series) -> OnSeries: ...
+@overload
+def on(obj: pd.DataFrame) -> OnFrame: ...
 @overload
 def on(obj: CudfSeries) -> OnCudfSeries: ...
 @overload
