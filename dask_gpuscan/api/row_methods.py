@@ -10,7 +10,7 @@ from ..graph.lookback import look_back, meta_of
 from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
 from ..ops.row_number import ResetIndex, RowNumber
-from .arguments import check_limit
+from .arguments import check_flags, check_limit
 from .object_types import FrameT, Methods, Obj, SeriesT
 
 
@@ -64,9 +64,41 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> ddf.gpuscan.row_number().compute().tolist()
         [0, 1, 2]
         """
+        return self._numbers(RowNumber())
+
+    def cumcount(self, ascending: bool = True) -> SeriesT:
+        """Return the number of each row, from 0; or from the end. What `GroupBy.cumcount` is of one group.
+
+        Parameters
+        ----------
+        ascending : bool, default True
+            Number from the first row; else from the last one.
+
+        Returns
+        -------
+        Series
+            Of int64, without a name.
+
+        See Also
+        --------
+        row_number : The same, with a name.
+
+        Notes
+        -----
+        How many values so far are not null is ``df.notna().gpuscan.cumsum()``.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("abc")).gpuscan.cumcount(ascending=False).tolist()
+        [2, 1, 0]
+        """
+        check_flags(ascending=ascending)
+        return self._numbers(RowNumber(None, not ascending))
+
+    def _numbers(self, numbers: RowNumber) -> Any:
         # rows are counted by their index: no column need be read
-        counted = self._obj if self._obj.ndim == 1 else self._obj[[]]
-        return look_back(counted, RowNumber())
+        return look_back(self._obj if self._obj.ndim == 1 else self._obj[[]], numbers)
 
     @overload
     def reset_index(self, drop: Literal[False] = False) -> FrameT: ...

@@ -10,6 +10,7 @@ from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
+from ..kernels.messages import shown
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
 from .arguments import check_operator, checked_options
@@ -173,18 +174,6 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         """
         return self._scan("cumall", "logical_all", ScanOptions(exclusive, reverse=reverse))
 
-    def cumcount(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
-        """Return the number of values so far that are not null, as int64: its last row is ``count()``.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([5.0, None, 7.0]).gpuscan.cumcount().tolist()
-        [1, 1, 2]
-        """
-        present = (~self._obj.isna()).gpuscan
-        return present._scan("cumcount", "add", ScanOptions(exclusive, reverse=reverse))
-
     def scan(
         self,
         op: Operator,
@@ -281,7 +270,9 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
             meta = _part_along_rows(self._obj._meta, *along)
             return self._obj.map_partitions(_part_along_rows, *along, meta=meta)
         if not isinstance(axis, (int, str)) or axis not in (0, "index", "rows"):
-            raise ValueError(f"axis must be 0 or 'index' (for a DataFrame also 1), found {axis!r}")
+            raise ValueError(
+                f"axis must be 0 or 'index' (for a DataFrame also 1), found {shown(axis)}"
+            )
         column = Scan(label, BUILT_IN[op], self._checked(options))
         return look_back(self._obj, ColumnCarry(column, numeric_only))
 
