@@ -20,6 +20,7 @@ import cloudpickle
 import numpy as np
 
 from .captured import Hoisted, hoist
+from .messages import shown
 from .user_functions import fingerprint, freeze
 
 ROLES = ("combine", "lift", "lower")
@@ -165,7 +166,7 @@ def _plain(function: Any, role: str, parameters: int | None) -> Any:
     function = getattr(function, "py_func", function)
     if not isinstance(function, FunctionType):
         raise TypeError(
-            f"{role} must be a function written in Python (def or lambda), found {function!r}; "
+            f"{role} must be a function written in Python (def or lambda), found {shown(function)}; "
             f"wrap it in a lambda"
         )
     if parameters is not None and len(_required(function)) != parameters:
@@ -246,7 +247,7 @@ def operator(
         for state in identity if isinstance(identity, tuple) else (identity,):
             if not isinstance(state, (bool, int, float, complex, np.number, np.bool_)):
                 raise TypeError(
-                    f"identity must be a number or a flat tuple of numbers, found {identity!r}"
+                    f"identity must be a number or a flat tuple of numbers, found {shown(identity)}"
                 )
     return Operator(
         combine, identity, lift, lower, str(name or getattr(combine, "__name__", "operator"))
@@ -279,7 +280,7 @@ def segmented(op: Operator) -> Operator:
     array([1, 3, 3, 7])
     """
     if not isinstance(op, Operator):
-        raise TypeError(f"op must be an Operator, found {op!r}")
+        raise TypeError(f"op must be an Operator, found {shown(op)}")
     base_combine, base_lift, base_lower = op.combine, op.lift, op.lower
 
     def identity(*dtypes: np.dtype) -> Any:
@@ -360,7 +361,7 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
     ValueError: minus is not associative: combine(combine(1, 1), 1) is -1, combine(1, combine(1, 1)) is 1
     """
     if not isinstance(op, Operator):
-        raise TypeError(f"op must be an Operator, found {op!r}")
+        raise TypeError(f"op must be an Operator, found {shown(op)}")
     elements = [e if isinstance(e, tuple) else (e,) for e in samples]
     if any(len(e) != op.inputs for e in elements):
         raise ValueError(f"samples must be elements of {op.inputs} numbers for {op.name}")

@@ -26,6 +26,7 @@ from .inference import (
     run,
 )
 from .int128 import INT128, Int128, as_int128, is_int128
+from .messages import shown
 from .operators import Operator
 
 Scalar = complex | np.generic | np.ndarray
@@ -205,7 +206,7 @@ def as_state(value: State, types_: Signature, name: str) -> Any:
         return _as_fields(value, types_.state, types_.scalar_state, name)
     parts = (value,) if types_.scalar_state else value
     if not isinstance(parts, tuple) or len(parts) != len(types_.state):
-        raise TypeError(f"{name} must be a tuple (integer, bool), found {value!r}")
+        raise TypeError(f"{name} must be a tuple (integer, bool), found {shown(value)}")
     found = tuple(
         as_int128(part, name) if field.kind == "V" else _as_fields(part, (field,), True, name)
         for part, field in zip(parts, types_.state, strict=True)
@@ -218,18 +219,18 @@ def _as_fields(value: Any, fields: Form, scalar: bool, name: str) -> Any:
         return value
     wanted = fields[0].name if scalar else f"a tuple ({', '.join(f.name for f in fields)})"
     if isinstance(value, tuple) == scalar or not (scalar or len(value) == len(fields)):
-        raise TypeError(f"{name} must be {wanted}, found {value!r}")
+        raise TypeError(f"{name} must be {wanted}, found {shown(value)}")
     parts = (value,) if scalar else value
     converted = []
     for part, field in zip(parts, fields, strict=True):
         array = np.asarray(part)
         if array.dtype.kind not in "biufc":
-            raise TypeError(f"{name} must be {wanted}, found {value!r}")
+            raise TypeError(f"{name} must be {wanted}, found {shown(value)}")
         with np.errstate(all="ignore"):
             cast = array.astype(field)
             exact = field.kind in "fc" and array.dtype.kind in "biufc"[: 4 + (field.kind == "c")]
             if not exact and not np.array_equal(cast, array):
-                raise TypeError(f"{name} must be {wanted}, found {value!r}")
+                raise TypeError(f"{name} must be {wanted}, found {shown(value)}")
         converted.append(cast[()])
     return converted[0] if scalar else tuple(converted)
 

@@ -10,11 +10,12 @@ from collections.abc import Hashable
 from typing import Any, Literal, overload
 
 from ..frames.keys import check_by
-from ..frames.messages import FLAG, name_list
+from ..frames.messages import FLAG
 from ..frames.registry import names_of
 from ..graph.lookback import look_back, meta_of
+from ..kernels.messages import not_among, shown
 from ..ops.clustered_check import CheckClustered
-from .arguments import check_flags
+from .arguments import check_flags, no_attribute
 from .groupby_sorted import GroupBySorted
 from .groupby_windows import GroupByWindows
 from .object_types import FrameT, Methods, Names, Obj, SeriesT
@@ -70,7 +71,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         checks = isinstance(clustered, str) and clustered == "check"
         if not (checks or clustered is None or isinstance(clustered, FLAG)):
             raise ValueError(
-                f"clustered must be True or False, 'check' or None, found {clustered!r}"
+                f"clustered must be True or False, 'check' or None, found {shown(clustered)}"
             )
         obj = self._obj
         if checks:
@@ -121,9 +122,10 @@ class GroupBy(
             raise TypeError("a Series has no columns to choose from")
         for name in columns if isinstance(columns, list) else [columns]:
             known = names_of(self._meta)
-            if known.count(name) != 1:
-                problem = "is there twice" if name in known else "is not there"
-                raise ValueError(f"column {name!r} {problem}, found {name_list(known)}")
+            if known.count(name) > 1:
+                raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
+            if name not in known:
+                raise ValueError(not_among(name, known))
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 
@@ -131,4 +133,4 @@ class GroupBy(
         """Return the same groups of the column of this name, as pandas does."""
         if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
             return self[name]
-        raise AttributeError(f"groupby has neither a method nor a column {name!r}")
+        raise AttributeError(no_attribute(self, "groupby", name))

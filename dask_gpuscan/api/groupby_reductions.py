@@ -6,12 +6,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, SupportsIndex, overload
 
-from ..frames.messages import FLAG, name_list, refuse_flag
+from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
+from ..kernels.messages import not_among
 from ..ops.groupby_clustered import ClusteredReduce
 from ..ops.groupby_library import agg_by_library, reduce_by_library
 from ..ops.groupby_table import KeyedReduce
@@ -357,9 +358,9 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
             known = names_of(self._meta)  # keys too, if they are named
         for _, column, name in wanted:
             if column not in known:
-                raise ValueError(f"agg names column {column!r}, found {name_list(known)}")
+                raise ValueError(f"agg: {not_among(column, known)}")
             if name not in NAMES:
-                raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
+                raise ValueError(f"agg: {not_among(name, NAMES, 'a reduction', 'reductions')}")
         out = None
         if self._may_ask and library_of(self._meta).widens_by_value:
             for _, column, _ in wanted:

@@ -12,6 +12,7 @@ from ..graph.filter_expressions import keep_rows
 from ..graph.lookaround import look_around
 from ..graph.lookback import look_back, meta_of
 from ..graph.tree_reduce import tree_reduce
+from ..kernels.messages import shown
 from ..ops.group_rows import Place, chosen
 from ..ops.groupby_clustered import ClusteredScan
 from ..ops.groupby_table import KeyedScan
@@ -169,7 +170,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         """
         if dropna is not None:
             raise ValueError(
-                f"dropna must be None, found {dropna!r}; drop nulls from the frame first"
+                f"dropna must be None, found {shown(dropna)}; drop nulls from the frame first"
             )
         places = list(n) if isinstance(n, (list, tuple)) else [n]
         return self._rows([_place(place) for place in places])
@@ -225,7 +226,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
     def _top(self, n: SupportsIndex, keep: str, largest: bool) -> Any:
         count = check_count("n", n)
         if count < 0:
-            raise ValueError(f"n must not be negative, found {n!r}")
+            raise ValueError(f"n must not be negative, found {shown(n)}")
         check_choice("keep", keep, KEEP)
         if not self._as_series:
             raise TypeError("nlargest and nsmallest are of one column; choose it by its name")

@@ -6,6 +6,7 @@ from typing import Literal, SupportsIndex
 
 from ..graph.lookaround import look_around
 from ..graph.lookback import look_back
+from ..kernels.messages import shown
 from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
 from ..ops.interpolate import AREAS, DIRECTIONS, METHODS, Interpolate
@@ -80,7 +81,7 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
         if method == "pad":
             if limit_direction not in (None, "forward"):
                 raise ValueError(
-                    f"limit_direction must be 'forward' for method='pad', found {limit_direction!r}"
+                    f"limit_direction must be 'forward' for method='pad', found {shown(limit_direction)}"
                 )
             if limit_area is None:
                 return look_back(self._obj, ColumnCarry(Fill(False, limit)))

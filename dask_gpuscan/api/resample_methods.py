@@ -9,15 +9,15 @@ import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from ..frames.keys import By
-from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of, unused_name
 from ..graph.lookback import Collection, look_back, meta_of
+from ..kernels.messages import name_list, not_among, shown
 from ..ops.clock import Clock
 from ..ops.operation import GroupReduction, Part
 from ..ops.resample import NumberBuckets, ResampleReduce
 from ..ops.sorted_groups import SortedReduction
 from ..ops.time_buckets import Buckets, fixed_width
-from .arguments import check_choice, check_duration, check_flags
+from .arguments import check_choice, check_column, check_duration, check_flags, no_attribute
 from .groupby_sorted import GroupBySorted
 from .object_types import Duration, FrameT, Methods, Obj, SeriesT, Side
 
@@ -144,7 +144,7 @@ class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
         known = names_of(self._meta)
         for name in columns if isinstance(columns, list) else [columns]:
             if name not in known:
-                raise ValueError(f"column {name!r} is not there, found {name_list(known)}")
+                raise ValueError(not_among(name, known))
         picked = list(columns) if isinstance(columns, list) else columns
         return Resampler(self._obj, self._clock, self._buckets, picked)
 
@@ -152,7 +152,7 @@ class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
         """Return the same buckets of the column of this name, as pandas does."""
         if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
             return self[name]
-        raise AttributeError(f"resample has neither a method nor a column {name!r}")
+        raise AttributeError(no_attribute(self, "resample", name))
 
     def ohlc(self) -> FrameT:
         """Return the first, largest, smallest and last value of each bucket, as open, high, low and close.
@@ -219,9 +219,8 @@ def _clock(meta: Any, on: Any) -> Clock:
     library, clock = library_of(meta), Clock(on)
     if on is not None:
         if meta.ndim == 1:
-            raise TypeError(f"on names a column of a DataFrame, found {on!r} for a Series")
-        if not isinstance(on, Hashable) or names_of(meta).count(on) != 1:
-            raise ValueError(f"on names {on!r}, found {name_list(names_of(meta))}")
+            raise TypeError(f"on names a column of a DataFrame, found {shown(on)} for a Series")
+        check_column("on", on, names_of(meta))
     elif len(library.index_names(meta)) > 1:
         raise TypeError("resample takes an index of one level, found several; name a column by on")
     dtype = clock.column(meta).dtype
@@ -241,13 +240,13 @@ def _buckets(
         freq = to_offset(rule)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"rule must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {rule!r}"
+            f"rule must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {shown(rule)}"
         ) from error
     if freq is None or freq.n < 1:
-        raise ValueError(f"rule must be longer than nothing, found {rule!r}")
+        raise ValueError(f"rule must be longer than nothing, found {shown(rule)}")
     if isinstance(origin, str) and origin in ("end", "end_day"):
         raise ValueError(
-            f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {origin!r}, which "
+            f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {shown(origin)}, which "
             f"needs the last time before the first bucket; give that time as the timestamp"
         )
     if not (isinstance(origin, str) and origin in ORIGINS):
@@ -255,7 +254,7 @@ def _buckets(
             origin = pd.Timestamp(origin)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {origin!r}"
+                f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {shown(origin)}"
             ) from error
     if offset is not None:
         offset = check_duration("offset", offset, "a duration")
@@ -265,11 +264,11 @@ def _buckets(
     if buckets.is_fixed:
         if isinstance(origin, pd.Timestamp) and (origin.tz is None) != (buckets.zone is None):
             raise ValueError(
-                f"origin must have a time zone if the times have one, and else none: found {origin!r} "
+                f"origin must have a time zone if the times have one, and else none: found {shown(origin)} "
                 f"for times of dtype {dtype}"
             )
         if fixed_width(freq) % pd.Timedelta(1, unit):
             raise ValueError(
-                f"rule must be a multiple of the unit of the times, which is {unit!r}, found {rule!r}"
+                f"rule must be a multiple of the unit of the times, which is {unit!r}, found {shown(rule)}"
             )
     return buckets.plain()

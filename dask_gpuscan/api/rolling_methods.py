@@ -8,10 +8,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 import pandas as pd
 
-from ..frames.messages import name_list
 from ..frames.registry import names_of
 from ..graph.lookback import meta_of
 from ..kernels import Operator
+from ..kernels.messages import shown
 from ..ops.clock import Clock
 from ..ops.operation import Part
 from ..ops.order_statistics import ORDER_STATISTICS, RollingOrder
@@ -23,7 +23,7 @@ from ..ops.rolling import (
     TimeShape,
 )
 from ..ops.statistics import STATISTICS
-from .arguments import check_choice, check_duration, check_flags, check_operator
+from .arguments import check_choice, check_column, check_duration, check_flags, check_operator
 from .object_types import Closed, Duration, FrameT, Methods, Obj, SeriesT
 from .rolling_rows import FrameNeighbours
 from .window_arguments import MOST_ROWS, check_periods
@@ -103,11 +103,8 @@ def window_shape(
     check_choice("closed", closed, (*CLOSED, None))
     if on is not None:
         if meta.ndim == 1:
-            raise TypeError(f"on is for DataFrames, found {on!r} for a Series")
-        if not isinstance(on, Hashable) or names_of(meta).count(on) != 1:
-            raise ValueError(
-                f"on must name one column, found {on!r} among {name_list(names_of(meta))}"
-            )
+            raise TypeError(f"on is for DataFrames, found {shown(on)} for a Series")
+        check_column("on", on, names_of(meta))
     least = None if min_periods is None else check_periods(min_periods)
     left, right = closed in ("left", "both"), closed in ("right", "both", None)
     is_rows = isinstance(window, (int, np.integer)) and not isinstance(

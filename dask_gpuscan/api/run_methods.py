@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..frames.keys import check_subset
-from ..frames.messages import name_list
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
+from ..kernels.messages import name_list, shown
 from ..ops.row_number import ResetIndex
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
 from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
@@ -43,7 +43,7 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         {0: 'a', 2: 'b', 5: 'a'}
         """
         if keep not in ("first", "last"):
-            raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
+            raise ValueError(f"keep must be 'first' or 'last', found {shown(keep)}")
         by = check_subset(meta_of(self._obj), subset)
         return look_back(self._obj, UniqueConsecutive(by, keep == "last"))
 

@@ -10,6 +10,7 @@ from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import library_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..graph.sort_expressions import sorted_by
+from ..kernels.messages import shown
 from ..ops.row_number import ResetIndex
 from ..ops.sort import IndexLevels, Order, sort
 from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
@@ -86,7 +87,7 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         meta = meta_of(self._obj)
         if meta.ndim == 1:
             if by is not None:
-                raise TypeError(f"by is for DataFrames, found {by!r} for a Series")
+                raise TypeError(f"by is for DataFrames, found {shown(by)} for a Series")
             keys = By(())
         else:
             keys = check_by(meta, by)
@@ -147,11 +148,11 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         key: Callable[[Any], Any] | None,
     ) -> Any:
         if na_position not in NA_POSITIONS:
-            raise ValueError(f"na_position must be 'first' or 'last', found {na_position!r}")
+            raise ValueError(f"na_position must be 'first' or 'last', found {shown(na_position)}")
         if not isinstance(ignore_index, FLAG):
             refuse_flag("ignore_index", ignore_index)
         if key is not None and not callable(key):
-            raise TypeError(f"key must be a function or None, found {key!r}")
+            raise TypeError(f"key must be a function or None, found {shown(key)}")
         order = Order(keys, _flags(ascending, count), na_position == "first", key)
         if not isinstance(self._obj, Collection):
             return sort(self._obj, order, ignore_index)
@@ -164,7 +165,9 @@ def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
     """Return one flag a key."""
     flags = [ascending] * count if isinstance(ascending, FLAG) else ascending
     if not isinstance(flags, (list, tuple)) or not all(isinstance(flag, FLAG) for flag in flags):
-        raise TypeError(f"ascending must be True, False or a list of these, found {ascending!r}")
+        raise TypeError(
+            f"ascending must be True, False or a list of these, found {shown(ascending)}"
+        )
     if len(flags) != count:
         raise ValueError(f"ascending must have one flag a key, found {len(flags)} for {count} keys")
     return tuple(map(bool, flags))
@@ -184,7 +187,9 @@ def _levels(names: list[Any], level: Any) -> tuple[int, ...]:
         elif is_number and -len(names) <= one < len(names):
             number = one % len(names)
         else:
-            raise ValueError(f"level must be among the levels of the index, {names}, found {one!r}")
+            raise ValueError(
+                f"level must be among the levels of the index, {names}, found {shown(one)}"
+            )
         if number in found:
             raise ValueError(f"level names {one!r} twice")
         found.append(number)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, overload
 
-from ..frames.messages import name_list
 from ..frames.registry import library_of
 from ..graph.lookback import meta_of
+from ..kernels.messages import not_among
 from ..ops.operation import ColumnOperation, Part
-from .arguments import check_choice, check_flags, named_reductions
+from .arguments import check_flags, named_reductions
 from .object_types import FrameT, Obj, SeriesT
 from .statistic_pairs import of_pairs
 from .window_rows import Rows
@@ -120,8 +120,10 @@ class Statistics(Generic[Obj, SeriesT, FrameT]):
         wanted, two_levels = named_reductions(columns, as_series, func, {})
         for _, column, name in wanted:
             if column not in columns:
-                raise ValueError(f"agg names column {column!r}, found {name_list(columns)}")
-            check_choice("statistics of agg", name, self._named)
+                raise ValueError(f"agg: {not_among(column, columns)}")
+            if name not in self._named:
+                listed = not_among(name, self._named, "a statistic", "statistics")
+                raise ValueError(f"agg: {listed}")
         one = as_series and isinstance(func, str)
         windows = self._windows_of([name for _, _, name in wanted])
         parts = [Part(label, (c,), windows._operation(name)) for label, c, name in wanted]

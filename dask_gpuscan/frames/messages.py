@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ..kernels.messages import shown
 from .protocol import Column, DType
 
 
 def column_title(column: Column) -> str:
     """Name a column in a message."""
-    return "the series" if column.name is None else f"column {column.name!r}"
-
-
-def name_list(names: Collection[Hashable], most: int = 12) -> str:
-    """List names for a message, of many the first."""
-    listed = ", ".join(repr(name) for name in list(names)[:most])
-    return f"{listed}, ..." if len(names) > most else listed or "none"
+    return "the series" if column.name is None else f"column {shown(column.name)}"
 
 
 def first_line(error: Exception) -> str:
@@ -40,4 +34,4 @@ FLAG = (bool, np.bool_)
 
 def refuse_flag(name: str, value: Any) -> NoReturn:
     """Raise what a user sees for an argument that should be True or False."""
-    raise ValueError(f"{name} must be True or False, found {value!r}")
+    raise ValueError(f"{name} must be True or False, found {shown(value)}")

@@ -19,6 +19,7 @@ from ..frames.messages import FLAG, column_title, refuse_flag
 from ..frames.protocol import Library, View
 from ..frames.registry import library_of
 from ..kernels import InBand, Mask, Operator, byte_mask
+from ..kernels.messages import shown
 from .groups import (
     ANY,
     AdjacentGroups,
@@ -125,7 +126,7 @@ class Scan:
             value = plan.library.stored_number(value, plan.dtype)
         for part in fields_of(value):
             if not np.isscalar(part):
-                raise TypeError(f"initial must be a scalar or a state, found {value!r}")
+                raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
         return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
 
     # --- what goes on beside the operator's state -------------------------------------------------

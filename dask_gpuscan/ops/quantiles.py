@@ -10,6 +10,7 @@ import numpy as np
 
 from ..frames.protocol import Library, Values
 from ..frames.registry import library_of, stored_numbers
+from ..kernels.messages import shown
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 from .reduction_table import FLOAT64
@@ -126,9 +127,11 @@ def checked_quantiles(q: Any) -> tuple[tuple[float, ...], bool]:
     qs = list(q) if several else [q]
     for one in qs:
         if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, float, np.number)):
-            raise TypeError(f"q must be a number between 0 and 1 or a list of them, found {q!r}")
+            raise TypeError(
+                f"q must be a number between 0 and 1 or a list of them, found {shown(q)}"
+            )
         if not 0 <= one <= 1:
-            raise ValueError(f"q must be between 0 and 1, found {one!r}")
+            raise ValueError(f"q must be between 0 and 1, found {shown(one)}")
     if not qs:
         raise ValueError("q must hold at least one quantile, found none")
     return tuple(map(float, qs)), not several

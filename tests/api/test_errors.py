@@ -38,7 +38,7 @@ def test_every_way_out_works(frame):
         ({"initial": "a"}, TypeError, "initial must be int64, found 'a'"),
         ({"initial": 0.5}, TypeError, "initial must be int64, found 0.5"),
         ({"initial": (1, 2)}, TypeError, "initial must be int64"),
-        ({"initial": {"z": 1}}, ValueError, "initial names column 'z'"),
+        ({"initial": {"z": 1}}, ValueError, "initial: 'z' is not a column"),
         ({"dtype": "banana"}, TypeError, "dtype must be a dtype, found 'banana'"),
         ({"dtype": "str"}, TypeError, "dtype must be a numeric dtype"),
         ({"axis": 2}, ValueError, "axis must be 0 or 'index'"),

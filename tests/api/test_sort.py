@@ -330,7 +330,7 @@ plain = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
 @pytest.mark.parametrize(
     ("by", "options", "error", "message"),
     [
-        ("c", {}, ValueError, "by names 'c', found 'a', 'b'"),
+        ("c", {}, ValueError, "by='c' is not a column; columns are 'a', 'b'"),
         (["a", "a"], {}, ValueError, "by names 'a', which is there twice"),
         (None, {}, TypeError, "by must be the name of a column or a list of names, found None"),
         ([], {}, ValueError, "by must name at least one column"),

@@ -14,6 +14,7 @@ from cudf.core.column import column_empty
 from cudf.core.dtypes import DecimalDtype
 from cudf.utils.dtypes import get_dtype_of_same_kind
 
+from ...kernels.messages import shown
 from ..pandas import PANDAS
 from ..pandas.schema import wide_integers
 from ..protocol import DType, Scalar
@@ -81,7 +82,7 @@ class CudfSchema:
             scaled = Decimal(value).scaleb(dtype.scale)
             if scaled == int(scaled):
                 return int(scaled)
-        raise TypeError(f"initial must be {dtype!r}, found {value!r}")
+        raise TypeError(f"initial must be {dtype!r}, found {shown(value)}")
 
     def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         try:

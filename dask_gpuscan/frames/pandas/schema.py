@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ...kernels.messages import shown
 from ..protocol import DType, Layout, Scalar
 from .layouts import holds_null, is_number, layout_of, raises_on_overflow
 
@@ -90,12 +91,12 @@ class PandasSchema:
         try:
             array = pd.array([value], dtype=dtype)
         except (TypeError, ValueError, OverflowError):
-            raise TypeError(f"initial must be {dtype}, found {value!r}") from None
+            raise TypeError(f"initial must be {dtype}, found {shown(value)}") from None
         layout: Layout | None = layout_of(dtype)
         assert layout is not None
         view = layout.view(array)
         if view.missing()[0] or isinstance(value, (int, float, np.number)):
-            raise TypeError(f"initial must be {dtype}, found {value!r}")
+            raise TypeError(f"initial must be {dtype}, found {shown(value)}")
         return int(view.values[0])
 
     def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
