@@ -75,6 +75,8 @@ class Operator:
     in_order : bool, default False
         Whether floating-point states must be combined element by element, because states of many
         elements overflow where such a walk does not, as products do.
+    check : bool, default False
+        Whether a scan looks for a counter-example to associativity when it is built; see `operator`.
 
     Notes
     -----
@@ -99,6 +101,7 @@ class Operator:
     inputs: int = 0
     null_identity: bool = False
     in_order: bool = False
+    check: bool = False
     token: str = field(init=False, repr=False, default="")
     code: Code = field(init=False, repr=False)
     constant: Code = field(init=False, repr=False)
@@ -150,7 +153,8 @@ class Operator:
     @cached_property
     def _pickled(self) -> bytes:
         parts = (self.combine, self.identity, self.lift, self.lower, self.name, self.inputs)
-        pickled: bytes = cloudpickle.dumps((*parts, self.null_identity, self.in_order))
+        flags = (self.null_identity, self.in_order, self.check)
+        pickled: bytes = cloudpickle.dumps((*parts, *flags))
         return pickled
 
     def __reduce__(self) -> Any:
@@ -203,6 +207,7 @@ def operator(
     lift: Callable[..., Any] | None = None,
     lower: Callable[..., Any] | None = None,
     name: str | None = None,
+    check: bool = True,
 ) -> Operator:
     """Make an operator from plain Python functions.
 
@@ -218,6 +223,10 @@ def operator(
         ``lower(state) -> element``.
     name : str, optional
         Default: the name of `combine`.
+    check : bool, default True
+        Whether a scan by this operator, when it is built, combines the elements 1, 2 and 3 in every order and
+        grouping, and refuses an operator that is not associative on them; of these, the elements are left out that
+        the identity changes. False for an operator that is associative on the data that it is used on.
 
     Returns
     -------
@@ -227,6 +236,12 @@ def operator(
     ------
     TypeError
         If a function is not callable, or the identity is neither a number nor a flat tuple of numbers.
+    ValueError
+        If `check` is neither True nor False.
+
+    See Also
+    --------
+    check_associative : The same on samples of one's own.
 
     Examples
     --------
@@ -249,9 +264,10 @@ def operator(
                 raise TypeError(
                     f"identity must be a number or a flat tuple of numbers, found {shown(identity)}"
                 )
-    return Operator(
-        combine, identity, lift, lower, str(name or getattr(combine, "__name__", "operator"))
-    )
+    if not isinstance(check, (bool, np.bool_)):
+        raise ValueError(f"check must be True or False, found {shown(check)}")
+    called = str(name or getattr(combine, "__name__", "operator"))
+    return Operator(combine, identity, lift, lower, called, check=bool(check))
 
 
 def segmented(op: Operator) -> Operator:
@@ -334,6 +350,31 @@ def _segmented_lower(base: Any, is_tuple: bool) -> Callable[..., Any]:
     return scalar if base is None else lowered_scalar
 
 
+def counter_example(
+    op: Operator,
+    combine: Callable[[Any, Any], Any],
+    states: Sequence[Any],
+    same: Callable[[Any, Any], bool],
+) -> str | None:
+    """Return what is said of the first three states for which it matters which two are combined first, if there are."""
+    for a, b, c in product(states, repeat=3):
+        one, other = combine(combine(a, b), c), combine(a, combine(b, c))
+        if not same(one, other):
+            x, y, z, left, right = (repr(_bare(state)) for state in (a, b, c, one, other))
+            return (
+                f"{op.name} is not associative: combine(combine({x}, {y}), {z}) is {left}, "
+                f"combine({x}, combine({y}, {z})) is {right}"
+            )
+    return None
+
+
+def _bare(state: Any) -> Any:
+    """Return a state as numbers of Python."""
+    if isinstance(state, tuple):
+        return tuple(map(_bare, state))
+    return state.item() if isinstance(state, np.generic) else state
+
+
 def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-9) -> None:
     """Look for a counter-example to the laws that a scan relies on.
 
@@ -379,14 +420,9 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
         return bool(np.all(np.isclose(x, y, rtol=rtol, atol=0, equal_nan=True)))
 
     states = [lift(e) for e in elements]
-    for a, b, c in product(states, repeat=3):
-        one = op.combine(op.combine(a, b), c)
-        other = op.combine(a, op.combine(b, c))
-        if not same(one, other):
-            raise ValueError(
-                f"{op.name} is not associative: combine(combine({a!r}, {b!r}), {c!r}) is {one!r}, "
-                f"combine({a!r}, combine({b!r}, {c!r})) is {other!r}"
-            )
+    found = counter_example(op, op.combine, states, same)
+    if found:
+        raise ValueError(found)
     for s in states:
         for left, right in ((identity, s), (s, identity)):
             if not same(op.combine(left, right), s):

@@ -24,10 +24,11 @@ from .inference import (
     numba_type,
     reason_of,
     run,
+    undefined,
 )
 from .int128 import INT128, Int128, as_int128, is_int128
 from .messages import shown
-from .operators import Operator
+from .operators import BUILT_IN, Operator, counter_example
 
 Scalar = complex | np.generic | np.ndarray
 State = Scalar | tuple[Scalar, ...]
@@ -236,32 +237,22 @@ def _as_fields(value: Any, fields: Form, scalar: bool, name: str) -> Any:
 
 
 def _try(op: Operator, types_: Signature) -> None:
-    """Run the operator's functions on the element 1 and the identity, before there is data.
+    """Run the operator's functions on the element 1 and the identity, before there is data, and others if it says so.
 
     Raises
     ------
     ValueError
-        If one of them raises or does not end (`Endless`), or the identity changes the state that it is
-        combined with.
+        If one of them raises or does not end (`Endless`), the identity changes the state that it is
+        combined with, or the operator is not associative.
     """
-    elements = tuple(d.type(1) for d in types_.inputs)
     try:
-        state: Any
-        lifted: Any = elements if op.inputs > 1 else elements[0]
-        if op.lift is not None:
-            lifted = run(op, "lift", lifted)
-        if types_.scalar_state:
-            state = np.asarray(lifted).astype(types_.state[0])[()]
-        else:
-            fields = zip(lifted, types_.state, strict=True)
-            state = tuple(np.asarray(part).astype(d)[()] for part, d in fields)
-        combined = (
-            run(op, "combine", types_.identity, state),
-            run(op, "combine", state, types_.identity),
-        )
+        state = _sample(op, types_, 1)
+        combined = _beside_identity(op, types_, state)
         if op.lower is not None:
             run(op, "lower", state)
     except NumbaError as error:
+        if BUILT_IN.get(op.name) is op:
+            raise TypeError(undefined(op, types_.inputs)) from error
         raise TypeError(f"{op.name}: Numba cannot compile it: {reason_of(error)}") from error
     except Endless:
         raise
@@ -270,9 +261,58 @@ def _try(op: Operator, types_: Signature) -> None:
     except Exception as error:
         raise ValueError(f"{op.name} raised {type(error).__name__}: {error}") from error
     for result in combined:
-        if not np.allclose(result, state, equal_nan=True):
+        if not _same(result, state):
             raise ValueError(
                 f"identity of {op.name}: combined with the state {state!r}, "
                 f"{types_.identity!r} gives {result!r}; give another identity, or a lift that "
                 f"brings every element to a state that it leaves as it is"
             )
+    if op.check:
+        _try_associative(op, types_, state)
+
+
+def _try_associative(op: Operator, types_: Signature, first: Any) -> None:
+    """Raise a ValueError for an operator that is not associative on states that the identity leaves as they are."""
+    states = [first]
+    try:
+        for element in (2, 3):
+            state = _sample(op, types_, element)
+            if all(_same(result, state) for result in _beside_identity(op, types_, state)):
+                states.append(state)
+        found = counter_example(
+            op, lambda a, b: _state(types_, run(op, "combine", a, b)), states, _same
+        )
+    except Endless:
+        raise
+    except Exception:  # it may be for elements of another kind
+        return
+    if found:
+        raise ValueError(
+            f"{found}; a scan would depend on where the data are cut. If the data are such that it is associative "
+            f"on them, make it with check=False"
+        )
+
+
+def _sample(op: Operator, types_: Signature, element: int) -> Any:
+    """Return the state of an element, the same in all inputs."""
+    elements = tuple(d.type(element) for d in types_.inputs)
+    lifted = elements if op.inputs > 1 else elements[0]
+    return _state(types_, lifted if op.lift is None else run(op, "lift", lifted))
+
+
+def _state(types_: Signature, fields: Any) -> Any:
+    """Return what a function of the operator gave as a state."""
+    if types_.scalar_state:
+        return np.asarray(fields).astype(types_.state[0])[()]
+    pairs = zip(fields, types_.state, strict=True)
+    return tuple(np.asarray(part).astype(d)[()] for part, d in pairs)
+
+
+def _beside_identity(op: Operator, types_: Signature, state: Any) -> tuple[Any, Any]:
+    """Return a state combined with the identity, on either side."""
+    neutral = types_.identity
+    return run(op, "combine", neutral, state), run(op, "combine", state, neutral)
+
+
+def _same(x: Any, y: Any) -> bool:
+    return bool(np.allclose(x, y, equal_nan=True))

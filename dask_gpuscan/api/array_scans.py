@@ -22,6 +22,7 @@ from ..ops.array_scan import ArrayScan
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
 from .arguments import check_dtype, check_keywords
+from .on import on
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,9 +94,7 @@ def scan(
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {shown(op)}")
     if _is_frame(x):
         _check_axis(axis, 1)
-        return x.gpuscan.scan(
-            op, exclusive=exclusive, initial=initial, reverse=reverse, dtype=dtype
-        )
+        return on(x).scan(op, exclusive=exclusive, initial=initial, reverse=reverse, dtype=dtype)
     options = ScanOptions(exclusive, initial, reverse, dtype=dtype)
     return _scan(f"scan-{op.name}", x, op, axis, options)
 
@@ -184,7 +183,7 @@ def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str,
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
     check_keywords(name, options, Keywords.__annotations__)
     if _is_frame(x):
-        return getattr(x.gpuscan, name)(axis=0 if axis is None else axis, **options)
+        return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
     if options.pop("numeric_only", False):
         raise TypeError(f"numeric_only is for frames, found x of type {type(x).__name__}")
     return _scan(name, x, op, axis, ScanOptions(**options))

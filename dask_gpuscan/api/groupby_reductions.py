@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, SupportsIndex, overload
 
-from ..frames.messages import FLAG, refuse_flag
+from ..frames.messages import ways_out
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
@@ -23,7 +23,7 @@ from ..ops.quantiles import SORTED
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
 from ..ops.sorted_groups import SortedReduction
-from .arguments import check_ddof, check_operator, named_reductions
+from .arguments import check_ddof, check_flags, check_operator, named_reductions
 from .groupby_columns import GroupByColumns
 from .object_types import FrameT, Obj, SeriesT
 
@@ -88,17 +88,19 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
             frame = together(frame, self._by)
         return tree_reduce(frame, reduction)
 
-    def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
-        if not isinstance(numeric_only, FLAG):
-            refuse_flag("numeric_only", numeric_only)
-        names = self._columns(numeric_only)
+    def _reduce(self, name: str, numeric_only: bool | None = None, **options: Any) -> Any:
+        """Reduce each column; `numeric_only` is None where a method has none."""
+        if numeric_only is not None:
+            check_flags(numeric_only=numeric_only)
+        names = self._columns(bool(numeric_only))
         found = self._ask_library(names, name, **options)
         if found is not None:
             return found
-        parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
-        if not parts:
+        if not names:
             raise ValueError(f"{name} needs at least one column besides the keys")
-        return self._run_parts(parts, self._as_series)
+        with ways_out(self._as_series, numeric_only):
+            parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
+            return self._run_parts(parts, self._as_series)
 
     def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
-from ..frames.messages import FLAG, refuse_flag
+from ..frames.messages import FLAG, refuse_flag, ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import meta_of
 from ..kernels import BUILT_IN, Operator
@@ -36,7 +36,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         if options.initial is not None or options.dtype is not None:
             options = checked_options(options, self._columns())
         operation = Scan(label, BUILT_IN[op], options, in_groups=True, null_keys=self._null_keys)
-        return self._scan_columns(operation, numeric_only)
+        with ways_out(self._as_series, numeric_only):
+            return self._scan_columns(operation, numeric_only)
 
     def cumsum(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..frames.messages import ways_out
 from ..kernels import INTERPOLATIONS
 from ..ops.operation import Part
 from ..ops.quantiles import SORTED, QuantileLevel, Quantiles, checked_quantiles
@@ -113,4 +114,5 @@ class GroupBySorted(GroupByReductions[Obj, SeriesT, FrameT]):
         if not names:
             raise ValueError(f"{operation.name} needs at least one column besides the keys")
         carry = self._carry([Part(name, (name,), operation) for name in names], self._as_series)
-        return self._run(QuantileLevel(**vars(carry), qs=qs) if qs else carry)
+        with ways_out(self._as_series, numeric_only):
+            return self._run(QuantileLevel(**vars(carry), qs=qs) if qs else carry)

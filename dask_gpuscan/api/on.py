@@ -11,6 +11,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 from .accessor import Gpuscan
+from .order_methods import GpuscanIndex
 
 if TYPE_CHECKING:
     from .object_types import CudfFrame, CudfSeries
@@ -70,7 +71,9 @@ def on(obj: Any) -> Any:
     """
     found = getattr(obj, "gpuscan", None) if hasattr(type(obj), "gpuscan") else None
     if not isinstance(found, Gpuscan):
+        is_index = isinstance(found, GpuscanIndex)
         raise TypeError(
             f"obj must be a Series or DataFrame of pandas, cuDF or Dask, found {type(obj).__name__}"
+            f"{'; take to_series() of it' if is_index else ''}"
         )
     return found

@@ -6,6 +6,7 @@ from typing import Any, Generic
 
 from ..graph.lookback import meta_of
 from ..graph.tree_reduce import tree_reduce
+from ..kernels.messages import shown
 from ..ops.monotonic import Monotonic
 from .object_types import ScalarT
 
@@ -75,3 +76,9 @@ class GpuscanIndex(OrderMethods[ScalarT]):
 
     def __repr__(self) -> str:
         return "<gpuscan of an Index>"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"gpuscan of an Index has is_monotonic_increasing and is_monotonic_decreasing, not {shown(name)}; "
+            f"for other methods take to_series() or to_frame() of the Index"
+        )

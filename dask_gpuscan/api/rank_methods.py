@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from ..frames.messages import ways_out
 from ..graph.rank_expressions import ranked
 from ..ops.rank import NULLS, Rank, RankColumns, RankGroups
 from ..ops.rank_runs import METHODS
@@ -81,7 +82,8 @@ class RankMethods(Methods[Obj, SeriesT, FrameT]):
         ([3.5, 1.0, 3.5, 2.0], [3.0, 1.0, 3.0, 2.0])
         """
         rank = _rank(method, pct, ascending, na_option, numeric_only, False)
-        return ranked(self._obj, RankColumns(rank, bool(numeric_only)))
+        with ways_out(self._obj.ndim == 1, numeric_only):
+            return ranked(self._obj, RankColumns(rank, bool(numeric_only)))
 
 
 class GroupByRank(GroupByColumns[Obj, SeriesT, FrameT]):
@@ -120,4 +122,5 @@ class GroupByRank(GroupByColumns[Obj, SeriesT, FrameT]):
         ranking = RankGroups(
             self._by, tuple(names), rank, self._as_series, bool(self._clustered), self._dropna
         )
-        return ranked(self._needed(names), ranking)
+        with ways_out(self._as_series, numeric_only):
+            return ranked(self._needed(names), ranking)

@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from ..frames.keys import By
+from ..frames.messages import ways_out
 from ..frames.registry import library_of, names_of, unused_name
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels.messages import name_list, not_among, shown
@@ -211,7 +212,8 @@ class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
         names = self._columns(bool(numeric_only))
         if not names:
             raise ValueError(f"{operation.name} needs at least one column besides the times")
-        return self._run_parts([Part(n, (n,), operation) for n in names], self._as_series)
+        with ways_out(self._as_series, numeric_only):
+            return self._run_parts([Part(n, (n,), operation) for n in names], self._as_series)
 
 
 def _clock(meta: Any, on: Any) -> Clock:

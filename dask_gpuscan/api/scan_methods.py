@@ -6,14 +6,14 @@ from typing import Any
 
 from dask.dataframe.utils import meta_nonempty
 
-from ..frames.messages import FLAG, refuse_flag
+from ..frames.messages import FLAG, refuse_flag, ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import shown
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
-from .arguments import check_operator, checked_options
+from .arguments import check_flags, check_operator, checked_options
 from .object_types import Axis, FrameT, Methods, Obj, SeriesT
 from .row_methods import with_row_numbers
 
@@ -242,7 +242,8 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         column = Scan(f"scan-{op.name}", op, self._checked(options))
         if op.inputs == 1:
-            return look_back(self._obj, ColumnCarry(column))
+            with ways_out(self._obj.ndim == 1, None):
+                return look_back(self._obj, ColumnCarry(column))
         columns = 1 if self._obj.ndim == 1 else len(self._obj.columns)
         if columns != op.inputs:
             raise TypeError(
@@ -256,15 +257,16 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         op: str,
         options: ScanOptions,
         axis: Any = 0,
-        numeric_only: bool = False,
+        numeric_only: bool | None = None,
     ) -> Any:
-        if not isinstance(numeric_only, FLAG):
-            refuse_flag("numeric_only", numeric_only)
+        """Scan each column; `numeric_only` is None where a method has none."""
+        if numeric_only is not None:
+            check_flags(numeric_only=numeric_only)
         if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
             told = options.initial is not None or options.dtype is not None
             if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
-            along = (label, options.skipna, numeric_only)
+            along = (label, options.skipna, bool(numeric_only))
             if not isinstance(self._obj, Collection):
                 return _along_rows(self._obj, *along)
             meta = _part_along_rows(self._obj._meta, *along)
@@ -274,7 +276,8 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
                 f"axis must be 0 or 'index' (for a DataFrame also 1), found {shown(axis)}"
             )
         column = Scan(label, BUILT_IN[op], self._checked(options))
-        return look_back(self._obj, ColumnCarry(column, numeric_only))
+        with ways_out(self._obj.ndim == 1, numeric_only):
+            return look_back(self._obj, ColumnCarry(column, bool(numeric_only)))
 
     def _checked(self, options: ScanOptions) -> ScanOptions:
         """Return options with a dtype of pandas, and initial values of columns that are there."""

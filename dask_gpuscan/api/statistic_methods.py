@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, overload
 
+from ..frames.messages import ways_out
 from ..frames.registry import library_of
 from ..graph.lookback import meta_of
 from ..kernels.messages import not_among
@@ -31,7 +32,8 @@ class Statistics(Generic[Obj, SeriesT, FrameT]):
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
         windows = self._windows_of([name])
-        return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
+        with ways_out(self._rows.as_series, numeric_only):
+            return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
 
     def _windows_of(self, names: Sequence[str]) -> Statistics[Any, Any, Any]:
         """Return the windows that have these statistics together."""
@@ -45,7 +47,8 @@ class Statistics(Generic[Obj, SeriesT, FrameT]):
         if pairwise is not None:
             check_flags(pairwise=pairwise)
         operation = self._operation(name, **options)
-        return of_pairs(self._rows, operation, other, pairwise, bool(numeric_only))
+        with ways_out(self._rows.as_series, numeric_only):
+            return of_pairs(self._rows, operation, other, pairwise, bool(numeric_only))
 
     def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of the values in each window, as float64.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -20,6 +20,14 @@ from .arguments import check_duration, check_flags
 from .window_rows import Rows
 
 DURATION = (str, datetime.timedelta, np.timedelta64)
+
+ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "com": ("at least 0", lambda x: x >= 0),
+    "span": ("at least 1", lambda x: x >= 1),
+    "halflife": ("above 0", lambda x: x > 0),
+    "alpha": ("above 0 and at most 1", lambda x: 0 < x <= 1),
+}
+"""Which numbers say how fast weights decay."""
 
 MOST_ROWS = 2**62
 """More rows than any collection has; kernels count in 64 bits."""
@@ -62,6 +70,8 @@ class Weights:
                 raise TypeError(f"{name} must be a number, found {shown(given)}")
             if not math.isfinite(given):
                 raise ValueError(f"{name} must be finite, found {shown(given)}")
+            if not ACCEPTED[name][1](given):
+                raise ValueError(f"{name} must be {ACCEPTED[name][0]}, found {shown(given)}")
 
     @property
     def given(self) -> dict[str, Any]:
@@ -99,8 +109,10 @@ class Weights:
         return Decay(alpha, bool(self.adjust), False, halflife / pd.Timedelta(1, unit))
 
     def _alpha(self, halflife: float | None) -> float:
-        given = self.given | {"halflife": halflife}
-        pd.Series([], dtype=float).ewm(**given)  # pandas says what is wrong with them
+        given = [n for n in self.given if n != "halflife" or halflife is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            raise ValueError(f"one of com, span, halflife and alpha must be given, found {found}")
         if self.com is not None:
             return 1.0 / (1.0 + self.com)
         if self.span is not None:

@@ -7,6 +7,7 @@ from typing import Any, SupportsIndex, overload
 
 from numpy.typing import ArrayLike
 
+from ..frames.messages import ways_out
 from ..ops.decayed import STEADY, decayed
 from ..ops.operation import Part
 from ..ops.order_statistics import ORDER_STATISTICS
@@ -236,7 +237,8 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         operation = self._window("mean", ((0, "values"), (1, "times")))
         pairs = self._times.pairs(self._rows.names(bool(numeric_only)))
         parts = [Part(to, sources, operation) for to, sources in pairs]
-        return self._times.rows.parts(operation.label, parts, self._rows.as_series)
+        with ways_out(self._rows.as_series, numeric_only):
+            return self._times.rows.parts(operation.label, parts, self._rows.as_series)
 
     def var(self, bias: bool = False, numeric_only: bool = False) -> Obj:
         """Return the exponentially weighted variance; nulls as for `mean`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +17,16 @@ def column_title(column: Column) -> str:
     return "the series" if column.name is None else f"column {shown(column.name)}"
 
 
+@contextmanager
+def of_columns(label: str, columns: Sequence[Column]) -> Iterator[None]:
+    """While columns are checked: let errors say what of, and of which columns."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        names = ", ".join(map(column_title, columns))
+        raise type(error)(f"{label} of {names}: {error}") from error
+
+
 def first_line(error: Exception) -> str:
     """Return what another library says of an error, in short."""
     return str(error).partition("\n")[0][:200]
@@ -26,6 +38,34 @@ def refuse_categories(dtype: DType, why: object) -> NoReturn:
         f"partitions do not match: a column of dtype {dtype} has other categories in some, which cannot be joined: "
         f"{why}; give all of them the same with cat.set_categories first"
     )
+
+
+WAY_OUT = "cast it with astype, or leave it out"
+"""How messages end that refuse a column for its dtype."""
+
+
+@contextmanager
+def ways_out(is_series: bool, numeric_only: bool | None) -> Iterator[None]:
+    """While a method runs: let errors that refuse a column say what can be done about it.
+
+    Parameters
+    ----------
+    is_series : bool
+        Whether the column is all there is.
+    numeric_only : bool, optional
+        The argument of that name; None for methods without.
+    """
+    try:
+        yield
+    except TypeError as error:
+        text = str(error)
+        if not text.endswith(WAY_OUT):
+            raise
+        if is_series:
+            text = text.removesuffix(", or leave it out")
+        elif numeric_only is not None and not numeric_only:
+            text += " with numeric_only=True"
+        raise TypeError(text) from error
 
 
 FLAG = (bool, np.bool_)

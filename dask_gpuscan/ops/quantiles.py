@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..frames.messages import WAY_OUT
 from ..frames.protocol import Library, Values
 from ..frames.registry import library_of, stored_numbers
 from ..kernels.messages import shown
@@ -33,9 +34,7 @@ class Quantiles(SortedReduction):
     def _dtype(self, library: Library, dtype: Any) -> Any:
         layout = library.layout(dtype)
         if layout is None or layout.storage(dtype).kind not in "biuf":
-            raise TypeError(
-                f"dtype {dtype} has no quantiles; choose other columns, or cast it with astype"
-            )
+            raise TypeError(f"dtype {dtype} has no quantiles; {WAY_OUT}")
         options = {"interpolation": self.interpolation} if self.method == "quantile" else {}
         return library.group_dtype(self.method, dtype, **options)
 

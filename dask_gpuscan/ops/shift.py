@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes
-from ..frames.messages import column_title
+from ..frames.messages import WAY_OUT, column_title
 from ..frames.protocol import Array, Column, DType, Library, Values
 from ..frames.registry import library_of
 from ..kernels import RowWindows
@@ -148,9 +148,7 @@ class Difference:
             RuntimeError,
             ArithmeticError,
         ) as error:
-            raise TypeError(
-                f"{_title(self, column)} is not defined; leave it out by choosing columns, or cast it with astype"
-            ) from error
+            raise TypeError(f"{_title(self, column)} is not defined; {WAY_OUT}") from error
 
     def _of(self, library: Library, array: Array, periods: int) -> Array:
         if not self.relative:

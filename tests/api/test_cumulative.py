@@ -344,6 +344,24 @@ def test_any_and_all(backend, x, at, reverse):
         same(got.astype(expected.dtype), expected[::-1] if reverse else expected)
 
 
+@given(x=columns(("boolean",)), at=cuts(), method=st.sampled_from(METHODS))
+def test_arrow_bool_is_scanned_as_nullable_bool_is(x, at, method):
+    flags = x.astype("bool[pyarrow]")
+    kind = "int64[pyarrow]" if method in ("cumsum", "cumprod") else "bool[pyarrow]"
+    for each in (flags, partitioned(flags, at)):
+        (found,) = dask.compute(getattr(each.gpuscan, method)())
+        same(found, getattr(x, method)().astype(kind))
+
+
+def test_flags_of_changes_of_strings_are_counted():
+    frame = pd.DataFrame({"s": pd.array(list("aabba"), dtype="string[pyarrow]")})
+    d = partitioned(frame, [0.3, 0.7])
+    for changed in (d.s != d.s.shift(), d.s != d.s.gpuscan.shift()):
+        found = changed.gpuscan.cumsum().compute()
+        assert found.dtype == "int64[pyarrow]" or found.dtype == "Int64"
+        assert found.fillna(-1).tolist() == [-1, 0, 1, 1, 2]
+
+
 def signs(series):
     return [np.signbit(v) for v in series.dropna().tolist()]
 
