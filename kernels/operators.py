@@ -403,7 +403,14 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be an Operator, found {shown(op)}")
-    elements = [e if isinstance(e, tuple) else (e,) for e in samples]
+    if isinstance(rtol, bool) or not isinstance(rtol, (int, float, np.number)) or not rtol >= 0:
+        raise ValueError(f"rtol must be a number that is not negative, found {shown(rtol)}")
+    try:
+        elements = [e if isinstance(e, tuple) else (e,) for e in samples]
+    except TypeError:
+        raise TypeError(f"samples must be a list of elements, found {shown(samples)}") from None
+    if any(np.asarray(x).dtype.kind not in "biufc" for element in elements for x in element):
+        raise TypeError(f"samples must be numbers, or tuples of numbers, found {shown(samples)}")
     if any(len(e) != op.inputs for e in elements):
         raise ValueError(f"samples must be elements of {op.inputs} numbers for {op.name}")
     if not elements:

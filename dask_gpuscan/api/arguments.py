@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..frames.keys import is_name
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..kernels import BUILT_IN, Operator
@@ -52,10 +53,19 @@ def check_keywords(function: str, given: Iterable[str], accepted: Collection[str
 
 def check_column(argument: str, name: Any, known: Sequence[Hashable]) -> None:
     """Check that an argument names one column; raises a ValueError that names those there are."""
-    if not isinstance(name, Hashable) or name not in known:
+    if not is_name(name) or name not in known:
         raise ValueError(f"{argument}={not_among(name, known)}")
     if known.count(name) > 1:
         raise ValueError(f"{argument} names {shown(name)}, which is there twice")
+
+
+def check_choice_of_columns(columns: Any, known: Sequence[Hashable]) -> None:
+    """Check that a column, or each of a list, is there once; raises a ValueError that names those there are."""
+    for name in columns if isinstance(columns, list) else [columns]:
+        if not is_name(name) or name not in known:
+            raise ValueError(not_among(name, known))
+        if known.count(name) > 1:
+            raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
 
 
 def no_attribute(groups: Any, title: str, name: str) -> str:
@@ -126,8 +136,8 @@ def check_operator(op: Any) -> Operator:
 
 def check_ddof(ddof: Any) -> int:
     """Return delta degrees of freedom as an int."""
-    if isinstance(ddof, bool) or not hasattr(ddof, "__index__"):
-        raise ValueError(f"ddof must be an integer, found {shown(ddof)}")
+    if isinstance(ddof, bool) or not hasattr(ddof, "__index__") or abs(int(ddof)) >= 2**31:
+        raise ValueError(f"ddof must be an integer of at most 32 bits, found {shown(ddof)}")
     return int(ddof)
 
 

@@ -21,7 +21,7 @@ from ..kernels.messages import shown
 from ..ops.array_scan import ArrayScan
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
-from .arguments import check_dtype, check_keywords
+from .arguments import check_dtype, check_flags, check_keywords
 from .on import on
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptio
         return _scan_arrow(x, Scan(label, op, replace(options, dtype=check_dtype(options.dtype))))
     arrays = _check_arrays(op, x)
     if options.dtype is not None:
-        options = replace(options, dtype=np.dtype(options.dtype))
+        options = replace(options, dtype=_numpy_dtype(options.dtype))
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
     along = _check_axis(axis, arrays[0].ndim)
@@ -132,6 +132,13 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptio
     like = arrays[0]._meta  # an empty NumPy or CuPy array
     meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
     return over_blocks(arrays, carry, carry.axis, meta)
+
+
+def _numpy_dtype(dtype: Any) -> np.dtype:
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
 
 
 def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
@@ -184,6 +191,7 @@ def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str,
     check_keywords(name, options, Keywords.__annotations__)
     if _is_frame(x):
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
+    check_flags(numeric_only=options.get("numeric_only", False))
     if options.pop("numeric_only", False):
         raise TypeError(f"numeric_only is for frames, found x of type {type(x).__name__}")
     return _scan(name, x, op, axis, ScanOptions(**options))

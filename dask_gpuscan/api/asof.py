@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
+from ..frames.keys import is_name
 from ..frames.messages import column_title
 from ..frames.registry import library_of, names_of
 from ..graph.asof_expressions import both_lazy
@@ -20,6 +22,7 @@ from ..graph.lookback import meta_of
 from ..kernels.messages import not_among, shown
 from ..ops.asof import AsOf
 from ..ops.asof_columns import Side, dropped, plan_of
+from .arguments import check_choice, check_flags
 from .object_types import Duration, Names
 
 if TYPE_CHECKING:
@@ -145,6 +148,12 @@ def merge_asof(
     """
     if not isinstance(suffixes, (list, tuple)) or len(suffixes) != 2:
         raise ValueError(f"suffixes must be a pair of str, found {shown(suffixes)}")
+    check_flags(
+        left_index=left_index, right_index=right_index, allow_exact_matches=allow_exact_matches
+    )
+    check_choice("direction", direction, DIRECTIONS)
+    if not (tolerance is None or np.isscalar(tolerance) or isinstance(tolerance, timedelta)):
+        raise TypeError(f"tolerance must be a number or a duration, found {shown(tolerance)}")
     left, right = both_lazy(_frame("left", left), _frame("right", right))
     frames = [meta_of(side).iloc[:0] for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
@@ -196,6 +205,8 @@ def _frame(name: str, side: Any) -> Any:
     return side.to_frame()
 
 
+DIRECTIONS = ("backward", "forward", "nearest")
+
 _OF = {"left": (0,), "right": (1,)}
 """The sides of an argument, by how its name begins; others are of both."""
 
@@ -207,7 +218,9 @@ def _checked(argument: str, given: Any, frames: list[Any]) -> list[Hashable] | N
     own = [names_of(frames[i]) for i in _OF.get(argument.partition("_")[0], (0, 1))]
     is_one = not isinstance(given, (list, tuple)) or (isinstance(given, tuple) and given in own[0])
     names = [given] if is_one else list(given)
-    if not all(isinstance(name, Hashable) for name in names):
+    if not names:
+        raise ValueError(f"{argument} must name at least one column")
+    if not all(map(is_name, names)):
         raise TypeError(
             f"{argument} must be the name of a column or a list of names, found {shown(given)}; "
             f"assign other keys as columns first"

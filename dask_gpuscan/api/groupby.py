@@ -13,9 +13,9 @@ from ..frames.keys import check_by
 from ..frames.messages import FLAG
 from ..frames.registry import names_of
 from ..graph.lookback import look_back, meta_of
-from ..kernels.messages import not_among, shown
+from ..kernels.messages import shown
 from ..ops.clustered_check import CheckClustered
-from .arguments import check_flags, no_attribute
+from .arguments import check_choice_of_columns, check_flags, no_attribute
 from .groupby_sorted import GroupBySorted
 from .groupby_windows import GroupByWindows
 from .object_types import FrameT, Methods, Names, Obj, SeriesT
@@ -120,12 +120,7 @@ class GroupBy(
         """Return the same groups of some columns: of one by its name, of several by a list of names."""
         if self._meta.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
-        for name in columns if isinstance(columns, list) else [columns]:
-            known = names_of(self._meta)
-            if known.count(name) > 1:
-                raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
-            if name not in known:
-                raise ValueError(not_among(name, known))
+        check_choice_of_columns(columns, names_of(self._meta))
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 

@@ -12,13 +12,20 @@ from ..frames.keys import By
 from ..frames.messages import ways_out
 from ..frames.registry import library_of, names_of, unused_name
 from ..graph.lookback import Collection, look_back, meta_of
-from ..kernels.messages import name_list, not_among, shown
+from ..kernels.messages import name_list, shown
 from ..ops.clock import Clock
 from ..ops.operation import GroupReduction, Part
 from ..ops.resample import NumberBuckets, ResampleReduce
 from ..ops.sorted_groups import SortedReduction
 from ..ops.time_buckets import Buckets, fixed_width
-from .arguments import check_choice, check_column, check_duration, check_flags, no_attribute
+from .arguments import (
+    check_choice,
+    check_choice_of_columns,
+    check_column,
+    check_duration,
+    check_flags,
+    no_attribute,
+)
 from .groupby_sorted import GroupBySorted
 from .object_types import Duration, FrameT, Methods, Obj, SeriesT, Side
 
@@ -142,10 +149,7 @@ class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
         """Return the same buckets of some columns: of one by its name, of several by a list of names."""
         if self._meta.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
-        known = names_of(self._meta)
-        for name in columns if isinstance(columns, list) else [columns]:
-            if name not in known:
-                raise ValueError(not_among(name, known))
+        check_choice_of_columns(columns, names_of(self._meta))
         picked = list(columns) if isinstance(columns, list) else columns
         return Resampler(self._obj, self._clock, self._buckets, picked)
 

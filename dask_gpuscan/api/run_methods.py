@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..frames.keys import check_subset
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
-from ..kernels.messages import name_list, shown
+from ..kernels.messages import name_list
 from ..ops.row_number import ResetIndex
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
+from .arguments import check_choice
 from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
 
 
@@ -42,8 +43,7 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         >>> pd.Series(list("aabbba")).gpuscan.unique_consecutive().to_dict()
         {0: 'a', 2: 'b', 5: 'a'}
         """
-        if keep not in ("first", "last"):
-            raise ValueError(f"keep must be 'first' or 'last', found {shown(keep)}")
+        check_choice("keep", keep, ("first", "last"))
         by = check_subset(meta_of(self._obj), subset)
         return look_back(self._obj, UniqueConsecutive(by, keep == "last"))
 

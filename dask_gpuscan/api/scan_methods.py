@@ -6,16 +6,21 @@ from typing import Any
 
 from dask.dataframe.utils import meta_nonempty
 
-from ..frames.messages import FLAG, refuse_flag, ways_out
+from ..frames.messages import FLAG, WAY_OUT, refuse_flag, ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
-from ..kernels.messages import shown
+from ..kernels.messages import name_list
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
-from .arguments import check_flags, check_operator, checked_options
+from .arguments import check_choice, check_flags, check_operator, checked_options
 from .object_types import Axis, FrameT, Methods, Obj, SeriesT
 from .row_methods import with_row_numbers
+
+ALONG_ROWS = (1, "columns")
+
+AXES = {1: (0, "index", "rows"), 2: (0, "index", "rows", *ALONG_ROWS)}
+"""What `axis` may be, by the number of dimensions."""
 
 
 class ScanMethods(Methods[Obj, SeriesT, FrameT]):
@@ -262,19 +267,17 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         """Scan each column; `numeric_only` is None where a method has none."""
         if numeric_only is not None:
             check_flags(numeric_only=numeric_only)
-        if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
+        check_choice("axis", axis, AXES[self._obj.ndim])
+        if axis in ALONG_ROWS:
             told = options.initial is not None or options.dtype is not None
             if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
             along = (label, options.skipna, bool(numeric_only))
-            if not isinstance(self._obj, Collection):
-                return _along_rows(self._obj, *along)
-            meta = _part_along_rows(self._obj._meta, *along)
+            with ways_out(False, numeric_only):
+                if not isinstance(self._obj, Collection):
+                    return _along_rows(self._obj, *along)
+                meta = _part_along_rows(self._obj._meta, *along)
             return self._obj.map_partitions(_part_along_rows, *along, meta=meta)
-        if not isinstance(axis, (int, str)) or axis not in (0, "index", "rows"):
-            raise ValueError(
-                f"axis must be 0 or 'index' (for a DataFrame also 1), found {shown(axis)}"
-            )
         column = Scan(label, BUILT_IN[op], self._checked(options))
         with ways_out(self._obj.ndim == 1, numeric_only):
             return look_back(self._obj, ColumnCarry(column, bool(numeric_only)))
@@ -296,4 +299,10 @@ def _part_along_rows(part: Any, label: str, skipna: bool, numeric_only: bool) ->
 def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
     """Scan each row of a partition: no row looks at another, so its library does it."""
     numbers = numeric_columns(frame) if numeric_only else frame
-    return getattr(numbers, label)(axis=1, skipna=skipna)
+    try:
+        return getattr(numbers, label)(axis=1, skipna=skipna)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(
+            f"{label} with axis=1 takes columns of numbers, found dtypes "
+            f"{name_list(dict.fromkeys(map(str, numbers.dtypes)))}; {WAY_OUT}"
+        ) from error

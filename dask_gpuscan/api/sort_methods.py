@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..frames.keys import By, check_by
+from ..frames.keys import By, check_by, is_name
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import library_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..graph.sort_expressions import sorted_by
-from ..kernels.messages import shown
+from ..kernels.messages import name_list, shown
 from ..ops.row_number import ResetIndex
 from ..ops.sort import IndexLevels, Order, sort
+from .arguments import check_choice
 from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
 
 NA_POSITIONS = ("first", "last")
@@ -147,8 +148,7 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         ignore_index: bool,
         key: Callable[[Any], Any] | None,
     ) -> Any:
-        if na_position not in NA_POSITIONS:
-            raise ValueError(f"na_position must be 'first' or 'last', found {shown(na_position)}")
+        check_choice("na_position", na_position, NA_POSITIONS)
         if not isinstance(ignore_index, FLAG):
             refuse_flag("ignore_index", ignore_index)
         if key is not None and not callable(key):
@@ -179,8 +179,10 @@ def _levels(names: list[Any], level: Any) -> tuple[int, ...]:
         return tuple(range(len(names)))
     found = []
     for one in level if isinstance(level, list) else [level]:
+        if not is_name(one):
+            raise TypeError(f"level must be names or numbers of levels, found {shown(one)}")
         if names.count(one) > 1:
-            raise ValueError(f"level names {one!r}, which is there twice")
+            raise ValueError(f"level names {shown(one)}, which is there twice")
         is_number = isinstance(one, int) and not isinstance(one, bool)
         if one in names:
             number = names.index(one)
@@ -188,7 +190,7 @@ def _levels(names: list[Any], level: Any) -> tuple[int, ...]:
             number = one % len(names)
         else:
             raise ValueError(
-                f"level must be among the levels of the index, {names}, found {shown(one)}"
+                f"level must be among the levels of the index, {name_list(names)}, found {shown(one)}"
             )
         if number in found:
             raise ValueError(f"level names {one!r} twice")

@@ -68,7 +68,7 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
     """
     if _is_name(meta, by):
         by = [by]
-    if not isinstance(by, (list, tuple)) or not all(isinstance(n, Hashable) for n in by):
+    if not isinstance(by, (list, tuple)) or not all(map(is_name, by)):
         found = shown(by)
         raise TypeError(
             f"{argument} must be the name of a column or a list of names, found {found}; "
@@ -92,13 +92,17 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
     return By(tuple(by), tuple(levels))
 
 
+def is_name(given: object) -> bool:
+    """Tell whether something can be the name of a column: arrays and frames cannot, though some are hashable."""
+    ndim = getattr(given, "ndim", 0)
+    return isinstance(given, Hashable) and not (isinstance(ndim, int) and ndim)
+
+
 def _is_name(meta: Any, by: Any) -> bool:
     """Tell whether `by` is one name: a string or number, or anything else that is the name of a column."""
     if isinstance(by, (str, Number)):
         return True
-    if getattr(by, "ndim", 0) or not isinstance(by, Hashable):
-        return False
-    return by is not None and by in _columns(meta)
+    return by is not None and is_name(by) and by in _columns(meta)
 
 
 def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:

@@ -172,7 +172,7 @@ def test_bad_input(kind):
             getattr(frame.n.gpuscan, method)("n")
         with pytest.raises(TypeError, match="unhashable"):
             dask.compute(getattr(frame.gpuscan, method)("o"))
-    with pytest.raises(ValueError, match="keep must be 'first' or 'last', found False"):
+    with pytest.raises(ValueError, match="keep must be one of 'first', 'last', found False"):
         frame.gpuscan.unique_consecutive(keep=False)
     with pytest.raises(ValueError, match="'run_start' cannot be among the keys"):
         frame.rename(columns={"n": "run_start"}).gpuscan.rle("run_start")
