@@ -12,6 +12,8 @@ Examples
 from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
+from .api.precompile import precompile, precompile_plugin
+from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .kernels.built_in import (
@@ -36,6 +38,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Gpuscan",
     "Operator",
+    "ProgressBar",
     "add",
     "affine",
     "bitwise_and",
@@ -55,6 +58,8 @@ __all__ = [
     "minimum",
     "multiply",
     "operator",
+    "precompile",
+    "precompile_plugin",
     "rle_decode",
     "run_end_decode",
     "run_end_encode",
