@@ -12,6 +12,7 @@ Examples
 from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
+from .api.cluster_options import cluster_options
 from .api.precompile import precompile, precompile_plugin
 from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
@@ -45,6 +46,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_xor",
     "check_associative",
+    "cluster_options",
     "cummax",
     "cummin",
     "cumprod",
