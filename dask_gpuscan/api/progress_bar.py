@@ -33,7 +33,7 @@ class ProgressBar(DaskProgressBar):  # type: ignore[misc]
     """
 
     def _start(self, dsk: Any) -> None:
-        self._compiling = ""
+        self._compiling, self._said = "", 0
         self._listening: AbstractContextManager[None] = listening(self._hear)
         self._listening.__enter__()
         super()._start(dsk)
@@ -53,6 +53,7 @@ class ProgressBar(DaskProgressBar):  # type: ignore[misc]
     def _draw_bar(self, frac: float, elapsed: float) -> None:
         super()._draw_bar(frac, elapsed)
         if self._file is not None:
-            said = f" | {self._compiling}" if self._compiling else ""
-            self._file.write(f"{said:{SHOWN}.{SHOWN}}")
+            said = f" | {self._compiling}"[:SHOWN] if self._compiling else ""
+            self._file.write(said.ljust(self._said))
             self._file.flush()
+            self._said = len(said)
