@@ -20,6 +20,7 @@ from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 from .. import kernel_cache
 from ..compile_lock import compile_lock
 from ..compile_log import say_compiling
+from .as_bits import as_bits
 from .code_pass import code_source
 from .column_pass import ColumnPass, forms_of
 from .columns_source import columns_source
@@ -121,11 +122,12 @@ def cubin(each: Pass, schedule: str, capability: Capability, fresh: bool = False
     TypeError
         If Numba cannot compile the operator or the predicate for CUDA.
     """
+    title, each = _title(each), as_bits(each)
     key = _key(each, schedule, capability)
     with compile_lock:
         found = None if fresh else kernel_cache.read(key)
         if found is None:
-            say_compiling(_title(each), _architecture(capability))
+            say_compiling(title, _architecture(capability))
             found = build(each, schedule, capability)[0]
             kernel_cache.write(key, found)
     return found
