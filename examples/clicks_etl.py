@@ -20,7 +20,7 @@ from typing import Any
 import dask.dataframe as dd
 import pandas as pd
 from clicks import checks, log, questions
-from schedulers import Compute, add_options, engines, started
+from schedulers import Compute, add_options, engines, started, write
 
 QUESTIONS = {
     "failures": ("Which clicks could not be served?", True),
@@ -40,7 +40,7 @@ def ask(name: str, compute: Compute, output: Path) -> Any:
     print(f"\n{title}" + (f" -> {output / name}" if is_long else ""))
     lazy = getattr(questions, name)(dd.read_parquet(output / "clicks"))
     if is_long:
-        return compute(lazy.to_parquet(output / name, overwrite=True, compute=False))
+        return compute(write(lazy, output / name))
     return compute(lazy)
 
 
@@ -66,7 +66,8 @@ def main(argv: list[str] | None = None) -> None:
     if not options.reuse:
         with started(makes, options) as compute:
             begin = time.perf_counter()
-            compute(log.write(output / "clicks", options.rows, partitions, options.seed))
+            clicks = log.clicks(options.rows, partitions, options.seed)
+            compute(write(clicks, output / "clicks", index=False))
             seconds[f"making it, on {makes.name}"] = time.perf_counter() - begin
     answers = {}
     with started(asks, options) as compute:

@@ -31,7 +31,7 @@ from typing import Any
 import dask.dataframe as dd
 import pandas as pd
 from flights import checks, data, pictures, questions, tables
-from schedulers import Compute, Engine, add_options, engines, started
+from schedulers import Compute, Engine, add_options, engines, started, write
 
 FLIGHTS = {
     "answers": "each flight, with what is known of all flights up to it",
@@ -80,7 +80,7 @@ def answered(engine: Engine, compute: Compute, output: Path, check: bool) -> tup
         print(f"\n{title} -> {output / name}")
         with clock.of(name):
             lazy = getattr(questions, name)(dd.read_parquet(output / "flights"))
-            compute(lazy.to_parquet(output / name, overwrite=True, compute=False))
+            compute(write(lazy, output / name))
 
     answers = {}
     for name, (source, title) in QUESTIONS.items():
@@ -117,7 +117,7 @@ def main(argv: list[str] | None = None) -> None:
     flights = data.load_flights()
     print(f"{len(flights):,} flights in {options.partitions} partitions -> {output / 'flights'}")
     pieces = dd.from_pandas(flights, npartitions=options.partitions)
-    pieces.to_parquet(output / "flights", write_index=False, overwrite=True)
+    write(pieces, output / "flights", index=False).compute()
 
     clocks = {}
     for engine in engines(options):

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dask
@@ -48,6 +49,17 @@ def engines(options: argparse.Namespace) -> list[Engine]:
         Engine("CPU", options.scheduler, "pandas"),
         Engine(name, joined or "gpus", "cudf"),
     ]
+
+
+def write(frame: Any, folder: Path, index: bool = True) -> Any:
+    """Return what writes a collection as Parquet when it is computed; the names of the files are in their order."""
+    return frame.to_parquet(
+        folder,
+        name_function="{:06}.parquet".format,
+        write_index=index,
+        overwrite=True,
+        compute=False,
+    )
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def precompile(
         Whether kernels of pandas are compiled or those of cuDF, for the current GPU. By default both where cuDF is
         installed, else those of pandas.
     processes : int, optional
-        How many processes compile, by default as many as there are cores; with 0, the caller's own.
+        How many processes compile, by default one a core and 16 at most; with 0, the caller's own.
     progress : bool
         Whether a bar is drawn on a terminal.
 
@@ -165,13 +165,14 @@ def _dtype_name(dtype: Any) -> str:
         raise TypeError(f"dtypes must be dtypes such as 'float64', found {dtype!r}") from None
 
 
+MOST = 16
+"""Processes that compile by default at most: on a GPU each of them takes memory."""
+
+
 def _count(processes: Any) -> int:
     if processes is None:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        return min(cores or 1, MOST)
     if isinstance(processes, bool) or not hasattr(processes, "__index__") or processes < 0:
         raise ValueError(f"processes must be a number of processes, 0 or more, found {processes!r}")
     return int(processes)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -47,11 +44,11 @@ def partition(number: int, rows: int, users: int, seed: int) -> pd.DataFrame:
     )
 
 
-def write(folder: Path, rows: int, partitions: int, seed: int) -> Any:
-    """Return what writes the log as Parquet, one file a partition, when it is computed."""
+def clicks(rows: int, partitions: int, seed: int) -> dd.DataFrame:
+    """Return a log of so many rows, which is made when it is computed."""
     cuts = np.linspace(0, rows, partitions + 1).astype(int)
     users = max(1, rows // CLICKS_A_USER)
-    pieces = dd.from_map(
+    return dd.from_map(
         partition,
         range(partitions),
         np.diff(cuts),
@@ -59,4 +56,3 @@ def write(folder: Path, rows: int, partitions: int, seed: int) -> Any:
         seed=seed,
         meta=partition(0, 1, 1, 0),
     )
-    return pieces.to_parquet(folder, write_index=False, overwrite=True, compute=False)
