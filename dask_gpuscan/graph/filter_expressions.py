@@ -22,18 +22,16 @@ from dask.task_spec import Task, TaskRef
 
 from ..ops.filter import Predicate, filter_rows, split_rows
 from .lookback import Collection
+from .named import Named
 
 
-class Filtered(Blockwise):  # type: ignore[misc]
+class Filtered(Named, Blockwise):  # type: ignore[misc]
     """The rows that a predicate keeps, partition by partition; divisions hold, as for Dask's own filter."""
 
     _parameters = ("frame", "predicate")
+    _label = "filter"
     _preserves_partitioning_information = True
     operation = staticmethod(filter_rows)
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"filter-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -50,14 +48,11 @@ class FilteredAlign(MaybeAlignPartitions):  # type: ignore[misc]
     _expr_cls = Filtered
 
 
-class Split(Expr):  # type: ignore[misc]
+class Split(Named, Expr):  # type: ignore[misc]
     """Both sides of a predicate: partitions are pairs, of which `Side` takes one."""
 
     _parameters = ("frame", "predicate")
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"split-{self.deterministic_token}"
+    _label = "split"
 
     @functools.cached_property
     def _meta(self) -> Any:

@@ -25,19 +25,17 @@ from ..ops.rank_partitions import (
 from ..ops.rank_runs import outsides
 from ..ops.runs import RunNumbers
 from .lookback import Collection, look_back
+from .named import Named
 from .shuffle import Moved
 from .sort_expressions import sorted_by
 
 
-class Ranked(CumulativeAggregations):  # type: ignore[misc]
+class Ranked(Named, CumulativeAggregations):  # type: ignore[misc]
     """The ranks of a frame or series, with its rows and index; one of Dask's own for what `AlignedLookBack` says."""
 
     _parameters = ("frame", "ranking")
+    _label = "rank"
     _defaults: ClassVar[dict[str, Any]] = {}
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"rank-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:

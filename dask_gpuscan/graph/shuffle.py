@@ -11,6 +11,7 @@ from dask.task_spec import Task, TaskRef
 
 from ..frames.keys import By
 from ..ops.pieces import ByKey, Cut
+from .named import Named
 from .sort_expressions import brought_together, packed_rows
 
 
@@ -31,14 +32,14 @@ class Moved(Expr):  # type: ignore[misc]
         return brought_together(CutPieces, PackedCutPieces, operands, self.operand("order"))
 
 
-class CutPieces(Expr):  # type: ignore[misc]
+class CutPieces(Named, Expr):  # type: ignore[misc]
     """Each partition as a list of pieces, one for each new partition."""
 
     _parameters = ("frame", "cut")
 
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"cut-{self.operand('cut').label}-{self.deterministic_token}"
+    @property
+    def _label(self) -> str:
+        return f"cut-{self.operand('cut').label}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -63,9 +64,9 @@ class CutPieces(Expr):  # type: ignore[misc]
 class PackedCutPieces(CutPieces):
     """The same as rows of a frame that Dask shuffles."""
 
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"pack-{self.operand('cut').label}-{self.deterministic_token}"
+    @property
+    def _label(self) -> str:
+        return f"pack-{self.operand('cut').label}"
 
     @functools.cached_property
     def _meta(self) -> Any:
