@@ -41,10 +41,11 @@ class Filtered(Named, Blockwise):  # type: ignore[misc]
         return _project(self, parent, dependents)
 
 
-class FilteredAlign(MaybeAlignPartitions):  # type: ignore[misc]
+class FilteredAlign(Named, MaybeAlignPartitions):  # type: ignore[misc]
     """The same for a predicate whose divisions are known, and others than the frame's."""
 
     _parameters = ("frame", "predicate")
+    _label = "filter-aligned"
     _expr_cls = Filtered
 
 
@@ -76,10 +77,11 @@ def _side(pair: Any, side: int) -> Any:
     return pair[side]
 
 
-class Side(Blockwise):  # type: ignore[misc]
+class Side(Named, Blockwise):  # type: ignore[misc]
     """One side of a split."""
 
     _parameters = ("split", "side")
+    _label = "side"
     operation = staticmethod(_side)
 
     @functools.cached_property

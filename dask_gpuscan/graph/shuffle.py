@@ -15,10 +15,11 @@ from .named import Named
 from .sort_expressions import brought_together, packed_rows
 
 
-class Moved(Expr):  # type: ignore[misc]
+class Moved(Named, Expr):  # type: ignore[misc]
     """As many partitions of the pieces of all, in `order`, or as they come from the first partition to the last."""
 
     _parameters = ("frame", "cut", "order")
+    _label = "move"
 
     @functools.cached_property
     def _meta(self) -> Any:
