@@ -15,6 +15,7 @@ from dask_gpuscan.ops.halo import Halo
 from dask_gpuscan.ops.shift import Shift
 from dask_gpuscan.ops.surroundings import ColumnHalo
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+from versions import STRING
 
 PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30])
 METHODS = st.sampled_from(["shift", "diff", "pct_change"])
@@ -192,7 +193,9 @@ def test_periods_are_integers(method, periods):
 
 
 def test_columns_that_have_no_difference_are_named():
-    ddf = dask.dataframe.from_pandas(WHOLE.assign(s="a"), npartitions=2)
+    ddf = dask.dataframe.from_pandas(
+        WHOLE.assign(s=pd.Series("a", WHOLE.index, STRING)), npartitions=2
+    )
     with pytest.raises(TypeError, match="diff of column 's': dtype"):
         ddf.gpuscan.diff()
     with pytest.raises(TypeError, match="pct_change of column 's': dtype"):
