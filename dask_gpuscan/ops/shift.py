@@ -117,6 +117,11 @@ class Difference:
     def label(self) -> str:
         return "pct_change" if self.relative else "diff"
 
+    @property
+    def _unfilled(self) -> dict[str, None]:
+        """What asks for the changes between rows as they are; pandas 2 would fill nulls first."""
+        return {"fill_method": None} if self.relative else {}
+
     def takes_codes(self, codes: Codes) -> bool:
         return Shift(self.periods).takes_codes(codes)
 
@@ -139,7 +144,8 @@ class Difference:
             if not in_groups:
                 return self._of(library, rows, periods).dtype
             series: Any = library.series(rows, None)
-            found: DType = getattr(series.groupby(series.notna()), self.label)(periods).dtype
+            groups = series.groupby(series.notna())
+            found: DType = getattr(groups, self.label)(periods, **self._unfilled).dtype
             return found
         except (
             TypeError,
@@ -156,7 +162,7 @@ class Difference:
         if not self.relative:
             return library.diff(array, periods)
         series: Any = library.series(array, None)
-        return library.array(series.pct_change(periods))
+        return library.array(series.pct_change(periods, **self._unfilled))
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
