@@ -69,8 +69,10 @@ class Shift:
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.is_one_group:
-            periods = _within(self.periods, rows.length)
-            shifted = library.shift(library.array(column), periods, *self.fill)
+            array, periods = library.array(column), _within(self.periods, rows.length)
+            shifted = (  # the library's own may share the memory of rows that stay where they are
+                library.shift(array, periods, *self.fill) if periods else library.copy(array)
+            )
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         return rows.returned(self.in_groups(column, rows))
 
