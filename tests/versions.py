@@ -23,3 +23,6 @@ culled = since(
     "dask", "2025.4", "partitions that are not asked for are computed, in its own scans too"
 )
 """A test of what is not computed."""
+
+NEW_STATISTICS = {"first", "last", "nunique", "sem"} if older("pandas", "3") else set()
+"""Statistics of windows that this pandas has not, or, ``sem``, divides by another root."""
