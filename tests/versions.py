@@ -1,5 +1,6 @@
 """What older versions of pandas, Dask and Numba do otherwise, for the tests that it touches."""
 
+from collections.abc import Iterable
 from importlib.metadata import version
 
 import pytest
@@ -26,3 +27,8 @@ culled = since(
 
 NEW_STATISTICS = {"first", "last", "nunique", "sem"} if older("pandas", "3") else set()
 """Statistics of windows that this pandas has not, or, ``sem``, divides by another root."""
+
+
+def known_to_pandas(statistics: Iterable[str]) -> list[str]:
+    """Return those statistics of windows that can be compared with this pandas."""
+    return [name for name in statistics if name not in NEW_STATISTICS]

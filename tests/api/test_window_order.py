@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from backends import same
 from strategies import cuts, frames, partitioned, two_thirds
+from versions import known_to_pandas
 
 ORDER_STATISTICS = st.sampled_from(
     [
@@ -16,7 +17,7 @@ ORDER_STATISTICS = st.sampled_from(
         ("quantile", {"q": 1, "interpolation": "lower"}),
         ("rank", {}),
         ("rank", {"method": "max", "ascending": False, "pct": True}),
-        ("nunique", {}),
+        *((name, {}) for name in known_to_pandas(["nunique"])),
     ]
 )
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from backends import same
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
-from versions import NEW_STATISTICS, older, since
+from versions import known_to_pandas, older, since
 
 NUMBERS = (*FAMILIES, "int8", "float32")
 NAMES = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt")
-STATISTICS = [name for name in NAMES if name not in NEW_STATISTICS]
+STATISTICS = known_to_pandas(NAMES)
 WEIGHTED = ["sum", "mean", "var"]
 """The root of var is left out, as each of its operators is one more to compile."""
 
