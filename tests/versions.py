@@ -14,7 +14,7 @@ def older(library: str, first: str) -> bool:
 
 def since(library: str, first: str, reason: str) -> pytest.MarkDecorator:
     """Mark a test that only holds from a version of a library on, and say why."""
-    return pytest.mark.skipif(older(library, first), reason=f"before {library} {first} {reason}")
+    return pytest.mark.skipif(older(library, first), reason=f"before {library} {first}: {reason}")
 
 
 STRING = "string[pyarrow]" if older("pandas", "3") else "str"

@@ -100,10 +100,13 @@ def test_times_and_another_decay():
     [
         "sum",
         ["sum", "skew"],
-        pytest.param(["median", "count", "nunique"], marks=since("pandas", "3", "has no nunique")),
+        pytest.param(
+            ["median", "count", "nunique"], marks=since("pandas", "3", "windows have no nunique")
+        ),
         {"b": "max"},
         pytest.param(
-            {"b": ["max", "count"], "a": "first"}, marks=since("pandas", "3", "has no first")
+            {"b": ["max", "count"], "a": "first"},
+            marks=since("pandas", "3", "windows have no first"),
         ),
     ],
     ids=str,
