@@ -81,6 +81,7 @@ def put(rows: Array, positions: Array) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> put(np.array([9, 7, 8]), np.array([2, 0, 1]))
     array([7, 8, 9])
     """

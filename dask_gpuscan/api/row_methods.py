@@ -50,8 +50,8 @@ class RowMethods:
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([None, "a", None]).gpuscan.bfill().tolist()
-        ['a', 'a', nan]
+        >>> pd.Series([None, "a", None], dtype="string").gpuscan.bfill().tolist()
+        ['a', 'a', <NA>]
         """
         return look_back(self._obj, ColumnCarry(Fill(True, check_limit(limit))))
 
