@@ -137,7 +137,8 @@ class Launch:
         if found.zeros:
             runtime = cupy.cuda.runtime
             runtime.memsetAsync(self._block.ptr + found.scratch, 0, found.zeros, self._stream)
-        self._pinned = self._done = None
+        self._pinned = None
+        self._done: Any = None
         if waits and found.carry_bytes <= PINNED_BYTES:
             self._pinned = cupy.cuda.alloc_pinned_memory(found.carry_bytes)
 
