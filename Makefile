@@ -3,30 +3,35 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test fuzz spills check format docs bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest fuzz spills check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
-	@echo 'make demo       the example on real flights data (examples/flights_etl.py)'
-	@echo 'make clicks     the example on a click log of any size (examples/clicks_etl.py): CLICKS="--rows 2000000000 --gpus 2"'
-	@echo 'make test       all tests, with the doctests of the package and of docs/'
-	@echo 'make spills     every CUDA kernel for every architecture: none may spill registers'
-	@echo 'make fuzz       the tests that draw examples, with ten times as many'
-	@echo 'make check      formatting, lint rules, imports, types'
-	@echo 'make format     apply the formatting and the lint fixes that are safe'
-	@echo 'make docs       the documentation, into docs/_build/html'
-	@echo 'make bench      the benchmarks, into benchmarks/results'
-	@echo 'make bench-gpu  those of a GPU, on a machine with one and a driver for CUDA 13'
-	@echo 'make clean      remove what these targets made'
+	@echo 'make demo         the example on real flights data (examples/flights_etl.py)'
+	@echo 'make clicks       the example on a click log of any size (examples/clicks_etl.py): CLICKS="--rows 2000000000 --gpus 2"'
+	@echo 'make test         all tests, with the doctests of the package and of docs/'
+	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
+	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
+	@echo 'make fuzz         the tests that draw examples, with ten times as many'
+	@echo 'make check        formatting, lint rules, imports, types'
+	@echo 'make format       apply the formatting and the lint fixes that are safe'
+	@echo 'make docs         the documentation, into docs/_build/html'
+	@echo 'make dist         the sdist and the wheel, checked, into dist'
+	@echo 'make bench        the benchmarks, into benchmarks/results'
+	@echo 'make bench-gpu    those of a GPU, on a machine with one and a driver for CUDA 13'
+	@echo 'make clean        remove what these targets made'
 
-# --- virtual environments: .venv/NAME/ready is made from the extras of EXTRAS_NAME --------------------------------
+# --- virtual environments: .venv/NAME/ready has the extras of EXTRAS_NAME and ALSO_NAME -----------------------------
 
-EXTRAS_demo  := examples
-EXTRAS_test  := test,cuda13
-EXTRAS_check := check
-EXTRAS_docs  := docs
-EXTRAS_gpu   := cuda13
-RAPIDS_gpu   := 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
+EXTRAS_demo   := examples
+EXTRAS_test   := test,cuda13
+EXTRAS_check  := check
+EXTRAS_docs   := docs
+EXTRAS_gpu    := cuda13
+EXTRAS_oldest := test
+EXTRAS_dist   := dist
+ALSO_gpu      := 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
+ALSO_oldest    = $$($(PYTHON) tests/oldest.py)
 
 .PRECIOUS: .venv/%/ready
 .venv/%/ready: pyproject.toml
@@ -37,7 +42,7 @@ RAPIDS_gpu   := 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
 	@echo 'Making .venv/$* (once, and again when pyproject.toml changes) ...'
 	@rm -rf .venv/$*
 	@$(PYTHON) -m venv .venv/$*
-	@.venv/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS_$*)]' $(RAPIDS_$*)
+	@.venv/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS_$*)]' $(ALSO_$*)
 	@touch $@
 
 # --- what users and developers run ---------------------------------------------------------------------------------
@@ -50,6 +55,9 @@ clicks: .venv/demo/ready
 
 test: .venv/test/ready
 	.venv/test/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
+
+test-oldest: .venv/oldest/ready
+	.venv/oldest/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
 
 spills: .venv/test/ready
 	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -k test_no_spills tests/cuda
@@ -74,6 +82,11 @@ format: .venv/check/ready
 docs: .venv/docs/ready
 	.venv/docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	@echo 'Open docs/_build/html/index.html'
+
+dist: .venv/dist/ready
+	rm -rf dist
+	.venv/dist/bin/python -m build
+	.venv/dist/bin/python -m twine check --strict dist/*
 
 bench: .venv/test/ready
 	.venv/test/bin/python benchmarks/cpu.py $(BENCH)

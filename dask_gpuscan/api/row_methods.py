@@ -49,8 +49,8 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([None, "a", None]).gpuscan.bfill().tolist()
-        ['a', 'a', nan]
+        >>> pd.Series([None, "a", None], dtype="string").gpuscan.bfill().tolist()
+        ['a', 'a', <NA>]
         """
         return look_back(self._obj, ColumnCarry(Fill(True, check_limit(limit))))
 

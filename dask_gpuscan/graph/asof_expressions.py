@@ -17,17 +17,15 @@ from dask.task_spec import List, Task, TaskRef
 from ..ops.asof import AsOf, Bounds, bounds, cut, ends, matched
 from ..ops.asof_columns import LEFT, RIGHT, Side
 from .lookback import Aggregate, Collection, Key, MatchingSummary, combined, prefixes
+from .named import Named
 from .sort_expressions import Apart, Pieces, _apart, brought_together, packed_rows
 
 
-class AsOfMerge(Expr):  # type: ignore[misc]
+class AsOfMerge(Named, Expr):  # type: ignore[misc]
     """Each row of the left side with its match; `left_keys` and `right_keys` are of the columns that are in order."""
 
     _parameters = ("left", "right", "left_keys", "right_keys", "question")
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"merge-asof-{self.deterministic_token}"
+    _label = "merge-asof"
 
     @property
     def question(self) -> Any:
@@ -86,15 +84,12 @@ def _keys(frame: Any, keys: Any) -> Any:
     return reading if reading.npartitions == frame.npartitions else frame
 
 
-class Found(Expr):  # type: ignore[misc]
+class Found(Named, Expr):  # type: ignore[misc]
     """Which rows of the right side go to each partition of the left: one partition."""
 
     _parameters = ("left_keys", "right_keys", "question")
+    _label = "bounds"
     _meta = None
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"bounds-{self.deterministic_token}"
 
     def _divisions(self) -> tuple[None, None]:
         return (None, None)
@@ -132,14 +127,11 @@ class PackedRightPieces(RightPieces):
         return packed_rows([], 0)
 
 
-class Matched(Expr):  # type: ignore[misc]
+class Matched(Named, Expr):  # type: ignore[misc]
     """Each row of the left side with its match, given the rows of the right side that go to each partition."""
 
     _parameters = ("left", "pieces", "found", "question", "like")
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"match-asof-{self.deterministic_token}"
+    _label = "match-asof"
 
     @functools.cached_property
     def _meta(self) -> Any:

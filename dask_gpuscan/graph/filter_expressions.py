@@ -22,18 +22,16 @@ from dask.task_spec import Task, TaskRef
 
 from ..ops.filter import Predicate, filter_rows, split_rows
 from .lookback import Collection
+from .named import Named
 
 
-class Filtered(Blockwise):  # type: ignore[misc]
+class Filtered(Named, Blockwise):  # type: ignore[misc]
     """The rows that a predicate keeps, partition by partition; divisions hold, as for Dask's own filter."""
 
     _parameters = ("frame", "predicate")
+    _label = "filter"
     _preserves_partitioning_information = True
     operation = staticmethod(filter_rows)
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"filter-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -43,21 +41,19 @@ class Filtered(Blockwise):  # type: ignore[misc]
         return _project(self, parent, dependents)
 
 
-class FilteredAlign(MaybeAlignPartitions):  # type: ignore[misc]
+class FilteredAlign(Named, MaybeAlignPartitions):  # type: ignore[misc]
     """The same for a predicate whose divisions are known, and others than the frame's."""
 
     _parameters = ("frame", "predicate")
+    _label = "filter-aligned"
     _expr_cls = Filtered
 
 
-class Split(Expr):  # type: ignore[misc]
+class Split(Named, Expr):  # type: ignore[misc]
     """Both sides of a predicate: partitions are pairs, of which `Side` takes one."""
 
     _parameters = ("frame", "predicate")
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"split-{self.deterministic_token}"
+    _label = "split"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -81,10 +77,11 @@ def _side(pair: Any, side: int) -> Any:
     return pair[side]
 
 
-class Side(Blockwise):  # type: ignore[misc]
+class Side(Named, Blockwise):  # type: ignore[misc]
     """One side of a split."""
 
     _parameters = ("split", "side")
+    _label = "side"
     operation = staticmethod(_side)
 
     @functools.cached_property

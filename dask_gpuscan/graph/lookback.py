@@ -28,6 +28,7 @@ from dask.tokenize import tokenize
 
 from ..frames.registry import Schema, common_schema, schema_of
 from ..ops.carry import Carry, DataFrameCarry, Summary
+from .named import Named
 
 Collection = FrameBase
 """The type of frames and series that are Dask collections; Dask itself asks cuDF's for a column of that name."""
@@ -186,14 +187,14 @@ class Matching(MatchingSummary):
         return self.carry.apply(partition, prefix.inner)
 
 
-class LookBack(Expr):  # type: ignore[misc]
+class LookBack(Named, Expr):  # type: ignore[misc]
     """A carry over the partitions of a dataframe or series, as a Dask expression."""
 
     _parameters = ("frame", "carry")
 
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"{self.carry.label}-{self.deterministic_token}"
+    @property
+    def _label(self) -> Any:
+        return self.carry.label
 
     @functools.cached_property
     def _meta(self) -> Any:

@@ -25,19 +25,17 @@ from ..ops.rank_partitions import (
 from ..ops.rank_runs import outsides
 from ..ops.runs import RunNumbers
 from .lookback import Collection, look_back
+from .named import Named
 from .shuffle import Moved
 from .sort_expressions import sorted_by
 
 
-class Ranked(CumulativeAggregations):  # type: ignore[misc]
+class Ranked(Named, CumulativeAggregations):  # type: ignore[misc]
     """The ranks of a frame or series, with its rows and index; one of Dask's own for what `AlignedLookBack` says."""
 
     _parameters = ("frame", "ranking")
+    _label = "rank"
     _defaults: ClassVar[dict[str, Any]] = {}
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"rank-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -61,20 +59,22 @@ class Ranked(CumulativeAggregations):  # type: ignore[misc]
         return PutBack(frame, ranking, self._meta, *moved)
 
 
-class RankedPartitions(Blockwise):  # type: ignore[misc]
+class RankedPartitions(Named, Blockwise):  # type: ignore[misc]
     """The ranks of each partition by itself."""
 
     _parameters = ("frame", "ranking")
+    _label = "rank-partitions"
 
     @staticmethod
     def operation(frame: Any, ranking: Ranking) -> Any:
         return ranking.apply(frame)
 
 
-class Placed(Expr):  # type: ignore[misc]
+class Placed(Named, Expr):  # type: ignore[misc]
     """One column of all partitions as rows to be sorted."""
 
     _parameters = ("frame", "ranking", "column", "groups")
+    _label = "place"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -108,10 +108,11 @@ def _ranks(rows: Expr, rank: Rank) -> Expr:
     return Moved(RankedRows(in_order.expr, rank, names), ByOrigin(), BACK)
 
 
-class RankedRows(Expr):  # type: ignore[misc]
+class RankedRows(Named, Expr):  # type: ignore[misc]
     """The ranks of sorted rows: two tasks a partition, and one that tells each what of its ends is in others."""
 
     _parameters = ("frame", "rank", "names")
+    _label = "rank-rows"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -137,10 +138,11 @@ class RankedRows(Expr):  # type: ignore[misc]
         return graph
 
 
-class PutBack(Expr):  # type: ignore[misc]
+class PutBack(Named, Expr):  # type: ignore[misc]
     """The ranks of partitions, given rows with ranks for each column."""
 
     _parameters = ("frame", "ranking", "like")
+    _label = "put-back"
 
     @functools.cached_property
     def _meta(self) -> Any:

@@ -19,6 +19,8 @@ from dask.dataframe.dask_expr.io.io import IO
 from dask.dataframe.methods import concat
 from dask.task_spec import List, Task, TaskRef
 
+from .named import Named
+
 
 def rebalanced(collection: Any) -> Any:
     """Return a collection with its rows spread evenly over as many partitions; counts them now.
@@ -59,17 +61,14 @@ def slices(lengths: Sequence[int], count: int) -> list[list[tuple[int, int, int]
     return out
 
 
-class Rebalanced(IO):  # type: ignore[misc]
+class Rebalanced(Named, IO):  # type: ignore[misc]
     """Rows spread evenly, given how many there are in each partition.
 
     Dask asks those of its expressions that read data, and no others, for the lengths that they know.
     """
 
     _parameters = ("frame", "lengths")
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"rebalance-{self.deterministic_token}"
+    _label = "rebalance"
 
     @functools.cached_property
     def _meta(self) -> Any:

@@ -11,13 +11,15 @@ from dask.task_spec import Task, TaskRef
 
 from ..frames.keys import By
 from ..ops.pieces import ByKey, Cut
+from .named import Named
 from .sort_expressions import brought_together, packed_rows
 
 
-class Moved(Expr):  # type: ignore[misc]
+class Moved(Named, Expr):  # type: ignore[misc]
     """As many partitions of the pieces of all, in `order`, or as they come from the first partition to the last."""
 
     _parameters = ("frame", "cut", "order")
+    _label = "move"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -31,14 +33,14 @@ class Moved(Expr):  # type: ignore[misc]
         return brought_together(CutPieces, PackedCutPieces, operands, self.operand("order"))
 
 
-class CutPieces(Expr):  # type: ignore[misc]
+class CutPieces(Named, Expr):  # type: ignore[misc]
     """Each partition as a list of pieces, one for each new partition."""
 
     _parameters = ("frame", "cut")
 
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"cut-{self.operand('cut').label}-{self.deterministic_token}"
+    @property
+    def _label(self) -> str:
+        return f"cut-{self.operand('cut').label}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -63,9 +65,9 @@ class CutPieces(Expr):  # type: ignore[misc]
 class PackedCutPieces(CutPieces):
     """The same as rows of a frame that Dask shuffles."""
 
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"pack-{self.operand('cut').label}-{self.deterministic_token}"
+    @property
+    def _label(self) -> str:
+        return f"pack-{self.operand('cut').label}"
 
     @functools.cached_property
     def _meta(self) -> Any:

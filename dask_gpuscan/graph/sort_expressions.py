@@ -27,20 +27,18 @@ from dask.dataframe.methods import concat
 from dask.task_spec import List, Task, TaskRef
 
 from ..ops.sort import Order, Splitters, sample, sort_rows, split, splitters
+from .named import Named
 
 TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
 """The columns of pieces as rows that Dask shuffles; the first is named as Dask's own is."""
 
 
-class Sorted(Expr):  # type: ignore[misc]
+class Sorted(Named, Expr):  # type: ignore[misc]
     """The rows of all partitions in order, in as many partitions; `keys` is of the columns that the order needs."""
 
     _parameters = ("frame", "keys", "order")
+    _label = "sort"
     _is_length_preserving = True
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"sort-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -130,43 +128,34 @@ def _way(meta: Any) -> str:
     return "tasks" if len(client.scheduler_info()["workers"]) > 1 else "shared"
 
 
-class SortedPartitions(Blockwise):  # type: ignore[misc]
+class SortedPartitions(Named, Blockwise):  # type: ignore[misc]
     """Each partition in order."""
 
     _parameters = ("frame", "order")
+    _label = "sort-partitions"
     _preserves_partitioning_information = True
     operation = staticmethod(sort_rows)
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"sort-partitions-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
         return self.frame._meta
 
 
-class Sampled(Blockwise):  # type: ignore[misc]
+class Sampled(Named, Blockwise):  # type: ignore[misc]
     """Samples of partitions; Dask makes what reads the keys a part of their tasks."""
 
     _parameters = ("keys", "order", "count")
+    _label = "sample"
     operation = staticmethod(sample)
     _meta = None
 
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"sample-{self.deterministic_token}"
 
-
-class Split(Expr):  # type: ignore[misc]
+class Split(Named, Expr):  # type: ignore[misc]
     """The splitters, of all samples: one partition."""
 
     _parameters = ("samples", "order")
+    _label = "splitters"
     _meta = None
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"splitters-{self.deterministic_token}"
 
     def _divisions(self) -> tuple[None, None]:
         return (None, None)
@@ -178,18 +167,15 @@ class Split(Expr):  # type: ignore[misc]
         return {key: Task(key, splitters, List(*refs), self.operand("order"))}
 
 
-class Pieces(Blockwise):  # type: ignore[misc]
+class Pieces(Named, Blockwise):  # type: ignore[misc]
     """Partitions cut at common splitters: each is a list of pieces, one for each new partition.
 
     What reads a partition becomes a part of the task, so that nothing is read before there are splitters.
     """
 
     _parameters = ("frame", "splitters", "order")
+    _label = "cut"
     operation: ClassVar[Callable[..., Any]] = staticmethod(split)
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"cut-{self.deterministic_token}"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -219,14 +205,11 @@ def joined(pieces: Sequence[Any], order: Order | None) -> Any:
 # --- pieces that stay in the memory of one process ---------------------------------------------------
 
 
-class Together(Expr):  # type: ignore[misc]
+class Together(Named, Expr):  # type: ignore[misc]
     """So many new partitions, each joined of its pieces."""
 
     _parameters = ("pieces", "order", "count")
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"join-{self.deterministic_token}"
+    _label = "join"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -343,14 +326,11 @@ def packed_rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
     return pd.DataFrame({TARGET: targets, ORIGIN: np.full_like(targets, origin), PIECE: packed})
 
 
-class Unpacked(Blockwise):  # type: ignore[misc]
+class Unpacked(Named, Blockwise):  # type: ignore[misc]
     """New partitions, each joined of its rows of pieces."""
 
     _parameters = ("frame", "order", "like")
-
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"join-{self.deterministic_token}"
+    _label = "join"
 
     @functools.cached_property
     def _meta(self) -> Any:

@@ -15,6 +15,7 @@ from dask.task_spec import List, Task, TaskRef
 
 from ..frames.registry import library_of
 from .lookback import Collection
+from .named import Named
 
 FAN_IN = 16
 """Tables that one task merges."""
@@ -55,14 +56,14 @@ def _finish(reduction: TreeReduction, tables: list[Any], frame: Any) -> Any:
     return reduction.finish(tables, frame)
 
 
-class TreeReduce(Expr):  # type: ignore[misc]
+class TreeReduce(Named, Expr):  # type: ignore[misc]
     """A reduction of all partitions to one, as a Dask expression."""
 
     _parameters = ("frame", "reduction")
 
-    @functools.cached_property
-    def _name(self) -> str:
-        return f"{self.operand('reduction').label}-{self.deterministic_token}"
+    @property
+    def _label(self) -> Any:
+        return self.operand("reduction").label
 
     @functools.cached_property
     def _meta(self) -> Any:

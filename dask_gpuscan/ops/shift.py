@@ -72,8 +72,10 @@ class Shift:
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
         if rows.is_one_group:
-            periods = _within(self.periods, rows.length)
-            shifted = library.shift(library.array(column), periods, *self.fill)
+            array, periods = library.array(column), _within(self.periods, rows.length)
+            shifted = (  # the library's own may share the memory of rows that stay where they are
+                library.shift(array, periods, *self.fill) if periods else library.copy(array)
+            )
             return library.slice_array(shifted, rows.first, rows.first + rows.count)
         return rows.returned(self.in_groups(column, rows))
 
@@ -120,6 +122,11 @@ class Difference:
     def label(self) -> str:
         return "pct_change" if self.relative else "diff"
 
+    @property
+    def _unfilled(self) -> dict[str, None]:
+        """What asks for the changes between rows as they are; pandas 2 would fill nulls first."""
+        return {"fill_method": None} if self.relative else {}
+
     def takes_codes(self, codes: Codes) -> bool:
         return Shift(self.periods).takes_codes(codes)
 
@@ -142,7 +149,8 @@ class Difference:
             if not in_groups:
                 return self._of(library, rows, periods).dtype
             series: Any = library.series(rows, None)
-            found: DType = getattr(series.groupby(series.notna()), self.label)(periods).dtype
+            groups = series.groupby(series.notna())
+            found: DType = getattr(groups, self.label)(periods, **self._unfilled).dtype
             return found
         except (
             TypeError,
@@ -157,7 +165,7 @@ class Difference:
         if not self.relative:
             return library.diff(array, periods)
         series: Any = library.series(array, None)
-        return library.array(series.pct_change(periods))
+        return library.array(series.pct_change(periods, **self._unfilled))
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library

@@ -96,7 +96,8 @@ class Buckets:
     @property
     def is_fixed(self) -> bool:
         """Whether all buckets are of one width; days of a time zone are not."""
-        return isinstance(self.freq, Tick) or (isinstance(self.freq, Day) and self.zone is None)
+        # in pandas 2 a day is a Tick
+        return self.zone is None if isinstance(self.freq, Day) else isinstance(self.freq, Tick)
 
     @property
     def width(self) -> int:
@@ -105,7 +106,8 @@ class Buckets:
 
     def plain(self) -> Buckets:
         """Return these buckets without what pandas says has no effect on them."""
-        return self if self.is_fixed else replace(self, origin="start_day", offset=None)
+        has_effect = self.is_fixed or isinstance(self.freq, Tick)
+        return self if has_effect else replace(self, origin="start_day", offset=None)
 
     # --- what pandas says, given the first and the last time ---------------------------------------
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from backends import same
 from strategies import columns, cuts, frames, partitioned
+from versions import since
 
 DTYPES = ("int64", "int8", "float64", "Int64", "str", "category", "datetime64[ns]")
 KEEP = st.sampled_from(["first", "last", False])
@@ -79,6 +80,7 @@ def test_value_counts(backend, x, at, normalize, sort, ascending, dropna):
     check(backend, x, at, ask, expected.astype(theirs.dtype))
 
 
+@since("pandas", "3", "value_counts of frames orders rows by their values")
 @given(
     df=frames(("int64", "float64", "str", "Int64", "bool", "datetime64[ns]", "string[pyarrow]")),
     at=cuts(),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from backends import Backend, same
 from strategies import columns, cuts, partitioned
+from versions import older
 
 KEYS = ("int64", "float64", "Int64", "str", "category", "int8")
 PLACES = st.integers(-3, 3) | st.builds(
@@ -109,6 +110,8 @@ def test_largest_values(backend, clustered, data, at, n, keep, largest, dropna):
         keyed(clustered, ("float64", "Int64", "int64", "int8", "datetime64[ns]", "bool"))
     )
     assume(n and len(df.dropna(subset="k") if dropna else df))  # of no rows pandas has no levels
+    # pandas 2 forgets categories that no row has
+    assume(df.k.dtype != "category" or not older("pandas", "3"))
     method = "nlargest" if largest else "nsmallest"
 
     def told(it):

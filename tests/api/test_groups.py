@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from backends import Backend, same
 from dask_gpuscan import bitwise_xor, last, maximum, multiply, operator
 from strategies import OTHERS, TIMES, columns, cuts, partitioned, two_thirds
+from versions import STRING, older
 from widened import can_be_null, nullable, widened
 
 # each dtype is a kernel to compile for each operator: families here, the rest of them in the kernels' tests
@@ -35,7 +36,7 @@ REDUCTIONS = (
     "first",
     "last",
 )
-PANDAS_3_0 = pd.__version__.startswith("3.0.")
+FLOATS_BESIDE_NULL_KEYS = older("pandas", "3.1")  # of Int64 with rows in no group
 SCANS = ("cumsum", "cumprod", "cummax", "cummin", "ffill", "bfill")
 
 
@@ -94,7 +95,7 @@ def lazily(backend, frame, by, dropna, expected):
 @two_thirds
 @given(data=st.data(), at=cuts(), method=st.sampled_from(REDUCTIONS), dropna=st.booleans())
 def test_reductions(backend, clustered, data, at, method, dropna):
-    dtypes = (*VALUES, *narrow(backend), "timedelta64[ns]", "str")
+    dtypes = (*VALUES, *narrow(backend), "timedelta64[ns]", STRING)
     df, by = data.draw(keyed(dtypes, clustered, 2))
     expected = expect(backend, df, by, method, dropna, not clustered)
     options = {"clustered": clustered, "dropna": dropna}
@@ -110,9 +111,8 @@ def test_reductions(backend, clustered, data, at, method, dropna):
 def test_scans(backend, clustered, data, at, method, dropna):
     fills = (*TIMES, *OTHERS) if method in ("ffill", "bfill") else ()
     df, by = data.draw(keyed((*VALUES, *narrow(backend), *fills), clustered, 2))
-    # of Int64 with rows in no group pandas 3.0 says Float64
     kept = df[by].notna().all(axis=1)
-    assume(df.x.dtype != "Int64" or (kept.all() if PANDAS_3_0 else kept.any()))
+    assume(df.x.dtype != "Int64" or (kept.all() if FLOATS_BESIDE_NULL_KEYS else kept.any()))
     expected = widened(expect(backend, df, by, method, dropna, True), method)
     options = {"clustered": clustered, "dropna": dropna}
     ask = lambda it: getattr(it.groupby(by, **options)[["x"]], method)()  # noqa: E731
@@ -207,7 +207,7 @@ def test_runs_within_groups(backend, clustered, data, at):
 
 DECIMALS = pd.ArrowDtype(pa.decimal128(20, 2))
 OF_ANY = {
-    "str": ["p", None, "q", "r", None, None],
+    STRING: ["p", None, "q", "r", None, None],
     "datetime64[s]": pd.to_datetime(
         ["2026-01-03", None, "2026-01-02", "2026-01-07", "2026-01-05", None]
     ),
@@ -275,7 +275,7 @@ flights = pd.DataFrame(
         "j": [1, 1, 2, 2, 2, 2],
         "x": [1.0, np.nan, 3.0, 4.0, 5.0, np.nan],
         "n": [1, 2, 3, 4, 5, 6],
-        "s": ["p", None, "q", "r", None, None],
+        "s": pd.Series(["p", None, "q", "r", None, None], dtype=STRING),
     }
 )
 

@@ -7,6 +7,7 @@ import pytest
 
 import dask_gpuscan
 from strategies import partitioned
+from versions import STRING
 
 COUNT = 12
 frame = pd.DataFrame(
@@ -18,7 +19,9 @@ frame = pd.DataFrame(
         "b": np.arange(COUNT) % 3 == 0,
         "x": [1.0, np.nan, 3.0, 4.0, np.nan, np.nan, 7.0, 8.0, 9.0, np.nan, 11.0, 12.0],
         "N": pd.array([1, None, 3, 4, 5, None, None, 8, 9, 10, 11, 12], dtype="Int64"),
-        "s": ["p", None, "q", "r", None, "s", "t", None, "u", "v", None, "w"],
+        "s": pd.array(
+            ["p", None, "q", "r", None, "s", "t", None, "u", "v", None, "w"], dtype=STRING
+        ),
         "t": pd.date_range("2026-01-01", periods=COUNT, freq="h", unit="ns"),
     },
     index=pd.Index(np.arange(COUNT) * 2, name="row"),

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from dask_gpuscan.ops import predicate_text as predicates
 from dask_gpuscan.ops.predicate_text import Expression
 from strategies import partitioned
+from versions import STRING
 
 frame = pd.DataFrame(
     {
@@ -218,7 +219,11 @@ def test_arithmetic_of_numbers_among_objects():
 
 def test_what_a_library_cannot_compute_is_a_short_type_error():
     long = pd.DataFrame(
-        {"a": [1], "w": pd.Series(["w" * 5_000]), "I": pd.array([1], "int64[pyarrow]")}
+        {
+            "a": [1],
+            "w": pd.Series(["w" * 5_000], dtype=STRING),
+            "I": pd.array([1], "int64[pyarrow]"),
+        }
     )
     for text in (
         "a + w == 1",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from backends import Backend, same
 from strategies import columns, cuts, partitioned
+from versions import older
 
 KEYS = ("int64", "float64", "Int64", "str", "category")
 NUMBERS = ("int64", "int8", "float64", "float32", "Int64", "Float64", "int64[pyarrow]", "bool")
@@ -69,7 +70,8 @@ def test_quantile(backend, clustered, data, at, q, how, dropna):
 @pytest.mark.parametrize("clustered", [True, False])
 @given(data=st.data(), at=cuts(), dropna=st.booleans())
 def test_median(backend, clustered, data, at, dropna):
-    check(backend, data, clustered, (*NUMBERS, *TIMES), at, dropna, "median")
+    times = () if older("pandas", "3") else TIMES  # pandas 2 takes null times for the earliest
+    check(backend, data, clustered, (*NUMBERS, *times), at, dropna, "median")
 
 
 @pytest.mark.parametrize("clustered", [True, False])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from backends import Backend, same
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+from versions import older
 
 KEYS = ("int64", "float64", "str", "Int64", "category")
 OPTIONS = st.fixed_dictionaries(
@@ -41,6 +42,8 @@ def told(backend, frame, ask):
 @given(x=columns((*INTEGERS, *FLOATS, *TIMES, *OTHERS)), at=cuts(), options=OPTIONS)
 def test_series(backend, x, at, options):
     x.index = pd.Index(np.arange(len(x)) // 2, name="row")
+    # pandas 2 gives ranks to nulls of its integers, against `na_option`
+    assume(x.dtype.kind not in "iub" or x.notna().all() or not older("pandas", "3"))
     expected = told(backend, x, lambda it: it.rank(**options))
     check(backend, x, at, lambda it: it.rank(**options), expected)
 

@@ -246,9 +246,8 @@ def test_names_of_columns_are_kept():
     same(taken.gpuscan.resample("D").sum(), taken.resample("D").sum())
 
 
-ONE = pd.DataFrame(
-    {"x": [1], "s": ["a"], "when": pd.to_datetime(["2026"])}, index=pd.to_datetime(["2026"])
-)
+YEAR = pd.to_datetime(["2026"]).as_unit("us")
+ONE = pd.DataFrame({"x": [1], "s": ["a"], "when": YEAR}, index=YEAR)
 
 
 @pytest.mark.parametrize(

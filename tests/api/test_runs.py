@@ -24,6 +24,7 @@ from strategies import (
     partitioned,
     two_thirds,
 )
+from versions import older
 
 EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
 
@@ -213,6 +214,7 @@ def test_runs_too_long_for_memory_are_refused_when_they_are_seen():
     with pytest.raises(MemoryError, match="1,000,000,000,001 rows, which take"):
         rle_decode(frame)
     lazy = rle_decode(partitioned(frame, [0.5]))
-    assert lazy.partitions[0].compute()["x"].tolist() == ["a"]
     with pytest.raises(MemoryError, match="1,000,000,000,000 rows"):
         lazy.compute()
+    if not older("dask", "2025.4"):  # which computes all partitions
+        assert lazy.partitions[0].compute()["x"].tolist() == ["a"]

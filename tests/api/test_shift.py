@@ -15,6 +15,7 @@ from dask_gpuscan.ops.halo import Halo
 from dask_gpuscan.ops.shift import Shift
 from dask_gpuscan.ops.surroundings import ColumnHalo
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+from versions import STRING
 
 PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30])
 METHODS = st.sampled_from(["shift", "diff", "pct_change"])
@@ -37,14 +38,32 @@ def told(backend, frame, ask):
     return expected
 
 
+def unfilled(method):
+    """What has pandas 2 answer as pandas 3 does, which fills no nulls before."""
+    return {"fill_method": None} if method == "pct_change" else {}
+
+
+def test_changes_from_and_to_nulls_are_null():
+    x = pd.Series([1.0, np.nan, 2.0, 3.0])
+    df = pd.DataFrame({"k": [1, 1, 1, 1], "x": x})
+    for at in ([], [0.3], [0.5]):
+        found = dask.compute(
+            partitioned(x, at).gpuscan.pct_change(),
+            partitioned(df, at).gpuscan.groupby("k").x.pct_change(),
+            x.gpuscan.pct_change(),
+        )
+        for each in found:
+            assert each.isna().tolist() == [True, True, True, False]
+
+
 @given(x=columns((*INTEGERS, *FLOATS, *TIMES, *OTHERS)), at=cuts(), method=METHODS, periods=PERIODS)
 def test_series(backend, x, at, method, periods):
     assume(not (method == "diff" and x.dtype == "period[D]"))  # its dtype depends on the values
     assume(x.dtype != "object" or method == "shift")
     assume(x.dtype != "bool" or method != "pct_change")  # pandas divides them if none is False
     x.index = pd.Index(np.arange(len(x)) // 2, name="row")
-    ask = lambda it: getattr(it, method)(periods)  # noqa: E731
-    check(backend, x, at, ask, told(backend, x, ask))
+    ask = lambda it, **options: getattr(it, method)(periods, **options)  # noqa: E731
+    check(backend, x, at, ask, told(backend, x, lambda it: ask(it, **unfilled(method))))
 
 
 @given(df=frames((*WIDE, "datetime64[ns]")), at=cuts(), periods=PERIODS)
@@ -74,8 +93,9 @@ def test_groups(backend, clustered, data, at, method, periods, dropna):
     assume(count and (x.dtype != "bool" or method == "shift"))
     fill = {"fill_value": x.iloc[0]} if method == "shift" and data.draw(st.booleans()) else {}
     assume(not fill or not pd.isna(fill["fill_value"]))
-    ask = lambda it: getattr(it, method)(periods, **fill)  # noqa: E731
-    expected = told(backend, df, lambda it: ask(it.groupby("k", dropna=False, observed=True)["x"]))
+    ask = lambda it, **more: getattr(it, method)(periods, **fill, **more)  # noqa: E731
+    theirs = lambda it: it.groupby("k", dropna=False, observed=True)["x"]  # noqa: E731
+    expected = told(backend, df, lambda it: ask(theirs(it), **unfilled(method)))
     if dropna:
         # pandas fills or keeps values of rows in no group, and cuDF makes other dtypes of theirs
         expected = backend.held(expected.where(df["k"].notna()).to_frame())["x"]
@@ -192,7 +212,9 @@ def test_periods_are_integers(method, periods):
 
 
 def test_columns_that_have_no_difference_are_named():
-    ddf = dask.dataframe.from_pandas(WHOLE.assign(s="a"), npartitions=2)
+    ddf = dask.dataframe.from_pandas(
+        WHOLE.assign(s=pd.Series("a", WHOLE.index, STRING)), npartitions=2
+    )
     with pytest.raises(TypeError, match="diff of column 's': dtype"):
         ddf.gpuscan.diff()
     with pytest.raises(TypeError, match="pct_change of column 's': dtype"):

@@ -12,11 +12,12 @@ import pyarrow as pa
 import pytest
 from dask.task_spec import Task
 from dask.utils import key_split
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, cuts, frames, partitioned
+from versions import older
 
 EVERY = (*INTEGERS, *FLOATS, *TIMES, *OTHERS)
 WAYS = (None, "tasks", "disk")
@@ -37,6 +38,8 @@ def test_frames_by_columns(backend, data, df, at, way):
         "na_position": data.draw(st.sampled_from(["first", "last"])),
         "ignore_index": data.draw(st.booleans()),
     }
+    # pandas 2 has no index of half floats, and makes one to sort by
+    assume(not older("pandas", "3") or len(by) == 1 or "float16" not in map(str, df[by].dtypes))
     expected = df.sort_values(by, kind="stable", **options)
     frame = backend.frame(df)
     same(backend.to_pandas(frame.gpuscan.sort_values(by, **options)), expected)

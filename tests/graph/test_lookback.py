@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from backends import same
 from dask_gpuscan.graph.lookback import CHAIN, WINDOW, tasks
 from strategies import cuts, partitioned
+from versions import culled
 
 
 class Words:
@@ -136,6 +137,7 @@ def test_a_partition_is_read_once():
     assert sorted(reads) == list(range(10))
 
 
+@culled
 def test_one_partition_needs_no_later_one():
     scanned = collection().gpuscan.cumsum(numeric_only=True)
     reads.clear()

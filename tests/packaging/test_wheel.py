@@ -50,6 +50,8 @@ def test_wheel_is_whole_and_works_in_an_empty_environment(tmp_path: Path) -> Non
     (sdist,) = out.glob("*.tar.gz")
     (wheel,) = out.glob(f"dask_gpuscan-{dask_gpuscan.__version__}-py3-none-any.whl")
     nothing_is_left_out(sdist, wheel)
+    # what a package index would refuse, or show as plain text
+    _run(sys.executable, "-m", "twine", "check", "--strict", sdist, wheel, cwd=tmp_path)
 
     venv.create(tmp_path / "env", with_pip=False)
     python = tmp_path / "env" / "bin" / "python"
@@ -60,7 +62,7 @@ def test_wheel_is_whole_and_works_in_an_empty_environment(tmp_path: Path) -> Non
 
 
 def nothing_is_left_out(sdist: Path, wheel: Path) -> None:
-    """Assert that the sdist and the wheel hold every module, device source and type marker."""
+    """Assert that the wheel holds every module, device source and type marker, and the sdist the whole repository."""
     wanted = set()
     for folder, package in (("dask_gpuscan", "dask_gpuscan"), ("kernels", "dask_gpuscan/kernels")):
         for path in ROOT.joinpath(folder).rglob("*"):
@@ -68,10 +70,19 @@ def nothing_is_left_out(sdist: Path, wheel: Path) -> None:
                 wanted.add((path, f"{package}/{path.relative_to(ROOT / folder).as_posix()}"))
     wanted.add((ROOT / "dask_gpuscan_sizes.py", "dask_gpuscan_sizes.py"))
     in_wheel = set(zipfile.ZipFile(wheel).namelist())
-    with tarfile.open(sdist) as archive:
-        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
     assert {name for _, name in wanted} - in_wheel == set()
-    assert {path.relative_to(ROOT).as_posix() for path, _ in wanted} - in_sdist == set()
+    with tarfile.open(sdist) as archive:
+        in_sdist = {f.name.partition("/")[2] for f in archive.getmembers() if f.isfile()}
+    made = {"PKG-INFO", "setup.cfg"} | {n for n in in_sdist if ".egg-info/" in n}
+    assert in_sdist - made == files_of_the_repository() - made
+
+
+def files_of_the_repository() -> set[str]:
+    """Return the paths of all files that git has; in an unpacked sdist, of those that it holds."""
+    if (ROOT / ".git").exists():
+        return set(_run("git", "ls-files", cwd=ROOT).splitlines())
+    listed = next(ROOT.glob("*.egg-info/SOURCES.txt")).read_text()
+    return set(listed.splitlines())
 
 
 def test_every_package_is_listed() -> None:

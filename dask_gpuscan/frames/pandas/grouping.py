@@ -22,7 +22,7 @@ class PandasGrouping:
         if isinstance(column.dtype, pd.CategoricalDtype):
             return column.array.codes.astype(np.int64), None
         try:
-            return pd.factorize(column.array)[0], None
+            return pd.factorize(bare(column.array))[0], None
         except (TypeError, pa.ArrowException) as error:
             reason = "" if isinstance(error, pa.ArrowException) else f": {first_line(error)}"
             raise TypeError(

@@ -1,0 +1,106 @@
+"""What stands beside the code says what pyproject.toml says: README, recipe, workflow, oldest versions."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dask_gpuscan
+import oldest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = oldest.PROJECT
+PAGES = f"{PROJECT['urls']['Source']}/blob/main/"
+
+REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[\w,-]+\])?\s*(.*)")
+
+
+def split_requirement(requirement: str) -> tuple[str, str]:
+    """Return the name and the versions of ``name[extra]>=1``, which conda writes ``name >=1``."""
+    found = REQUIREMENT.fullmatch(requirement)
+    assert found, requirement
+    return found[1], found[2]
+
+
+@pytest.fixture(scope="module")
+def recipe() -> dict:
+    """The recipe as conda reads it: what is between braces filled in, then YAML."""
+    text = (ROOT / "recipe" / "meta.yaml").read_text()
+    values = dict(re.findall(r'{% set (\w+) = "(.*)" %}', text)) | {"PYTHON": "python"}
+    lines = [line for line in text.splitlines() if not line.startswith("{%")]
+    return yaml.safe_load(re.sub(r"{{ (\w+) }}", lambda name: values[name[1]], "\n".join(lines)))
+
+
+def test_recipe_requires_what_the_project_requires(recipe: dict) -> None:
+    python = f"python {PROJECT['requires-python']}"
+    wanted = [python, *PROJECT["dependencies"]]
+    assert dict(map(split_requirement, recipe["requirements"]["run"])) == dict(
+        map(split_requirement, wanted)
+    )
+    assert python in recipe["requirements"]["host"]
+
+
+def test_recipe_is_of_this_project(recipe: dict) -> None:
+    assert recipe["package"] == {"name": PROJECT["name"], "version": dask_gpuscan.__version__}
+    assert recipe["about"]["home"] == PROJECT["urls"]["Homepage"]
+    assert recipe["about"]["license"] == PROJECT["license"]
+    assert recipe["about"]["summary"] == PROJECT["description"]
+
+
+def test_every_dependency_has_an_oldest_version() -> None:
+    dependencies = PROJECT["dependencies"]
+    pins = dict(pin.split("==") for pin in oldest.oldest(dependencies))
+    assert set(pins) == {split_requirement(dependency)[0] for dependency in dependencies}
+
+
+def test_oldest_versions_are_in_the_docs() -> None:
+    page = (ROOT / "docs" / "versions.md").read_text()
+    rows = dict(re.findall(r"(?m)^\| ([\w-]+) \| ([\w.]+) \|", page))
+    assert rows == dict(
+        [
+            ("Python", PROJECT["requires-python"].removeprefix(">=")),
+            *(pin.split("==") for pin in oldest.oldest(PROJECT["dependencies"])),
+        ]
+    )
+
+
+def test_links_of_the_readme_hold_on_a_package_index() -> None:
+    text = (ROOT / "README.md").read_text()
+    links = re.findall(r"(?m)\]\((.*?)\)|^\[.*\]: (.*)$|<img .*src=\"(.*?)\"", text)
+    links = ["".join(link) for link in links]
+    assert links
+    for link in links:
+        assert link.startswith("https://"), link
+        if link.startswith(PAGES):
+            page, _, heading = link.removeprefix(PAGES).partition("#")
+            assert (ROOT / page).exists(), link
+            if heading:
+                text = (ROOT / page).read_text().lower()
+                assert f"# {heading.replace('-', ' ')}\n" in text, link
+
+
+@pytest.fixture(scope="module")
+def jobs() -> dict:
+    return yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+
+
+def test_workflow_runs_targets_that_there_are(jobs: dict) -> None:
+    named = [m["target"] for m in jobs["test"]["strategy"]["matrix"]["include"]]
+    commands = [step.get("run", "") for job in jobs.values() for step in job["steps"]]
+    targets = {*named, *re.findall(r"(?m)^make ([\w-]+)$", "\n".join(commands))}
+    assert {"check", "test", "test-oldest", "docs", "dist"} <= targets
+    for target in targets:
+        subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_workflow_tests_the_oldest_and_the_newest_python(jobs: dict) -> None:
+    versions = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert f">={versions[0]}" == PROJECT["requires-python"]
+    tested = {m["python"] for m in jobs["test"]["strategy"]["matrix"]["include"]}
+    assert (
+        tested
+        == {versions[0], versions[-1]}
+        == set(jobs["install"]["strategy"]["matrix"]["python"])
+    )
