@@ -15,7 +15,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from draw_lookback import DARK, LIGHT, Theme
+from drawing import DARK, LIGHT, Theme
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
