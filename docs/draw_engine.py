@@ -63,7 +63,7 @@ class Job:
 
 
 def draw_schedules(theme: Theme) -> Axes:
-    """The jobs of a tile: one after another in the classic schedule, beside those of other tiles in the pipelined one."""
+    """The jobs of a tile: one after another (classic), or beside those of other tiles (pipelined)."""
     ax = canvas(6.1)
     unit, tiles = 0.62, 5
     classic = [
