@@ -135,13 +135,19 @@ def spaced(text: str) -> str:
 
 
 def readable(name: str) -> str:
-    """Return what a benchmark is called; the name of the record if nobody has named it."""
+    """Return what a benchmark is called.
+
+    Raises
+    ------
+    KeyError
+        If `NAMES` has no row for it.
+    """
     for pattern, title in NAMES.items():
         found = re.fullmatch(pattern, name)
         if found or name == pattern:
             groups = found.groups() if found else ()
             return title.format(*(spaced(each or "") for each in groups))
-    return name
+    raise KeyError(f"docs/bench_records.py: NAMES has no row for {name!r}")
 
 
 def label(record: Record) -> str:
