@@ -28,6 +28,7 @@ extensions = [
     "sphinx.ext.intersphinx",
     "myst_parser",
     "numpydoc",
+    "see_also",
 ]
 exclude_patterns = ["_build", "_drawn"]
 templates_path = ["_templates"]

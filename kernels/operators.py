@@ -227,6 +227,11 @@ def operator(
     TypeError
         If a function is not callable, or the identity is neither a number nor a flat tuple of numbers.
 
+    See Also
+    --------
+    check_associative : Looks for mistakes.
+    segmented : Restarts an operator where a flag is true.
+
     Examples
     --------
     The running position of the largest value so far:

@@ -63,6 +63,12 @@ def scan(
     TypeError, ValueError
         For inputs, arguments and operators that do not fit, before anything is computed.
 
+    See Also
+    --------
+    operator : Make an operator.
+    Gpuscan.scan : Scan a Series or a DataFrame.
+    dask_gpuscan.kernels.scan : The primitive itself.
+
     Examples
     --------
     >>> import numpy as np, dask_gpuscan
@@ -171,6 +177,10 @@ def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str,
 def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running sum of an array; see `scan` for the parameters.
 
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
+
     Examples
     --------
     >>> import numpy as np, dask_gpuscan
@@ -182,6 +192,10 @@ def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
 
 def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running product of an array; see `scan` for the parameters.
+
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
 
     Examples
     --------
@@ -195,6 +209,10 @@ def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
 def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running maximum of an array; see `scan` for the parameters.
 
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
+
     Examples
     --------
     >>> import pyarrow as pa, dask_gpuscan
@@ -206,6 +224,10 @@ def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
 
 def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running minimum of an array; see `scan` for the parameters.
+
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
 
     Examples
     --------

@@ -50,6 +50,11 @@ class FilterMethods:
         ValueError
             For one that names unknown columns, holds anything else, or whose rows are not the frame's.
 
+        See Also
+        --------
+        Gpuscan.partition : The other rows too.
+        Gpuscan.unique_consecutive : One row of each run of equal rows.
+
         Notes
         -----
         One pass over the columns of fixed width; strings and others are gathered. Algorithm: Merrill and
@@ -83,6 +88,10 @@ class FilterMethods:
         -------
         kept, rest : Series or DataFrame
             Compute those of a Dask collection together (``dask.compute(kept, rest)``), for one pass.
+
+        See Also
+        --------
+        Gpuscan.filter : Only the rows that are kept; says what a predicate may be.
 
         Examples
         --------

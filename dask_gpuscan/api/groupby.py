@@ -51,6 +51,13 @@ class GroupMethods:
         TypeError, ValueError
             If `by` does not name columns or levels, each once, and for another `clustered` or `dropna`.
 
+        See Also
+        --------
+        Gpuscan.rle : Runs of equal rows and their lengths.
+        Gpuscan.sessions : Groups of events that follow each other within a gap.
+        Gpuscan.resample : Buckets of time.
+        Gpuscan.sort_values : Makes equal keys adjacent.
+
         Notes
         -----
         If keys are not clustered, answers are pandas': reductions are sorted by key and go through the

@@ -173,6 +173,10 @@ class GroupByReductions(GroupByColumns):
     def count(self) -> Any:
         """Return the number of values of each group that are not null.
 
+        See Also
+        --------
+        size : Rows, null or not.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -257,6 +261,10 @@ class GroupByReductions(GroupByColumns):
     def nunique_consecutive(self) -> Any:
         """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
 
+        See Also
+        --------
+        nunique : Distinct values.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -268,6 +276,10 @@ class GroupByReductions(GroupByColumns):
 
     def size(self) -> Any:
         """Return the number of rows of each group, as a Series.
+
+        See Also
+        --------
+        count : Values that are not null.
 
         Examples
         --------
@@ -303,6 +315,11 @@ class GroupByReductions(GroupByColumns):
         Series or DataFrame
             The operator's answer of each group; its identity where a group has no values.
 
+        See Also
+        --------
+        agg : By name.
+        operator : Make an operator.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -333,6 +350,10 @@ class GroupByReductions(GroupByColumns):
         ------
         ValueError
             For unknown columns and reductions.
+
+        See Also
+        --------
+        reduce : By any operator.
 
         Examples
         --------

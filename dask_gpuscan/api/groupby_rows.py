@@ -73,6 +73,11 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
     def cumcount(self, ascending: bool = True) -> Any:
         """Return the number of each row within its group, from 0; or from the end.
 
+        See Also
+        --------
+        GroupBy.size : The number of rows of each group.
+        Gpuscan.row_number : Without groups.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -121,6 +126,10 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
     def tail(self, n: int = 5) -> Any:
         """Return the last rows of each group, in the rows' own order; parameters as for `head`.
 
+        See Also
+        --------
+        head : The first rows instead.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -152,6 +161,11 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
             If `n` holds anything else.
         ValueError
             For a step that is not positive, and for a `dropna` other than None.
+
+        See Also
+        --------
+        head : The first rows.
+        tail : The last rows.
 
         Notes
         -----
@@ -209,6 +223,10 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
 
     def nsmallest(self, n: int = 5, keep: str = "first") -> Any:
         """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.
+
+        See Also
+        --------
+        nlargest : The largest instead.
 
         Examples
         --------

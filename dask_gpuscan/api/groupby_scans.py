@@ -61,6 +61,12 @@ class GroupByScans(GroupByRows):
         Series or DataFrame
             With the rows, the order and the index of the frame; null in rows whose key is null.
 
+        See Also
+        --------
+        GroupBy.sum : One row a group.
+        GroupBy.scan : The same by any operator.
+        GroupBy.expanding : The mean and other statistics of all rows so far.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -82,6 +88,10 @@ class GroupByScans(GroupByRows):
         dtype: Any = None,
     ) -> Any:
         """Return the running product within each group; of integers in 64 bits. Parameters as for `cumsum`.
+
+        See Also
+        --------
+        GroupBy.cumsum : The running sum, with all parameters.
 
         Examples
         --------
@@ -105,6 +115,10 @@ class GroupByScans(GroupByRows):
     ) -> Any:
         """Return the running maximum within each group; parameters as for `cumsum`.
 
+        See Also
+        --------
+        GroupBy.cummin : The running minimum.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -127,6 +141,10 @@ class GroupByScans(GroupByRows):
     ) -> Any:
         """Return the running minimum within each group; parameters as for `cumsum`.
 
+        See Also
+        --------
+        GroupBy.cummax : The running maximum.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -140,6 +158,10 @@ class GroupByScans(GroupByRows):
     def ffill(self, limit: int | None = None) -> Any:
         """Fill nulls with the last value before them in their group, of columns of any dtype.
 
+        See Also
+        --------
+        GroupBy.bfill : The next value instead.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -152,6 +174,10 @@ class GroupByScans(GroupByRows):
     def bfill(self, limit: int | None = None) -> Any:
         """Fill nulls with the next value after them in their group, of columns of any dtype.
 
+        See Also
+        --------
+        GroupBy.ffill : The last value instead.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -163,6 +189,10 @@ class GroupByScans(GroupByRows):
 
     def row_number(self) -> Any:
         """Return the number of each row within its group, from 0, as a Series ``row_number``.
+
+        See Also
+        --------
+        GroupBy.cumcount : The same, and from the end.
 
         Examples
         --------
@@ -197,6 +227,11 @@ class GroupByScans(GroupByRows):
         -------
         Series or DataFrame
             With the rows, the order and the index of the frame.
+
+        See Also
+        --------
+        GroupBy.reduce : One row a group.
+        operator : Make an operator.
 
         Examples
         --------

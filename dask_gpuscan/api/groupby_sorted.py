@@ -18,6 +18,10 @@ class GroupBySorted(GroupByReductions):
     def median(self, numeric_only: bool = False) -> Any:
         """Return the median of each group, exact over partitions too; see `quantile`.
 
+        See Also
+        --------
+        quantile : Any other share of the values.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -89,6 +93,10 @@ class GroupBySorted(GroupByReductions):
         ----------
         dropna : bool, default True
             Pass over nulls; otherwise they are one value.
+
+        See Also
+        --------
+        nunique_consecutive : Runs of equal values.
 
         Examples
         --------

@@ -109,6 +109,11 @@ class GroupByWindows(GroupByScans):
             Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
             null in rows whose key is null.
 
+        See Also
+        --------
+        GroupBy.expanding : All rows so far with equal weights.
+        Gpuscan.ewm : Without groups; says what the arguments mean.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -133,6 +138,10 @@ class GroupByWindows(GroupByScans):
             Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
             null in rows whose key is null.
 
+        See Also
+        --------
+        GroupBy.rolling : The last rows only.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -154,6 +163,11 @@ class GroupByWindows(GroupByScans):
 
         Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of
         pandas are ordered by group.
+
+        See Also
+        --------
+        GroupBy.expanding : All rows so far.
+        Gpuscan.rolling : Without groups; says what the arguments mean.
 
         Examples
         --------

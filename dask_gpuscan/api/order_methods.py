@@ -45,6 +45,10 @@ class OrderMethods:
     def is_monotonic_decreasing(self) -> Any:
         """Whether values never increase; as `is_monotonic_increasing`.
 
+        See Also
+        --------
+        is_monotonic_increasing : Whether they never decrease.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -107,6 +107,10 @@ class GroupByRank(GroupByColumns):
         Series or DataFrame
             With the rows, the order and the index of the frame; null in rows whose key is null.
 
+        See Also
+        --------
+        Gpuscan.rank : Among all rows; says what the arguments mean.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -169,6 +169,11 @@ class Rolling(WindowStatistics):
         TypeError
             If `op` is no operator, or does not take the columns.
 
+        See Also
+        --------
+        operator : Make an operator.
+        Gpuscan.scan : Combine all rows so far.
+
         Notes
         -----
         About three combinations a row, whatever the window; the elements of a window are combined in their order.

@@ -36,6 +36,12 @@ class RowMethods:
         ValueError
             If `limit` is not a positive integer.
 
+        See Also
+        --------
+        Gpuscan.bfill : The next value instead.
+        Gpuscan.interpolate : A value between both.
+        GroupBy.ffill : Within groups.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -47,6 +53,11 @@ class RowMethods:
     def bfill(self, limit: int | None = None) -> Any:
         """Fill nulls with the next value after them; parameters as for `ffill`.
 
+        See Also
+        --------
+        Gpuscan.ffill : The last value instead.
+        GroupBy.bfill : Within groups.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -57,6 +68,11 @@ class RowMethods:
 
     def row_number(self) -> Any:
         """Return the number of each row in the whole collection, from 0, as a Series of int64.
+
+        See Also
+        --------
+        Gpuscan.reset_index : The same numbers as the index.
+        GroupBy.row_number : Within groups.
 
         Examples
         --------
@@ -81,6 +97,10 @@ class RowMethods:
         -------
         Series or DataFrame
             As for `pandas.DataFrame.reset_index`; a Series whose index is kept becomes a DataFrame.
+
+        See Also
+        --------
+        Gpuscan.row_number : The same numbers as a Series.
 
         Examples
         --------

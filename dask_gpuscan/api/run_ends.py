@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from dask.base import is_dask_collection
 
 from .. import kernels
 from ..frames.keys import key_arrays
@@ -33,6 +34,13 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     ------
     ValueError
         For an array of more than one dimension.
+    TypeError
+        For a Dask collection.
+
+    See Also
+    --------
+    run_end_decode : The inverse.
+    Gpuscan.rle : Runs of a frame, over partitions too.
 
     Examples
     --------
@@ -41,6 +49,10 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     >>> runs.run_ends.to_pylist(), runs.values.to_pylist()
     ([2, 3], [7, 8])
     """
+    if is_dask_collection(array):
+        raise TypeError(
+            "array is a Dask collection; compute it first, or take `.gpuscan.rle` of it"
+        )
     if getattr(array, "ndim", 1) != 1:
         raise ValueError(f"array must have one dimension, found {array.ndim}")
     whole = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
@@ -62,6 +74,10 @@ def run_end_decode(array: Any) -> pa.Array:
         For any other object.
     MemoryError
         If the array is larger than the memory there is.
+
+    See Also
+    --------
+    run_end_encode : The inverse.
 
     Examples
     --------

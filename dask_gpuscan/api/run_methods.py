@@ -39,6 +39,11 @@ class RunMethods:
         ValueError
             For unknown columns, and for another `keep`.
 
+        See Also
+        --------
+        Gpuscan.rle : Lengths of the runs too.
+        Gpuscan.drop_duplicates : One row of equal rows, adjacent or not.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -117,6 +122,10 @@ def rle_decode(frame: Any) -> Any:
         If there is no such column, or it holds nulls or negative numbers.
     MemoryError
         If the rows of a partition would not fit the memory there is; it says how many they are.
+
+    See Also
+    --------
+    Gpuscan.rle : Makes the runs.
 
     Examples
     --------

@@ -63,6 +63,12 @@ class ScanMethods:
         ValueError
             For an unknown `axis`.
 
+        See Also
+        --------
+        Gpuscan.scan : The same by any operator.
+        Gpuscan.expanding : The mean and other statistics of all rows so far.
+        Gpuscan.rolling : The sum of a number of rows, or of a duration.
+
         Notes
         -----
         Integers wrap around on overflow as NumPy's do; Arrow-backed ones raise, as in pandas.
@@ -93,6 +99,10 @@ class ScanMethods:
     ) -> Any:
         """Return the running product; parameters as for `cumsum`.
 
+        See Also
+        --------
+        Gpuscan.cumsum : The running sum, with all parameters.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -117,6 +127,11 @@ class ScanMethods:
 
         With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
         smallest value of the dtype.
+
+        See Also
+        --------
+        Gpuscan.cummin : The running minimum.
+        Gpuscan.rolling : The maximum of a number of rows, or of a duration.
 
         Examples
         --------
@@ -143,6 +158,11 @@ class ScanMethods:
         With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
         largest value of the dtype.
 
+        See Also
+        --------
+        Gpuscan.cummax : The running maximum.
+        Gpuscan.rolling : The minimum of a number of rows, or of a duration.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -155,6 +175,10 @@ class ScanMethods:
     def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
         """Return whether any value so far is true (not zero); nulls are passed over.
 
+        See Also
+        --------
+        Gpuscan.cumall : Whether all values so far are true.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -166,6 +190,10 @@ class ScanMethods:
     def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
         """Return whether all values so far are true (not zero); nulls are passed over.
 
+        See Also
+        --------
+        Gpuscan.cumany : Whether any value so far is true.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -176,6 +204,11 @@ class ScanMethods:
 
     def cumcount(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
         """Return the number of values so far that are not null, as int64: its last row is ``count()``.
+
+        See Also
+        --------
+        Gpuscan.row_number : Numbers of all rows, null or not.
+        GroupBy.cumcount : Numbers of rows within their group.
 
         Examples
         --------
@@ -219,6 +252,12 @@ class ScanMethods:
         ------
         TypeError, ValueError
             If `op` is no operator, Numba cannot compile its functions for a column, or they raise.
+
+        See Also
+        --------
+        operator : Make an operator.
+        segmented : Restart an operator where a flag is true.
+        Gpuscan.rolling : Its method ``scan`` combines the rows of windows.
 
         Examples
         --------

@@ -54,6 +54,10 @@ class SessionMethods:
         ValueError
             For unknown columns and a negative gap; when it is computed, for null or unsorted times.
 
+        See Also
+        --------
+        Gpuscan.sessions : One row for each session.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -89,6 +93,11 @@ class SessionMethods:
         ------
         TypeError, ValueError
             As for `sessionize` and `groupby`.
+
+        See Also
+        --------
+        Gpuscan.sessionize : One number for each event.
+        Gpuscan.resample : Buckets of fixed lengths.
 
         Examples
         --------

@@ -126,6 +126,10 @@ class SortMethods:
         TypeError, ValueError
             As `sort_values`.
 
+        See Also
+        --------
+        Gpuscan.sort_values : By columns.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -103,6 +103,10 @@ class Statistics:
         TypeError
             For functions.
 
+        See Also
+        --------
+        sum : One statistic; says which rows are null.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -195,6 +195,10 @@ class Ewm(Statistics):
         NotImplementedError
             With ``adjust=False``, and with times.
 
+        See Also
+        --------
+        mean : The same divided by the sum of the weights.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -222,6 +226,10 @@ class Ewm(Statistics):
         ------
         TypeError
             For a column that is not of real numbers.
+
+        See Also
+        --------
+        var : How far values are from it.
 
         Examples
         --------
@@ -251,6 +259,11 @@ class Ewm(Statistics):
         NotImplementedError
             With times.
 
+        See Also
+        --------
+        std : Its square root.
+        mean : What it is measured from.
+
         Notes
         -----
         Means and sums of squares combine as those of Chan, Golub and LeVeque (1979), weighted.
@@ -266,6 +279,10 @@ class Ewm(Statistics):
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
         """Return the exponentially weighted standard deviation; parameters as for `var`.
+
+        See Also
+        --------
+        var : Its square.
 
         Examples
         --------
@@ -290,6 +307,10 @@ class Ewm(Statistics):
         NotImplementedError
             With ``adjust=False``, and with times.
 
+        See Also
+        --------
+        corr : The covariance by both deviations.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -305,6 +326,10 @@ class Ewm(Statistics):
         self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:
         """Return the exponentially weighted correlation; parameters as for `cov`.
+
+        See Also
+        --------
+        cov : The covariance.
 
         Examples
         --------
