@@ -99,7 +99,7 @@ class GroupByReductions(GroupByColumns):
         return self._run_parts(parts, self._as_series)
 
     def sum(self, numeric_only: bool = False) -> Any:
-        """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0.
+        """Return the sum of each group, ignoring nulls; a group without values has sum 0.
 
         Examples
         --------

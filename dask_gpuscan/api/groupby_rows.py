@@ -71,7 +71,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         return look_around(self._needed([*needed, *carry.times]), carry)
 
     def cumcount(self, ascending: bool = True) -> Any:
-        """Return the number of each row within its group, from 0; or from the end.
+        """Return the number of each row within its group, from 0, counted from the first row or from the last.
 
         See Also
         --------
@@ -95,7 +95,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         Parameters
         ----------
         n : int, default 5
-            How many of each group; below zero, all but the last ``-n``.
+            How many of each group; if negative, all but the last ``-n``.
 
         Returns
         -------
@@ -146,21 +146,21 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         Parameters
         ----------
         n : int, slice, or list of int and slice
-            Places in a group, from 0; below zero from its end. Steps of slices are positive.
+            Places in a group, from 0; negative ones count from the end. Steps of slices are positive.
         dropna : None
             Rows are counted whether they hold nulls or not.
 
         Returns
         -------
         Series or DataFrame
-            As of `pandas.api.typing.DataFrameGroupBy.nth`.
+            As from `pandas.api.typing.DataFrameGroupBy.nth`.
 
         Raises
         ------
         TypeError
             If `n` holds anything else.
         ValueError
-            For a step that is not positive, and for a `dropna` other than None.
+            For a step that is not positive, and for any `dropna` but None.
 
         See Also
         --------
@@ -193,18 +193,20 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         n : int, default 5
             How many of each group, not negative.
         keep : {"first", "last", "all"}, default "first"
-            Which rows with the last value that is taken; with "all", there may be more than `n`.
+            Which rows to keep of those equal to the last one; with "all", there may be more than `n`.
 
         Returns
         -------
         Series
-            As of `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the order of values, nulls last. Keys
+            As from `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the order of values, nulls last.
+            Keys
             are the first levels of the index, and labels of rows the others. In one partition.
 
         Raises
         ------
         TypeError
-            For several columns, for one that holds neither numbers nor times, and for an `n` that is no integer.
+            For several columns, for one that holds neither numbers nor times, and for an `n` that is not an
+            integer.
         ValueError
             For a negative `n`, and for another `keep`.
 

@@ -47,7 +47,7 @@ class GroupByScans(GroupByRows):
         skipna: bool = True,
         dtype: Any = None,
     ) -> Any:
-        """Return the running sum within each group, row by row; of integers in 64 bits.
+        """Return the running sum within each group, with integers in 64 bits.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class GroupByScans(GroupByRows):
         skipna: bool = True,
         dtype: Any = None,
     ) -> Any:
-        """Return the running product within each group; of integers in 64 bits. Parameters as for `cumsum`.
+        """Return the running product within each group, with integers in 64 bits; parameters as for `cumsum`.
 
         See Also
         --------

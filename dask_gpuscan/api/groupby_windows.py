@@ -106,8 +106,8 @@ class GroupByWindows(GroupByScans):
         Returns
         -------
         Ewm
-            Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
-            null in rows whose key is null.
+            Its answers have the rows, the order and the index of the frame; those of pandas are ordered by group.
+            Rows whose key is null are null.
 
         See Also
         --------
@@ -130,13 +130,13 @@ class GroupByWindows(GroupByScans):
         Parameters
         ----------
         min_periods : int, default 1
-            Fewer values of a group give null.
+            Rows with fewer values so far in their group are null.
 
         Returns
         -------
         Expanding
-            Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
-            null in rows whose key is null.
+            Its answers have the rows, the order and the index of the frame; those of pandas are ordered by group.
+            Rows whose key is null are null.
 
         See Also
         --------
@@ -159,9 +159,9 @@ class GroupByWindows(GroupByScans):
         on: Hashable = None,
         closed: str | None = None,
     ) -> Rolling:
-        """Return windows around each row of the rows of its group; arguments as for `Gpuscan.rolling`.
+        """Return windows around each row, of rows of its group; arguments as for `Gpuscan.rolling`.
 
-        Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of
+        Answers have the rows, the order and the index of the frame, so they can be columns of it; those of
         pandas are ordered by group.
 
         See Also

@@ -18,8 +18,8 @@ class OrderMethods:
     def is_monotonic_increasing(self) -> Any:
         """Whether values never decrease, over partition borders too.
 
-        Of a Series or an Index: a bool, of a Dask collection a lazy scalar. False if there is a null. Partitions
-        hand on whether they are in order, and their first and last value.
+        For a Series or an Index; a bool, or for a Dask collection a lazy scalar. False if there is a null.
+        Partitions hand on whether they are in order, and their first and last value.
 
         Raises
         ------

@@ -86,7 +86,7 @@ class RowMethods:
         return look_back(counted, RowNumber())
 
     def reset_index(self, drop: bool = False) -> Any:
-        """Return the collection with a default index that runs on over the partitions.
+        """Return the collection with a default index, which does not restart in each partition.
 
         Parameters
         ----------

@@ -23,9 +23,9 @@ class RunMethods:
         Parameters
         ----------
         subset : name or list of names, optional
-            Columns that tell rows apart; default all. NaN equals NaN, and a null equals a null.
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
         keep : {"first", "last"}, default "first"
-            Which row of a run.
+            Which row of a run to keep.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class RunMethods:
 
         Notes
         -----
-        A run may span any number of partitions: it is a row of the partition in which it ends.
+        A run may span any number of partitions, and is reported in the last one.
 
         Examples
         --------
@@ -114,7 +114,7 @@ def rle_decode(frame: Any) -> Any:
     Returns
     -------
     DataFrame
-        With a default index that runs on over the partitions.
+        With a default index, which does not restart in each partition.
 
     Raises
     ------

@@ -39,7 +39,8 @@ class ScanMethods:
         axis : {0, "index", 1, "columns"}, default 0
             Along the rows; or, for a DataFrame of numbers, along the columns of each row.
         skipna : bool, default True
-            Nulls stay null and the sum goes on after them; if False, all that follows a null is null.
+            Nulls stay null and the sum continues after them; if False, everything from the first null on is
+            null.
         numeric_only : bool, default False
             Leave out columns that are not numbers or bool.
         exclusive : bool, default False
@@ -97,7 +98,7 @@ class ScanMethods:
         reverse: bool = False,
         dtype: Any = None,
     ) -> Any:
-        """Return the running product; parameters as for `cumsum`.
+        """Return the running product; parameters as for `Gpuscan.cumsum`.
 
         See Also
         --------
@@ -123,10 +124,10 @@ class ScanMethods:
         reverse: bool = False,
         dtype: Any = None,
     ) -> Any:
-        """Return the running maximum; parameters as for `cumsum`. Takes datetimes too.
+        """Return the running maximum, of datetimes too; parameters as for `Gpuscan.cumsum`.
 
-        With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
-        smallest value of the dtype.
+        With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the smallest value of
+        the dtype.
 
         See Also
         --------
@@ -153,10 +154,10 @@ class ScanMethods:
         reverse: bool = False,
         dtype: Any = None,
     ) -> Any:
-        """Return the running minimum; parameters as for `cumsum`. Takes datetimes too.
+        """Return the running minimum, of datetimes too; parameters as for `Gpuscan.cumsum`.
 
-        With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
-        largest value of the dtype.
+        With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the largest value of
+        the dtype.
 
         See Also
         --------
@@ -173,7 +174,7 @@ class ScanMethods:
         return self._scan("cummin", "minimum", options, axis, numeric_only)
 
     def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
-        """Return whether any value so far is true (not zero); nulls are passed over.
+        """Return whether any value so far is true (not zero), ignoring nulls.
 
         See Also
         --------
@@ -188,7 +189,7 @@ class ScanMethods:
         return self._scan("cumany", "logical_any", ScanOptions(exclusive, reverse=reverse))
 
     def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
-        """Return whether all values so far are true (not zero); nulls are passed over.
+        """Return whether all values so far are true (not zero), ignoring nulls.
 
         See Also
         --------
@@ -240,7 +241,7 @@ class ScanMethods:
         exclusive, reverse, skipna, dtype
             As for `cumsum`.
         initial : state, optional
-            Start from this state of the operator; for a state that is a tuple, an element will do.
+            Start from this state of the operator; if the state is a tuple, also from an element.
         positions : bool, default False
             Give the operator one more input, last: the number of each row in the whole collection, from 0.
 
@@ -251,7 +252,7 @@ class ScanMethods:
         Raises
         ------
         TypeError, ValueError
-            If `op` is no operator, Numba cannot compile its functions for a column, or they raise.
+            If `op` is not an operator, or if its functions cannot be compiled for a column or raise an error.
 
         See Also
         --------

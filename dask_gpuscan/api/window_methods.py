@@ -42,18 +42,18 @@ class WindowMethods:
         Parameters
         ----------
         com, span, halflife, alpha : float
-            One of them says how fast weights decay, as for `pandas.DataFrame.ewm`; all in rows.
+            How fast weights decay; give one of them. In rows, as for `pandas.DataFrame.ewm`.
         halflife : float, str or timedelta
             With `times`, a duration.
         min_periods : int, default 0
-            Fewer values give null; none always do.
+            Rows with fewer values so far are null; rows without values always are.
         adjust : bool, default True
-            Divide by the sum of the weights; else, each value has its share of what was there.
+            Divide by the sum of the weights; if False, ``y[i] = (1 - alpha) * y[i - 1] + alpha * x[i]``.
         ignore_na : bool, default False
             Let weights decay by values, not by rows.
         times : name, Series, Index or array, optional
-            When rows were, for `mean`: the name of a column, which is left out of the answer; or as many dates. Of a
-            Dask collection, a name or a Dask Series with its partitions.
+            Times of the rows, for `mean` only: the name of a column, which is left out of the answer, or as
+            many dates. For a Dask collection, a name or a Dask Series with the same partitions.
 
         Returns
         -------
@@ -70,7 +70,8 @@ class WindowMethods:
 
         Notes
         -----
-        Each statistic is one pass by an operator whose state is at most eight numbers, over any number of partitions.
+        Each statistic is one pass by an operator with a state of at most eight numbers, over any number of
+        partitions.
 
         Examples
         --------
@@ -99,7 +100,7 @@ class WindowMethods:
         Raises
         ------
         ValueError
-            If it is negative or no integer.
+            If `min_periods` is negative or not an integer.
 
         See Also
         --------
@@ -251,7 +252,7 @@ class Ewm(Statistics):
         Parameters
         ----------
         bias : bool, default False
-            Do not correct for the weights that values share; else one value alone has none.
+            Leave out the correction for bias. With it, the variance of one value is null.
         numeric_only : bool, default False
 
         Raises
