@@ -92,6 +92,7 @@ def by_time(bench: GpuBench) -> None:
         check=near,
         moved=24 * n,
         rounds=bench.scale(7, 3),
+        calls=CALLS,
         targets={"cudf": "ratio >= 4"},
     )
 

@@ -51,6 +51,7 @@ from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
+from .tied_ranks import takes_ranks, tied_ranks
 from .windows import BoundWindows, RowWindows, Windows
 
 __all__ = [
@@ -120,6 +121,8 @@ __all__ = [
     "sort_pairs",
     "state",
     "take",
+    "takes_ranks",
+    "tied_ranks",
     "unique",
 ]
 

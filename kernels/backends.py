@@ -14,7 +14,7 @@ from .operators import Operator
 from .options import AsOfOptions, OrderStatistic, ScanOptions, Shifted
 from .selection import Predicate, Runs, Selection
 from .signature import State
-from .sort_key import SortKey
+from .sort_key import Positions, SortKey
 from .windows import RowWindows, Windows
 
 Answer = Any
@@ -83,16 +83,19 @@ class Backend(Protocol):
         """Scan within runs of equal keys; see `kernels.scan_by_key`."""
 
     def sort(
-        self, keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: bool
+        self, keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
     ) -> list[Any]:
         """Return arrays in the order of keys; see `kernels.sort_pairs`.
 
         Arrays may be the values of keys. `starts` are the first rows of segments that are sorted each by itself, or
-        None. With `positions`, those of the rows come last.
+        None. With `positions`, those of the rows come last, as int64 or, if "narrow", in a dtype that holds them.
         """
 
-    def is_sorted(self, values: Any) -> bool:
+    def is_sorted(self, values: Any, heads: Any) -> bool:
         """Tell whether values never decrease; see `kernels.is_sorted`."""
+
+    def tied_ranks(self, keys: Any, method: str) -> Any:
+        """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
 
     def take(self, array: Any, positions: Any, fill: Any) -> Any:
         """Return rows by position; see `kernels.take`."""

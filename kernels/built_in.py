@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .numerics import quotient, share
 from .operators import BUILT_IN as BUILT_IN  # from here to everyone
 from .operators import Operator, segmented
 from .product import product, walked
@@ -91,7 +92,7 @@ def _offset(s):
 
 def _welford(a, b):
     n = a[0] + b[0]
-    weight = b[0] / n if n > 0.0 else 0.0
+    weight = share(b[0], n)
     delta = b[1] - a[1]
     # an infinite element has no distance from the mean, however the elements are brought together
     spread = a[2] + b[2] + delta * delta * a[0] * weight + (delta - delta)
@@ -103,7 +104,7 @@ def _observed(x):
 
 
 def _sample_variance(s):
-    return s[2] / (s[0] - 1.0)
+    return quotient(s[2], s[0] - 1.0)
 
 
 def _unseen(dtype):

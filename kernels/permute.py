@@ -2,11 +2,12 @@
 
 from typing import Any
 
-import numpy as np
-
-from .arrays import Array, brief, check_columns, check_one_length, is_array
+from .arrays import Array, brief, check_columns, check_one_length, is_array, is_cupy
 from .backends import backend_of
 from .int128 import is_int128
+
+NARROW = ("int64", "uint32", "uint64")
+"""What positions of CuPy rows may be: the unsigned ones are those of sorted rows."""
 
 
 def take(array: Array, positions: Array, fill: Any = None) -> Any:
@@ -16,7 +17,7 @@ def take(array: Array, positions: Array, fill: Any = None) -> Any:
     ----------
     array : array
         1-d, of any fixed-width dtype.
-    positions : array of int64
+    positions : array of int64, or as `sort_pairs` gives them
         From 0 to ``len(array)`` - 1, which is not checked.
     fill : scalar, optional
         What is at negative positions; by default there are none.
@@ -55,7 +56,7 @@ def put(rows: Array, positions: Array) -> Any:
     ----------
     rows : array
         1-d, of any fixed-width dtype.
-    positions : array of int64
+    positions : array of int64, or as `sort_pairs` gives them
         Each number from 0 to ``len(rows)`` - 1 once, which is not checked.
 
     Returns
@@ -91,6 +92,7 @@ def put(rows: Array, positions: Array) -> Any:
 def _check(array: Any, positions: Any) -> None:
     if not is_array(array) or not is_int128(array.dtype):
         check_columns("rows", [array])
-    if not is_array(positions) or positions.dtype != np.int64 or positions.ndim != 1:
+    accepted = NARROW if is_cupy(type(positions)) else NARROW[:1]
+    if not is_array(positions) or positions.dtype.name not in accepted or positions.ndim != 1:
         found = brief(positions) if is_array(positions) else type(positions).__name__
         raise TypeError(f"positions must be a 1-d array of int64, found {found}")

@@ -16,7 +16,7 @@ from .compact import run_length_encode
 from .int128 import is_int128
 from .nulls import Nulls
 from .selection import runs
-from .sort_key import SortKey, listed, sort_keys
+from .sort_key import Positions, SortKey, listed, sort_keys
 
 
 def argsort(
@@ -142,7 +142,7 @@ def sort_pairs(
     nulls: Sequence[Nulls] | None = None,
     descending: bool | Sequence[bool] = False,
     nulls_first: bool | Sequence[bool] = False,
-    positions: bool = False,
+    positions: Positions = False,
 ) -> tuple[list[Any], list[Any]]:
     """Return keys in order, and arrays in the order of the keys.
 
@@ -152,13 +152,13 @@ def sort_pairs(
         As for `argsort`.
     values : array or sequence of arrays
         1-d, as long as the keys, of any fixed-width dtypes.
-    positions : bool, default False
-        Return the positions of the rows as well.
+    positions : bool or "narrow", default False
+        Return the positions of the rows as well: as int64, or in the dtype in which they come at the least cost.
 
     Returns
     -------
     keys, values : list of arrays
-        With `positions`, an int64 array last among the values.
+        With `positions`, these last among the values.
 
     Raises
     ------
@@ -229,13 +229,15 @@ def segmented_sort(
     return found[: len(own)], found[len(own) :]
 
 
-def is_sorted(values: Array) -> bool:
+def is_sorted(values: Array, heads: Array | None = None) -> bool:
     """Tell whether the elements of an array never decrease; they do where NaN is among them.
 
     Parameters
     ----------
     values : array
         1-d, of integers or floats.
+    heads : array of bool, optional
+        Elements that may be less than the one before, such as the first ones of groups.
 
     Raises
     ------
@@ -250,11 +252,20 @@ def is_sorted(values: Array) -> bool:
     --------
     >>> is_sorted(np.array([1, 2, 2])), is_sorted(np.array([1.0, np.nan]))
     (True, False)
+    >>> is_sorted(np.array([1, 2, 1]), heads=np.array([True, False, True]))
+    True
     """
     check_columns("values", [values])
     if values.dtype.kind not in "iuf":
         raise TypeError(f"values must be integers or floats, found {brief(values)}")
-    return bool(backend_of([values]).is_sorted(values))
+    arrays = [values]
+    if heads is not None:
+        arrays.append(heads)
+        check_columns("heads", [heads])
+        if heads.dtype != bool:
+            raise TypeError(f"heads must be bool, found {brief(heads)}")
+        check_one_length("values and heads", arrays)
+    return bool(backend_of(arrays).is_sorted(values, heads))
 
 
 def check_values(keys: Sequence[SortKey], values: Any) -> list[Any]:
@@ -282,7 +293,7 @@ def _starts(offsets: Any, length: int) -> Any:
 
 
 def _sorted(
-    by: list[SortKey], arrays: list[Any], starts: Any = None, *, positions: bool = False
+    by: list[SortKey], arrays: list[Any], starts: Any = None, *, positions: Positions = False
 ) -> list[Any]:
     backend = backend_of([*(key.values for key in by), *arrays])
     return backend.sort(by, arrays, starts, positions=positions)

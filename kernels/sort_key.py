@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .arrays import Array, brief, check_one_length, is_array
 from .int128 import is_int128
 from .nulls import InBand, Mask, Nulls
+
+Positions = bool | Literal["narrow"]
+"""Whether positions of rows are wanted as well, and in which dtype."""
 
 SORTED_KINDS = "biufmM"
 """The kinds of dtypes that have an order here, beside 128-bit integers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.decayed import STEADY, decayed
+from ..ops.decayed import ENOUGH, decayed
 from ..ops.operation import Part
 from ..ops.order_statistics import ORDER_STATISTICS
 from ..ops.rolling import RowShape
@@ -134,8 +134,9 @@ class Expanding(WindowStatistics):
 
     def _operation(self, name: str, **options: Any) -> Window:
         op, found = operator_of(name, **options), STATISTICS[name]
-        label, steady = f"expanding-{name}", found.enough is not None
-        return Window(label, op, self._min_periods, found.inputs, found.of_none, steady)
+        enough = None if found.enough is None else found.enough(**options)
+        label = f"expanding-{name}"
+        return Window(label, op, self._min_periods, found.inputs, found.of_none, enough)
 
 
 class _AllRows(Rolling):
@@ -175,8 +176,7 @@ class Ewm(Statistics):
     def _window(self, name: str, inputs: Inputs, **options: Any) -> Window:
         op = decayed(name, self._decay, **options)
         of_none = 0.0 if name == "sum" else None
-        steady = name in STEADY
-        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none, steady)
+        return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none, ENOUGH.get(name))
 
     def sum(self, numeric_only: bool = False) -> Any:
         """Return the sum of weighted values; only with `adjust`.

@@ -340,8 +340,8 @@ class Arrays(Protocol):
 
     # --- rows on the host
 
-    def on_host(self, values: Values) -> np.ndarray:
-        """Return an array of numbers on the host."""
+    def fetch(self, values: Values) -> Callable[[], np.ndarray]:
+        """Begin to copy numbers to the host; what is returned waits for them, and for nothing that begins later."""
 
     def host_row(self, column: Column, row: int) -> HostRow:
         """Return one row of a column as a value on the host."""

@@ -11,7 +11,6 @@ import pandas as pd
 from .. import kernels
 from ..frames.protocol import Column, Values
 from ..frames.registry import column_of, library_of, stored_numbers
-from ..kernels import Operator
 from .groups import INT64
 
 
@@ -69,25 +68,8 @@ class Clock:
         return pd.Timedelta(1, library_of(frame).time_unit(self.column(frame).dtype))
 
 
-_DECREASE = Operator(
-    lambda a, b: a or b, False, lambda earlier, later: later < earlier, name="decrease"
-)
-_DECREASE_IN_GROUPS = Operator(
-    lambda a, b: a or b,
-    False,
-    lambda earlier, later, head: later < earlier and not head,
-    name="decrease-in-groups",
-)
-"""Whether a time is less than the one before."""
-
-
 def check_order(clock: Clock, times: Values, heads: Values | None) -> None:
     """Raise a ValueError if times decrease, or within groups, whose first rows `heads` tells."""
-    pairs = times[:-1], times[1:]
-    if heads is None:
-        decreases = kernels.reduce(_DECREASE, pairs)
-    else:
-        decreases = kernels.reduce(_DECREASE_IN_GROUPS, (*pairs, heads[1:]))
-    if bool(decreases):
+    if not kernels.is_sorted(times, heads):
         within = "" if heads is None else " within a group"
         raise ValueError(f"{clock.title} must not decrease{within}; sort by it first")

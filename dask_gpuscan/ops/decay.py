@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 
 @dataclass(frozen=True)
@@ -31,14 +28,3 @@ class Decay:
     def of_null(self) -> float:
         """The decay of a row that is null."""
         return 1.0 if self.ignore_na else 1.0 - self.alpha
-
-
-NORMAL = float(np.finfo(np.float64).tiny)
-
-
-def flushed(number: Any) -> Any:
-    """Return what has decayed; zero if it is subnormal, as CPUs take a hundred times as long to multiply such.
-
-    Rounding would keep it there: 0.8 times the smallest number is that number.
-    """
-    return number if abs(number) >= NORMAL else 0.0

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Operator
-from .decay import Decay, flushed
+from ..kernels.numerics import flushed, quotient
+from .decay import Decay
 from .decayed_pairs import correlations, covariances
 
 # --- sums: state (decay, sum) ----------------------------------------------------------------------------
@@ -47,20 +48,21 @@ def sums(decay: Decay) -> Operator:
 
 
 def _mean(a: Any, b: Any) -> Any:
-    if b[3] > 0.0:
-        f = a[4] * b[0]
-        return (
-            flushed(a[0] * f),
-            b[1],
-            flushed(f * (a[2] + a[3] * (a[1] - b[1]))) + b[2],
-            a[3] * f + b[3],
-            b[4],
-        )
-    return (a[0], a[1], a[2], a[3], flushed(a[4] * b[4]))
+    seen = b[3] > 0.0
+    f = a[4] * b[0] if seen else 1.0
+    last = b[1] if seen else a[1]
+    return (
+        flushed(a[0] * f),
+        last,
+        flushed(f * (a[2] + a[3] * (a[1] - last))) + b[2],
+        a[3] * f + b[3],
+        b[4] if seen else flushed(a[4] * b[4]),
+    )
 
 
 def _mean_of(s: Any) -> Any:
-    return s[1] + s[2] / s[3] if s[3] > 0.0 else np.nan
+    mean = s[1] + quotient(s[2], s[3])
+    return mean if s[3] > 0.0 else np.nan
 
 
 def _adjusted_mean(decay: Decay) -> Operator:
@@ -178,7 +180,7 @@ def _squares(a: Any, b: Any) -> Any:
         f = a[5] * b[0]
         before = a[3] * f
         weight = before + b[3]
-        q = b[3] / weight
+        q = quotient(b[3], weight)
         d = b[1] - a[1]
         squares = a[2] * f + b[2] + d * d * before * q
         return (flushed(a[0] * f), a[1] + d * q, squares, weight, a[4] * f * f + b[4], b[5])
@@ -290,8 +292,8 @@ DECAYED: dict[str, Callable[..., Operator]] = {
 }
 """What makes the operators of ``ewm`` by name, of a `Decay` and, of var, std and cov, ``bias``."""
 
-STEADY = frozenset({"sum", "mean"})
-"""Those that answer every row behind the first that they answer."""
+ENOUGH = {"sum": 1, "mean": 1}
+"""How many observations always have an answer; of the others, their values tell."""
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Operator
-from .decay import Decay, flushed
+from ..kernels.numerics import flushed, quotient
+from .decay import Decay
 
 # --- covariances: state (lead, both means, sum of products, of weights, of squares of weights, trail) -----
 
@@ -18,7 +19,7 @@ def _products(a: Any, b: Any) -> Any:
         f = a[6] * b[0]
         before = a[4] * f
         weight = before + b[4]
-        q = b[4] / weight
+        q = quotient(b[4], weight)
         d, e = b[1] - a[1], b[2] - a[2]
         products = a[3] * f + b[3] + d * e * before * q
         squares = a[5] * f * f + b[5]
@@ -57,7 +58,7 @@ def _correlated(a: Any, b: Any) -> Any:
         f = a[7] * b[0]
         before = a[6] * f
         weight = before + b[6]
-        q = b[6] / weight
+        q = quotient(b[6], weight)
         d, e, w = b[1] - a[1], b[2] - a[2], before * q
         products = a[3] * f + b[3] + d * e * w
         xx, yy = a[4] * f + b[4] + d * d * w, a[5] * f + b[5] + e * e * w

@@ -92,7 +92,7 @@ class Coded:
 
     def sorted(self) -> tuple[Any, Keys]:
         """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
-        (codes,), (order,) = kernels.sort_pairs(self.codes, [], positions=True)
+        (codes,), (order,) = kernels.sort_pairs(self.codes, [], positions="narrow")
         return order, Keys([codes], [None])
 
 

@@ -96,14 +96,27 @@ class Rank:
             nulls=[*(None for _ in outer), nulls],
             descending=[*(False for _ in outer), not self.ascending],
             nulls_first=self.nulls == "top",
-            positions=True,
+            positions="narrow",
         )
+        if (
+            self._shares_places
+            and groups is None
+            and missing is None
+            and kernels.takes_ranks(values.dtype)
+        ):
+            ranks = kernels.tied_ranks(keys[0], self.method)
+            return kernels.put(ranks / count if self.pct else ranks, order)
         if values.dtype.kind == "V":  # of 128 bits, which only codes tell apart
             keys[-1] = library.group_codes([library.array(column)])[order]
         null = None if missing is None else missing[order]
         found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
         ranks = found.ranks(self.method, self.pct)
         return kernels.put(ranks.astype(FLOAT64, copy=False), order)
+
+    @property
+    def _shares_places(self) -> bool:
+        """Whether equal values share one of their places, or the average of these."""
+        return self.method in kernels.RANKS
 
     def runs_of_sorted(self, library: Library, column: Any, groups: Values | None) -> SortedRuns:
         """Return the runs of rows that are sorted already, by group and value; at least one row."""

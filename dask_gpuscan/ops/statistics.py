@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import BUILT_IN, Operator
+from ..kernels.numerics import quotient, share
 from .statistic_inputs import PAIR, VALUES, Inputs, read
 
 INFINITE = float("inf")
@@ -49,7 +50,8 @@ def _sum(s: Any) -> Any:
 
 
 def _mean(s: Any) -> Any:
-    return _corrected(s) / s[0] if s[0] > 0.0 else np.nan
+    mean = quotient(_corrected(s), s[0])
+    return mean if s[0] > 0.0 else np.nan
 
 
 # --- extremes, the first and the last --------------------------------------------------------------------
@@ -104,7 +106,7 @@ def _skew_lift(x: Any) -> Any:
 
 def _skew_combine(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
-    q = b[0] / n if n > 0.0 else 0.0
+    q = share(b[0], n)
     p = 1.0 - q
     d = b[1] - a[1]
     m2 = a[2] + b[2] + d * d * a[0] * q
@@ -126,7 +128,7 @@ def _kurt_lift(x: Any) -> Any:
 
 def _kurt_combine(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
-    q = b[0] / n if n > 0.0 else 0.0
+    q = share(b[0], n)
     p = 1.0 - q
     d = b[1] - a[1]
     dd = d * d
@@ -153,7 +155,7 @@ def _sem_lift(x: Any, valid: Any) -> Any:
 
 def _sem_combine(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
-    q = b[0] / n if n > 0.0 else 0.0
+    q = share(b[0], n)
     d = b[1] - a[1]
     return (n, a[1] + d * q, a[2] + b[2] + d * d * a[0] * q, a[3] + b[3])
 
@@ -168,7 +170,7 @@ def _pair_lift(x: Any, y: Any) -> Any:
 
 def _cov_combine(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
-    q = b[0] / n if n > 0.0 else 0.0
+    q = share(b[0], n)
     d, e = b[1] - a[1], b[2] - a[2]
     return (n, a[1] + d * q, a[2] + e * q, a[3] + b[3] + d * e * a[0] * q)
 
@@ -180,7 +182,7 @@ def _corr_lift(x: Any, y: Any) -> Any:
 
 def _corr_combine(a: Any, b: Any) -> Any:
     n = a[0] + b[0]
-    q = b[0] / n if n > 0.0 else 0.0
+    q = share(b[0], n)
     d, e, w = b[1] - a[1], b[2] - a[2], a[0] * q
     products = a[3] + b[3] + d * e * w
     return (
@@ -204,16 +206,25 @@ def _corr(s: Any) -> Any:
 _NO_MOMENTS = (0.0, 0.0, 0.0)
 
 
+# Answers are computed whether or not there are enough observations, so that a GPU's threads need not take turns.
+
+
 def _var(ddof: int = 1) -> Operator:
+    most = max(ddof, 0)
+
     def var(s: Any) -> Any:
-        return s[2] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
+        found = quotient(s[2], s[0] - ddof)
+        return found if s[0] > most else np.nan
 
     return Operator(_moments, _NO_MOMENTS, _moments_lift, var, name="var")
 
 
 def _std(ddof: int = 1) -> Operator:
+    most = max(ddof, 0)
+
     def std(s: Any) -> Any:
-        return math.sqrt(s[2] / (s[0] - ddof)) if s[0] > ddof and s[0] > 0.0 else np.nan
+        found = math.sqrt(quotient(s[2], s[0] - ddof))
+        return found if s[0] > most else np.nan
 
     return Operator(_moments, _NO_MOMENTS, _moments_lift, std, name="std")
 
@@ -222,14 +233,17 @@ def _sem(ddof: int = 1) -> Operator:
     def sem(s: Any) -> Any:
         if s[0] <= ddof or s[0] <= 0.0:
             return np.nan
-        return math.sqrt(s[2] / (s[0] - ddof)) / math.sqrt(s[3])
+        return math.sqrt(quotient(s[2], s[0] - ddof)) / math.sqrt(s[3])
 
     return Operator(_sem_combine, (0.0,) * 4, _sem_lift, sem, name="sem")
 
 
 def _cov(ddof: int = 1) -> Operator:
+    most = max(ddof, 0)
+
     def cov(s: Any) -> Any:
-        return s[3] / (s[0] - ddof) if s[0] > ddof and s[0] > 0.0 else np.nan
+        found = quotient(s[3], s[0] - ddof)
+        return found if s[0] > most else np.nan
 
     return Operator(_cov_combine, (0.0,) * 4, _pair_lift, cov, name="cov")
 

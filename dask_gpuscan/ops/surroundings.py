@@ -318,7 +318,7 @@ class _Arranged:
                     library, seen.count, 0, seen.count, codes=codes, ungrouped=ungrouped
                 )
                 return
-            (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions=True)
+            (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions="narrow")
             keys = Keys([ordered], [None])
             if ungrouped is not None:
                 ungrouped = kernels.take(ungrouped, order)

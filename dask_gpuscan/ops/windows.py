@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.protocol import Library, Values
+from ..frames.protocol import Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator, is_array
 from .groups import Groups, ReducibleGroups, States, folded, merged, state_of
@@ -20,7 +20,7 @@ from .statistic_inputs import VALUES, Inputs, check_columns, observed, read
 _ADD = BUILT_IN["add"]
 
 HEAD = 1024
-"""Answers that are looked at to find the first that is no null."""
+"""Rows that are looked at to find from where on answers are numbers."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Window:
         What the operator takes of the columns.
     of_none : float, optional
         The operator's answer for no observations; by default null.
-    steady : bool, default False
-        Whether every answer behind one that is not null is not null either.
+    enough : int, optional
+        How many observations always have a number as their answer; by default, their values tell.
     """
 
     label: str
@@ -48,7 +48,7 @@ class Window:
     min_periods: int
     inputs: Inputs = VALUES
     of_none: float | None = None
-    steady: bool = False
+    enough: int | None = None
     reverse = False
     needs_neighbours = False
 
@@ -90,18 +90,41 @@ class Window:
         arrays, count = read(columns, self.inputs), None
         if prior is not None and self._counts:
             prior, count = prior[:-1], prior[-1]
+        library = library_of(columns[0])
+        numbers = self._numbers(library, arrays, prior is None) if groups.is_one else None
         state = None if prior is None else state_of(prior)
         out = groups.scan(self.op, state_of(arrays), carry_in=state)
         if self._counts and groups.is_one:
             _, few = self._observed_in(arrays, int(count or 0))
             out[:few] = np.nan
-        elif self._counts:
+            known = self.enough is not None and self.enough <= self.min_periods
+            return library.from_floats(out, slice(few, len(out)) if known else None)
+        if self._counts:
             before = count if count is None or is_array(count) else np.int64(count)
             counted = groups.scan(_ADD, self._observations(arrays), carry_in=before)
             out[counted < self.min_periods] = np.nan
-        library = library_of(columns[0])
-        numbers = _numbers(library, out) if self.steady and groups.is_one else None
-        return library.from_floats(out, numbers)
+        return library.from_floats(out, None if numbers is None else numbers())
+
+    def _numbers(
+        self, library: Library, arrays: tuple[Any, ...], is_first: bool
+    ) -> Callable[[], slice | None] | None:
+        """Begin to look from which row on answers are numbers, before the scan, which this does not wait for.
+
+        What is returned says None if the first rows do not tell. `is_first` tells whether no rows come before.
+        """
+        enough, count = self.enough, len(arrays[0])
+        if enough is None or self._counts:
+            return None
+        if not enough or not count:
+            return lambda: slice(0, count)
+        heads = [library.fetch(array[:HEAD]) for array in arrays]
+
+        def found() -> slice | None:
+            rows = np.flatnonzero(observed(tuple([head() for head in heads]), self.inputs))
+            start = int(rows[enough - 1]) if len(rows) >= enough else count
+            return slice(start, count) if start == 0 or (is_first and start < count) else None
+
+        return found
 
     def _observed_in(self, arrays: tuple[Any, ...], count: int) -> tuple[int, int]:
         """Count observations up to `min_periods`; also the rows that come before there are enough."""
@@ -115,10 +138,3 @@ class Window:
             count += len(valid)
             done, chunk = done + chunk, 4 * chunk
         return count, 0 if count >= self.min_periods else length
-
-
-def _numbers(library: Library, answers: Values) -> slice | None:
-    """Return the rows from the first number on; None if it is not among the first rows."""
-    head = library.on_host(answers[:HEAD])
-    found = np.flatnonzero(head == head)
-    return slice(int(found[0]), len(answers)) if len(found) else None

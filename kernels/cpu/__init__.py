@@ -10,6 +10,7 @@ from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
 from .shift import rows_before, shift
 from .sort import is_sorted, put, sort, take
+from .tied_ranks import tied_ranks
 
 __all__ = [
     "asof",
@@ -35,6 +36,7 @@ __all__ = [
     "shift",
     "sort",
     "take",
+    "tied_ranks",
 ]
 
 

@@ -32,7 +32,7 @@ def asof(
     left: np.ndarray, right: np.ndarray, codes: Any, groups: int, options: AsOfOptions
 ) -> np.ndarray:
     """Return the row of the right side for each of the left; see `kernels.asof`."""
-    if not is_sorted(right):
+    if not is_sorted(right, None):
         raise Unsorted("right must not decrease")
     if not len(left):  # an empty frame, which stands for others, needs no kernel
         return np.empty(0, WORD)

@@ -12,7 +12,7 @@ import numpy as np
 from numba.core import types
 
 from ..jit import OPTIONS, cached_njit
-from ..sort_key import SortKey
+from ..sort_key import Positions, SortKey
 from .engine import FAILED, TICKET
 from .launch import CONTROL, Kernel, array_type, entry, run_kernel
 from .memory import borrow, take_ticket
@@ -26,7 +26,7 @@ SLICE = 1 << 16
 
 
 def sort(
-    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: bool
+    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
     alone = starts is None and not positions and len(keys) == len(arrays) == 1
@@ -38,7 +38,7 @@ def sort(
     chunks = chunks_of([field for each in fields for field in each], most)
     if starts is not None or count <= LEAF or len(chunks) != 1:  # keys are few, or told in pieces
         rows = order(chunks, count, starts)
-        return [take(a, rows) for a in arrays] + [rows] * positions
+        return [take(a, rows) for a in arrays] + [rows] * bool(positions)
     told, place = [], chunks[0].width
     for key, each in zip(keys, fields, strict=True):
         place -= sum(field.width for field in each)
@@ -53,14 +53,15 @@ def sort(
                 return unpack(field, codes, at, array.dtype)
         return take(array, rows)
 
-    return [moved(a) for a in arrays] + [rows] * positions
+    return [moved(a) for a in arrays] + [rows] * bool(positions)
 
 
-def is_sorted(values: np.ndarray) -> bool:
+def is_sorted(values: np.ndarray, heads: np.ndarray | None) -> bool:
     """Tell whether values never decrease; see `kernels.is_sorted`."""
     if not len(values):
         return True
-    return not run_kernel(len(values), _comparing(values.dtype), values)[FAILED]
+    kernel = _comparing(values.dtype, heads is not None)
+    return not run_kernel(len(values), kernel, values, heads)[FAILED]
 
 
 def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
@@ -86,16 +87,22 @@ _NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
 
 
 @cached_njit
-def compare(values, control):
-    """Note in the control array if an element is less than the one before, or is NaN."""
+def compare(values, heads, control):
+    """Note in the control array if an element that is no head is less than the one before, or is NaN."""
     values, control = borrow(values), borrow(control)
     while control[FAILED] == 0:
         start = take_ticket(control, TICKET) * SLICE
         if start >= len(values):
             break
+        stop = min(len(values), start + SLICE)
         ordered = values[start] >= values[max(start - 1, 0)]
-        for i in range(start + 1, min(len(values), start + SLICE)):
-            ordered &= values[i] >= values[i - 1]
+        if heads is not None:
+            ordered |= heads[start]
+            for i in range(start + 1, stop):
+                ordered &= (values[i] >= values[i - 1]) | heads[i]
+        else:
+            for i in range(start + 1, stop):
+                ordered &= values[i] >= values[i - 1]
         if not ordered:
             control[FAILED] = 1
 
@@ -121,8 +128,9 @@ def take_rows(values, rows, fill, out, control):
 
 
 @lru_cache(maxsize=16)
-def _comparing(dtype: np.dtype) -> Kernel:
-    return entry(compare, (array_type(dtype, True), CONTROL))
+def _comparing(dtype: np.dtype, has_heads: bool) -> Kernel:
+    heads = array_type(np.dtype(np.bool_), True) if has_heads else types.none
+    return entry(compare, (array_type(dtype, True), heads, CONTROL))
 
 
 @lru_cache(maxsize=16)

@@ -25,7 +25,7 @@ from .rolling import most_ring_rows, rolling, rolling_by_code  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
 from .shift import rows_before, shift  # noqa: E402
-from .sort import is_sorted, put, sort, take  # noqa: E402
+from .sort import is_sorted, put, sort, take, tied_ranks  # noqa: E402
 
 __all__ = [
     "asof",
@@ -50,4 +50,5 @@ __all__ = [
     "shift",
     "sort",
     "take",
+    "tied_ranks",
 ]

@@ -14,7 +14,7 @@ from .sort import is_sorted, sort
 def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
     """Return the row of the right side for each of the left; see `kernels.asof`."""
     left, right = readable(left), readable(right)
-    if not (is_sorted(left) and is_sorted(right)):
+    if not (is_sorted(left, None) and is_sorted(right, None)):
         raise Unsorted("left and right must not decrease")
     rows, *other = [_one_way(left, right, codes, options.exact, w) for w in options.ways]
     if other:

@@ -22,6 +22,7 @@ from ..nulls import NAT
 from ..operators import Operator
 from ..user_functions import rebuild
 from .captured_numbers import kernel_code, numbers_of
+from .numerics import on_device
 from .plan import Form, TypedOperator
 
 
@@ -168,7 +169,9 @@ def _compile(
     namespace: dict[str, Any] = {f"cast{i}": d.type for i, d in enumerate(result)}
     namespace |= {"NAT": NAT, "float_nan": np.nan, "float_inf": np.inf, "float_lowest": -np.inf}
     if function is not None:
-        namespace["f"] = rebuild(function, lambda plain: _device_function(plain, capability))
+        namespace["f"] = rebuild(
+            function, lambda plain: _device_function(on_device(plain), capability)
+        )
     exec("\n".join(body), namespace)
     signature = types.void(*[_pointer(d) for form in (result, *arguments) for d in form])
     try:

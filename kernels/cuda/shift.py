@@ -14,15 +14,17 @@ AT_ONCE, APART = 4, 256
 DIFFERENCE = f"""
 const long long first = i / {APART} * {APART * AT_ONCE} + i % {APART};
 T now[{AT_ONCE}], before[{AT_ONCE}];
+bool has[{AT_ONCE}];
 #pragma unroll
 for (int k = 0; k < {AT_ONCE}; k++) {{
-    const long long row = first + k * {APART};
-    if (row < count) now[k] = rows[row], before[k] = earlier[row];
+    const long long row = first + k * {APART}, earlier = row - periods;
+    has[k] = row < count && earlier >= 0 && earlier < count;
+    if (has[k]) now[k] = rows[row], before[k] = rows[earlier];
 }}
 #pragma unroll
 for (int k = 0; k < {AT_ONCE}; k++) {{
     const long long row = first + k * {APART};
-    if (row < count) out[row] = now[k] - before[k];
+    if (row < count) out[row] = has[k] ? now[k] - before[k] : fill;
 }}
 """
 
@@ -30,23 +32,23 @@ for (int k = 0; k < {AT_ONCE}; k++) {{
 @lru_cache(maxsize=1)
 def _difference() -> Any:
     return cupy.ElementwiseKernel(
-        "raw T rows, raw T earlier, int64 count", "raw T out", DIFFERENCE, "difference"
+        "raw T rows, int64 periods, T fill, int64 count", "raw T out", DIFFERENCE, "difference"
     )
 
 
 def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool) -> Any:
     """Return rows moved along, or what changed since; see `kernels.shift`."""
-    out = cupy.empty(len(array), fill.dtype)
+    out, same = cupy.empty(len(array), fill.dtype), array.dtype == fill.dtype
+    if subtracts and same and len(array):
+        blocks = -(-len(array) // (APART * AT_ONCE))
+        _difference()(array, shifted.periods, fill, len(array), out, size=blocks * APART)
+        return out
     out[shifted.rest] = fill
-    rows, earlier, to = array[shifted.to], array[shifted.of], out[shifted.to]
-    same = array.dtype == out.dtype
+    earlier, to = array[shifted.of], out[shifted.to]
     if not len(to):
         return out
-    if subtracts and same:
-        blocks = -(-len(to) // (APART * AT_ONCE))
-        _difference()(rows, earlier, len(to), to, size=blocks * APART)
-    elif subtracts:
-        cupy.subtract(rows, earlier, out=to)
+    if subtracts:
+        cupy.subtract(array[shifted.to], earlier, out=to)
     elif same and array.flags.c_contiguous:
         to.data.copy_from_device_async(earlier.data, to.nbytes)
     else:

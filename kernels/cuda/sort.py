@@ -5,6 +5,7 @@ whose first key is null are sorted by themselves, by the other keys.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import cupy
@@ -12,9 +13,11 @@ import numpy as np
 
 from ..int128 import is_int128
 from ..nulls import InBand, Mask
-from ..sort_key import SortKey
+from ..sort_key import Positions, SortKey
+from . import launch
 from .compact import compact
 from .device_arrays import mask_buffer, readable
+from .plan import Extent, Plan
 from .radix_sort import (
     Word,
     move,
@@ -24,7 +27,7 @@ from .radix_sort import (
     rows_at,
     tied_slots,
 )
-from .sort_pass import KeyCode
+from .sort_pass import KeyCode, RankPass
 from .tuning import PLACED_FROM
 
 KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "floats", "m": "times", "M": "times"}
@@ -50,13 +53,13 @@ class Level(NamedTuple):
 
 
 def sort(
-    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: bool
+    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
     count = len(keys[0].values)
     columns = [readable(a) for a in arrays]
     if not count:
-        return [a.copy() for a in columns] + [cupy.ndarray(0, np.int64)] * positions
+        return [a.copy() for a in columns] + [cupy.ndarray(0, np.int64)] * bool(positions)
     levels = [level for key in keys for level in _levels(key)]
     if starts is None and len(levels) == 1 and levels[0].valid is None:
         return _by_word(levels[0].word, keys[0].values, arrays, columns, positions)
@@ -64,12 +67,49 @@ def sort(
     if starts is not None:
         order = _within(starts, order)
     found = [rows_at(a, order) for a in columns]
-    return [*found, order.astype(np.int64, copy=False)] if positions else found
+    if positions is True:
+        order = order.astype(np.int64, copy=False)
+    return [*found, order] if positions else found
 
 
-def is_sorted(values: Any) -> bool:
+FALLS = """
+const long long first = i / 256 * 1024 + i % 256;
+#pragma unroll
+for (int k = 0; k < 4; k++) {
+    const long long row = first + 256 * k;
+    if (row < count && !(rows[row] >= rows[max(row - 1, 0LL)]) && !(HAS_HEADS && heads[row])) found[0] = true;
+}
+"""
+
+
+@lru_cache(maxsize=2)
+def _falls(has_heads: bool) -> Any:
+    text = FALLS.replace("HAS_HEADS", str(has_heads).lower())
+    arguments = "raw T rows, raw bool heads, int64 count"
+    return cupy.ElementwiseKernel(arguments, "raw bool found", text, "falls")
+
+
+def is_sorted(values: Any, heads: Any) -> bool:
     """Tell whether values never decrease; see `kernels.is_sorted`."""
-    return bool((values[1:] >= values[:-1]).all() & (values[:1] == values[:1]).all())
+    values, count, found = readable(values), len(values), cupy.zeros(1, np.bool_)
+    if values.dtype.kind == "f" and count and bool(values[0] != values[0]):
+        return False
+    blocks = -(-count // 1024)
+    _falls(heads is not None)(
+        values, found if heads is None else heads, count, found, size=256 * blocks
+    )
+    return not found[0]
+
+
+def tied_ranks(keys: Any, method: str) -> Any:
+    """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
+    out = cupy.ndarray(len(keys), np.float64)
+    if len(keys):
+        code = KeyCode(keys.dtype.itemsize, KINDS[keys.dtype.kind])
+        plan = Plan((RankPass(code, method),))
+        begun = launch.Launch(launch.current_space(plan, Extent(len(keys))), False)
+        begun.run(0, [_bits(readable(keys)).data.ptr, out.data.ptr], (), (), (), b"", b"")
+    return out
 
 
 def take(array: Any, positions: Any, fill: Any) -> Any:
@@ -88,13 +128,13 @@ def put(rows: Any, positions: Any) -> Any:
     """Return rows at other positions; see `kernels.put`."""
     rows, positions = readable(rows), readable(positions)
     if len(rows) >= PLACED_FROM and rows.itemsize in CARRIED:
-        narrow = positions.astype(position_dtype(len(rows)))
+        narrow = positions.astype(position_dtype(len(rows)), copy=False)
         return place(_bits(rows), narrow).view(rows.dtype)
     return move(rows, positions, cupy.ndarray(len(rows), rows.dtype), puts=True)
 
 
 def _by_word(
-    word: Word, own: Any, arrays: Sequence[Any], columns: Sequence[Any], positions: bool
+    word: Word, own: Any, arrays: Sequence[Any], columns: Sequence[Any], positions: Positions
 ) -> list[Any]:
     """Sort by one word and move it, and one array or the positions, along; the other arrays are taken."""
     others = [c for a, c in zip(arrays, columns, strict=True) if a is not own]
@@ -102,7 +142,7 @@ def _by_word(
     carried = bool(positions or len(others) > 1 or any(o.itemsize not in CARRIED for o in others))
     values = None if carried or not others else _bits(others[0])
     keys, moved = radix_sort(
-        word, values, positions=carried, wants_keys=wants_keys, widens=positions
+        word, values, positions=carried, wants_keys=wants_keys, widens=positions is True
     )
     found = []
     for array, column in zip(arrays, columns, strict=True):

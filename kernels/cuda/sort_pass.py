@@ -6,8 +6,24 @@ from typing import ClassVar, Self
 import numpy as np
 
 from .plan import Capability, Extent, Geometry, TypedOperator
-from .tuning import DIGIT_SHAPES, LARGE_SHARED, SMALL_DIGIT_SHAPE, SWEEP_ITEMS, SWEEP_THREADS
-from .visitors import COUNT_DIGITS, MARK_TIES, MOVE_ROWS, PLACE_ROWS, SORT_DIGIT, VisitorSpec
+from .tuning import (
+    COUNT_SHAPES,
+    DIGIT_SHAPES,
+    LARGE_SHARED,
+    SMALL_COUNT_SHAPE,
+    SMALL_DIGIT_SHAPE,
+    SWEEP_ITEMS,
+    SWEEP_THREADS,
+)
+from .visitors import (
+    COUNT_DIGITS,
+    MARK_TIES,
+    MOVE_ROWS,
+    PLACE_ROWS,
+    SORT_DIGIT,
+    TIED_RANKS,
+    VisitorSpec,
+)
 
 BINS = 256
 """Values of a digit, which has eight bits."""
@@ -73,6 +89,8 @@ class CountPass(SweepPass):
     """Count all digits of all keys."""
 
     code: KeyCode
+    shape: tuple[int, int, int] = SMALL_COUNT_SHAPE
+    """Threads of a block, copies of its counts, and blocks that should fit on a multiprocessor."""
     visitor: ClassVar[VisitorSpec] = COUNT_DIGITS
     name: ClassVar[str] = "the digits of a sort"
     parameters: ClassVar[str] = "=4Q3q0s0s"
@@ -81,6 +99,20 @@ class CountPass(SweepPass):
     def carry(self) -> np.dtype:
         """The counts."""
         return np.dtype([("digits", np.uint64, (self.code.size, BINS))])
+
+    def sized(self, capability: Capability) -> "CountPass":
+        """Return the pass with as many copies of counts as a GPU of this compute capability has room for."""
+        if capability not in LARGE_SHARED:
+            return self
+        return replace(self, shape=COUNT_SHAPES[self.code.size])
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks."""
+        threads, copies, resident = self.shape
+        shared = 4 * self.code.size * BINS * copies
+        sweep = super().geometry(schedule, capability)
+        items = threads * SWEEP_ITEMS
+        return replace(sweep, threads=threads, items=items, shared=shared, blocks=resident)
 
 
 @dataclass(frozen=True)
@@ -91,6 +123,18 @@ class TiesPass(SweepPass):
     visitor: ClassVar[VisitorSpec] = MARK_TIES
     name: ClassVar[str] = "the ties of a sort"
     parameters: ClassVar[str] = "=4Q4q0s0s"
+
+
+@dataclass(frozen=True)
+class RankPass(SweepPass):
+    """Rank sorted keys."""
+
+    code: KeyCode
+    method: str
+    """What equal ones get, a key of `RANKS`."""
+    visitor: ClassVar[VisitorSpec] = TIED_RANKS
+    name: ClassVar[str] = "ranks of sorted keys"
+    parameters: ClassVar[str] = "=4Q3q0s0s"
 
 
 @dataclass(frozen=True)

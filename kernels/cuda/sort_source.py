@@ -1,11 +1,12 @@
 """The CUDA source of the passes of sorting: constants and the types of keys, values and positions."""
 
+from ..options import RANKS
 from .plan import Capability
-from .sort_pass import CountPass, DigitPass, KeyCode, MovePass, PlacePass, TiesPass
+from .sort_pass import CountPass, DigitPass, KeyCode, MovePass, PlacePass, RankPass, TiesPass
 from .source import constants_source, include
-from .tuning import COUNT_COPIES, DIGIT_BATCH, SWEEP_ITEMS, SWEEP_THREADS
+from .tuning import DIGIT_BATCH, SWEEP_ITEMS, SWEEP_THREADS
 
-SortPass = CountPass | TiesPass | MovePass | PlacePass | DigitPass
+SortPass = CountPass | TiesPass | RankPass | MovePass | PlacePass | DigitPass
 
 
 def sort_source(each: SortPass, schedule: str, capability: Capability, relief: int = 0) -> str:
@@ -18,8 +19,11 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
     else:
         types = [f"using Key = {_word(each.code.size)};"]
         constants = _code_constants(each.code)
+    if isinstance(each, RankPass):
+        constants["METHOD"] = tuple(RANKS).index(each.method)
     if isinstance(each, CountPass):
-        constants |= {"DIGITS": each.code.size, "COPIES": COUNT_COPIES[each.code.size]}
+        threads, copies, resident = each.shape
+        constants |= {"DIGITS": each.code.size, "COPIES": copies, "RESIDENT": resident}
     if isinstance(each, DigitPass):
         threads, rows, resident = each.shape
         types += [

@@ -307,11 +307,15 @@ SMALL_DIGIT_SHAPE = (256, 8, 2)
 DIGIT_BATCH = 4
 """Tiles that a thread asks for at once as it looks back for the count of its digit."""
 
-COUNT_COPIES = {1: 8, 2: 8, 4: 8, 8: 4}
-"""Counts of each digit that a block keeps, by the bytes of a key; see count_digits.cuh."""
+COUNT_SHAPES = {1: (512, 32, 3), 2: (512, 32, 3), 4: (1024, 32, 1), 8: (1024, 16, 1)}
+"""Threads of a block that counts digits, copies of its counts, and blocks on a multiprocessor, on GPUs with
+LARGE_SHARED: by the bytes of a key; see count_digits.cuh."""
+
+SMALL_COUNT_SHAPE = (512, 4, 4)
+"""The same on others, for all keys."""
 
 SWEEP_THREADS, SWEEP_ITEMS = 512, 8
-"""Threads of a block that counts digits, marks ties or moves rows, and rows that a thread asks for at once."""
+"""Threads of a block that marks ties, ranks or moves rows, and rows that a thread asks for at once."""
 
 SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 20, 1 / 8
 """Bytes of keys, and rows, from which on keys are sorted by leading digits first; and how many others a row may be

@@ -72,6 +72,7 @@ COUNT_DIGITS = VisitorSpec("count_digits", "count_digits", "sort", ("classic",),
 SORT_DIGIT = VisitorSpec("sort_digit", "sort_digit", "sort", ("classic",))
 MARK_TIES = VisitorSpec("mark_ties", "mark_ties", "sort", ("classic",), looks_back=False)
 PLACE_ROWS = VisitorSpec("place_rows", "place_rows", "sort", ("classic",), looks_back=False)
+TIED_RANKS = VisitorSpec("tied_ranks", "tied_ranks", "sort", ("classic",), looks_back=False)
 BY_CODE = VisitorSpec("by_code", "by_code", "codes", ("classic",), looks_back=False)
 ROLLING = VisitorSpec("rolling", "rolling", "windows", ("classic",), looks_back=False)
 FIRST_WITHIN = VisitorSpec("first_within", "first_within", "times", ("classic",), looks_back=False)
@@ -88,6 +89,7 @@ VISITORS = (
     COUNT_DIGITS,
     SORT_DIGIT,
     MARK_TIES,
+    TIED_RANKS,
     MOVE_ROWS,
     PLACE_ROWS,
     BY_CODE,

@@ -4,6 +4,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
+from dask_gpuscan.kernels import NAT
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def check(backend, data, clustered, dtypes, at, dropna, method, *options):
     expected, theirs = Backend().answer(df, ask), backend.answer(df, ask)
     assume(expected is not None and theirs is not None)
     assume(len(theirs))  # nor of no groups
+    assume(expected.dtype.kind != "f" or not (expected == NAT).any())  # pandas' own, for no values
     expected = expected.astype(theirs.dtype)
     whole = backend.frame(df)
     for each in (whole, partitioned(whole, at)):

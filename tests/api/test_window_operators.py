@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from dask_gpuscan.kernels.numerics import NORMAL
 
 from dask_gpuscan import kernels
-from dask_gpuscan.ops.decay import NORMAL, Decay
-from dask_gpuscan.ops.decayed import DECAYED, STEADY, decayed
+from dask_gpuscan.ops.decay import Decay
+from dask_gpuscan.ops.decayed import DECAYED, ENOUGH, decayed
 from dask_gpuscan.ops.statistics import STATISTICS, operator_of
 
 
@@ -65,7 +66,7 @@ def test_enough_observations_are_always_answered(name, options):
     assert np.isnan(out[seen < enough]).all()
 
 
-@pytest.mark.parametrize("name", sorted(STEADY))
+@pytest.mark.parametrize("name", sorted(ENOUGH))
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("adjust", [False, True])
 @pytest.mark.parametrize("ignore_na", [False, True])

@@ -14,6 +14,7 @@ from dask_gpuscan.kernels.cuda.sort_pass import (
     KeyCode,
     MovePass,
     PlacePass,
+    RankPass,
     TiesPass,
 )
 
@@ -33,6 +34,7 @@ def by_code(name, dtypes, nulls="none", exclusive=False, groups=1000):
 PASSES = {
     **{f"count-{name}": CountPass(code) for name, code in CODES.items()},
     **{f"ties-{name}": TiesPass(code) for name, code in CODES.items()},
+    **{f"ranks-{name}": RankPass(code, "average") for name, code in CODES.items()},
     **{f"keys-{name}": DigitPass(code) for name, code in CODES.items()},
     **{f"positions-{name}": DigitPass(code, 4, positions=True) for name, code in CODES.items()},
     **{f"pairs-{size}": DigitPass(CODES["i4"], size) for size in (1, 2, 4, 8)},

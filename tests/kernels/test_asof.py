@@ -111,6 +111,21 @@ def test_order(backend):
         assert is_sorted(backend.array(np.array(values))) == answer
 
 
+def test_order_from_heads_on(backend):
+    count = 3 * launch.PARALLEL
+    rows = np.arange(count) % 1000
+    heads = rows == 0
+    assert is_sorted(backend.array(rows), backend.array(heads))
+    for at in (1, 1 << 16, count - 1):
+        changed = rows.copy()
+        changed[at] = -1
+        assert is_sorted(backend.array(changed), backend.array(heads)) == heads[at]
+    with pytest.raises(TypeError, match="heads must be bool"):
+        is_sorted(backend.array(rows), backend.array(rows))
+    with pytest.raises(ValueError, match="values and heads"):
+        is_sorted(backend.array(rows), backend.array(heads[1:]))
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32", "float64", "complex128"])
 def test_rows_that_are_filled(backend, dtype):
     values, positions = np.array([0, 1, 1]).astype(dtype), np.array([2, -1, 0, -7])

@@ -14,6 +14,8 @@ from dask_gpuscan.kernels import (
     sort,
     sort_pairs,
     take,
+    takes_ranks,
+    tied_ranks,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -287,6 +289,8 @@ def test_rows_by_position(backend, dtype):
 
 
 BAD = [
+    (TypeError, "keys must be integers", lambda x: tied_ranks(x.astype("complex64"), "min")),
+    (ValueError, "method must be one of", lambda x: tied_ranks(x, "first")),
     (TypeError, "keys must be arrays", lambda x: argsort("abc")),
     (TypeError, "keys must be arrays", lambda x: argsort([[1, 2]])),
     (TypeError, "do not sort arrays of dtype complex128", lambda x: argsort(x + 1j)),
@@ -322,6 +326,25 @@ BAD = [
         lambda x: segmented_sort(x, offsets=x[[0, 2, 1, 2]] * 3 // 2),
     ),
 ]
+
+
+@pytest.mark.parametrize("method", ["average", "min", "max"])
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if takes_ranks(np.dtype(d))])
+@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, 150_001])
+def test_ranks_of_sorted_keys(backend, method, dtype, count):
+    rng = np.random.default_rng()
+    for distinct in (1, 3, max(count // 1000, 1), 2 * count + 1):
+        keys = np.sort(rng.integers(0, distinct, count).astype(dtype))
+        if keys.dtype.kind == "f":
+            keys[keys == 0] *= rng.choice([-1.0, 1.0], (keys == 0).sum())
+        _, starts, lengths = np.unique(keys, return_index=True, return_counts=True)
+        expected = {
+            "average": starts + (lengths + 1) / 2,
+            "min": starts + 1,
+            "max": starts + lengths,
+        }
+        found = tied_ranks(backend.array(keys), method)
+        np.testing.assert_array_equal(backend.to_numpy(found), np.repeat(expected[method], lengths))
 
 
 @pytest.mark.parametrize(("error", "message", "call"), BAD)

@@ -23,6 +23,7 @@ from packaging.version import Version
 from ... import kernels
 from ...kernels import BUILT_IN, INT128, InBand, Mask, bitmap
 from ..protocol import DType, Layout, Missing, Values, View
+from .bitmaps import bits_of, floats_or_nan, valid_bits
 
 if Version(cudf.__version__) < Version("26.10"):  # the first whose columns are read here
     raise ImportError(f"found cuDF {cudf.__version__}")
@@ -98,20 +99,18 @@ class CudfLayout:
             if missing.validity is not None:
                 mask, null_count = _bitmap_of(missing.validity), missing.validity.null_count
         elif missing is not None:
-            flags = plc.Column.from_cuda_array_interface(~missing)
-            mask, null_count = plc.transform.bools_to_mask(flags)
+            mask, null_count = valid_bits(missing)
         return _column(values, mask if null_count else None, null_count, dtype)
 
     def wrap_valid(self, values: Values, valid: slice, dtype: DType) -> ColumnBase:
         """Return a column of which these rows, beside each other, are valid, and the others null."""
         null_count = len(values) - (valid.stop - valid.start)
-        mask = _bits_of(valid, len(values)) if null_count else None
+        mask = bits_of(valid, len(values)) if null_count else None
         return _column(values, mask, null_count, dtype)
 
     def wrap_nan(self, values: Values) -> ColumnBase:
         """Return a column that is null where values are NaN."""
-        plain = _column(values, None, 0, values.dtype)
-        mask, null_count = plc.transform.nans_to_nulls(plain.plc_column)
+        mask, null_count = valid_bits(values)
         return _column(values, mask if null_count else None, null_count, values.dtype)
 
     def result(self, storage: np.dtype, dtype: DType) -> DType:
@@ -161,27 +160,13 @@ def view_of(column: ColumnBase, unchecked_nan: _UncheckedNan | None = None) -> V
     return View(values, nulls, missing, column, offset, unchecked_nan)
 
 
-@lru_cache(maxsize=1)
-def _floats_or_nan() -> Any:
-    return cupy.ElementwiseKernel(
-        "T value, raw uint8 bits, int64 offset",
-        "float64 number",
-        """
-        const long long bit = offset + i;
-        const bool valid = (bits[bit >> 3] >> (bit & 7)) & 1;
-        number = valid ? (double)value : __longlong_as_double(0x7ff8000000000000LL);
-        """,
-        "floats_or_nan",
-    )
-
-
 def floats_of(column: ColumnBase) -> Values:
     """Return the numbers of a column as float64, NaN where it is null: as they lie, or in one pass."""
     values = view_of(column).values
     if not column.null_count:
         return values.astype(np.float64, copy=False)
     nulls = nulls_of(column)
-    return _floats_or_nan()(values, nulls.buffer, np.int64(nulls.offset))
+    return floats_or_nan()(values, nulls.buffer, np.int64(nulls.offset))
 
 
 def nulls_of(column: ColumnBase) -> Mask:
@@ -197,27 +182,6 @@ def _array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Va
     device = cupy.cuda.runtime.getDevice()
     memory = cupy.cuda.UnownedMemory(buffer.ptr + start, count * dtype.itemsize, buffer, device)
     return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
-
-
-@lru_cache(maxsize=1)
-def _set_bits() -> Any:
-    return cupy.ElementwiseKernel(
-        "int64 start, int64 stop",
-        "uint32 bits",
-        """
-        const long long row = 32LL * i;
-        const int before = min(max(start - row, 0LL), 32LL), end = min(max(stop - row, 0LL), 32LL);
-        bits = (unsigned int)(((1ULL << end) - 1) & ~((1ULL << before) - 1));
-        """,
-        "set_bits",
-    )
-
-
-def _bits_of(rows: slice, count: int) -> Values:
-    """Return a bitmap of so many rows in which these are valid."""
-    bits = cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)
-    _set_bits()(np.int64(rows.start), np.int64(rows.stop), bits)
-    return bits
 
 
 def _bitmap_of(column: ColumnBase) -> Any:

@@ -88,7 +88,10 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return [CudfColumn(name, column) for name, column in frame._data.items()]
 
     def select(self, frame: cudf.DataFrame, chosen: list[bool]) -> cudf.DataFrame:
-        return frame.iloc[:, [i for i, is_chosen in enumerate(chosen) if is_chosen]]
+        named = [
+            pair for pair, is_chosen in zip(frame._data.items(), chosen, strict=True) if is_chosen
+        ]
+        return self.frame([c for _, c in named], [n for n, _ in named], frame.index, frame)
 
     def rows(self, frame: cudf.DataFrame, rows: Values | slice) -> cudf.DataFrame:
         return frame.iloc[rows]
@@ -169,7 +172,9 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)
         elif self._is_plain(array):
-            taken = kernels.take(view_of(array).values, positions.astype(_INT64, copy=False))
+            if positions.dtype.kind == "i":
+                positions = positions.astype(_INT64, copy=False)
+            taken = kernels.take(view_of(array).values, positions)
             return LAYOUT.wrap(taken, None, array.dtype)
         return ColumnBase.create(_gather(array, positions), array.dtype)
 
@@ -301,9 +306,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
 
     # --- rows on the host --------------------------------------------------------------------------
 
-    def on_host(self, values: Values) -> np.ndarray:
-        found: np.ndarray = cupy.asnumpy(values)
-        return found
+    def fetch(self, values: Values) -> Callable[[], np.ndarray]:
+        return _copied(values)
 
     def host_row(self, column: cudf.Series, row: int) -> pa.Array:
         array = column._column
@@ -361,7 +365,7 @@ def _seek(nulls: Mask, begin: int, end: int, size: int, from_end: bool) -> Calla
 
 
 def _copied(array: Values) -> Callable[[], np.ndarray]:
-    """Begin to copy an array of bytes to the host; what is returned waits for the copy, and for nothing after it."""
+    """Begin to copy an array to the host; what is returned waits for the copy, and for nothing after it."""
     stream, done = cupy.cuda.get_current_stream(), cupy.cuda.Event(disable_timing=True)
     host, runtime = cupy.cuda.alloc_pinned_memory(array.nbytes), cupy.cuda.runtime
     kind = runtime.memcpyDeviceToHost
@@ -370,6 +374,6 @@ def _copied(array: Values) -> Callable[[], np.ndarray]:
 
     def read() -> np.ndarray:
         done.synchronize()
-        return np.frombuffer(host, np.uint8, array.nbytes)
+        return np.frombuffer(host, array.dtype, array.size)
 
     return read

@@ -265,9 +265,8 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     # --- rows on the host -----------------------------------------------------------------------------
 
-    def on_host(self, values: Values) -> np.ndarray:
-        found: np.ndarray = values
-        return found
+    def fetch(self, values: Values) -> Callable[[], np.ndarray]:
+        return lambda: values
 
     def host_row(self, column: pd.Series, row: int) -> PandasArray:
         return column.iloc[[row]].array

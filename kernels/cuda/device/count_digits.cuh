@@ -1,5 +1,6 @@
 // Counts of all digits of all keys, in one pass: COPIES of a block's counts lie side by side in shared memory, so that
-// lanes that meet the same digit seldom wait for each other. The last block makes them the positions where digits start.
+// few lanes wait for each other: none with one copy a lane, as each then has a bank of its own. The last block makes them
+// the positions where digits start.
 #pragma once
 
 struct Params {
@@ -10,8 +11,8 @@ struct Params {
   i64 length, lines, tiles;
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
-  __shared__ u32 counts[DIGITS * BINS * COPIES];
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
+  extern __shared__ u32 counts[];  // DIGITS x BINS x COPIES
   __shared__ bool is_last;
   for (int i = threadIdx.x; i < DIGITS * BINS * COPIES; i += THREADS) counts[i] = 0;
   __syncthreads();
@@ -37,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_con
   __syncthreads();
   for (int i = threadIdx.x; i < DIGITS * BINS; i += THREADS) {
     u64 sum = 0;
-    for (int c = 0; c < COPIES; c++) sum += counts[i * COPIES + c];
+    for (int c = 0; c < COPIES; c++) sum += counts[i * COPIES + (c + threadIdx.x) % COPIES];
     if (sum) atomicAdd(p.starts + i, sum);
   }
   __threadfence();

@@ -1,0 +1,107 @@
+"""Bitmaps of valid rows, as cuDF keeps them: written from what is known of rows, and read with numbers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+import pylibcudf as plc
+
+from ..protocol import Values
+
+
+@lru_cache(maxsize=1)
+def floats_or_nan() -> Any:
+    """Return the kernel that makes numbers float64, NaN where a bit says that they are null."""
+    return cupy.ElementwiseKernel(
+        "T value, raw uint8 bits, int64 offset",
+        "float64 number",
+        """
+        const long long bit = offset + i;
+        const bool valid = (bits[bit >> 3] >> (bit & 7)) & 1;
+        number = valid ? (double)value : __longlong_as_double(0x7ff8000000000000LL);
+        """,
+        "floats_or_nan",
+    )
+
+
+_VALID_BITS = """
+extern "C" __global__ void valid_bits(const TYPE* rows, unsigned* bits, unsigned long long* nulls, long long count) {
+  const int lane = threadIdx.x % 32;
+  unsigned found = 0;
+  const long long warps = gridDim.x * (blockDim.x / 32LL), words = (count + 31) / 32;
+  for (long long at = blockIdx.x * (blockDim.x / 32LL) + threadIdx.x / 32; at < words; at += WORDS * warps) {
+    TYPE row[WORDS];
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+      const long long i = 32 * (at + k * warps) + lane;
+      if (i < count) row[k] = rows[i];
+    }
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+      const long long word = at + k * warps, i = 32 * word + lane;
+      const unsigned valid = __ballot_sync(0xffffffff, i < count && (IS_VALID));
+      if (lane == 0 && word < words) bits[word] = valid, found += __popc(valid);
+    }
+  }
+  if (lane == 0 && found) atomicAdd(nulls, -(unsigned long long)found);
+}
+"""
+"""`nulls` is the number of rows before."""
+
+THREADS, WORDS, BLOCKS = 256, 8, 16
+"""Threads of a block, words of bits that a warp asks the rows of at once, and blocks on a multiprocessor at most."""
+
+
+@lru_cache(maxsize=8)
+def _valid_bits(kind: str) -> Any:
+    is_valid = {"bool": "!row[k]", "float": "row[k] == row[k]", "double": "row[k] == row[k]"}[kind]
+    text = (
+        _VALID_BITS.replace("IS_VALID", is_valid).replace("TYPE", kind).replace("WORDS", str(WORDS))
+    )
+    return cupy.RawKernel(text, "valid_bits")
+
+
+def valid_bits(rows: Values) -> tuple[Values, int]:
+    """Return a bitmap of rows that are not NaN, or of flags that are not set, and how many are or are set."""
+    kind = {"b": "bool", "f": "float" if rows.itemsize == 4 else "double"}[rows.dtype.kind]
+    bits, nulls = _bits(rows.size), cupy.full(1, rows.size, np.uint64)
+    rows = cupy.ascontiguousarray(rows)
+    blocks = min(-(-rows.size // (THREADS * WORDS)), BLOCKS * _multiprocessors())
+    if blocks:
+        _valid_bits(kind)((blocks,), (THREADS,), (rows, bits, nulls, np.int64(rows.size)))
+    return bits, int(nulls[0])
+
+
+@lru_cache(maxsize=1)
+def _multiprocessors() -> int:
+    found: int = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _set_bits() -> Any:
+    return cupy.ElementwiseKernel(
+        "int64 start, int64 stop",
+        "uint32 bits",
+        """
+        const long long row = 32LL * i;
+        const int before = min(max(start - row, 0LL), 32LL), end = min(max(stop - row, 0LL), 32LL);
+        bits = (unsigned int)(((1ULL << end) - 1) & ~((1ULL << before) - 1));
+        """,
+        "set_bits",
+    )
+
+
+def bits_of(rows: slice, count: int) -> Values:
+    """Return a bitmap of so many rows in which these are valid."""
+    bits = _bits(count)
+    _set_bits()(np.int64(rows.start), np.int64(rows.stop), bits)
+    return bits
+
+
+def _bits(count: int) -> Values:
+    """Return memory for a bitmap of so many rows."""
+    return cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)

@@ -1,0 +1,32 @@
+"""Steps of operators that each kind of processor takes in its own way: as written here on CPUs (cuda/numerics.py)."""
+
+from typing import Any
+
+import numpy as np
+
+NORMAL = float(np.finfo(np.float64).tiny)
+
+LEAST = 1e-300
+"""What leaves every number as it is that is one or more."""
+
+
+def flushed(number: Any) -> Any:
+    """Return what has decayed; zero if it is subnormal, as CPUs take a hundred times as long to multiply such.
+
+    Rounding would keep it there: 0.8 times the smallest number is that number. GPUs take no longer, and keep it.
+    """
+    return number if abs(number) >= NORMAL else 0.0
+
+
+def quotient(number: Any, weight: Any) -> Any:
+    """Return ``number / weight`` in float64, for a finite weight of at least one.
+
+    A GPU then does without the rare cases of a division, for which its threads would take turns. For a weight of zero
+    any number may be returned.
+    """
+    return number / weight
+
+
+def share(part: Any, whole: Any) -> Any:
+    """Return ``part / whole``, of a whole that is at least one, or zero as its part is: then zero."""
+    return quotient(part, whole + LEAST)
