@@ -344,4 +344,4 @@ class Ewm(Statistics):
 
     def _needs_adjust(self, name: str) -> None:
         if not self._weights.adjust:
-            raise NotImplementedError(f"ewm {name} is not there with adjust=False; leave it True")
+            raise NotImplementedError(f"ewm {name} needs adjust=True, found adjust=False")

@@ -52,7 +52,7 @@ class ReduceColumn:
             answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
             raise TypeError(
-                f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "
+                f"dtype {dtypes[0]} cannot be reduced this way; leave it out with numeric_only=True or by "
                 f"choosing columns, or cast it with astype"
             )
         return answer
