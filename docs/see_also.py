@@ -1,6 +1,6 @@
-"""Links of the API pages: to the method of the same name in pandas and Dask, and by the short names of classes.
+"""Links of the API pages: to the method of the same name in pandas and Dask, and by short names.
 
-Short names are those that docstrings use, `GroupBy.cumsum`; the classes are in modules that users never name.
+Docstrings say `GroupBy.cumsum` and `kernels.scan`; the classes are in modules that users never name.
 """
 
 from typing import Any
@@ -17,7 +17,10 @@ OWNERS = {
     "Rolling": "dask_gpuscan.api.rolling_methods",
     "Expanding": "dask_gpuscan.api.window_methods",
     "Ewm": "dask_gpuscan.api.window_methods",
+    "kernels": "dask_gpuscan",
+    "operator": "dask_gpuscan",
 }
+"""Where the names are that docstrings of other modules use."""
 
 SAME: dict[str, tuple[tuple[Any, str, str], ...]] = {
     "Gpuscan": (
@@ -74,7 +77,7 @@ def add_see_also(
 
 
 def short_name(app: Sphinx, env: Any, node: Any, shown: Any) -> Any:
-    """Resolve a reference by the short name of a class."""
+    """Resolve a reference by a short name."""
     target = node.get("reftarget", "")
     module = OWNERS.get(target.partition(".")[0])
     if node.get("refdomain") != "py" or module is None:

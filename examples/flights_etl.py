@@ -47,7 +47,10 @@ QUESTIONS = {
     "carriers": ("answers", "How do the carriers' seat-miles grow?"),
     "months": ("answers", "What does each month's report say?"),
     "streaks": ("planes", "How many times in a row was an aircraft late?"),
-    "stints": ("planes", "How long does an aircraft fly with never more than 36 h between departures from New York?"),
+    "stints": (
+        "planes",
+        "How long does an aircraft fly with never more than 36 h between departures from New York?",
+    ),
     "lateness": ("planes", "Does an aircraft that was late stay late?"),
     "weather": ("observed", "How late do flights leave when one cannot see far?"),
 }
