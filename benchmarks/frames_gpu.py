@@ -16,7 +16,7 @@ from typing import Any
 
 import cudf
 import cupy as cp
-from timing_gpu import GpuBench, arguments, finish, same, start
+from timing_gpu import CALLS, GpuBench, arguments, finish, same, start
 
 import dask_gpuscan
 
@@ -80,8 +80,8 @@ def series(bench: GpuBench) -> None:
             dtype=dtype,
             n=rows,
             check=nearly_same if name == "series_ewm" else same,
-            rounds=bench.scale(15, 3),
-            calls=500 if small else 4,
+            rounds=bench.scale(7, 3),
+            calls=500 if small else CALLS,
             moved=None if small else rows * row_bytes(s, name) + bitmaps,
             targets={"cudf": target} if target else None,
             **share,
@@ -124,7 +124,7 @@ def keys(n: int, dtype: str) -> cp.ndarray:
 def sorts(bench: GpuBench) -> None:
     """Rows in order: a Series by its values, a frame of three columns by one key and by two."""
     n = bench.scale(1 << 27, 1 << 20)
-    options: Any = {"n": n, "rounds": bench.scale(7, 3), "calls": 1}
+    options: Any = {"n": n, "rounds": bench.scale(5, 3), "calls": 5}
     targets = {"int32": "ratio >= 4", "int64": "ratio >= 2.3", "float64": "ratio >= 6"}
     for dtype, target in targets.items() if bench.wanted("series_sort_values") else ():
         s = cudf.Series(keys(n, dtype))
@@ -183,7 +183,7 @@ def arrays(bench: GpuBench) -> None:
                 n=n,
                 check=same,
                 rounds=bench.scale(15, 3),
-                calls=500 if small else 4,
+                calls=500 if small else CALLS,
                 moved=None if small else n * row_bytes(x, name),
                 targets={"cupy": "ours_ms <= 0.03"} if small else None,
             )

@@ -29,6 +29,9 @@ PACKAGES = [
 ]
 POOL = 32 << 30
 
+CALLS = 20
+"""Calls that are timed together where one takes few milliseconds: a host that was idle takes 0.3 ms to start."""
+
 
 class GpuBench(Bench):
     """Records of one run on GPUs: each knows its limit, and one that fails leaves the others alone."""

@@ -12,8 +12,10 @@ Examples
 from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
+from .api.on import on
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
+from .api.table_accessor import register_polars
 from .kernels.built_in import (
     add,
     affine,
@@ -54,6 +56,7 @@ __all__ = [
     "merge_asof",
     "minimum",
     "multiply",
+    "on",
     "operator",
     "rle_decode",
     "run_end_decode",
@@ -69,3 +72,4 @@ def __dir__() -> list[str]:
 
 
 register()
+register_polars()

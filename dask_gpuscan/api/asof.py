@@ -15,8 +15,10 @@ from ..graph.asof_expressions import merge_asof as merge
 from ..graph.lookback import meta_of
 from ..ops.asof import AsOf
 from ..ops.asof_columns import Side, dropped, plan_of
+from .tables import takes_tables
 
 
+@takes_tables
 def merge_asof(
     left: Any,
     right: Any,

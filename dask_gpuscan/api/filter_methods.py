@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from ..graph.lookback import Collection
 from ..graph.rebalance import rebalanced
 from ..ops.filter import Predicate, filter_rows, split_rows
 from ..ops.predicate_function import function_of
-from ..ops.predicate_text import Expression
+from ..ops.predicate_text import Expression, variables_of
+from ..ops.predicate_variables import captured
+from .caller import caller_variables
+from .tables import unwrapped
 
 
 class FilterMethods:
@@ -24,19 +28,30 @@ class FilterMethods:
 
     _obj: Any
 
-    def filter(self, predicate: Any, rebalance: bool = False) -> Any:
+    def filter(
+        self,
+        predicate: Any,
+        rebalance: bool = False,
+        *,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> Any:
         """Return the rows that a predicate keeps, in their order, with index and dtypes.
 
         Parameters
         ----------
         predicate : Series of bool, str or function
             A boolean Series, whose nulls are not kept; an expression of comparisons, arithmetic, boolean
-            operators, literals and names of columns (odd ones in backquotes); or a Python function whose
-            parameters are names of columns of numbers or bool. The function is compiled: it may compute, but
-            not read files, print or use objects. Rows with nulls other than NaN are dropped before it runs.
+            operators, literals, names of columns (odd ones in backquotes), variables (``@low``), tests for nulls
+            (``x.isnull()``), of texts (``s.str.startswith("a")``) and parts of dates (``t.dt.hour``), which means
+            what it does in `pandas.DataFrame.query`; or a Python function whose parameters are names of columns of
+            numbers or bool. The function is compiled: it may compute, but not read files, print or use objects.
+            Rows with nulls other than NaN are dropped before it runs.
         rebalance : bool, default False
             Spread the rows that are left evenly over the partitions of a Dask collection. This reads the data
             once, at once, as all partition lengths must be known first; then ``len`` of the answer is known.
+        local_dict : mapping, optional
+            Values of the variables that a text names; by default the local and global variables of the caller,
+            taken when this is called. Give an empty one for texts that others have written.
 
         Returns
         -------
@@ -48,7 +63,8 @@ class FilterMethods:
         TypeError
             For a predicate that is not boolean.
         ValueError
-            For one that names unknown columns, holds anything else, or does not have the rows of the frame.
+            For one that names unknown columns or variables, holds anything else, or does not have the rows of the
+            frame.
 
         See Also
         --------
@@ -69,19 +85,24 @@ class FilterMethods:
         0   40.0      UA
         >>> df.gpuscan.filter(lambda delay: delay < 50).index.tolist()
         [0, 2]
+        >>> carriers = ["AA", "DL"]
+        >>> df.gpuscan.filter("delay.isnull() or carrier in @carriers").index.tolist()
+        [1, 2, 3]
         """
         if not isinstance(rebalance, FLAG):
             refuse_flag("rebalance", rebalance)
-        checked = _check(self._obj, predicate)
+        checked = _check(self._obj, predicate, local_dict)
         kept = keep_rows(self._obj, checked)
         return rebalanced(kept) if rebalance and isinstance(kept, Collection) else kept
 
-    def partition(self, predicate: Any) -> tuple[Any, Any]:
+    def partition(
+        self, predicate: Any, *, local_dict: Mapping[str, Any] | None = None
+    ) -> tuple[Any, Any]:
         """Return the rows that a predicate keeps, and the rest: both in their order, from one pass.
 
         Parameters
         ----------
-        predicate : Series of bool, str or function
+        predicate, local_dict
             As for `filter`. Rows for which it is null are in the rest.
 
         Returns
@@ -100,17 +121,19 @@ class FilterMethods:
         >>> odd.tolist(), even.tolist()
         ([1, 3], [2, 4])
         """
-        checked = _check(self._obj, predicate)
+        checked = _check(self._obj, predicate, local_dict)
         return (split if isinstance(self._obj, Collection) else split_rows)(self._obj, checked)
 
 
-def _check(obj: Any, predicate: Any) -> Predicate:
+def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Predicate:
     """Return a predicate in the form that partitions are given it; raises what a user should see early."""
     meta = obj._meta if isinstance(obj, Collection) else obj
     names = names_of(meta)
     checked: Predicate
     if isinstance(predicate, str):
-        checked = Expression(predicate)
+        variables = caller_variables(variables_of(predicate), local_dict)
+        plain = {name: unwrapped(value) for name, value in variables.items()}
+        checked = Expression(predicate, captured(plain))
         checked.check(names)
     elif is_dask_collection(predicate):
         if not isinstance(obj, Collection):

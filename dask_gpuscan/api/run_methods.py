@@ -10,6 +10,7 @@ from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..ops.row_number import ResetIndex
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
+from .tables import takes_tables
 
 
 class RunMethods:
@@ -103,6 +104,7 @@ class RunMethods:
         )
 
 
+@takes_tables
 def rle_decode(frame: Any) -> Any:
     """Return the rows of which `rle` made runs: the inverse of ``.gpuscan.rle()``.
 

@@ -73,6 +73,10 @@ def radix_sort(
     may_spare = spare and word.code.size >= SPARED_FROM and length >= SPARE_FROM
     counting, starts = _begin_count(word)
     sorting = _Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
+    if (
+        not may_spare
+    ):  # the lowest digit seldom agrees in all keys; if it does, sorting by it moves no row
+        sorting.begin()
     counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
     digits = [d for d in range(word.code.size) if counts[d].max() < length]
     left_out = _spared(counts[digits], length) if may_spare else 0
@@ -202,6 +206,9 @@ class _Sorting:
     ) -> None:
         self._word, self._starts, self._values = word, starts, values
         self._wants_keys, self._widens = wants_keys, widens
+        self._read: list[Any] = [word.keys, values]
+        self._at: int | None = None  # which of the buffers was written last
+        self._done = 0  # passes, of which each has memory of its own to look back in
         length, dtypes = len(word), [word.keys.dtype]
         if positions:
             dtypes.append(position_dtype(length))
@@ -210,12 +217,16 @@ class _Sorting:
         value = dtypes[1].itemsize if len(dtypes) > 1 else 0
         plan = _plan(word.code, value, positions, wants_keys, widens, length >= 1 << 30)
         self._begun = launch.Launch(launch.current_space(plan, Extent(length)), False)
-        # two buffers in turn, so that the last pass writes to the first
+        # two buffers in turn, so that the last pass writes to the first if it comes as is expected
         count = min(2, word.code.size)
         self._buffers = [[cupy.ndarray(length, d) for _ in range(count)] for d in dtypes]
         if widens:
             self._wide = cupy.ndarray(length, np.int64)
             self._buffers[1][0] = self._wide.view(dtypes[1])[:length]
+
+    def begin(self) -> None:
+        """Sort by the lowest digit, before it is known by which others."""
+        self._step(0, (self._word.code.size - 1) % 2, 0, self._starts[0])
 
     def run(self, digits: Sequence[int]) -> tuple[Any, Any]:
         """Sort by these digits, the lowest first; return the keys, if they are wanted, and the values."""
@@ -223,24 +234,34 @@ class _Sorting:
 
     def run_shifts(self, shifts: Sequence[int], starts: Sequence[Any]) -> tuple[Any, Any]:
         """Sort by the eight bits from each of these bits on, given where each value of theirs starts."""
-        word, buffers = self._word, self._buffers
-        if not shifts:
-            if len(buffers) > 1 and self._values is None:
-                dtype = np.dtype(np.int64) if self._widens else buffers[1][0].dtype
+        word, ends = self._word, False
+        if self._at is not None and shifts[:1] == [0]:
+            shifts, starts = shifts[1:], starts[1:]
+        if self._at is None and not shifts:
+            if len(self._buffers) > 1 and self._values is None:
+                dtype = np.dtype(np.int64) if self._widens else self._buffers[1][0].dtype
                 return word.keys.copy(), cupy.arange(len(word), dtype=dtype)
             return word.keys.copy(), None if self._values is None else self._values.copy()
-        last, read = len(shifts) - 1, [word.keys, self._values]
-        for i, shift in enumerate(shifts):
-            write = [pair[(last - i) % 2] for pair in buffers]
-            pointers = []
-            for source, target in zip(read[: len(write)], write, strict=True):
-                pointers += [0 if source is None else source.data.ptr, target.data.ptr]
-            pointers += [0, 0] * (2 - len(write)) + [starts[i].data.ptr]
-            which = word.code.size - 1 if 0 < i == last else i
-            self._begun.run(which, pointers, (), (), (shift,), b"", b"")
-            read = write
-        keys = read[0] if self._wants_keys else None
-        moved: Any = read[1] if len(buffers) > 1 else None
+        for left, shift, start in zip(range(len(shifts))[::-1], shifts, starts, strict=True):
+            if self._at is None:
+                self._step(0, left % 2, shift, start)
+                continue
+            to = 1 - self._at
+            ends = not left and (to == 0 or not self._widens)
+            self._step(word.code.size - 1 if ends else self._done, to, shift, start)
+        keys = self._read[0] if self._wants_keys else None
+        moved: Any = self._read[1] if len(self._buffers) > 1 else None
         if self._widens:
-            return keys, self._wide if last else moved.astype(np.int64)
+            return keys, self._wide if ends else moved.astype(np.int64)
         return keys, moved
+
+    def _step(self, which: int, to: int, shift: int, starts: Any) -> None:
+        """Sort what was written last by one digit, with one of the passes, into one of two buffers."""
+        write = [pair[to] for pair in self._buffers]
+        pointers = []
+        for source, target in zip(self._read[: len(write)], write, strict=True):
+            pointers += [0 if source is None else source.data.ptr, target.data.ptr]
+        pointers += [0, 0] * (2 - len(write)) + [starts.data.ptr]
+        self._begun.run(which, pointers, (), (), (shift,), b"", b"")
+        self._read, self._at = write, to
+        self._done += 1

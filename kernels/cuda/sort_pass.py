@@ -89,8 +89,8 @@ class CountPass(SweepPass):
     """Count all digits of all keys."""
 
     code: KeyCode
-    shape: tuple[int, int, int] = SMALL_COUNT_SHAPE
-    """Threads of a block, copies of its counts, and blocks that should fit on a multiprocessor."""
+    shape: tuple[int, int, int, int] = SMALL_COUNT_SHAPE
+    """Threads of a block, rows of a thread at once, copies of its counts, and blocks on a multiprocessor."""
     visitor: ClassVar[VisitorSpec] = COUNT_DIGITS
     name: ClassVar[str] = "the digits of a sort"
     parameters: ClassVar[str] = "=4Q3q0s0s"
@@ -108,11 +108,10 @@ class CountPass(SweepPass):
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
-        threads, copies, resident = self.shape
+        threads, rows, copies, resident = self.shape
         shared = 4 * self.code.size * BINS * copies
         sweep = super().geometry(schedule, capability)
-        items = threads * SWEEP_ITEMS
-        return replace(sweep, threads=threads, items=items, shared=shared, blocks=resident)
+        return replace(sweep, threads=threads, items=threads * rows, shared=shared, blocks=resident)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
     if isinstance(each, RankPass):
         constants["METHOD"] = tuple(RANKS).index(each.method)
     if isinstance(each, CountPass):
-        threads, copies, resident = each.shape
+        threads, rows, copies, resident = each.shape
         constants |= {"DIGITS": each.code.size, "COPIES": copies, "RESIDENT": resident}
     if isinstance(each, DigitPass):
         threads, rows, resident = each.shape

@@ -85,7 +85,8 @@ RAKED_FROM = 4
 before and raked (run 19): means with what rounding lost (6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially
 weighted means (10 words) 2.58 and 1.04, products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
 of products of float32 1.08 and 1.02. With lanes of 64 bytes: 1.12, 2.01, 1.50, 1.84, -, 1.23; with 16 warps of such
-lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item."""
+lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item:
+with divisions by `numerics.quotient` and without selects in which threads part, 0.78, 0.89 and 0.97 (run 21)."""
 
 SCAN_TILE_BYTES = 32 << 10
 """Bytes of inputs a tile of a scan. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
@@ -307,11 +308,18 @@ SMALL_DIGIT_SHAPE = (256, 8, 2)
 DIGIT_BATCH = 4
 """Tiles that a thread asks for at once as it looks back for the count of its digit."""
 
-COUNT_SHAPES = {1: (512, 32, 3), 2: (512, 32, 3), 4: (1024, 32, 1), 8: (1024, 16, 1)}
-"""Threads of a block that counts digits, copies of its counts, and blocks on a multiprocessor, on GPUs with
-LARGE_SHARED: by the bytes of a key; see count_digits.cuh."""
+COUNT_SHAPES = {
+    1: (512, 16, 32, 3),
+    2: (512, 16, 32, 3),
+    4: (1024, 16, 32, 1),
+    8: (1024, 16, 16, 1),
+}
+"""Threads of a block that counts digits, rows that a thread asks for at once, copies of the block's counts, and blocks
+on a multiprocessor, on GPUs with LARGE_SHARED: by the bytes of a key; see count_digits.cuh. Milliseconds of 2^28 uint32
+and of 2^27 float64 (run 21): with 8 and 4 copies, four blocks of 512 threads 0.50 and 0.51; with 16 and 8, two of 1,024
+0.40 and 0.48; with 32 and 16, one of 1,024 0.42 and 0.41, and with 16 rows at once 0.40 and 0.39."""
 
-SMALL_COUNT_SHAPE = (512, 4, 4)
+SMALL_COUNT_SHAPE = (512, 8, 4, 4)
 """The same on others, for all keys."""
 
 SWEEP_THREADS, SWEEP_ITEMS = 512, 8
@@ -367,12 +375,15 @@ WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
 blocks: 0.68, 0.83, 0.98, 1.06, 2.60; 2: 0.76, 0.95, 1.10, 1.21, 2.60; 8 blocks of 128 threads: 0.61, 0.73, 0.93, 1.16,
 3.34."""
 
-SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 3, 64
+SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 4, 64
 """Neighbouring windows between bounds that a thread answers at most, blocks that registers are left for, and blocks a
 multiprocessor in a launch at most, of which the last may be fewer than fit."""
 
-SPAN_SHARED = {True: 75 << 10, False: 63 << 10}
-"""Bytes of shared memory of a block that answers windows between bounds at most, with LARGE_SHARED or without."""
+SPAN_SHARED = {True: 56 << 10, False: 56 << 10}
+"""Bytes of shared memory of a block that answers windows between bounds at most, with LARGE_SHARED or without. Sums of
+about 10, 100 and 1,000 rows of 2^27 float64 (run 21): 1.40, 1.50, 2.43; with 75 KiB and three blocks, which hold more
+of wide windows, 1.57, 1.66, 2.03, and with 4 neighbouring windows as well 1.89, 2.36, 2.91; with 113 KiB and two blocks
+1.95, 2.04, 2.49."""
 
 LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""
@@ -382,7 +393,10 @@ REACH_THREADS, REACH_ITEMS, REACH_BLOCKS = 256, 8, 64
 multiprocessor in a launch at most."""
 
 REACH_HALO, REACH_NEAR = 512, 8
-"""Rows before those of a block that it reads as well, and rows from one answer on that are looked at one by one."""
+"""Rows before those of a block that it reads as well, and rows from one answer on that are looked at one by one. About
+10, 100 and 1,000 rows back, of 2^27 rows (run 21): 0.92, 0.96, 1.48; with 256 rows before 0.90, 0.94, 1.53; 1,024:
+0.96, 1.00, 1.07; blocks of 128 threads with 256 rows before 0.87, 0.91, 1.71; 512 threads 0.99, 1.04, 1.52; with 4
+neighbouring rows 0.92, 1.00, 1.41, with 16: 1.13, 1.16, 2.34."""
 
 ORDER_PIECE = 1 << 22
 """Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
