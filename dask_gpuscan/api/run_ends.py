@@ -14,6 +14,8 @@ from dask.base import is_dask_collection
 
 from .. import kernels
 from ..frames.keys import key_arrays
+from ..frames.messages import first_line
+from ..kernels.messages import shown
 
 
 def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
@@ -35,7 +37,7 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     ValueError
         For an array of more than one dimension.
     TypeError
-        For a Dask collection.
+        For what is no array, and for a Dask collection.
 
     See Also
     --------
@@ -50,12 +52,15 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     ([2, 3], [7, 8])
     """
     if is_dask_collection(array):
-        raise TypeError(
-            "array is a Dask collection; compute it first, or take `.gpuscan.rle` of it"
-        )
+        raise TypeError(f"array must be in memory, found {shown(array)}; compute it first")
     if getattr(array, "ndim", 1) != 1:
         raise ValueError(f"array must have one dimension, found {array.ndim}")
-    whole = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
+    try:
+        whole = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise TypeError(
+            f"array must be what pyarrow makes an array of, found {shown(array)}: {first_line(error)}"
+        ) from error
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.combine_chunks()
     series = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([whole])), copy=False)
