@@ -99,6 +99,6 @@ bench-gpu: .venv/gpu/ready
 	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
 clean:
-	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated flights_out clicks_out
+	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/api/generated flights_out clicks_out
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,16 +2,20 @@
 
 import sys
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+import draw_engine  # noqa: E402
 import draw_lookback  # noqa: E402
 import plot_benchmarks  # noqa: E402
 
 import dask_gpuscan  # noqa: E402
 
 draw_lookback.main(HERE / "_drawn")
+draw_engine.main(HERE / "_drawn")
 plot_benchmarks.main(HERE / "_drawn")
 
 project = "dask-gpuscan"
@@ -21,25 +25,51 @@ release = version = dask_gpuscan.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "myst_parser",
     "numpydoc",
+    "see_also",
 ]
 exclude_patterns = ["_build", "_drawn"]
+templates_path = ["_templates"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it better
 default_role = "py:obj"  # `cumsum` in a docstring is a link to it
+add_module_names = False  # headings name the module
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+
+def _answers(url: str) -> bool:
+    """Tell whether the names of another project's pages can be read."""
+    try:
+        with urlopen(f"{url}objects.inv", timeout=5):
+            return True
+    except (URLError, OSError):
+        return False
+
+
+# Names of other projects are links where their pages can be reached, and plain text in a build without a network.
+_others = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "pandas": "https://pandas.pydata.org/docs/",
+    "dask": "https://docs.dask.org/en/stable/",
+    "cudf": "https://docs.rapids.ai/api/cudf/stable/",
+    "pyarrow": "https://arrow.apache.org/docs/",
+}
+intersphinx_mapping = {name: (url, None) for name, url in _others.items() if _answers(url)}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "dask-gpuscan"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
-html_sidebars = {"**": []}
+_alone = ["index", "install", "cookbook", "gallery", "support", "benchmarks", "engine", "changelog"]
+html_sidebars = {page: [] for page in _alone}
 html_theme_options = {
     "show_prev_next": True,
     "show_toc_level": 2,

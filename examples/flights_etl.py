@@ -10,7 +10,7 @@ are, are then put with ``.gpuscan`` (``flights/questions.py``), tabulated and dr
 3. How do the carriers' seat-miles grow?                                                          groupby.last
 4. What does each month's report say?                                              groupby(clustered=True).agg
 5. How many times in a row was an aircraft late?                                                   filter, rle
-6. How long does an aircraft work without a pause?                                    sessions, groupby.scan
+6. How long does an aircraft fly without a long break?                               sessions, groupby.scan
 7. Does an aircraft that was late stay late?                groupby.rolling.mean, groupby.diff, groupby.agg
 8. How late do flights leave when one cannot see far?                                  merge_asof, groupby.agg
 
@@ -43,7 +43,10 @@ QUESTIONS = {
     "carriers": ("answers", "How do the carriers' seat-miles grow?"),
     "months": ("answers", "What does each month's report say?"),
     "streaks": ("planes", "How many times in a row was an aircraft late?"),
-    "stints": ("planes", "How long does an aircraft work without a pause?"),
+    "stints": (
+        "planes",
+        "How long does an aircraft fly with never more than 36 h between departures from New York?",
+    ),
     "lateness": ("planes", "Does an aircraft that was late stay late?"),
     "weather": ("observed", "How late do flights leave when one cannot see far?"),
 }

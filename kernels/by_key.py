@@ -62,6 +62,11 @@ def reduce_by_key(
     TypeError, ValueError
         For operators that cannot be compiled for these dtypes, and arrays that do not fit.
 
+    See Also
+    --------
+    scan_by_key : One state a row.
+    reduce_by_code : Groups of rows in any order.
+
     Notes
     -----
     The association within a run depends on where its rows lie in tiles, never on the number of threads:
@@ -126,6 +131,11 @@ def scan_by_key(
     ------
     TypeError, ValueError
         As `reduce_by_key`.
+
+    See Also
+    --------
+    scan_by_code : Groups of rows in any order.
+    reduce_by_key : One state a run.
 
     Notes
     -----
@@ -192,6 +202,11 @@ def scan_by_code(
     TypeError, ValueError
         As `reduce_by_key`; for codes of no group.
 
+    See Also
+    --------
+    number_codes : Codes that are dense.
+    reduce_by_code : One state a group.
+
     Notes
     -----
     On CPUs one pass in the rows' order by one thread, with one table of states: fast where the table stays in cache. On
@@ -220,6 +235,10 @@ def reduce_by_code(
     dtype: Any = None,
 ) -> Any:
     """Reduce groups of rows in any order: the states that `scan_by_code` returns.
+
+    See Also
+    --------
+    scan_by_code : One state a row.
 
     Examples
     --------

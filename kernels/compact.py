@@ -45,6 +45,11 @@ def select(
     ValueError
         If lengths differ; in place, if an array is read-only or shares a part of another's memory.
 
+    See Also
+    --------
+    partition : The other rows too.
+    flags : Only tell which rows.
+
     Notes
     -----
     One pass; a predicate is evaluated in it, once a row.
@@ -85,6 +90,10 @@ def partition(
     ------
     TypeError, ValueError
         As `select`.
+
+    See Also
+    --------
+    select : Only the rows that are kept.
 
     Examples
     --------
@@ -197,6 +206,10 @@ def unique(
     TypeError, ValueError
         As `head_flags` and `select`; for another `keep`.
 
+    See Also
+    --------
+    run_length_encode : Lengths of runs too.
+
     Examples
     --------
     >>> key = np.array([7, 7, 8, 7])
@@ -233,6 +246,11 @@ def run_length_encode(
     TypeError, ValueError
         As `head_flags`.
 
+    See Also
+    --------
+    run_length_decode : The inverse.
+    reduce_by_key : Reduce each run.
+
     Examples
     --------
     >>> run_length_encode([np.array([7, 7, 8, 7])])
@@ -266,6 +284,10 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
         If lengths are no int64 array, or an array is not of a fixed width.
     ValueError
         If a length is negative, or the arrays are not of one length.
+
+    See Also
+    --------
+    run_length_encode : The inverse.
 
     Examples
     --------

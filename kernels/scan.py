@@ -72,6 +72,13 @@ def scan(
     TypeError, ValueError
         For operators that cannot be compiled for these dtypes, and arguments that do not fit.
 
+    See Also
+    --------
+    reduce : The carry-out alone.
+    scan_by_key : Restart at each run of equal keys.
+    scan_by_code : Groups of rows in any order.
+    rolling : Windows of a number of rows.
+
     Notes
     -----
     The association depends on the length alone: the same input gives the same bits on every run and
@@ -106,6 +113,11 @@ def reduce(
     dtype: Any = None,
 ) -> Any:
     """Reduce arrays along an axis to a state; equals the carry-out of `scan` with the same arguments.
+
+    See Also
+    --------
+    scan : The state at each element.
+    aggregate : What later pieces of a longer scan need.
 
     Examples
     --------

@@ -69,10 +69,11 @@ def _examples(text: str) -> str:
     return "\n".join(kept) + "\n"
 
 
-PAGES = sorted([ROOT / "README.md", *ROOT.joinpath("docs").glob("*.md")])
+FOLDERS = ("docs", "docs/guide", "docs/api")
+PAGES = [ROOT / "README.md", *(page for f in FOLDERS for page in sorted(ROOT.glob(f"{f}/*.md")))]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_pages(page: Path) -> None:
     name = str(page.relative_to(ROOT))
     text = _examples(page.read_text(encoding="utf-8"))

@@ -52,8 +52,8 @@ class Gpuscan(
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 
-    On pandas and cuDF objects the answer is computed at once; on Dask collections it is lazy, and the same
-    as pandas' (or cuDF's) on the whole data, whatever the partitioning. Index, divisions, names and dtypes are kept.
+    On pandas and cuDF objects the answer is computed at once; on Dask collections it is lazy. It is that of
+    pandas (or cuDF) on the whole data, whatever the partitions. Index, divisions, names and dtypes are kept.
 
     Examples
     --------

@@ -84,6 +84,12 @@ def scan(
     TypeError, ValueError
         For inputs, arguments and operators that do not fit, before anything is computed.
 
+    See Also
+    --------
+    operator : Make an operator.
+    Gpuscan.scan : Scan a Series or a DataFrame.
+    dask_gpuscan.kernels.scan : The primitive itself.
+
     Examples
     --------
     >>> import numpy as np, dask_gpuscan
@@ -203,6 +209,10 @@ def cumsum(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running sum of an array; see `scan` for the parameters.
 
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
+
     Examples
     --------
     >>> import numpy as np, dask_gpuscan
@@ -220,6 +230,10 @@ def cumprod(
 def cumprod(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running product of an array; see `scan` for the parameters.
+
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
 
     Examples
     --------
@@ -239,6 +253,10 @@ def cummax(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running maximum of an array; see `scan` for the parameters.
 
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
+
     Examples
     --------
     >>> import pyarrow as pa, dask_gpuscan
@@ -256,6 +274,10 @@ def cummin(
 def cummin(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running minimum of an array; see `scan` for the parameters.
+
+    See Also
+    --------
+    scan : By any operator; says what the parameters mean.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def merge_asof(
     allow_exact_matches: bool = True,
     direction: str = "backward",
 ) -> Any:
-    """Return each row of an ordered frame with the nearest row of another, over partitions of any cuts.
+    """Return each row of an ordered frame with the nearest row of another, wherever their partitions begin.
 
     Parameters
     ----------
@@ -105,22 +105,24 @@ def merge_asof(
     allow_exact_matches : bool, default True
         Whether equal values match.
     direction : {"backward", "forward", "nearest"}, default "backward"
-        Match the last row that is not behind, the first that is not before, or the nearer of both: the former, if
-        both are as near.
+        Match the last row at or before the left row, the first one at or after it, or the nearer of both; of
+        two equally near rows, the earlier one.
 
     Returns
     -------
     DataFrame
-        As of ``pandas.merge_asof`` on the whole data. Where a side is matched on its index, with the left index, and
-        a Dask collection with the divisions of the left side; else with a default index, which runs on over partitions.
+        As from ``pandas.merge_asof`` on the whole data. If a side is matched on its index, the answer has the
+        left index, and a Dask collection the divisions of the left side; otherwise it has a default index,
+        which does not restart in each partition.
 
     Raises
     ------
     TypeError
-        For keys that are no names, for frames of two libraries, and for columns without an order.
+        For keys that are not names, for frames of two libraries, and for columns without an order.
     ValueError
-        For names that are not there, and whatever ``pandas.merge_asof`` refuses: a ``pandas.errors.MergeError``, which
-        is one, for arguments and dtypes. When it is computed: if keys decrease or are null, with the partition.
+        For unknown names, and for arguments and dtypes that ``pandas.merge_asof`` refuses (a
+        ``pandas.errors.MergeError``, which is a ValueError). At compute time, if keys decrease or are null,
+        naming the partition.
 
     See Also
     --------

@@ -33,16 +33,16 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         subset : name or list of names, optional
-            Columns that tell rows apart; default all. NaN equals NaN, and a null equals a null.
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
         keep : {"first", "last", False}, default "first"
-            Which of equal rows; with False, none of those that are there more than once.
+            Which of equal rows to keep; with False, none of them.
         ignore_index : bool, default False
-            Give the rows that are left a default index.
+            Give the answer a default index.
 
         Returns
         -------
         Series or DataFrame
-            As of `pandas.DataFrame.drop_duplicates`; a Dask collection keeps its divisions, but for
+            As from `pandas.DataFrame.drop_duplicates`; a Dask collection keeps its divisions, unless
             `ignore_index`.
 
         Raises
@@ -58,7 +58,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Each row is numbered among those that equal it. What partitions hand on has a row for each distinct one so
+        Each row is numbered among the rows equal to it. Partitions hand on a count for each distinct row so
         far.
 
         Examples
@@ -86,7 +86,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         *,
         subset: Names | None = None,
     ) -> SeriesT:
-        """Return how often each value of a Series, or each row of a DataFrame, is there, most frequent first.
+        """Return how often each value of a Series, or each row of a DataFrame, occurs; most frequent first.
 
         Parameters
         ----------

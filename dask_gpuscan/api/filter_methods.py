@@ -42,27 +42,33 @@ class FilterMethods(Methods[Obj, SeriesT, FrameT]):
             A boolean Series, whose nulls are not kept; an expression of comparisons, arithmetic, boolean
             operators, literals, names of columns (odd ones in backquotes), variables (``@low``), tests for nulls
             (``x.isnull()``), of texts (``s.str.startswith("a")``) and parts of dates (``t.dt.hour``), which means
-            what it does in `pandas.DataFrame.query`; or a Python function whose parameters are named like columns of
-            numbers or bool, which is compiled and fused into the pass: it may compute, but neither read files nor
-            print nor use objects. It sees NaN, but no other nulls.
+            what it does in `pandas.DataFrame.query`; or a Python function whose parameters are names of columns of
+            numbers or bool. The function is compiled: it may compute, but not read files, print or use objects.
+            Rows with nulls other than NaN are dropped before it runs.
         rebalance : bool, default False
-            Spread the rows that are left evenly over the partitions of a Dask collection. Counts them now, as
-            all lengths tell which partitions a new one is made of, and so makes them known.
+            Spread the rows that are left evenly over the partitions of a Dask collection. This reads the data
+            once, at once, as all partition lengths must be known first; then ``len`` of the answer is known.
         local_dict : mapping, optional
-            Values of the variables that a text names; by default they are the local and global variables of the
-            caller. Their values are taken now. Give one, if need be an empty one, for texts that others write.
+            Values of the variables that a text names; by default the local and global variables of the caller,
+            taken when this is called. Give an empty one for texts that others have written.
 
         Returns
         -------
         Series or DataFrame
-            As of ``frame[predicate]``; a Dask collection keeps its divisions, unless it is rebalanced.
+            As from ``frame[predicate]``; a Dask collection keeps its divisions, unless it is rebalanced.
 
         Raises
         ------
         TypeError
             For a predicate that is not boolean.
         ValueError
-            For one that names unknown columns or variables, holds anything else, or whose rows are not the frame's.
+            For one that names unknown columns or variables, holds anything else, or does not have the rows of the
+            frame.
+
+        See Also
+        --------
+        Gpuscan.partition : The other rows too.
+        Gpuscan.unique_consecutive : One row of each run of equal rows.
 
         Notes
         -----
@@ -104,7 +110,11 @@ class FilterMethods(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         kept, rest : Series or DataFrame
-            Compute those of a Dask collection together (``dask.compute(kept, rest)``), for one pass.
+            For one pass over a Dask collection, compute both together: ``dask.compute(kept, rest)``.
+
+        See Also
+        --------
+        Gpuscan.filter : Only the rows that are kept; says what a predicate may be.
 
         Examples
         --------

@@ -35,10 +35,10 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         by : name or list of names
             Columns, or levels of the index, of any dtype whose values can be hashed.
         clustered : bool or "check", optional
-            Whether equal keys are adjacent. Then a reduction is one pass and gives one row a group in order
-            of appearance; groups may span partitions. This is not checked: a key that comes again is a group of
-            its own. "check" is True, and checks: it raises a ValueError that names a key that comes back after
-            another one, of a Dask collection when it is computed.
+            Whether equal keys are adjacent. If so, a reduction is one pass, and groups are in order of
+            appearance; they may span partitions. This is not checked: a key that comes back after another one
+            is a group of its own. "check" is True with a check: it raises a ValueError that names such a key;
+            for a Dask collection, at compute time.
             By default, a Dask collection whose index is the key, with known divisions, counts as clustered.
         dropna : bool, default True
             Leave out rows with a null key; scans give null there.
@@ -50,13 +50,20 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            If `by` does not name columns or levels, each once, and for another `clustered` or `dropna`.
+            If `by` does not name columns or levels, each once; for any other `clustered` or `dropna`.
+
+        See Also
+        --------
+        Gpuscan.rle : Runs of equal rows and their lengths.
+        Gpuscan.sessions : Groups of events that follow each other within a gap.
+        Gpuscan.resample : Buckets of time.
+        Gpuscan.sort_values : Makes equal keys adjacent.
 
         Notes
         -----
-        If keys are not clustered, answers are pandas': reductions are sorted by key and go through the
-        library's own hash group-by, scans hand states on by key, so that carries grow with the number of keys. So
-        does the check, to which partitions hand on the keys of all runs so far.
+        If keys are not clustered, reductions are sorted by key, as in pandas, and partitions hand on a state
+        for each key so far, which grows with the number of keys. With "check", they hand on the keys of all
+        runs so far.
 
         Examples
         --------

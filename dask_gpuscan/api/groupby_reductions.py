@@ -103,7 +103,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
             return self._run_parts(parts, self._as_series)
 
     def sum(self, numeric_only: bool = False) -> Obj:
-        """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0.
+        """Return the sum of each group, ignoring nulls; a group without values has sum 0.
 
         Examples
         --------
@@ -176,6 +176,10 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
 
     def count(self) -> Obj:
         """Return the number of values of each group that are not null.
+
+        See Also
+        --------
+        size : Rows, null or not.
 
         Examples
         --------
@@ -261,6 +265,10 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
     def nunique_consecutive(self) -> Obj:
         """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
 
+        See Also
+        --------
+        nunique : Distinct values.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -272,6 +280,10 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
 
     def size(self) -> SeriesT:
         """Return the number of rows of each group, as a Series.
+
+        See Also
+        --------
+        count : Values that are not null.
 
         Examples
         --------
@@ -306,6 +318,11 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         -------
         Series or DataFrame
             The operator's answer of each group; its identity where a group has no values.
+
+        See Also
+        --------
+        agg : By name.
+        operator : Make an operator.
 
         Examples
         --------
@@ -343,6 +360,10 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         ------
         ValueError
             For unknown columns and reductions.
+
+        See Also
+        --------
+        reduce : By any operator.
 
         Examples
         --------

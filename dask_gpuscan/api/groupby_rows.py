@@ -73,7 +73,12 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         return look_around(self._needed([*needed, *carry.times]), carry)
 
     def cumcount(self, ascending: bool = True) -> SeriesT:
-        """Return the number of each row within its group, from 0; or from the end.
+        """Return the number of each row within its group, from 0, counted from the first row or from the last.
+
+        See Also
+        --------
+        GroupBy.size : The number of rows of each group.
+        Gpuscan.row_number : Without groups.
 
         Examples
         --------
@@ -92,7 +97,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         Parameters
         ----------
         n : int, default 5
-            How many of each group; below zero, all but the last ``-n``.
+            How many of each group; if negative, all but the last ``-n``.
 
         Returns
         -------
@@ -123,6 +128,10 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
     def tail(self, n: SupportsIndex = 5) -> Obj:
         """Return the last rows of each group, in the rows' own order; parameters as for `head`.
 
+        See Also
+        --------
+        head : The first rows instead.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -141,21 +150,26 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         Parameters
         ----------
         n : int, slice, or list of int and slice
-            Places in a group, from 0; below zero from its end. Steps of slices are positive.
+            Places in a group, from 0; negative ones count from the end. Steps of slices are positive.
         dropna : None
             Rows are counted whether they hold nulls or not.
 
         Returns
         -------
         Series or DataFrame
-            As of `pandas.api.typing.DataFrameGroupBy.nth`.
+            As from `pandas.api.typing.DataFrameGroupBy.nth`.
 
         Raises
         ------
         TypeError
             If `n` holds anything else.
         ValueError
-            For a step that is not positive, and for a `dropna` other than None.
+            For a step that is not positive, and for any `dropna` but None.
+
+        See Also
+        --------
+        head : The first rows.
+        tail : The last rows.
 
         Notes
         -----
@@ -183,18 +197,20 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         n : int, default 5
             How many of each group, not negative.
         keep : {"first", "last", "all"}, default "first"
-            Which rows with the last value that is taken; with "all", there may be more than `n`.
+            Which rows to keep of those equal to the last one; with "all", there may be more than `n`.
 
         Returns
         -------
         Series
-            As of `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the order of values, nulls last. Keys
+            As from `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the order of values, nulls last.
+            Keys
             are the first levels of the index, and labels of rows the others. In one partition.
 
         Raises
         ------
         TypeError
-            For several columns, for one that holds neither numbers nor times, and for an `n` that is no integer.
+            For several columns, for one that holds neither numbers nor times, and for an `n` that is not an
+            integer.
         ValueError
             For a negative `n`, and for another `keep`.
 
@@ -213,6 +229,10 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
 
     def nsmallest(self, n: SupportsIndex = 5, keep: TopKeep = "first") -> SeriesT:
         """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.
+
+        See Also
+        --------
+        nlargest : The largest instead.
 
         Examples
         --------

@@ -49,7 +49,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running sum within each group, row by row; of integers in 64 bits.
+        """Return the running sum within each group, with integers in 64 bits.
 
         Parameters
         ----------
@@ -62,6 +62,12 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         -------
         Series or DataFrame
             With the rows, the order and the index of the frame; null in rows whose key is null.
+
+        See Also
+        --------
+        GroupBy.sum : One row a group.
+        GroupBy.scan : The same by any operator.
+        GroupBy.expanding : The mean and other statistics of all rows so far.
 
         Examples
         --------
@@ -83,7 +89,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running product within each group; of integers in 64 bits. Parameters as for `cumsum`.
+        """Return the running product within each group, with integers in 64 bits; parameters as for `cumsum`.
+
+        See Also
+        --------
+        GroupBy.cumsum : The running sum, with all parameters.
 
         Examples
         --------
@@ -107,6 +117,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     ) -> Obj:
         """Return the running maximum within each group; parameters as for `cumsum`.
 
+        See Also
+        --------
+        GroupBy.cummin : The running minimum.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -129,6 +143,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     ) -> Obj:
         """Return the running minimum within each group; parameters as for `cumsum`.
 
+        See Also
+        --------
+        GroupBy.cummax : The running maximum.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -142,6 +160,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     def ffill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the last value before them in their group, of columns of any dtype.
 
+        See Also
+        --------
+        GroupBy.bfill : The next value instead.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -154,6 +176,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     def bfill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the next value after them in their group, of columns of any dtype.
 
+        See Also
+        --------
+        GroupBy.ffill : The last value instead.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -165,6 +191,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
 
     def row_number(self) -> SeriesT:
         """Return the number of each row within its group, from 0, as a Series ``row_number``.
+
+        See Also
+        --------
+        GroupBy.cumcount : The same, and from the end.
 
         Examples
         --------
@@ -199,6 +229,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         -------
         Series or DataFrame
             With the rows, the order and the index of the frame.
+
+        See Also
+        --------
+        GroupBy.reduce : One row a group.
+        operator : Make an operator.
 
         Examples
         --------

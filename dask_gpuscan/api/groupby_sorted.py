@@ -21,6 +21,10 @@ class GroupBySorted(GroupByReductions[Obj, SeriesT, FrameT]):
     def median(self, numeric_only: bool = False) -> Obj:
         """Return the median of each group, exact over partitions too; see `quantile`.
 
+        See Also
+        --------
+        quantile : Any other share of the values.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -95,6 +99,10 @@ class GroupBySorted(GroupByReductions[Obj, SeriesT, FrameT]):
         ----------
         dropna : bool, default True
             Pass over nulls; otherwise they are one value.
+
+        See Also
+        --------
+        nunique_consecutive : Runs of equal values.
 
         Examples
         --------

@@ -109,8 +109,13 @@ class GroupByWindows(GroupByScans[Obj, SeriesT, FrameT]):
         Returns
         -------
         Ewm
-            Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
-            null in rows whose key is null.
+            Its answers have the rows, the order and the index of the frame; those of pandas are ordered by group.
+            Rows whose key is null are null.
+
+        See Also
+        --------
+        GroupBy.expanding : All rows so far with equal weights.
+        Gpuscan.ewm : Without groups; says what the arguments mean.
 
         Examples
         --------
@@ -128,13 +133,17 @@ class GroupByWindows(GroupByScans[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         min_periods : int, default 1
-            Fewer values of a group give null.
+            Rows with fewer values so far in their group are null.
 
         Returns
         -------
         Expanding
-            Its answers have the rows, the order and the index of the frame, where pandas brings groups together;
-            null in rows whose key is null.
+            Its answers have the rows, the order and the index of the frame; those of pandas are ordered by group.
+            Rows whose key is null are null.
+
+        See Also
+        --------
+        GroupBy.rolling : The last rows only.
 
         Examples
         --------
@@ -153,10 +162,15 @@ class GroupByWindows(GroupByScans[Obj, SeriesT, FrameT]):
         on: Hashable = None,
         closed: Closed | None = None,
     ) -> Rolling[Obj, SeriesT, FrameT]:
-        """Return windows around each row of the rows of its group; arguments as for `Gpuscan.rolling`.
+        """Return windows around each row, of rows of its group; arguments as for `Gpuscan.rolling`.
 
-        Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of
+        Answers have the rows, the order and the index of the frame, so they can be columns of it; those of
         pandas are ordered by group.
+
+        See Also
+        --------
+        GroupBy.expanding : All rows so far.
+        Gpuscan.rolling : Without groups; says what the arguments mean.
 
         Examples
         --------

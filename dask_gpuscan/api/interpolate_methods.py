@@ -30,29 +30,29 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         method : {"linear", "time", "index", "values", "pad"}, default "linear"
-            "linear" puts values on a line between both, rows being equally far from each other. "time", "index" and
-            "values", which are one, take distances from the index, which must not decrease. "pad" takes the value
-            before.
+            "linear" puts values on a line between both, with equal distances between rows. "time", "index" and
+            "values" mean the same: distances are those of the index, which must not decrease. "pad" takes the
+            value before.
         limit : int, optional
             Fill at most this many nulls in a row.
         limit_direction : {"forward", "backward", "both"}, optional
-            From which values nulls are counted, and on which side of all values nulls are filled with the nearest one.
-            By default forward, as is the only one for "pad".
+            From which side nulls are counted for `limit`; nulls after the last value ("forward") or before the
+            first one ("backward") are filled with it. Default "forward", the only one that "pad" takes.
         limit_area : {"inside", "outside"}, optional
-            Fill only nulls that have values on both sides, or only those that have not.
+            Fill only nulls that have values on both sides, or only the others.
 
         Returns
         -------
         Series or DataFrame
-            Of the same index. Integers that have nulls become floats of 64 bits, all others keep their dtype.
+            With the same index. Integers that have nulls become float64, all others keep their dtype.
 
         Raises
         ------
         TypeError
-            For a column that is neither of numbers nor, for "linear", of times; "pad" takes any dtype.
+            For a column that does not hold numbers or, for "linear", times; "pad" takes any dtype.
         ValueError
-            For another `method`, `limit_direction` or `limit_area`, a `limit` that is not a positive integer, and
-            an index that does not fit the method; when it is computed, for one that decreases, naming the
+            For any other `method`, `limit_direction` or `limit_area`, a `limit` that is not a positive integer,
+            or an index that does not fit the method; at compute time, for an index that decreases, naming the
             partition.
 
         See Also
@@ -61,8 +61,8 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Numbers are those of `pandas.DataFrame.interpolate` on the whole, to the bit on CPUs. A partition is told, a
-        column, the nearest value on either side, however many partitions away.
+        Numbers are those of `pandas.DataFrame.interpolate` on the whole data, to the bit on CPUs. A partition
+        is given, for each column, the nearest value on either side, however many partitions away.
 
         Examples
         --------

@@ -20,8 +20,8 @@ class OrderMethods(Generic[ScalarT]):
     def is_monotonic_increasing(self) -> ScalarT:
         """Whether values never decrease, over partition borders too.
 
-        Of a Series or an Index: a bool, of a Dask collection a lazy scalar. False if there is a null. Partitions
-        hand on whether they are in order, and their first and last value.
+        For a Series or an Index; a bool, or for a Dask collection a lazy scalar. False if there is a null.
+        Partitions hand on whether they are in order, and their first and last value.
 
         Raises
         ------
@@ -46,6 +46,10 @@ class OrderMethods(Generic[ScalarT]):
     @property
     def is_monotonic_decreasing(self) -> ScalarT:
         """Whether values never increase; as `is_monotonic_increasing`.
+
+        See Also
+        --------
+        is_monotonic_increasing : Whether they never decrease.
 
         Examples
         --------

@@ -39,25 +39,25 @@ class RankMethods(Methods[Obj, SeriesT, FrameT]):
     ) -> Obj:
         """Return the place of each value in order, from 1, over all partitions; of a frame by column.
 
-        Arguments are given by name: the first one of `pandas.DataFrame.rank` is ``axis``, which there is none of here.
+        Arguments must be given by name: in pandas the first one is ``axis``, which this method does not have.
 
         Parameters
         ----------
         method : {"average", "min", "max", "first", "dense"}, default "average"
-            What equal values get: the mean of their places, the first or the last of them, each its own in the
-            rows' order, or one place that no others are left out for.
+            The rank of equal values: the mean of their places, the first, the last, each its own in the rows'
+            order ("first"), or one rank without gaps after it ("dense").
         pct : bool, default False
-            Divide by how many values there are; of "dense", how many distinct ones.
+            Divide by the number of values; for "dense", of distinct values.
         ascending : bool, default True
         na_option : {"keep", "top", "bottom"}, default "keep"
-            Whether nulls have no rank, or come before or after all values; they are equal.
+            Whether nulls have no rank, or come before or after all values; all nulls are equal.
         numeric_only : bool, default False
             Leave out columns that are not numbers.
 
         Returns
         -------
         Series or DataFrame
-            As of `pandas.DataFrame.rank`: float64, or as the library has it.
+            As from `pandas.DataFrame.rank`: float64, or the dtype of the library.
 
         Raises
         ------
@@ -109,6 +109,10 @@ class GroupByRank(GroupByColumns[Obj, SeriesT, FrameT]):
         -------
         Series or DataFrame
             With the rows, the order and the index of the frame; null in rows whose key is null.
+
+        See Also
+        --------
+        Gpuscan.rank : Among all rows; says what the arguments mean.
 
         Examples
         --------

@@ -49,19 +49,20 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
         origin: Any = "start_day",
         offset: Duration | None = None,
     ) -> Resampler[Obj, SeriesT, FrameT]:
-        """Return rows in buckets of time, to be reduced to one row a bucket, those without rows among them.
+        """Return rows in buckets of time, to be reduced to one row a bucket; empty buckets have a row, too.
 
         Parameters
         ----------
         rule : str, timedelta or pandas.DateOffset
             How wide buckets are: a duration such as ``"15min"``, or a rule of a calendar such as ``"ME"`` or ``"W"``.
         closed, label : {"left", "right"}, optional
-            Which end belongs to a bucket, and which one names it. By default as for pandas: the left one, but for
-            rules of ends of months, quarters, years and weeks.
+            Which end belongs to a bucket, and which one names it. By default as for pandas: the right one for
+            ends of months, quarters, years and weeks, otherwise the left one.
         on : name, optional
             The column of the times. By default, the index.
         origin : {"start_day", "start", "epoch"} or timestamp, default "start_day"
-            From where durations are counted: midnight of the day of the first time, that time, or another.
+            From when on durations are counted: midnight of the first day, the first time, 1970-01-01, or the
+            given time.
         offset : duration, optional
             Added to the origin.
 
@@ -74,8 +75,8 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
         TypeError
             If there are no datetimes in the index, or in `on`.
         ValueError
-            For other arguments than these. When it is computed, for times that are null, or that decrease; it names
-            the partition.
+            For any other argument. At compute time, for times that are null or that decrease, naming the
+            partition.
 
         See Also
         --------
@@ -84,10 +85,10 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Answers are those of `pandas.DataFrame.resample` on the whole. Times must be in order, so that each bucket is a
-        group whose rows are adjacent: partitions are reduced in one pass, and hand on the bucket that is open. Over
-        partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers are floats, as of pandas where a bucket
-        has no rows; which pandas looks for first.
+        Answers are those of `pandas.DataFrame.resample` on the whole data. Times must be in order, so that each
+        bucket is a group whose rows are adjacent: partitions are reduced in one pass, and hand on the last
+        bucket. Over partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers are always floats,
+        as in pandas if a bucket is empty.
 
         Examples
         --------

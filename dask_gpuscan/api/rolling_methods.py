@@ -49,12 +49,13 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         window : int or duration
-            How many rows, or how long: a string such as "30min", a timedelta or a fixed offset. Windows of a
-            duration are measured by the index, or by the column `on`: dates or timedeltas that do not decrease.
+            A number of rows; or a duration, as a string such as "30min", a timedelta or a fixed offset. The
+            times of windows of a duration are in the index, or in the column `on`: dates or timedeltas that do
+            not decrease.
         min_periods : int, optional
-            Observations that a window needs for an answer; by default all rows of a window, and one of a duration.
+            Windows with fewer values are null; by default `window`, and 1 for a duration.
         center : bool, default False
-            Whether windows lie around their rows, rather than end with them.
+            Whether rows are in the middle of their windows, rather than at the end.
         on : name, optional
             The column of times, which stays as it is.
         closed : {"right", "left", "both", "neither"}, optional
@@ -67,10 +68,10 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            For flags that are none, and for windows of a duration without times to measure them by.
+            For flags that are not bool, and for windows of a duration if there are no times.
         ValueError
-            For a window that is not positive, and other bad arguments; when it is computed, for times that
-            are null or decrease, with the number of the partition.
+            For a window that is not positive, and for other wrong arguments; at compute time, for times that
+            are null or decrease, naming the partition.
 
         See Also
         --------
@@ -78,8 +79,9 @@ class RollingMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        A partition hands on its last rows, as many as a window reaches (the *halo*); two neighbours join theirs and cut
-        them to as many again, so windows may be longer than partitions. Inside a partition a statistic costs about
+        A partition hands on its last rows, as many as a window reaches (the *halo*). Two neighbours join theirs
+        and cut them to as many again, so windows may be longer than partitions. Inside a partition a statistic
+        costs about
         three combinations a row, whatever the window; nothing is ever subtracted (see `kernels.rolling`).
 
         Examples
@@ -157,13 +159,18 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            As of `Gpuscan.scan`, of dtypes that have a null unless `min_periods` is 0; null where a window has fewer
-            than `min_periods` values. Nulls are left out.
+            As from `Gpuscan.scan`; null where a window has fewer than `min_periods` values, so dtypes have a
+            null unless `min_periods` is 0. Nulls are left out of windows.
 
         Raises
         ------
         TypeError
-            If `op` is no operator, or does not take the columns.
+            If `op` is not an operator, or does not take the columns.
+
+        See Also
+        --------
+        operator : Make an operator.
+        Gpuscan.scan : Combine all rows so far.
 
         Notes
         -----

@@ -35,6 +35,12 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         ValueError
             If `limit` is not a positive integer.
 
+        See Also
+        --------
+        Gpuscan.bfill : The next value instead.
+        Gpuscan.interpolate : A value between both.
+        GroupBy.ffill : Within groups.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -46,6 +52,11 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
     def bfill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the next value after them; parameters as for `ffill`.
 
+        See Also
+        --------
+        Gpuscan.ffill : The last value instead.
+        GroupBy.bfill : Within groups.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -56,6 +67,11 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
 
     def row_number(self) -> SeriesT:
         """Return the number of each row in the whole collection, from 0, as a Series of int64.
+
+        See Also
+        --------
+        Gpuscan.reset_index : The same numbers as the index.
+        GroupBy.row_number : Within groups.
 
         Examples
         --------
@@ -107,7 +123,7 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
     @overload
     def reset_index(self, drop: bool) -> Obj | FrameT: ...
     def reset_index(self, drop: bool = False) -> Any:
-        """Return the collection with a default index that runs on over the partitions.
+        """Return the collection with a default index, which does not restart in each partition.
 
         Parameters
         ----------
@@ -118,6 +134,10 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         -------
         Series or DataFrame
             As for `pandas.DataFrame.reset_index`; a Series whose index is kept becomes a DataFrame.
+
+        See Also
+        --------
+        Gpuscan.row_number : The same numbers as a Series.
 
         Examples
         --------

@@ -39,6 +39,11 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     TypeError
         For what is no array, and for a Dask collection.
 
+    See Also
+    --------
+    run_end_decode : The inverse.
+    Gpuscan.rle : Runs of a frame, over partitions too.
+
     Examples
     --------
     >>> import numpy as np, dask_gpuscan
@@ -74,6 +79,10 @@ def run_end_decode(array: Any) -> pa.Array:
         For any other object.
     MemoryError
         If the array is larger than the memory there is.
+
+    See Also
+    --------
+    run_end_encode : The inverse.
 
     Examples
     --------

@@ -22,9 +22,9 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         subset : name or list of names, optional
-            Columns that tell rows apart; default all. NaN equals NaN, and a null equals a null.
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
         keep : {"first", "last"}, default "first"
-            Which row of a run.
+            Which row of a run to keep.
 
         Returns
         -------
@@ -37,6 +37,11 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
             For values that cannot be hashed.
         ValueError
             For unknown columns, and for another `keep`.
+
+        See Also
+        --------
+        Gpuscan.rle : Lengths of the runs too.
+        Gpuscan.drop_duplicates : One row of equal rows, adjacent or not.
 
         Examples
         --------
@@ -73,7 +78,7 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        A run may span any number of partitions: it is a row of the partition in which it ends.
+        A run may span any number of partitions, and is reported in the last one.
 
         Examples
         --------
@@ -108,7 +113,7 @@ def rle_decode(frame: FrameT) -> FrameT:
     Returns
     -------
     DataFrame
-        With a default index that runs on over the partitions.
+        With a default index, which does not restart in each partition.
 
     Raises
     ------
@@ -116,6 +121,10 @@ def rle_decode(frame: FrameT) -> FrameT:
         If there is no such column, or it holds nulls or negative numbers.
     MemoryError
         If the rows of a partition would not fit the memory there is; it says how many they are.
+
+    See Also
+    --------
+    Gpuscan.rle : Makes the runs.
 
     Examples
     --------

@@ -44,7 +44,8 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         axis : {0, "index", 1, "columns"}, default 0
             Along the rows; or, for a DataFrame of numbers, along the columns of each row.
         skipna : bool, default True
-            Nulls stay null and the sum goes on after them; if False, all that follows a null is null.
+            Nulls stay null and the sum continues after them; if False, everything from the first null on is
+            null.
         numeric_only : bool, default False
             Leave out columns that are not numbers or bool.
         exclusive : bool, default False
@@ -67,6 +68,12 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
             For a column that has no sum, naming it; for an `initial` or `dtype` that does not fit.
         ValueError
             For an unknown `axis`.
+
+        See Also
+        --------
+        Gpuscan.scan : The same by any operator.
+        Gpuscan.expanding : The mean and other statistics of all rows so far.
+        Gpuscan.rolling : The sum of a number of rows, or of a duration.
 
         Notes
         -----
@@ -96,7 +103,11 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running product; parameters as for `cumsum`.
+        """Return the running product; parameters as for `Gpuscan.cumsum`.
+
+        See Also
+        --------
+        Gpuscan.cumsum : The running sum, with all parameters.
 
         Examples
         --------
@@ -118,10 +129,15 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running maximum; parameters as for `cumsum`. Takes datetimes too.
+        """Return the running maximum, of datetimes too; parameters as for `Gpuscan.cumsum`.
 
-        With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
-        smallest value of the dtype.
+        With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the smallest value of
+        the dtype.
+
+        See Also
+        --------
+        Gpuscan.cummin : The running minimum.
+        Gpuscan.rolling : The maximum of a number of rows, or of a duration.
 
         Examples
         --------
@@ -143,10 +159,15 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running minimum; parameters as for `cumsum`. Takes datetimes too.
+        """Return the running minimum, of datetimes too; parameters as for `Gpuscan.cumsum`.
 
-        With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
-        largest value of the dtype.
+        With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the largest value of
+        the dtype.
+
+        See Also
+        --------
+        Gpuscan.cummax : The running maximum.
+        Gpuscan.rolling : The minimum of a number of rows, or of a duration.
 
         Examples
         --------
@@ -158,7 +179,11 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         return self._scan("cummin", "minimum", options, axis, numeric_only)
 
     def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
-        """Return whether any value so far is true (not zero); nulls are passed over.
+        """Return whether any value so far is true (not zero), ignoring nulls.
+
+        See Also
+        --------
+        Gpuscan.cumall : Whether all values so far are true.
 
         Examples
         --------
@@ -169,7 +194,11 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         return self._scan("cumany", "logical_any", ScanOptions(exclusive, reverse=reverse))
 
     def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
-        """Return whether all values so far are true (not zero); nulls are passed over.
+        """Return whether all values so far are true (not zero), ignoring nulls.
+
+        See Also
+        --------
+        Gpuscan.cumany : Whether any value so far is true.
 
         Examples
         --------
@@ -200,7 +229,7 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         exclusive, reverse, skipna, dtype
             As for `cumsum`.
         initial : state, optional
-            Start from this state of the operator; for a state that is a tuple, an element will do.
+            Start from this state of the operator; if the state is a tuple, also from an element.
         positions : bool, default False
             Give the operator one more input, last: the number of each row in the whole collection, from 0.
 
@@ -211,7 +240,13 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            If `op` is no operator, Numba cannot compile its functions for a column, or they raise.
+            If `op` is not an operator, or if its functions cannot be compiled for a column or raise an error.
+
+        See Also
+        --------
+        operator : Make an operator.
+        segmented : Restart an operator where a flag is true.
+        Gpuscan.rolling : Its method ``scan`` combines the rows of windows.
 
         Examples
         --------

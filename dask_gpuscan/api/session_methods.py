@@ -41,22 +41,26 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         by : name or list of names, optional
             Columns whose events have sessions of their own.
         gap : duration or number
-            A session ends where the next event comes later than this; for times anything that
-            `pandas.Timedelta` takes, else a number.
+            A session ends if the next event is later than this; for times, anything that `pandas.Timedelta`
+            takes.
         clustered : bool, optional
             Whether rows with equal keys are adjacent, as for `groupby`.
 
         Returns
         -------
         Series
-            ``session``, from 0 within each key, with the frame's index; null where a key is.
+            ``session``, from 0 within each key, with the frame's index; null where the key is null.
 
         Raises
         ------
         TypeError
             If the column is neither of times nor of numbers.
         ValueError
-            For unknown columns and a negative gap; when it is computed, for null or unsorted times.
+            For unknown columns and a negative gap; at compute time, for null or decreasing times.
+
+        See Also
+        --------
+        Gpuscan.sessions : One row for each session.
 
         Examples
         --------
@@ -99,6 +103,11 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         ------
         TypeError, ValueError
             As for `sessionize` and `groupby`.
+
+        See Also
+        --------
+        Gpuscan.sessionize : One number for each event.
+        Gpuscan.resample : Buckets of fixed lengths.
 
         Examples
         --------

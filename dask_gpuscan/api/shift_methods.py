@@ -21,20 +21,20 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         raise NotImplementedError
 
     def shift(self, periods: SupportsIndex = 1, *, fill_value: Any = NO_FILL) -> Obj:
-        """Return each row's value so many rows before, over partition borders too; in groups, in its group.
+        """Return the value `periods` rows before each row, over partition borders too; of groups, within the group.
 
         Parameters
         ----------
         periods : int, default 1
-            How many rows; below zero, rows behind.
+            How many rows before; negative numbers mean rows after.
         fill_value : scalar, optional
-            What stands where there is no such row; by default null.
+            The value where there is no such row; by default null.
 
         Returns
         -------
         Series or DataFrame
-            With the rows and the index of this one, and the dtypes of `pandas.DataFrame.shift`, whatever
-            dtype a column has.
+            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`. Columns may be
+            of any dtype.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         return self._neighbours(Shift(check_count("periods", periods), fill))
 
     def diff(self, periods: SupportsIndex = 1) -> Obj:
-        """Return each row's value less that of so many rows before; parameters as for `shift`.
+        """Return each row's value minus the value `periods` rows before; parameters as for `shift`.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         return self._neighbours(Difference(check_count("periods", periods)))
 
     def pct_change(self, periods: SupportsIndex = 1) -> Obj:
-        """Return each row's change by the value of so many rows before, as a fraction of it.
+        """Return the change of each row's value from the value `periods` rows before, as a fraction of the latter.
 
         Nulls are not filled first, as in pandas 3.
 

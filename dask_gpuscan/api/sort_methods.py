@@ -37,28 +37,30 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         by : name or list of names
             Columns, or levels of the index, the most significant first. For DataFrames only: a Series is its own key.
         ascending : bool or list of bool, default True
-            Of all keys, or one a key. Rows with equal keys stay in their order either way.
+            For all keys, or one for each. Rows with equal keys stay in their order either way.
         na_position : {"last", "first"}, default "last"
-            Where nulls and NaN come, whatever the direction.
+            Where nulls and NaN come, ascending or not.
         ignore_index : bool, default False
             Number the rows from 0, over all partitions.
         key : callable, optional
-            Takes each key as a Series and returns the values that are sorted in its stead. It is given the partitions
-            of a Dask collection one by one, so each value must depend on its own row alone, and the dtype on none:
+            Takes each key as a Series and returns the values to sort by. For a Dask collection it is called for
+            each partition, so each value must depend on its own row only, and the dtype on no values:
             ``str.len()`` gives floats where there are nulls, ``str.len().astype("float64")`` everywhere.
 
         Returns
         -------
         Series or DataFrame
-            As of pandas' ``sort_values(kind="stable")``. A Dask collection has as many partitions as before, each
-            within 10 % of an even share of the rows up to 323 partitions, and unknown divisions.
+            As from ``sort_values(kind="stable")`` of pandas. A Dask collection has as many partitions as
+            before, with unknown divisions; up to 323 partitions, each is within 10 % of an even share of the
+            rows.
 
         Raises
         ------
         TypeError
             For keys whose values have no order, such as lists, and strings among numbers.
         ValueError
-            For unknown or doubled names, other numbers of directions than of keys, or another `na_position`.
+            For unknown or repeated names, if there are not as many directions as keys, or for any other
+            `na_position`.
 
         See Also
         --------
@@ -68,9 +70,9 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         -----
         A radix sort of each partition: strings are numbered in the order of their code points, categoricals
         are in that of their categories. Partitions are sorted by a regular sample: Shi and Schaeffer, J. Parallel
-        and Distributed Computing 14 (1992). Equal keys are told apart by where they came from, so a key that
-        many rows have is spread over several partitions. How rows are moved is told by the setting
-        ``dataframe.shuffle.method`` of Dask; with a client of workers, by default, that is ``"p2p"``.
+        and Distributed Computing 14 (1992). Equal keys are ordered by where they came from, so a key that many
+        rows have is spread over several partitions. The setting ``dataframe.shuffle.method`` of Dask says how
+        rows are moved; the default with a client is ``"p2p"``.
 
         Examples
         --------
@@ -109,7 +111,7 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         ascending, na_position, ignore_index
-            As for `sort_values`; with one flag a level.
+            As for `sort_values`; `ascending` may have one flag a level.
         level : int, name or list of these, optional
             Levels of the index, the most significant first; by default all, in their order. As in pandas, the
             other levels follow, unless each level is given a direction of its own.
@@ -119,13 +121,18 @@ class SortMethods(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            A Dask collection whose divisions are known keeps them, and is sorted partition by partition, where labels
-            ascend and nulls are last. Else divisions are unknown: Dask's ``compute_current_divisions`` finds them.
+            If a Dask collection has known divisions, labels ascend and nulls are last, it is sorted partition
+            by partition and keeps its divisions. Otherwise divisions are unknown; ``compute_current_divisions``
+            of Dask finds them.
 
         Raises
         ------
         TypeError, ValueError
             As `sort_values`.
+
+        See Also
+        --------
+        Gpuscan.sort_values : By columns.
 
         Examples
         --------

@@ -111,6 +111,10 @@ class Statistics(Generic[Obj, SeriesT, FrameT]):
         TypeError
             For functions.
 
+        See Also
+        --------
+        sum : One statistic; says which rows are null.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan

@@ -22,27 +22,28 @@ class TopMethods(Methods[Obj, SeriesT, FrameT]):
         columns: Names | None = None,
         keep: TopKeep = "first",
     ) -> Obj:
-        """Return the rows with the largest values, in the order of these, over any number of partitions.
+        """Return the rows with the largest values, the largest first, over any number of partitions.
 
         Parameters
         ----------
         n : int, default 5
             How many.
         columns : name or list of names
-            Of a DataFrame, whose values are looked at; later columns tell rows apart that are equal in the ones before.
+            For a DataFrame: whose values are compared. Later columns decide between rows that are equal in
+            earlier ones.
         keep : {"first", "last", "all"}, default "first"
-            Which rows with the last value that is taken; with "all", there may be more than `n`. "last" is for one
-            column.
+            Which rows to keep of those equal to the last one; with "all", there may be more than `n`. "last" is
+            for one column only.
 
         Returns
         -------
         Series or DataFrame
-            As of `pandas.Series.nlargest` and `pandas.DataFrame.nlargest`, in one partition. Nulls come last.
+            As from `pandas.Series.nlargest` and `pandas.DataFrame.nlargest`, in one partition. Nulls come last.
 
         Raises
         ------
         TypeError
-            For columns that hold neither numbers nor times, and for an `n` that is no integer.
+            For columns that hold neither numbers nor times, and for an `n` that is not an integer.
         ValueError
             For unknown columns, and for another `keep`.
 
@@ -73,7 +74,7 @@ class TopMethods(Methods[Obj, SeriesT, FrameT]):
         columns: Names | None = None,
         keep: TopKeep = "first",
     ) -> Obj:
-        """Return the rows with the smallest values, in the order of these; parameters as for `nlargest`.
+        """Return the rows with the smallest values, the smallest first; parameters as for `nlargest`.
 
         See Also
         --------
@@ -91,7 +92,7 @@ class TopMethods(Methods[Obj, SeriesT, FrameT]):
         count, meta = max(check_count("n", n), 0), meta_of(self._obj)
         check_choice("keep", keep, KEEP)
         if meta.ndim == 2 and columns is None:
-            raise TypeError("columns must name those of the DataFrame whose values are looked at")
+            raise TypeError("columns must name those of the DataFrame whose values are compared")
         by: By = check_subset(meta, columns, "columns")
         if keep == "last" and len(by.columns) > 1:
             raise ValueError("keep must be 'first' or 'all' for several columns, found 'last'")

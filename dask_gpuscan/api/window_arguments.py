@@ -97,7 +97,7 @@ class Weights:
         halflife = check_duration("halflife", self.halflife, accepted, pd.Timedelta(1, "ns"))
         if self.ignore_na:
             raise NotImplementedError(
-                "ewm with times and ignore_na=True is not there; leave it False"
+                "ewm takes ignore_na=True without times only; leave one of them out"
             )
         alpha = 0.5
         if set(self.given) != {"halflife"}:

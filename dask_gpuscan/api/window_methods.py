@@ -44,18 +44,18 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         com, span, halflife, alpha : float
-            One of them says how fast weights decay, as for `pandas.DataFrame.ewm`; all in rows.
+            How fast weights decay; give one of them. In rows, as for `pandas.DataFrame.ewm`.
         halflife : float, str or timedelta
             With `times`, a duration.
         min_periods : int, default 0
-            Fewer values give null; none always do.
+            Rows with fewer values so far are null; rows without values always are.
         adjust : bool, default True
-            Divide by the sum of the weights; else, each value has its share of what was there.
+            Divide by the sum of the weights; if False, ``y[i] = (1 - alpha) * y[i - 1] + alpha * x[i]``.
         ignore_na : bool, default False
             Let weights decay by values, not by rows.
         times : name, Series, Index or array, optional
-            When rows were, for `mean`: the name of a column, which is left out of the answer; or as many dates. Of a
-            Dask collection, a name or a Dask Series with its partitions.
+            Times of the rows, for `mean` only: the name of a column, which is left out of the answer, or as
+            many dates. For a Dask collection, a name or a Dask Series with the same partitions.
 
         Returns
         -------
@@ -72,7 +72,8 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Each statistic is one pass by an operator whose state is at most eight numbers, over any number of partitions.
+        Each statistic is one pass by an operator with a state of at most eight numbers, over any number of
+        partitions.
 
         Examples
         --------
@@ -101,7 +102,7 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         ValueError
-            If it is negative or no integer.
+            If `min_periods` is negative or not an integer.
 
         See Also
         --------
@@ -197,6 +198,10 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         NotImplementedError
             With ``adjust=False``, and with times.
 
+        See Also
+        --------
+        mean : The same divided by the sum of the weights.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -225,6 +230,10 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         TypeError
             For a column that is not of real numbers.
 
+        See Also
+        --------
+        var : How far values are from it.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -246,13 +255,18 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         bias : bool, default False
-            Do not correct for the weights that values share; else one value alone has none.
+            Leave out the correction for bias. With it, the variance of one value is null.
         numeric_only : bool, default False
 
         Raises
         ------
         NotImplementedError
             With times.
+
+        See Also
+        --------
+        std : Its square root.
+        mean : What it is measured from.
 
         Notes
         -----
@@ -269,6 +283,10 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
 
     def std(self, bias: bool = False, numeric_only: bool = False) -> Obj:
         """Return the exponentially weighted standard deviation; parameters as for `var`.
+
+        See Also
+        --------
+        var : Its square.
 
         Examples
         --------
@@ -309,6 +327,10 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         NotImplementedError
             With ``adjust=False``, and with times.
 
+        See Also
+        --------
+        corr : The covariance by both deviations.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -339,6 +361,10 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
     ) -> Any:
         """Return the exponentially weighted correlation; parameters as for `cov`.
 
+        See Also
+        --------
+        cov : The covariance.
+
         Examples
         --------
         >>> import pandas as pd, dask_gpuscan
@@ -351,4 +377,4 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
 
     def _needs_adjust(self, name: str) -> None:
         if not self._weights.adjust:
-            raise NotImplementedError(f"ewm {name} is not there with adjust=False; leave it True")
+            raise NotImplementedError(f"ewm {name} needs adjust=True, found adjust=False")

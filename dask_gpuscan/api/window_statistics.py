@@ -28,7 +28,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         ddof : int, default 1
-            What is taken from the number of values to divide by; null where nothing is left.
+            The divisor is the number of values minus this; null if that is not positive.
         numeric_only : bool, default False
 
         Examples
@@ -117,7 +117,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("last", numeric_only)
 
     def skew(self, numeric_only: bool = False) -> Obj:
-        """Return the unbiased skewness in each window, null for fewer than 3 values or equal ones; as `sum`.
+        """Return the unbiased skewness in each window: null for fewer than 3 values, or if all are equal.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("skew", numeric_only)
 
     def kurt(self, numeric_only: bool = False) -> Obj:
-        """Return the unbiased excess kurtosis in each window, null for fewer than 4 values or equal ones; as `sum`.
+        """Return the unbiased excess kurtosis in each window: null for fewer than 4 values, or if all are equal.
 
         Examples
         --------
@@ -255,11 +255,12 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Windows are followed down a wavelet matrix of the rows (Claude, Navarro and Ordonez 2015): a median costs two
-        look-ups for each bit of the number of rows, however long its window is. See `kernels.order_statistics`.
+        A median is looked up in a wavelet matrix of the rows (Claude, Navarro and Ordonez 2015), by two
+        look-ups for each bit of the number of rows, however long the window is. See `kernels.order_statistics`.
 
-        Of expanding windows, every earlier value may be the median later, so partitions hand on all their values, in
-        groups with their keys, and clustered those of the open group: for p partitions of n rows, n * p**2 / 2 rows
+        In expanding windows, every earlier value may be the median later, so partitions hand on all their
+        values: in groups with their keys, with clustered keys those of the last group: for p partitions of n
+        rows, n * p**2 / 2 rows
         are computed, and n * p kept.
 
         Examples
@@ -307,15 +308,15 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
     ) -> Obj:
         """Return the place of the value of each window's last row in the order of its values; cost as of `median`.
 
-        The last row is the row itself, unless windows are centred or closed on the left: as in pandas.
+        The last row is the row itself, unless windows are centred or closed on the left, as in pandas.
 
         Parameters
         ----------
         method : {"average", "min", "max"}, default "average"
-            What equal values get.
+            The rank of equal values.
         ascending : bool, default True
         pct : bool, default False
-            Divide by how many values there are.
+            Divide by the number of values.
         numeric_only : bool, default False
 
         Returns
@@ -339,7 +340,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("rank", numeric_only, **options)
 
     def nunique(self, numeric_only: bool = False) -> Obj:
-        """Return how many distinct values there are in each window; parameters and nulls as for `sum`.
+        """Return the number of distinct values in each window; parameters and nulls as for `sum`.
 
         See Also
         --------

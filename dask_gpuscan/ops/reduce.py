@@ -49,7 +49,7 @@ class ReduceColumn:
         if reduction.library_has:
             answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
-            raise TypeError(f"dtype {dtypes[0]} cannot be reduced so; {WAY_OUT}")
+            raise TypeError(f"dtype {dtypes[0]} cannot be reduced this way; {WAY_OUT}")
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:

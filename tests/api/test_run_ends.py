@@ -1,5 +1,6 @@
 """Arrow's run-end encoding: what pyarrow makes of the same array, and back."""
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -34,6 +35,8 @@ def test_what_is_taken():
 def test_bad_input():
     with pytest.raises(ValueError, match="one dimension, found 2"):
         run_end_encode(np.ones((2, 2)))
+    with pytest.raises(TypeError, match="array is a Dask collection; compute it first"):
+        run_end_encode(da.ones(3))
     with pytest.raises(TypeError, match=r"must be a pyarrow\.RunEndEncodedArray, found list"):
         run_end_decode([1])
 

@@ -38,7 +38,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
     groups = pd.Series([], dtype=dtype).groupby(np.array([], np.int64))
     try:
         if dtype.kind == "M" and method in _NOT_OF_DATES:
-            raise TypeError("of no rows pandas has an answer, of any it has none")
+            raise TypeError("pandas answers for no rows only")
         found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, NotImplementedError, pa.ArrowException) as error:

@@ -1,0 +1,230 @@
+"""The records of ``benchmarks/results/*.json``, with names that readers know.
+
+A record is one benchmark against one peer; benchmarks/README.md says what its fields mean.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+
+Record = dict[str, Any]
+
+NAMES = {
+    # kernels
+    "scan_sum": "running sum",
+    "scan_sum_classic": "running sum, schedule for older GPUs",
+    "scan_sum_exclusive": "running sum, exclusive",
+    "scan_sum_reverse": "running sum, reverse",
+    "scan_sum_nulls": "running sum, 10 % null",
+    "scan_sum_widening": "running sum to int64",
+    "scan_sum_misaligned": "running sum of a slice [1:]",
+    r"scan_sum_axis(\d)": "running sum of a 2-D array, axis {0}",
+    r"scan_sum_axis0_of_(\d+)": "running sum of a 2-D array, axis 0, {0} columns",
+    r"scan_sum_rows_of_(\d+)": "running sum of a 2-D array, rows of {0}",
+    "scan_max|scan_maximum": "running maximum",
+    "scan_min": "running minimum",
+    "scan_add": "running sum",
+    "scan_python": "an operator in Python",
+    "scan_last_nulls": "forward fill, 10 % null",
+    "scan_product": "running product",
+    "scan_affine": "recurrence a y + b",
+    "scan_welford": "running variance",
+    "reduce_sum": "sum",
+    r"select_(\d+)": "filter, {0} % kept",
+    r"partition_(\d+)": "partition, {0} % kept",
+    r"run_length_encode_(\d+)": "run lengths, runs of {0}",
+    r"unique_(\d+)": "first row of each run, runs of {0}",
+    r"reduce_by_key_(\d+)": "sum of each run, runs of {0}",
+    r"scan_by_key_(\d+)": "running sum of each run, runs of {0}",
+    "select": "filter",
+    "select, predicate x > 0": "filter by x > 0",
+    "unique": "first row of each run",
+    "run_length_encode": "run lengths",
+    "reduce_by_key": "sum of each run",
+    "scan_by_key": "running sum of each run",
+    "sort_keys": "sort",
+    "sort_pairs": "sort of keys and values",
+    "argsort": "argsort",
+    r"argsort_of_(\d+)": "argsort, {0} distinct keys",
+    # calls on a few rows
+    "host_scan": "kernel call alone",
+    "host_scan_with_carry": "kernel call, with its carry-out",
+    "host_reduce": "kernel call, sum",
+    "host_cumsum_of_array": "cumsum() of a CuPy array, CuPy's own allocator",
+    # whole calls
+    r"series_(cumsum|cummax|ffill|rank|shift|diff|sort_values)(?:_1000)?": "{0}()",
+    "series_ewm|ewm_mean": "ewm().mean()",
+    r"array_cumsum(?:_1000)?": "cumsum() of a CuPy array",
+    r"expanding_(mean|std)": "expanding().{0}()",
+    r"rolling_(sum|max|std|median|rank|nunique)_(\d+)": "rolling(…).{0}(), {1} rows",
+    "rolling_sum_10 of 1,000 rows": "rolling(…).sum(), 10 rows, of a Series of 1,000",
+    "rolling_time_sum": "rolling(…).sum(), of time",
+    r"groupby_rolling_sum_(\d+)": "groupby().rolling(…).sum(), {0} rows",
+    "groupby_shift": "groupby().shift()",
+    r"groupby_unsorted_(cumsum|sum|ffill|cumcount)_(\d+)": "groupby().{0}(), {1} keys in any order",
+    "merge_asof": "merge_asof()",
+    "frame_sort_values": "sort_values() of a frame",
+    r"frame[_ ](filter|rle|unique_consecutive|sessionize)": "{0}()",
+    r"frame[_ ]groupby[_ ](sum|cumsum)": "groupby(clustered=True).{0}()",
+    r"frame (filter), 64 partitions": "{0}(), 64 partitions",
+    r"frame groupby (sum|cumsum), 64 partitions": "groupby(clustered=True).{0}(), 64 partitions",
+    # partitions
+    "dask_cumsum_512": "cumsum(), one column, 512 partitions",
+    "dask_cumsum_512_x3": "cumsum(), three columns, 512 partitions",
+    "dask_array_cumsum": "cumsum() of an array, 512 blocks",
+    r"dask_groupby_(sum|cumsum)_64": "groupby(clustered=True).{0}(), 64 partitions",
+    "dask_sort_values": "sort_values(), 64 partitions",
+    "dask_merge_asof": "merge_asof(), 64 partitions",
+    "dask_rolling_sum_1000": "rolling(…).sum(), 1,000 rows",
+    # those that were recorded with names
+    r"(graph of 10,000 partitions|out of core, Parquet to Parquet)": "{0}",
+    "out of core, sort_values": "out of core, sort_values()",
+    r"cumsum of (one column|three columns), (.*)": "cumsum(), {0}, 500 partitions, {1}",
+    r"scan, Python operator (.*)": "an operator in Python: {0}",
+    r"(cumsum|cummax|ffill)( limit=2)?(, 10 % .*| of .*)?": "{0}(){1}{2}",
+    r"(ewm|expanding) (mean|var)(, 10 % NaN)": "{0}().{1}(){2}",
+}
+"""What benchmarks are called; of a name that is a pattern, groups are put in."""
+
+DETAILS: tuple[tuple[str, Callable[[Any], str]], ...] = (
+    ("nulls", lambda share: f"{100 * share:.0f} % null"),
+    ("share", lambda share: f"{100 * share:.0f} % kept"),
+    ("predicate", lambda kind: f"by a {kind}"),
+    ("mean_run", lambda rows: "" if rows == 500 else f"runs of {rows:,}"),
+    ("clustered", lambda yes: "clustered" if yes else "rows in any order"),
+    ("keys", lambda keys: f"by {keys:,} keys" if keys else ""),
+    ("distinct", lambda values: "" if values == "all" else f"{values:,} distinct values"),
+)
+"""What else sets a benchmark apart, by the field of the record."""
+
+PEERS = {
+    "ours": "dask-gpuscan",
+    "cub": "CUB",
+    "cudf": "cuDF",
+    "cudf, filled": "cuDF, nulls filled first",
+    "cupy": "CuPy",
+    "numpy": "NumPy",
+    "dask": "Dask",
+    "dask, tasks": "Dask, shuffle by tasks",
+    "copy": "a plain copy",
+    "limit": "the limit",
+    "floor": "the floor",
+}
+
+UNITS = {
+    "ratio": "{} times as fast",
+    "times_floor": "{} times the time of the floor",
+    "times_one_column": "{} times the time of one column",
+    "ours_ms": "{} ms",
+    "tasks_a_partition": "{} tasks a partition",
+    "times_memory": "{} times the memory of the worker",
+    "restarts": "{} restarts",
+    "measured_longest": "{} times an even partition",
+}
+BOUNDS = {">=": "at least", "<=": "at most"}
+
+
+def spaced(text: str) -> str:
+    """Return a number of a name as it is read."""
+    return f"{int(text):,}" if text.isdigit() else text
+
+
+def readable(name: str) -> str:
+    """Return what a benchmark is called.
+
+    Raises
+    ------
+    KeyError
+        If `NAMES` has no row for it.
+    """
+    for pattern, title in NAMES.items():
+        found = re.fullmatch(pattern, name)
+        if found or name == pattern:
+            groups = found.groups() if found else ()
+            return title.format(*(spaced(each or "") for each in groups))
+    raise KeyError(f"docs/bench_records.py: NAMES has no row for {name!r}")
+
+
+def label(record: Record) -> str:
+    """Name a benchmark, its dtype and what else sets it apart."""
+    name = readable(record["name"])
+    parts = [name, ", ".join(part.strip() for part in record["dtype"].split(","))]
+    for key, told in DETAILS:
+        if key in record and (detail := told(record[key])) and detail not in name:
+            parts.append(detail)
+    return ", ".join(parts)
+
+
+def on_gpus(record: Record) -> str:
+    """Name a benchmark of partitions and its GPUs."""
+    gpus = "1 GPU" if record["gpus"] == 1 else f"{record['gpus']} GPUs"
+    return f"{readable(record['name'])}, {gpus}"
+
+
+def of_partitions(record: Record) -> str:
+    """Name a benchmark of partitions, and how many they are."""
+    name = readable(record["name"])
+    return name if "partitions" in name else f"{name}, {record['partitions']:,} partitions"
+
+
+def peer(who: str) -> str:
+    """Return what a contender is called."""
+    return PEERS.get(who, who)
+
+
+def aim(record: Record) -> str:
+    """Return in words what a benchmark aimed at."""
+    if record["target"] == "ratio >= 1":
+        return "at least as fast"
+    terms = []
+    for term in record["target"].split(" and "):
+        key, sign, number = term.split()
+        unit = "{} of the limit" if key == "ratio" and record["peer"] == "limit" else UNITS[key]
+        terms.append(f"{BOUNDS[sign]} {unit.format(number)}")
+    return " and ".join(terms)
+
+
+def load(name: str) -> list[Record]:
+    """Return the records of a file of results."""
+    records: list[Record] = json.loads((RESULTS / f"{name}.json").read_text())
+    return records
+
+
+@dataclass
+class Group:
+    """The records of one benchmark, one a peer; where ours was timed anew for a peer, the first counts."""
+
+    label: str
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def first(self) -> Record:
+        return self.records[0]
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Milliseconds that ours and the peers took."""
+        peers = {r["peer"]: r["peer_ms"] for r in self.records if r["peer"] not in (None, "limit")}
+        return {"ours": self.first["ours_ms"], **peers}
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """Time of a peer over that of ours in its own record."""
+        return {r["peer"]: r["ratio"] for r in self.records if r["peer"] not in (None, "limit")}
+
+    def of_limit(self, who: str) -> float:
+        """Return how much of the rate of a plain copy is reached, in percent."""
+        return 100 * self.first["limit_ms"] / self.times[who]
+
+
+def grouped(records: Iterable[Record], label: Callable[[Record], str]) -> list[Group]:
+    """Bring the records of a benchmark together."""
+    groups: dict[str, Group] = {}
+    for record in records:
+        groups.setdefault(label(record), Group(label(record))).records.append(record)
+    return list(groups.values())

@@ -1,0 +1,182 @@
+"""What support_matrix.py runs: one call for each public method, on a small frame, and on an array."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import dask_gpuscan
+from dask_gpuscan.api.groupby import GroupBy
+from dask_gpuscan.api.resample_methods import Resampler
+from dask_gpuscan.api.rolling_methods import Rolling
+from dask_gpuscan.api.window_methods import Ewm, Expanding
+
+Call = Callable[[Any], Any]
+
+ALIASES = {"aggregate"}
+NOTHING: dict[str, str] = {}
+
+LARGEST = dask_gpuscan.operator(
+    lambda a, b: a if a > b else b, identity=0.0, lift=lambda x: abs(x), name="largest"
+)
+
+
+def frame() -> pd.DataFrame:
+    """Return rows in the order of time, whose keys are adjacent."""
+    return pd.DataFrame(
+        {
+            "k": [1, 1, 2, 2, 2, 3, 3],
+            "x": [3.0, np.nan, 1.0, 4.0, 1.5, 5.0, 9.0],
+            "y": [2.0, 7.0, 1.0, np.nan, 8.0, 2.0, 8.5],
+            "n": [1, 1, 0, 2, 2, 2, 5],
+            "late": [True, True, False, False, True, True, True],
+            "t": pd.to_datetime([0, 30, 60, 200, 230, 500, 510], unit="s"),
+        }
+    )
+
+
+def numbers() -> np.ndarray:
+    """Return a few floats."""
+    return np.array([3.0, 1.0, 4.0, 1.0, 5.0])
+
+
+def on_column(name: str, *given: Any, **options: Any) -> Call:
+    """Call a method of `.gpuscan` of a column."""
+    return lambda f: getattr(f["x"].gpuscan, name)(*given, **options)
+
+
+def on_frame(name: str, *given: Any, **options: Any) -> Call:
+    """Call a method of `.gpuscan` of a frame."""
+    return lambda f: getattr(f.gpuscan, name)(*given, **options)
+
+
+def on_groups(name: str, *given: Any, **options: Any) -> Call:
+    """Call a method of groups, told that they are clustered and not; answers are those of the latter."""
+
+    def call(f: Any) -> Any:
+        return tuple(
+            getattr(f.gpuscan.groupby("k", clustered=clustered)["x"], name)(*given, **options)
+            for clustered in (None, True)
+        )
+
+    return call
+
+
+def on_windows(kind: str, argument: dict[str, Any]) -> Callable[..., Call]:
+    """Return what calls a method of windows, of a column and of groups."""
+
+    def method(name: str, *given: Any, **options: Any) -> Call:
+        def call(f: Any) -> Any:
+            of_column = getattr(f["x"].gpuscan, kind)(**argument)
+            of_groups = getattr(f.gpuscan.groupby("k")["x"], kind)(**argument)
+            return tuple(
+                getattr(each, name)(*(g(f) if callable(g) else g for g in given), **options)
+                for each in (of_column, of_groups)
+            )
+
+        return call
+
+    return method
+
+
+def on_buckets(name: str, *given: Any, **options: Any) -> Call:
+    """Call a method of buckets of time."""
+    return lambda f: getattr(f[["t", "x"]].gpuscan.resample("1min", on="t")["x"], name)(
+        *given, **options
+    )
+
+
+def other(f: Any) -> Any:
+    """Return the column that another is compared with."""
+    return f["y"]
+
+
+SPECIAL: dict[str, Call] = {
+    "Gpuscan.scan": on_column("scan", LARGEST),
+    "Gpuscan.cumcount": on_column("cumcount"),
+    "Gpuscan.cumany": lambda f: f["late"].gpuscan.cumany(),
+    "Gpuscan.cumall": lambda f: f["late"].gpuscan.cumall(),
+    "Gpuscan.rolling": lambda f: f["x"].gpuscan.rolling(3).sum(),
+    "Gpuscan.expanding": lambda f: f["x"].gpuscan.expanding().mean(),
+    "Gpuscan.ewm": lambda f: f["x"].gpuscan.ewm(span=3).mean(),
+    "Gpuscan.resample": lambda f: f[["t", "x"]].gpuscan.resample("1min", on="t").sum(),
+    "Gpuscan.filter": on_frame("filter", "x > 1 and k == 2"),
+    "Gpuscan.partition": on_frame("partition", "x > 1"),
+    "Gpuscan.groupby": lambda f: f.gpuscan.groupby("k")["x"].sum(),
+    "Gpuscan.rle": on_frame("rle", ["k", "late"]),
+    "Gpuscan.unique_consecutive": on_frame("unique_consecutive", "k"),
+    "Gpuscan.sessionize": on_frame("sessionize", "t", gap="1min", by="k"),
+    "Gpuscan.sessions": on_frame("sessions", "t", gap="1min", by="k"),
+    "Gpuscan.sort_values": on_frame("sort_values", ["n", "x"]),
+    "Gpuscan.sort_index": on_frame("sort_index", ascending=False),
+    "Gpuscan.reset_index": on_frame("reset_index", drop=True),
+    "Gpuscan.nlargest": on_frame("nlargest", 3, "n"),
+    "Gpuscan.nsmallest": on_frame("nsmallest", 3, "n"),
+    "Gpuscan.drop_duplicates": on_frame("drop_duplicates", "n"),
+    "Gpuscan.value_counts": lambda f: f["n"].gpuscan.value_counts(),
+    "Gpuscan.is_monotonic_increasing": lambda f: f["t"].gpuscan.is_monotonic_increasing,
+    "Gpuscan.is_monotonic_decreasing": lambda f: f["t"].gpuscan.is_monotonic_decreasing,
+    "GroupBy.scan": on_groups("scan", LARGEST),
+    "GroupBy.reduce": on_groups("reduce", dask_gpuscan.add),
+    "GroupBy.agg": on_groups("agg", ["sum", "max"]),
+    "GroupBy.nth": on_groups("nth", 1),
+    "GroupBy.rolling": lambda f: f.gpuscan.groupby("k")["x"].rolling(2).sum(),
+    "GroupBy.expanding": lambda f: f.gpuscan.groupby("k")["x"].expanding().mean(),
+    "GroupBy.ewm": lambda f: f.gpuscan.groupby("k")["x"].ewm(span=3).mean(),
+    "Rolling.scan": on_windows("rolling", {"window": 3})("scan", dask_gpuscan.maximum),
+    "Resampler.agg": on_buckets("agg", ["sum", "max"]),
+    "Resampler.reduce": on_buckets("reduce", dask_gpuscan.add),
+}
+"""Calls of methods that need arguments, or another column."""
+
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "cov": (other,),
+    "corr": (other,),
+    "agg": (["sum", "mean"],),
+    "quantile": (0.25,),
+}
+
+OWNERS: dict[type, Callable[..., Call]] = {
+    dask_gpuscan.Gpuscan: on_column,
+    GroupBy: on_groups,
+    Rolling: on_windows("rolling", {"window": 3, "min_periods": 1}),
+    Expanding: on_windows("expanding", {}),
+    Ewm: on_windows("ewm", {"span": 3}),
+    Resampler: on_buckets,
+}
+
+
+def _calls() -> dict[str, Call]:
+    found: dict[str, Call] = {}
+    for owner, on in OWNERS.items():
+        names = [n for n, _ in inspect.getmembers(owner) if not n.startswith("_")]
+        for name in names:
+            if name not in ALIASES:
+                full = f"{owner.__name__}.{name}"
+                windows = owner in (Rolling, Expanding, Ewm)
+                given = ARGUMENTS.get(name, ()) if windows or name == "quantile" else ()
+                found[full] = SPECIAL.get(full) or on(name, *given)
+    return found
+
+
+CALLS: dict[str, Call] = {
+    **_calls(),
+    "dask_gpuscan.merge_asof": lambda f: dask_gpuscan.merge_asof(
+        f[["t", "x"]], f[["t", "n"]], on="t", allow_exact_matches=False
+    ),
+    "dask_gpuscan.rle_decode": lambda f: dask_gpuscan.rle_decode(f.gpuscan.rle(["k", "late"])),
+}
+"""A call for each public method and function of frames."""
+
+ARRAY_CALLS: dict[str, Call] = {
+    "cumsum": dask_gpuscan.cumsum,
+    "cumprod": dask_gpuscan.cumprod,
+    "cummax": dask_gpuscan.cummax,
+    "cummin": dask_gpuscan.cummin,
+    "scan": lambda x: dask_gpuscan.scan(x, LARGEST),
+    "run_end_encode": dask_gpuscan.run_end_encode,
+    "run_end_decode": lambda x: dask_gpuscan.run_end_decode(dask_gpuscan.run_end_encode(x)),
+}
+"""A call for each function of arrays."""
