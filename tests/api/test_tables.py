@@ -166,6 +166,11 @@ def test_rows_chosen_by_a_column_or_a_function(kind):
     assert (rows(kept)["x"], rows(rest)["x"]) == ([5, 6], [1, 2, None, 4])
 
 
+def found_of_arrow(left, right):
+    merged = pd.merge_asof(*(side.to_pandas(types_mapper=pd.ArrowDtype) for side in (left, right)))
+    return of_pandas(merged)
+
+
 def test_merge_asof_takes_tables(kind):
     make, table, _ = kind
     left = TABLE.select(["t", "x"])
@@ -174,6 +179,13 @@ def test_merge_asof_takes_tables(kind):
     assert isinstance(found, table)
     assert rows(found)["price"] == [None, 1.5, 2.5, None, 4.5, 5.5]
     assert rows(dask_gpuscan.merge_asof(right=make(right), left=make(left), on="t")) == rows(found)
+    reader = pa.RecordBatchReader.from_batches
+    streams = [reader(side.schema, side.to_batches()) for side in (left, right)]  # are read once
+    assert rows(dask_gpuscan.merge_asof(*streams, on="t")) == found_of_arrow(left, right)
+    mixed = dask_gpuscan.merge_asof(
+        right=pl.DataFrame({"x": [1]}), left=pa.table({"x": [2]}), on="x"
+    )
+    assert isinstance(mixed, pa.Table)
     with pytest.raises(TypeError, match="left must be a DataFrame"):
         dask_gpuscan.merge_asof(3, make(right), on="t")
 
