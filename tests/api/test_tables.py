@@ -477,5 +477,7 @@ def test_polars_is_not_imported():
         "import sys, dask_gpuscan; assert 'polars' not in sys.modules; import polars as pl; "
         "print(pl.DataFrame({'x': [1, 2]}).gpuscan.cumsum().rows())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[(1,), (3,)]"
