@@ -269,7 +269,9 @@ def test_expressions_are_no_arguments():
 def test_lazy_frames_are_collected_by_a_word():
     lazy = pl.LazyFrame({"x": [1, 2]})
     assert lazy.gpuscan.collect().cumsum().rows() == [(1,), (3,)]
-    assert "LazyFrame" in repr(lazy.gpuscan)
+    assert "LazyFrame" in repr(dask_gpuscan.on(lazy))
+    with pytest.raises(AttributeError, match="which has no rows yet"):
+        dask_gpuscan.cumsum(lazy)
     with pytest.raises(AttributeError, match=r"compute it first: gpuscan\.collect\(\)"):
         lazy.gpuscan.cumsum()
 
