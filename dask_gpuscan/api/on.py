@@ -1,6 +1,7 @@
 """`on`: what ``.gpuscan`` gives, by a function whose types checkers and editors know, for tables of Arrow too."""
 
-# pandas is read as Any here, so that overloads look alike.
+# pandas is read as Any here, so that overloads look alike. Tables have none: to mypy a Series of pandas-stubs, which
+# has __getattr__, is whatever a protocol asks for, and on(series) would be Any.
 # mypy: disable-error-code="overload-cannot-match"
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pandas as pd
 
 from .accessor import Gpuscan
 from .order_methods import GpuscanIndex
-from .table_accessor import TableGpuscan
+from .table_accessor import LazyGpuscan, TableGpuscan
 from .tables import is_table, known_table
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def on(obj: Any) -> Any:
     found = getattr(obj, "gpuscan", None) if hasattr(type(obj), "gpuscan") else None
     if found is None and is_table(obj):
         found = TableGpuscan(known_table(obj))
-    if not isinstance(found, Gpuscan | TableGpuscan):
+    if not isinstance(found, Gpuscan | TableGpuscan | LazyGpuscan):
         is_index = isinstance(found, GpuscanIndex)
         raise TypeError(
             f"obj must be a Series or DataFrame of pandas, cuDF, Dask or polars, or a table with "

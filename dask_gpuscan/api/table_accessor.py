@@ -21,8 +21,9 @@ class TableGpuscan:
     """The methods of `Gpuscan` on a table, or a column, of polars or pyarrow.
 
     They are read as Arrow-backed frames of pandas, without a copy of numbers, times and strings of Arrow; views of
-    strings, which polars has, are copied, and dictionaries become categories. What comes back is a table or a column
-    of the same library. Nulls are null, and NaN is a number. There is no index: keys of groups are columns.
+    strings, which polars has, are copied by each call, so choose the columns that it needs first. Dictionaries become
+    categories. What comes back is a table or a column of the same library. Nulls are null, and NaN is a number. There
+    is no index: keys of groups are columns.
 
     Parameters
     ----------

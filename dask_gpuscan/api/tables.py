@@ -196,11 +196,9 @@ class Source:
     def _made(self, method: str, found: pd.DataFrame | pd.Series) -> Any:
         """Make a table, or a column, of which no index is known: keys become columns, labels of rows are dropped."""
         named = [(_text(c.name, method), PANDAS.array(c)) for c in each(found)]
-        columns = unused_name(
-            "column", [name for name, _ in named]
-        )  # the labels of pairs of columns
+        pairs = unused_name("column", [name for name, _ in named])  # whose labels have no name
         levels = {
-            columns if name is None else _text(name, method): PANDAS.index_level(found, i)
+            pairs if name is None else _text(name, method): PANDAS.index_level(found, i)
             for i, name in enumerate(found.index.names)
             if i or name is not None
         }
@@ -287,13 +285,24 @@ def _dtype_of_polars(argument: Any) -> pa.DataType:
 
 
 def takes_tables(function: F) -> F:
-    """Let a function of frames take tables: its answer is of the kind of the first."""
+    """Let a function of frames take tables: its answer is of the kind of the first of its parameters that is one."""
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        table = next((a for a in (*args, *kwargs.values()) if is_table(a)), None)
-        if table is None:
+        if not any(map(is_table, (*args, *kwargs.values()))):
             return function(*args, **kwargs)
-        return bridged(Source(known_table(table)), function.__name__, function)(*args, **kwargs)
+        given = signature.bind(*args, **kwargs)
+        sources = {
+            name: Source(known_table(argument))  # once, as a stream is read once
+            for name, argument in given.arguments.items()
+            if is_table(argument)
+        }
+        frames = {name: source.frame for name, source in sources.items()}
+        plain = {
+            name: unwrapped(value) for name, value in given.arguments.items() if name not in frames
+        }
+        first = next(iter(sources.values()))
+        return first.answer(function.__name__, function(**plain, **frames))
 
     return call  # type: ignore[return-value]

@@ -166,6 +166,11 @@ def test_rows_chosen_by_a_column_or_a_function(kind):
     assert (rows(kept)["x"], rows(rest)["x"]) == ([5, 6], [1, 2, None, 4])
 
 
+def found_of_arrow(left, right):
+    merged = pd.merge_asof(*(side.to_pandas(types_mapper=pd.ArrowDtype) for side in (left, right)))
+    return of_pandas(merged)
+
+
 def test_merge_asof_takes_tables(kind):
     make, table, _ = kind
     left = TABLE.select(["t", "x"])
@@ -174,6 +179,13 @@ def test_merge_asof_takes_tables(kind):
     assert isinstance(found, table)
     assert rows(found)["price"] == [None, 1.5, 2.5, None, 4.5, 5.5]
     assert rows(dask_gpuscan.merge_asof(right=make(right), left=make(left), on="t")) == rows(found)
+    reader = pa.RecordBatchReader.from_batches
+    streams = [reader(side.schema, side.to_batches()) for side in (left, right)]  # are read once
+    assert rows(dask_gpuscan.merge_asof(*streams, on="t")) == found_of_arrow(left, right)
+    mixed = dask_gpuscan.merge_asof(
+        right=pl.DataFrame({"x": [1]}), left=pa.table({"x": [2]}), on="x"
+    )
+    assert isinstance(mixed, pa.Table)
     with pytest.raises(TypeError, match="left must be a DataFrame"):
         dask_gpuscan.merge_asof(3, make(right), on="t")
 
@@ -257,7 +269,9 @@ def test_expressions_are_no_arguments():
 def test_lazy_frames_are_collected_by_a_word():
     lazy = pl.LazyFrame({"x": [1, 2]})
     assert lazy.gpuscan.collect().cumsum().rows() == [(1,), (3,)]
-    assert "LazyFrame" in repr(lazy.gpuscan)
+    assert "LazyFrame" in repr(dask_gpuscan.on(lazy))
+    with pytest.raises(AttributeError, match="which has no rows yet"):
+        dask_gpuscan.cumsum(lazy)
     with pytest.raises(AttributeError, match=r"compute it first: gpuscan\.collect\(\)"):
         lazy.gpuscan.cumsum()
 
@@ -465,5 +479,7 @@ def test_polars_is_not_imported():
         "import sys, dask_gpuscan; assert 'polars' not in sys.modules; import polars as pl; "
         "print(pl.DataFrame({'x': [1, 2]}).gpuscan.cumsum().rows())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[(1,), (3,)]"
