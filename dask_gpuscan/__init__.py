@@ -15,6 +15,7 @@ from .api.asof import merge_asof
 from .api.on import on
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
+from .api.table_accessor import register_polars
 from .kernels.built_in import (
     add,
     affine,
@@ -71,3 +72,4 @@ def __dir__() -> list[str]:
 
 
 register()
+register_polars()

@@ -23,6 +23,7 @@ from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
 from .arguments import check_dtype, check_flags, check_keywords
 from .on import on
+from .tables import is_table, known_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -60,7 +61,7 @@ def scan(
         NumPy, CuPy and Dask arrays of any number of dimensions (one a parameter of the operator's lift);
         pyarrow Arrays and ChunkedArrays and anything else with ``__arrow_c_array__`` or
         ``__arrow_c_stream__``, which are scanned as pandas scans Arrow-backed columns and come out as
-        pyarrow; pandas, cuDF and Dask frames and series.
+        pyarrow; pandas, cuDF, Dask and polars frames and series, and what else `on` takes.
     op : Operator
     axis : int, optional
         Default: the flattened array, as in NumPy.
@@ -92,6 +93,7 @@ def scan(
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {shown(op)}")
+    x = known_table(x) if is_table(x) else x
     if _is_frame(x):
         _check_axis(axis, 1)
         return on(x).scan(op, exclusive=exclusive, initial=initial, reverse=reverse, dtype=dtype)
@@ -100,7 +102,7 @@ def scan(
 
 
 def _is_frame(x: Any) -> bool:
-    return hasattr(type(x), "gpuscan")
+    return hasattr(type(x), "gpuscan") or isinstance(x, (pa.Table, pa.RecordBatch))
 
 
 def _check_axis(axis: Any, ndim: int) -> int:
@@ -169,26 +171,21 @@ def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
 
 def _scan_arrow(x: Any, column: Scan) -> Any:
     """Scan Arrow data as an Arrow-backed column of pandas; Arrow comes out."""
-    if isinstance(x, (pa.Array, pa.ChunkedArray)):
-        data = x
-    elif hasattr(x, "__arrow_c_array__"):
-        data = pa.array(x)
-    elif hasattr(x, "__arrow_c_stream__"):
-        data = pa.chunked_array(x)
-    else:
+    if not isinstance(x, (pa.Array, pa.ChunkedArray)):
         raise TypeError(
-            f"x must be an array (NumPy, CuPy, Dask, Arrow) or a frame or series (pandas, cuDF, Dask), "
+            f"x must be an array (NumPy, CuPy, Dask, Arrow) or a frame or series (pandas, cuDF, Dask, polars), "
             f"found {type(x).__name__}"
         )
-    chunked = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
+    chunked = x if isinstance(x, pa.ChunkedArray) else pa.chunked_array([x])
     series = pd.Series(pd.arrays.ArrowExtensionArray(chunked), copy=False)
     out = look_back(series, ColumnCarry(column)).array.__arrow_array__()
-    return out if isinstance(data, pa.ChunkedArray) else out.chunk(0)
+    return out if isinstance(x, pa.ChunkedArray) else out.chunk(0)
 
 
 def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
     check_keywords(name, options, Keywords.__annotations__)
+    x = known_table(x) if is_table(x) else x
     if _is_frame(x):
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
     check_flags(numeric_only=options.get("numeric_only", False))

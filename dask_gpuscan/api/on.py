@@ -1,4 +1,4 @@
-"""`on`: what ``.gpuscan`` gives, by a function whose types checkers and editors know."""
+"""`on`: what ``.gpuscan`` gives, by a function whose types checkers and editors know, for whatever speaks Arrow too."""
 
 # pandas is read as Any here, so that overloads look alike.
 # mypy: disable-error-code="overload-cannot-match"
@@ -11,7 +11,10 @@ import dask.dataframe as dd
 import pandas as pd
 
 from .accessor import Gpuscan
+from .object_types import Table
 from .order_methods import GpuscanIndex
+from .table_accessor import LazyGpuscan, TableGpuscan
+from .tables import is_table, known_table
 
 if TYPE_CHECKING:
     from .object_types import CudfFrame, CudfSeries
@@ -36,8 +39,10 @@ def on(obj: pd.DataFrame) -> OnFrame: ...
 def on(obj: CudfSeries) -> OnCudfSeries: ...
 @overload
 def on(obj: CudfFrame) -> OnCudfFrame: ...
+@overload
+def on(obj: Table) -> Gpuscan[Table, Any, Any, bool]: ...
 def on(obj: Any) -> Any:
-    """Return ``obj.gpuscan``, of a type that checkers and editors know.
+    """Return the methods of ``.gpuscan`` on a frame, a series or anything that speaks Arrow as a table.
 
     Accessors are put on classes of other libraries when this package is imported, so a checker cannot see them. It does
     see what this function returns, and the type of what every method returns: of pandas what pandas has, of Dask what
@@ -45,35 +50,46 @@ def on(obj: Any) -> Any:
 
     Parameters
     ----------
-    obj : Series or DataFrame
-        Of pandas, cuDF or Dask.
+    obj : table, frame or series
+        A ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of pyarrow, a relation of DuckDB, anything
+        else with ``__arrow_c_stream__`` or ``__arrow_c_array__``, or what has ``.gpuscan``: frames and series of
+        pandas, cuDF, Dask and polars.
 
     Returns
     -------
-    Gpuscan
-        The same as ``obj.gpuscan``.
+    Gpuscan or TableGpuscan
+        Whose answers are of the kind of `obj`: of polars or pyarrow, or frames; those of other tables are
+        ``pyarrow.Table`` and ``pyarrow.ChunkedArray``.
 
     Raises
     ------
     TypeError
-        For any other object.
+        For anything else, an Index among it, and for columns that have no type in Arrow.
 
     See Also
     --------
     Gpuscan : The methods.
+    cumsum, cumprod, cummax, cummin, scan : Scans of arrays, which take tables too.
 
     Examples
     --------
-    >>> import pandas as pd, dask_gpuscan
+    >>> import pandas as pd, pyarrow as pa, dask_gpuscan
     >>> df = pd.DataFrame({"x": [1, 2, 3]})
     >>> dask_gpuscan.on(df).cumsum()["x"].tolist()
     [1, 3, 6]
+    >>> table = pa.table({"k": ["b", "b", "a"], "x": [1, None, 3]})
+    >>> dask_gpuscan.on(table).groupby("k")["x"].cumsum().to_pylist()
+    [1, None, 3]
+    >>> dask_gpuscan.on(table).filter("x > 1").to_pylist()
+    [{'k': 'a', 'x': 3}]
     """
+    if is_table(obj) and not hasattr(type(obj), "gpuscan"):
+        return TableGpuscan(known_table(obj))
     found = getattr(obj, "gpuscan", None) if hasattr(type(obj), "gpuscan") else None
-    if not isinstance(found, Gpuscan):
+    if not isinstance(found, (Gpuscan, TableGpuscan, LazyGpuscan)):
         is_index = isinstance(found, GpuscanIndex)
         raise TypeError(
-            f"obj must be a Series or DataFrame of pandas, cuDF or Dask, found {type(obj).__name__}"
-            f"{'; take to_series() of it' if is_index else ''}"
+            f"obj must be a Series or DataFrame (pandas, cuDF, Dask, polars) or a table with __arrow_c_stream__, "
+            f"found {type(obj).__name__}{'; take to_series() of it' if is_index else ''}"
         )
     return found

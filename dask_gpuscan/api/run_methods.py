@@ -10,6 +10,7 @@ from ..ops.row_number import ResetIndex
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
 from .arguments import check_choice
 from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
+from .tables import takes_tables
 
 
 class RunMethods(Methods[Obj, SeriesT, FrameT]):
@@ -95,6 +96,7 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         )
 
 
+@takes_tables
 def rle_decode(frame: FrameT) -> FrameT:
     """Return the rows of which `rle` made runs: the inverse of ``.gpuscan.rle()``.
 
