@@ -1,4 +1,4 @@
-"""`on`: what ``.gpuscan`` gives, by a function whose types checkers and editors know, for whatever speaks Arrow too."""
+"""`on`: what ``.gpuscan`` gives, by a function whose types checkers and editors know, for tables of Arrow too."""
 
 # pandas is read as Any here, so that overloads look alike.
 # mypy: disable-error-code="overload-cannot-match"
@@ -42,7 +42,7 @@ def on(obj: CudfFrame) -> OnCudfFrame: ...
 @overload
 def on(obj: Table) -> Gpuscan[Table, Any, Any, bool]: ...
 def on(obj: Any) -> Any:
-    """Return the methods of ``.gpuscan`` on a frame, a series or anything that speaks Arrow as a table.
+    """Return the methods of ``.gpuscan``, of a type that checkers and editors know, for tables that speak Arrow too.
 
     Accessors are put on classes of other libraries when this package is imported, so a checker cannot see them. It does
     see what this function returns, and the type of what every method returns: of pandas what pandas has, of Dask what
@@ -50,21 +50,20 @@ def on(obj: Any) -> Any:
 
     Parameters
     ----------
-    obj : table, frame or series
-        A ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of pyarrow, a relation of DuckDB, anything
-        else with ``__arrow_c_stream__`` or ``__arrow_c_array__``, or what has ``.gpuscan``: frames and series of
-        pandas, cuDF, Dask and polars.
+    obj : Series, DataFrame or table
+        Of pandas, cuDF, Dask or polars; a ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of pyarrow; a
+        relation of DuckDB, or anything else with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
 
     Returns
     -------
     Gpuscan or TableGpuscan
-        Whose answers are of the kind of `obj`: of polars or pyarrow, or frames; those of other tables are
-        ``pyarrow.Table`` and ``pyarrow.ChunkedArray``.
+        The same as ``obj.gpuscan``, where there is one. Answers are of the kind of `obj`; those of tables that are
+        neither of polars nor of pyarrow are ``pyarrow.Table`` and ``pyarrow.ChunkedArray``.
 
     Raises
     ------
     TypeError
-        For anything else, an Index among it, and for columns that have no type in Arrow.
+        For any other object, and for columns that have no type in Arrow.
 
     See Also
     --------
@@ -80,16 +79,14 @@ def on(obj: Any) -> Any:
     >>> table = pa.table({"k": ["b", "b", "a"], "x": [1, None, 3]})
     >>> dask_gpuscan.on(table).groupby("k")["x"].cumsum().to_pylist()
     [1, None, 3]
-    >>> dask_gpuscan.on(table).filter("x > 1").to_pylist()
-    [{'k': 'a', 'x': 3}]
     """
-    if is_table(obj) and not hasattr(type(obj), "gpuscan"):
-        return TableGpuscan(known_table(obj))
     found = getattr(obj, "gpuscan", None) if hasattr(type(obj), "gpuscan") else None
-    if not isinstance(found, (Gpuscan, TableGpuscan, LazyGpuscan)):
+    if found is None and is_table(obj):
+        found = TableGpuscan(known_table(obj))
+    if not isinstance(found, Gpuscan | TableGpuscan | LazyGpuscan):
         is_index = isinstance(found, GpuscanIndex)
         raise TypeError(
-            f"obj must be a Series or DataFrame (pandas, cuDF, Dask, polars) or a table with __arrow_c_stream__, "
-            f"found {type(obj).__name__}{'; take to_series() of it' if is_index else ''}"
+            f"obj must be a Series or DataFrame of pandas, cuDF, Dask or polars, or a table with "
+            f"__arrow_c_stream__, found {type(obj).__name__}{'; take to_series() of it' if is_index else ''}"
         )
     return found
