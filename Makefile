@@ -3,11 +3,12 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo test fuzz spills check format docs bench bench-gpu clean
+.PHONY: help demo clicks test fuzz spills check format docs bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo       the example on real flights data (examples/flights_etl.py)'
+	@echo 'make clicks     the example on a click log of any size (examples/clicks_etl.py): CLICKS="--rows 2000000000 --gpus 2"'
 	@echo 'make test       all tests, with the doctests of the package and of docs/'
 	@echo 'make spills     every CUDA kernel for every architecture: none may spill registers'
 	@echo 'make fuzz       the tests that draw examples, with ten times as many'
@@ -43,6 +44,9 @@ RAPIDS_gpu   := 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
 
 demo: .venv/demo/ready
 	.venv/demo/bin/python examples/flights_etl.py $(DEMO)
+
+clicks: .venv/demo/ready
+	.venv/demo/bin/python examples/clicks_etl.py $(CLICKS)
 
 test: .venv/test/ready
 	.venv/test/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
@@ -82,6 +86,6 @@ bench-gpu: .venv/gpu/ready
 	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
 clean:
-	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated flights_out
+	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated flights_out clicks_out
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
