@@ -27,7 +27,8 @@ def shown(value: object) -> str:
     if isinstance(ndim, int) and ndim:
         kind = type(value)
         return f"a {kind.__module__.partition('.')[0]} {kind.__name__}"
-    return " ".join(_SHORT.repr(value).split("\n"))
+    text = _SHORT.repr(value)
+    return " ".join(text.split()) if "\n" in text else text
 
 
 def name_list(names: Collection[Hashable]) -> str:

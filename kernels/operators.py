@@ -23,6 +23,8 @@ from .captured import Hoisted, hoist
 from .messages import shown
 from .user_functions import fingerprint, freeze
 
+_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+
 ROLES = ("combine", "lift", "lower")
 """The functions of an operator."""
 
@@ -265,13 +267,15 @@ def operator(
     """
     if not callable(identity):
         for state in identity if isinstance(identity, tuple) else (identity,):
-            if not isinstance(state, (bool, int, float, complex, np.number, np.bool_)):
+            if not isinstance(state, _NUMBERS):
                 raise TypeError(
                     f"identity must be a number or a flat tuple of numbers, found {shown(identity)}"
                 )
     if not isinstance(check, (bool, np.bool_)):
         raise ValueError(f"check must be True or False, found {shown(check)}")
-    called = str(name or getattr(combine, "__name__", "operator"))
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a str or None, found {shown(name)}")
+    called = name or str(getattr(combine, "__name__", "operator"))
     return Operator(combine, identity, lift, lower, called, check=bool(check))
 
 
@@ -414,7 +418,7 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
         elements = [e if isinstance(e, tuple) else (e,) for e in samples]
     except TypeError:
         raise TypeError(f"samples must be a list of elements, found {shown(samples)}") from None
-    if any(np.asarray(x).dtype.kind not in "biufc" for element in elements for x in element):
+    if not all(isinstance(x, _NUMBERS) for element in elements for x in element):
         raise TypeError(f"samples must be numbers, or tuples of numbers, found {shown(samples)}")
     if any(len(e) != op.inputs for e in elements):
         raise ValueError(f"samples must be elements of {op.inputs} numbers for {op.name}")
@@ -429,7 +433,7 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
         return element if op.inputs > 1 else element[0]
 
     def same(x: Any, y: Any) -> bool:
-        return bool(np.all(np.isclose(x, y, rtol=rtol, atol=0, equal_nan=True)))
+        return bool(np.all(np.isclose(x, y, rtol=float(rtol), atol=0, equal_nan=True)))
 
     states = [lift(e) for e in elements]
     found = counter_example(op, op.combine, states, same)

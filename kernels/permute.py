@@ -41,6 +41,7 @@ def take(array: Array, positions: Array, fill: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
+    >>> import numpy as np
     >>> take(np.array([7, 8, 9]), np.array([2, 0]))
     array([9, 7])
     >>> take(np.array([7.0, 8.0]), np.array([1, -1]), fill=np.nan)
@@ -82,6 +83,7 @@ def put(rows: Array, positions: Array) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import numpy as np
     >>> put(np.array([9, 7, 8]), np.array([2, 0, 1]))
     array([7, 8, 9])

@@ -18,18 +18,24 @@ from ..kernels.messages import hint, name_list, not_among, shown
 from ..ops.column_scan import ScanOptions
 
 
+def is_integer(given: Any) -> bool:
+    """Tell whether an argument is an integer, of any library; a bool and an array are none."""
+    is_bool = isinstance(given, (bool, np.bool_))
+    return hasattr(given, "__index__") and not is_bool and not getattr(given, "ndim", 0)
+
+
 def check_limit(limit: Any) -> int | None:
     """Return a limit of rows as an int, or None."""
     if limit is None:
         return None
-    if isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1:
+    if not is_integer(limit) or limit < 1:
         raise ValueError(f"limit must be a positive integer or None, found {shown(limit)}")
     return min(int(limit), 2**62)
 
 
 def check_count(name: str, count: Any, accepted: str = "an integer") -> int:
     """Return a number of rows, or a place among them, as an int; raises a TypeError for anything else."""
-    if isinstance(count, (bool, np.bool_)) or not hasattr(count, "__index__"):
+    if not is_integer(count):
         raise TypeError(f"{name} must be {accepted}, found {shown(count)}")
     return max(-(2**62), min(int(count), 2**62))
 
@@ -136,7 +142,7 @@ def check_operator(op: Any) -> Operator:
 
 def check_ddof(ddof: Any) -> int:
     """Return delta degrees of freedom as an int."""
-    if isinstance(ddof, bool) or not hasattr(ddof, "__index__") or abs(int(ddof)) >= 2**31:
+    if not is_integer(ddof) or abs(int(ddof)) >= 2**31:
         raise ValueError(f"ddof must be an integer of at most 32 bits, found {shown(ddof)}")
     return int(ddof)
 

@@ -190,8 +190,8 @@ def _scan_arrow(x: Any, column: Scan) -> Any:
 
 def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
-    x = known_table(x) if is_table(x) else x
     check_keywords(name, options, Keywords.__annotations__)
+    x = known_table(x) if is_table(x) else x
     if _is_frame(x):
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
     check_flags(numeric_only=options.get("numeric_only", False))

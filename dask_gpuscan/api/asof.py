@@ -23,7 +23,7 @@ from ..kernels.messages import not_among, shown
 from ..ops.asof import AsOf
 from ..ops.asof_columns import Side, dropped, plan_of
 from .arguments import check_choice, check_flags
-from .object_types import Duration, Names
+from .object_types import Duration, Names, Table
 from .tables import takes_tables
 
 if TYPE_CHECKING:
@@ -68,6 +68,10 @@ def merge_asof(
 def merge_asof(
     left: OfCudf, right: OfCudf, on: Hashable = None, **keywords: Unpack[Keywords]
 ) -> CudfFrame: ...
+@overload
+def merge_asof(
+    left: Table, right: Any, on: Hashable = None, **keywords: Unpack[Keywords]
+) -> Table: ...
 @takes_tables
 def merge_asof(
     left: Any,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from pandas.tseries.offsets import BaseOffset
@@ -39,6 +39,16 @@ FrameT = TypeVar("FrameT")
 
 ScalarT = TypeVar("ScalarT")
 """What says yes or no: a bool, or a lazy scalar of Dask's."""
+
+
+class SpeaksArrow(Protocol):
+    """A table or column that speaks Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+Table = TypeVar("Table", bound=SpeaksArrow)
+"""A table or column that speaks Arrow."""
 
 Names: TypeAlias = Hashable | Sequence[Hashable]
 """One name of a column, or several."""

@@ -12,6 +12,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 from .accessor import Gpuscan
+from .object_types import Table
 from .order_methods import GpuscanIndex
 from .table_accessor import LazyGpuscan, TableGpuscan
 from .tables import is_table, known_table
@@ -39,6 +40,8 @@ def on(obj: pd.DataFrame) -> OnFrame: ...
 def on(obj: CudfSeries) -> OnCudfSeries: ...
 @overload
 def on(obj: CudfFrame) -> OnCudfFrame: ...
+@overload
+def on(obj: Table) -> Gpuscan[Table, Any, Any, bool]: ...
 def on(obj: Any) -> Any:
     """Return the methods of ``.gpuscan``, of a type that checkers and editors know, for tables that speak Arrow too.
 

@@ -16,7 +16,7 @@ from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, meta_of
 from ..kernels.messages import not_among, shown
 from ..ops.decay import Decay
-from .arguments import check_duration, check_flags
+from .arguments import check_duration, check_flags, is_integer
 from .window_rows import Rows
 
 DURATION = (str, datetime.timedelta, np.timedelta64)
@@ -37,8 +37,7 @@ def check_periods(min_periods: Any) -> int:
     """Return a number of observations as an int; None is none."""
     if min_periods is None:
         return 0
-    is_integer = hasattr(min_periods, "__index__") and not isinstance(min_periods, (bool, np.bool_))
-    if not is_integer or min_periods < 0:
+    if not is_integer(min_periods) or min_periods < 0:
         raise ValueError(f"min_periods must be an integer >= 0, found {shown(min_periods)}")
     return min(int(min_periods), MOST_ROWS)
 
