@@ -61,12 +61,11 @@ fuzz: .venv/test/ready
 check: .venv/check/ready
 	.venv/check/bin/ruff format --check .
 	.venv/check/bin/ruff check .
-	@rm -rf .venv/check/tree && mkdir -p .venv/check/tree/dask_gpuscan
-	@ln -s "$(CURDIR)"/dask_gpuscan/* "$(CURDIR)/kernels" .venv/check/tree/dask_gpuscan/
-	@ln -s "$(CURDIR)"/dask_gpuscan_sizes.py .venv/check/tree/
+	@.venv/check/bin/python build_backend/link_tree.py .venv/check/tree
 	cd .venv/check/tree && PYTHONPATH=. ../bin/lint-imports --config "$(CURDIR)/pyproject.toml" --cache-dir ../imports
 	cd .venv/check/tree && ../bin/mypy --config-file "$(CURDIR)/pyproject.toml" --cache-dir ../mypy \
 	  --package dask_gpuscan --module dask_gpuscan_sizes
+	.venv/check/bin/python -m pytest --quiet tests/typing
 
 format: .venv/check/ready
 	.venv/check/bin/ruff check --fix .

@@ -13,10 +13,12 @@ from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
 from .api.cluster_options import cluster_options
+from .api.on import on
 from .api.precompile import precompile, precompile_plugin
 from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
+from .api.table_accessor import register_polars
 from .kernels.built_in import (
     add,
     affine,
@@ -59,6 +61,7 @@ __all__ = [
     "merge_asof",
     "minimum",
     "multiply",
+    "on",
     "operator",
     "precompile",
     "precompile_plugin",
@@ -76,3 +79,4 @@ def __dir__() -> list[str]:
 
 
 register()
+register_polars()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,27 +17,40 @@ from ..graph.lookback import Collection
 from ..graph.rebalance import rebalanced
 from ..ops.filter import Predicate, filter_rows, split_rows
 from ..ops.predicate_function import function_of
-from ..ops.predicate_text import Expression
+from ..ops.predicate_text import Expression, variables_of
+from ..ops.predicate_variables import captured
+from .caller import caller_variables
+from .object_types import FrameT, Methods, Obj, SeriesT
+from .tables import unwrapped
 
 
-class FilterMethods:
+class FilterMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that filters rows."""
 
-    _obj: Any
-
-    def filter(self, predicate: Any, rebalance: bool = False) -> Any:
+    def filter(
+        self,
+        predicate: SeriesT | str | Callable[..., Any],
+        rebalance: bool = False,
+        *,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> Obj:
         """Return the rows that a predicate keeps, in their order, with index and dtypes.
 
         Parameters
         ----------
         predicate : Series of bool, str or function
             A boolean Series, whose nulls are not kept; an expression of comparisons, arithmetic, boolean
-            operators, literals and names of columns (odd ones in backquotes); or a Python function whose
-            parameters are named like columns of numbers or bool, which is compiled and fused into the pass:
-            it may compute, but neither read files nor print nor use objects. It sees NaN, but no other nulls.
+            operators, literals, names of columns (odd ones in backquotes), variables (``@low``), tests for nulls
+            (``x.isnull()``), of texts (``s.str.startswith("a")``) and parts of dates (``t.dt.hour``), which means
+            what it does in `pandas.DataFrame.query`; or a Python function whose parameters are named like columns of
+            numbers or bool, which is compiled and fused into the pass: it may compute, but neither read files nor
+            print nor use objects. It sees NaN, but no other nulls.
         rebalance : bool, default False
             Spread the rows that are left evenly over the partitions of a Dask collection. Counts them now, as
             all lengths tell which partitions a new one is made of, and so makes them known.
+        local_dict : mapping, optional
+            Values of the variables that a text names; by default they are the local and global variables of the
+            caller. Their values are taken now. Give one, if need be an empty one, for texts that others write.
 
         Returns
         -------
@@ -48,7 +62,7 @@ class FilterMethods:
         TypeError
             For a predicate that is not boolean.
         ValueError
-            For one that names unknown columns, holds anything else, or whose rows are not the frame's.
+            For one that names unknown columns or variables, holds anything else, or whose rows are not the frame's.
 
         Notes
         -----
@@ -64,19 +78,27 @@ class FilterMethods:
         0   40.0      UA
         >>> df.gpuscan.filter(lambda delay: delay < 50).index.tolist()
         [0, 2]
+        >>> carriers = ["AA", "DL"]
+        >>> df.gpuscan.filter("delay.isnull() or carrier in @carriers").index.tolist()
+        [1, 2, 3]
         """
         if not isinstance(rebalance, FLAG):
             refuse_flag("rebalance", rebalance)
-        checked = _check(self._obj, predicate)
+        checked = _check(self._obj, predicate, local_dict)
         kept = keep_rows(self._obj, checked)
         return rebalanced(kept) if rebalance and isinstance(kept, Collection) else kept
 
-    def partition(self, predicate: Any) -> tuple[Any, Any]:
+    def partition(
+        self,
+        predicate: SeriesT | str | Callable[..., Any],
+        *,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> tuple[Obj, Obj]:
         """Return the rows that a predicate keeps, and the rest: both in their order, from one pass.
 
         Parameters
         ----------
-        predicate : Series of bool, str or function
+        predicate, local_dict
             As for `filter`. Rows for which it is null are in the rest.
 
         Returns
@@ -91,17 +113,19 @@ class FilterMethods:
         >>> odd.tolist(), even.tolist()
         ([1, 3], [2, 4])
         """
-        checked = _check(self._obj, predicate)
+        checked = _check(self._obj, predicate, local_dict)
         return (split if isinstance(self._obj, Collection) else split_rows)(self._obj, checked)
 
 
-def _check(obj: Any, predicate: Any) -> Predicate:
+def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Predicate:
     """Return a predicate in the form that partitions are given it; raises what a user should see early."""
     meta = obj._meta if isinstance(obj, Collection) else obj
     names = names_of(meta)
     checked: Predicate
     if isinstance(predicate, str):
-        checked = Expression(predicate)
+        variables = caller_variables(variables_of(predicate), local_dict)
+        plain = {name: unwrapped(value) for name, value in variables.items()}
+        checked = Expression(predicate, captured(plain))
         checked.check(names)
     elif is_dask_collection(predicate):
         if not isinstance(obj, Collection):

@@ -48,9 +48,18 @@ def library_of(obj: Any) -> Library:
         return LIBRARY_OF.setdefault(type(obj), _library(type(obj)))
 
 
-def _library(kind: type) -> Library:
+def is_frame(obj: Any) -> bool:
+    """Tell whether an object is of one of the libraries: a frame, a series or an index."""
+    return _source(type(obj)) is not None
+
+
+def _source(kind: type) -> Source | None:
     packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
-    source = next((LIBRARIES[p] for p in packages if p in LIBRARIES), None)
+    return next((LIBRARIES[p] for p in packages if p in LIBRARIES), None)
+
+
+def _library(kind: type) -> Library:
+    source = _source(kind)
     if source is None:
         raise TypeError(
             f"expected a frame or series of {' or '.join(LIBRARIES)}, found {kind.__name__}"

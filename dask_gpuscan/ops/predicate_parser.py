@@ -13,14 +13,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .predicate_tree import COMPARISONS, DEEPEST, WIDEST, Node, is_small, node_of, quoted
+from .predicate_members import ACCEPTED, ACCESSORS, MEMBERS
+from .predicate_tree import COMPARISONS, DEEPEST, LONGEST, WIDEST, Node, is_small, node_of, quoted
 
-_LONGEST = 20_000
-"""Characters of a text."""
-
-_ACCEPTED = (
-    "comparisons, arithmetic (+ - * / // % **), and, or, not, &, |, ~, column names and literals"
-)
+_ACCEPTED = "comparisons, + - * / // % **, and, or, not, &, |, ~, columns, literals and @variables"
 
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _UNARY, _POWER = range(8)
 """How tightly operators bind, as in Python."""
@@ -34,6 +30,9 @@ _LEVELS = {
     "**": _POWER,
 }
 _SAME = {"&": "and", "|": "or"}
+_VALUES = ("literal", "variable")
+"""Kinds of the nodes that are values, and that lists and arguments are made of."""
+
 _WORDS = ("and", "or", "not", "in", "True", "False")
 
 _FOREIGN_OPERANDS = {
@@ -94,8 +93,18 @@ def _tokens(text: str) -> Iterator[_Token]:
     yield _Token("end", "", len(text), len(text))
 
 
-def parse(text: str) -> tuple[Node, tuple[str, ...]]:
-    """Return the tree of a text, and the names of its columns in the order of their first appearance.
+class Parsed(NamedTuple):
+    """A text that has been read."""
+
+    tree: Node
+    columns: tuple[str, ...]
+    """Names, in the order of their first appearance."""
+    variables: tuple[str, ...]
+    """Names, likewise."""
+
+
+def parse(text: str) -> Parsed:
+    """Return the tree of a text, and the names of its columns and variables.
 
     Raises
     ------
@@ -104,12 +113,12 @@ def parse(text: str) -> tuple[Node, tuple[str, ...]]:
 
     Examples
     --------
-    >>> tree, names = parse("delay > 2 * 15 and `carrier code` != code")
-    >>> names, tree.value, [comparison.value for comparison in tree.operands]
-    (('delay', 'carrier code', 'code'), 'and', [('>',), ('!=',)])
+    >>> tree, columns, variables = parse("delay > 2 * @least and `carrier code` != code")
+    >>> columns, variables, tree.value, [comparison.value for comparison in tree.operands]
+    (('delay', 'carrier code', 'code'), ('least',), 'and', [('>',), ('!=',)])
     """
-    if len(text) > _LONGEST:
-        raise ValueError(f"predicate must be at most {_LONGEST} characters, found {len(text)}")
+    if len(text) > LONGEST:
+        raise ValueError(f"predicate must be at most {LONGEST} characters, found {len(text)}")
     surrogate = re.search("[\ud800-\udfff]", text)
     if surrogate:
         raise ValueError(f"predicate {quoted(text)} holds a lone surrogate at {surrogate.start()}")
@@ -120,7 +129,7 @@ def parse(text: str) -> tuple[Node, tuple[str, ...]]:
         raise ValueError(f"predicate {quoted(text)} is nested too deeply") from None
     if not parser.names:
         raise ValueError(f"predicate {quoted(text)} names no column")
-    return tree, tuple(parser.names)
+    return Parsed(tree, tuple(parser.names), tuple(parser.variables))
 
 
 class _Parser:
@@ -134,6 +143,7 @@ class _Parser:
         self.following = next(self.coming, self.token)
         self.depth = 0
         self.names: dict[str, None] = {}
+        self.variables: dict[str, None] = {}
 
     def whole(self) -> Node:
         tree = self.expression(_OR)
@@ -211,8 +221,11 @@ class _Parser:
         return self.node("chain", tuple(signs), operands, start)
 
     def members(self) -> Node:
-        """Read the list of literals on the right of ``in``."""
+        """Read the list on the right of ``in``."""
         start = self.token.start
+        if self.sign() == "@":
+            name = self.variable().value
+            return Node("list variable", name)
         closing = {"[": "]", "(": ")"}.get(self.take_sign(), "no list")
         nodes = []
         comma = closing == "]"  # without one, parentheses around a literal are no list
@@ -223,14 +236,87 @@ class _Parser:
             comma = True
             self.take_sign()
         closed = self.take_sign() == closing and (comma or not nodes)
-        if not closed or any(node.kind != "literal" for node in nodes):
+        if not closed or any(node.kind not in _VALUES for node in nodes):
             found = quoted(self.text[start : self.stop])
             raise self.error(f"has {found} after 'in', which takes a list of literals")
-        return Node("literal", [node.value for node in nodes])
+        if all(node.kind == "literal" for node in nodes):
+            return Node("literal", [node.value for node in nodes])
+        return Node("list", (), tuple(nodes))
+
+    def variable(self) -> Node:
+        """Read an ``@`` and the name behind it."""
+        self.advance()
+        kind, name, start, _ = self.token
+        if kind != "name" or start != self.stop or not name.isidentifier():
+            raise self.error(f"has @ at {self.stop - 1} without the name of a variable behind it")
+        self.advance()
+        self.variables[name] = None
+        return Node("variable", name, (), quoted(f"@{name}"))
 
     def operand(self, least: int) -> Node:
+        """Read an operand, and what follows it after dots."""
+        start = self.token.start
+        node = self.atom(least)
+        while self.sign() == ".":
+            node = self.member(node, start)
+        return node
+
+    def member(self, of: Node, start: int) -> Node:
+        """Read a dot, the name behind it, and arguments."""
+        dot = self.token.start
+        path = self.dotted()
+        if of.kind == "variable":
+            raise self.error(f"holds .{path} of @{of.value} at {dot}; give it a name of its own")
+        if path in ACCESSORS and self.sign() == ".":
+            path = f"{path}.{self.dotted()}"
+        if path not in MEMBERS:
+            raise self.error(
+                f"holds {quoted(f'.{path}')} (Attribute) at {dot}, accepted after a dot are {ACCEPTED}"
+            )
+        operands, keywords = [of], {}
+        if MEMBERS[path].parameters is not None:
+            if self.sign() != "(":
+                raise self.error(f"has {quoted(f'.{path}')} at {dot} without its parentheses")
+            self.advance()
+            while self.sign() != ")":
+                if self.token.kind == "name" and self.following[:2] == ("operator", "="):
+                    keyword_ = self.token.text
+                    self.advance()
+                    self.advance()
+                    keywords[keyword_] = self.argument(("literal",)).value
+                else:
+                    operands.append(self.argument(_VALUES))
+                if self.sign() == ",":
+                    self.advance()
+                elif self.sign() != ")":
+                    raise self.refusal(_FOREIGN_OPERATORS, "a comma or a parenthesis")
+            self.advance()
+        return self.node("member", (path, tuple(keywords.items())), operands, start)
+
+    def dotted(self) -> str:
+        """Read a dot and the name behind it."""
+        self.advance()
+        if self.token.kind != "name":
+            raise self.refusal({}, "a name")
+        name = self.token.text
+        self.advance()
+        return name
+
+    def argument(self, kinds: tuple[str, ...]) -> Node:
+        """Read a literal, or a variable if they are among the kinds."""
+        start = self.token.start
+        node = self.nested(_OR)
+        if node.kind not in kinds:
+            found = quoted(self.text[start : self.stop])
+            raise self.error(f"has {found} between parentheses, which take literals")
+        return node
+
+    def atom(self, least: int) -> Node:
+        """Read a name, a literal, what stands in parentheses, or a sign and its operand."""
         token = self.token
         match token.kind, token.text:
+            case "operator", "@":
+                return self.variable()
             case (("name" | "quoted"), name) if token.kind == "quoted" or name.isidentifier():
                 self.advance()
                 self.names[name] = None

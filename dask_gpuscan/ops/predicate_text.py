@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.messages import name_list
+from ..kernels.messages import not_among
 from .predicate_parser import parse
 from .predicate_tree import Node, quoted, value_of
+from .predicate_variables import bound
 
 _FUSED = 40
 """Comparisons and signs of the largest tree that is compiled; a larger one takes a pass over a column for each.
@@ -31,18 +32,27 @@ _parsed = functools.lru_cache(maxsize=32)(parse)
 """Few, as the tree of a long text takes some megabytes."""
 
 
+def variables_of(text: str) -> tuple[str, ...]:
+    """Return the names of the variables in a predicate's text; raises a ValueError if it is none."""
+    return _parsed(text).variables
+
+
 @dataclass(frozen=True)
 class Expression:
-    """A predicate's text, checked; equal texts are equal.
+    """A predicate's text, checked, and the values of its variables; equal ones are equal.
 
     Parameters
     ----------
     text : str
+    values : tuple of pairs, optional
+        Names of variables and their values, from `captured`.
 
     Raises
     ------
+    TypeError
+        For a list where one value is needed, and the other way around.
     ValueError
-        If the text is no expression, or holds anything but what is accepted.
+        If the text is no expression, holds anything but what is accepted, or names a variable without a value.
 
     Examples
     --------
@@ -51,14 +61,25 @@ class Expression:
     """
 
     text: str
+    values: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        _parsed(self.text)
+        known = dict(self.values)
+        for name in variables_of(self.text):
+            if name not in known:
+                raise ValueError(f"{self.title} names @{name}, which has no value")
+        self.tree  # noqa: B018 (raises for what cannot be computed)
+
+    @property
+    def tree(self) -> Node:
+        """What the text says, with the values of its variables."""
+        tree = _parsed(self.text).tree
+        return bound(tree, dict(self.values)) if self.values else tree
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns that the text names, in the order of their first appearance."""
-        return _parsed(self.text)[1]
+        return _parsed(self.text).columns
 
     @property
     def title(self) -> str:
@@ -69,8 +90,7 @@ class Expression:
         """Raise a ValueError for a column that is not there, or is there twice."""
         for name in self.columns:
             if name not in names:
-                found = name_list(names)[:_LONGEST_REASON]
-                raise ValueError(f"{self.title} names column {quoted(name)}, found {found}")
+                raise ValueError(f"{self.title}: {not_among(name, names)}")
             if names.count(name) > 1:
                 raise ValueError(f"{self.title}: there are two columns named {quoted(name)}")
 
@@ -83,7 +103,7 @@ class Expression:
             Where columns and literals cannot be computed with or compared.
         """
         try:
-            return value_of(_parsed(self.text)[0], columns)
+            return value_of(self.tree, columns)
         except Exception as error:  # whatever the library raises for what it cannot do
             reason = str(error) or type(error).__name__
             if len(reason) > _LONGEST_REASON:
@@ -107,9 +127,9 @@ class Expression:
         """
         if not all(d.kind in "bi" or d in _EXACT for d in dtypes.values()):
             return None
-        if nulls and not _keeps_no_null(_parsed(self.text)[0]):
+        if nulls and not _keeps_no_null(self.tree):
             return None
-        return _compiled(self.text)
+        return _compiled(self.tree, self.columns)
 
 
 _EXACT = tuple(np.dtype(name) for name in ("uint8", "uint16", "uint32", "float64"))
@@ -126,10 +146,8 @@ def _keeps_no_null(node: Node) -> bool:
     return node.kind == "chain"
 
 
-@functools.lru_cache(maxsize=256)
-def _compiled(text: str) -> tuple[Callable[..., Any], list[Any]] | None:
+def _compiled(tree: Node, names: tuple[str, ...]) -> tuple[Callable[..., Any], list[Any]] | None:
     """The tree as a function of elements and numbers, if it is small and only compares them."""
-    tree, names = _parsed(text)
     if tree.size > _FUSED:
         return None
     parameters = {name: f"c{i}" for i, name in enumerate(names)}
@@ -138,10 +156,16 @@ def _compiled(text: str) -> tuple[Callable[..., Any], list[Any]] | None:
     if source is None:
         return None
     listed = [*parameters.values(), *(f"n{i}" for i in range(len(numbers)))]
-    # the source holds nothing but the parameters and operators that _source wrote
-    code = compile(f"lambda {', '.join(listed)}: {source}", "<predicate>", "eval")
-    function: Callable[..., Any] = eval(code, {"__builtins__": {}})
-    return function, numbers
+    return _function(f"lambda {', '.join(listed)}: {source}"), numbers
+
+
+@functools.lru_cache(maxsize=256)
+def _function(source: str) -> Callable[..., Any]:
+    """Return the function that `_compiled` wrote: of nothing but parameters, numbers and operators."""
+    function: Callable[..., Any] = eval(
+        compile(source, "<predicate>", "eval"), {"__builtins__": {}}
+    )
+    return function
 
 
 def _source(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str | None:

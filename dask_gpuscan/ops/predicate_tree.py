@@ -12,13 +12,19 @@ import numbers
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from .predicate_members import MEMBERS, check_arguments
+
 DEEPEST = 100
 """Levels of a tree, which is walked recursively; and of parentheses, signs and ``not``."""
+
+LONGEST = 20_000
+"""Characters of a text, and of the texts that it adds."""
 
 WIDEST = 256
 """Bits of an integer without its sign: what the widest decimals hold."""
@@ -38,12 +44,14 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A column, a literal, or an operation with its operands."""
+    """A column, a literal, a variable, or an operation with its operands."""
 
     kind: str
-    """One of "column", "literal", "unary", "arithmetic", "boolean" and "chain", which is of comparisons."""
+    """One of "column", "literal", "variable", "list" and "list variable", which only `in` takes, "unary", "arithmetic",
+    "boolean", "chain", which is of comparisons, and "member", which follows a dot."""
     value: Any
-    """The column's name, the literal's value, the operation's sign, or the signs of a chain."""
+    """The name of a column or variable, the literal's value, the operation's sign, the signs of a chain, or how a
+    member is written and its keywords."""
     operands: tuple[Node, ...] = ()
     source: str = ""
     """How it is written, for messages."""
@@ -66,6 +74,8 @@ def node_of(kind: str, value: Any, operands: list[Node], source: str) -> Node:
         raise ValueError(f"predicate is nested deeper than {DEEPEST} levels")
     if kind == "arithmetic":
         _check_literals(value, operands, source)
+    if kind == "member" and all(o.kind == "literal" for o in operands[1:]):
+        _check_member(value, operands, source)
     size = sum(o.size for o in operands) + {"boolean": 0, "chain": len(value)}.get(kind, 1)
     node = Node(kind, value, tuple(operands), source, depth, size)
     if any(o.kind != "literal" for o in operands):
@@ -79,11 +89,32 @@ def node_of(kind: str, value: Any, operands: list[Node], source: str) -> Node:
     return Node("literal", literal, (), source)
 
 
+_SCALARS = (
+    *(int, float, str, Decimal, datetime.date, datetime.time, datetime.timedelta),
+    *(np.bool_, np.integer, np.floating, np.datetime64, np.timedelta64, pd.Period),
+    *(type(None), type(pd.NA), type(pd.NaT)),
+)
+"""Types of the values that literals and variables have."""
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether a variable may have a value where one value is needed."""
+    return isinstance(value, _SCALARS)
+
+
 def is_small(literal: Any) -> bool:
-    """Whether a value is a literal's: bool, a string, a float or an integer of a bounded size."""
+    """Whether a value is a literal's, and of a bounded size."""
     if isinstance(literal, int):
         return literal.bit_length() <= WIDEST
-    return isinstance(literal, (float, str))
+    return is_scalar(literal) and not (isinstance(literal, str) and len(literal) > LONGEST)
+
+
+def _check_member(value: Any, operands: list[Node], source: str) -> None:
+    path, keywords = value
+    try:
+        check_arguments(path, [o.value for o in operands[1:]], dict(keywords))
+    except ValueError as error:
+        raise ValueError(f"predicate holds {source}: {path} {error}") from None
 
 
 def _check_literals(sign: str, operands: list[Node], source: str) -> None:
@@ -156,6 +187,10 @@ def value_of(node: Node, columns: dict[str, Any]) -> Any:
             _check_elements(node.value, left)
             _check_elements(node.value, right)
             return ARITHMETIC[node.value](left, right)
+        case "member":
+            path, keywords = node.value
+            column, *texts = (value_of(o, columns) for o in node.operands)
+            return MEMBERS[path].value(column, *texts, **dict(keywords))
         case "boolean":
             truths = (_truth(o, columns) for o in node.operands)
             return functools.reduce(BOOLEAN[node.value], truths)

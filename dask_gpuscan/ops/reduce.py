@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import missing_in
-from ..frames.messages import column_title
+from ..frames.messages import WAY_OUT, of_columns
 from ..frames.protocol import DType, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
@@ -38,11 +38,8 @@ class ReduceColumn:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
-        try:
+        with of_columns(self.reduction.name, columns):
             return self._dtype(library_of(columns[0]), tuple(c.dtype for c in columns))
-        except (TypeError, ValueError) as error:
-            names = ", ".join(column_title(c) for c in columns)
-            raise type(error)(f"{self.reduction.name} of {names}: {error}") from error
 
     def _dtype(self, library: Library, dtypes: tuple[DType, ...]) -> DType:
         reduction = self.reduction
@@ -52,10 +49,7 @@ class ReduceColumn:
         if reduction.library_has:
             answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
-            raise TypeError(
-                f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "
-                f"choosing columns, or cast it with astype"
-            )
+            raise TypeError(f"dtype {dtypes[0]} cannot be reduced so; {WAY_OUT}")
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:

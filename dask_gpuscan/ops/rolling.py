@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes, missing_in
+from ..frames.messages import of_columns
 from ..frames.protocol import DType, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
@@ -18,7 +19,7 @@ from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import Inputs, all_finite, check_columns
+from .statistic_inputs import Inputs, all_finite, check_columns, may_have_nulls
 from .statistics import STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
@@ -212,12 +213,15 @@ class RollingStatistic(Windowed):
         enough = None if statistic.enough is None else statistic.enough(**options)
         windows = self.shape.windows(rows)
         known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
-        if known is None or not all_finite(inputs, statistic.inputs):
-            counted = _counted(op, statistic.inputs, self.min_periods)
-            return rows.floats(kernels.rolling(counted, values, windows))
-        out = kernels.rolling(op, values, windows)
-        out[: known.start] = out[known.stop :] = np.nan
-        return rows.floats(out, None if enough is None else known)
+        if known is not None:
+            finite = all_finite(inputs, statistic.inputs)
+            if not may_have_nulls(columns) or finite():
+                out = kernels.rolling(op, values, windows)  # while a GPU may still look for NaN
+                if finite():
+                    out[: known.start] = out[known.stop :] = np.nan
+                    return rows.floats(out, None if enough is None else known)
+        counted = _counted(op, statistic.inputs, self.min_periods)
+        return rows.floats(kernels.rolling(counted, values, windows))
 
     def takes_codes(self, codes: Codes) -> bool:
         shape = self.shape
@@ -284,7 +288,8 @@ class RollingOperator(Windowed):
         return scan_plan(library_of(columns[0]), self.op, tuple(c.dtype for c in columns), None)
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        plan = self._plan(columns)
+        with of_columns(self.label, columns):
+            plan = self._plan(columns)
         empty = plan.library.empty(plan.dtype)
         found: DType = (plan.library.to_nullable(empty) if self.min_periods else empty).dtype
         return found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.messages import column_title
+from ..frames.messages import WAY_OUT, column_title
 from ..frames.registry import library_of, stored_numbers
 from ..kernels import Operator
 
@@ -50,12 +50,21 @@ _FINITE = Operator(lambda a, b: a + b, 0.0, lambda x: x - x, name="finite")
 """Zero if all numbers are finite, else NaN."""
 
 
-def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> bool:
-    """Tell whether all values are finite, so that every row counts for `min_periods`."""
+def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> Callable[[], bool]:
+    """Begin to ask whether all values are finite, and every row counts for `min_periods`; what is returned waits."""
     pairs = zip(arrays, inputs, strict=True)
     reads = [kernels.aggregating(_FINITE, a)[1] for a, (_, what) in pairs if what == "values"]
-    found = [float(read()) for read in reads]
-    return not any(found)
+    return lambda: all(float(read()) == 0.0 for read in reads)
+
+
+def may_have_nulls(columns: Sequence[Any]) -> bool:
+    """Tell whether rows may be null, as far as is known without a look at values."""
+    for column in columns:
+        library = library_of(column)
+        layout = library.layout(column.dtype)
+        if layout is None or layout.raw(library.array(column)).nulls is not None:
+            return True
+    return False
 
 
 def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:
@@ -74,8 +83,7 @@ def check_number(label: str, column: Any) -> None:
     """Check that a column holds real numbers; raises a TypeError that names it."""
     if not library_of(column).is_real(column.dtype):
         raise TypeError(
-            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
-            f"columns (numeric_only=True), or cast it with astype"
+            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; {WAY_OUT}"
         )
 
 

@@ -128,7 +128,7 @@ class Launch:
         Whether the carry-out of the last pass will be read.
     """
 
-    __slots__ = ("_block", "_pinned", "_space", "_stream")
+    __slots__ = ("_block", "_done", "_pinned", "_space", "_stream")
 
     def __init__(self, found: Space, waits: bool) -> None:
         self._space = found
@@ -138,6 +138,7 @@ class Launch:
             runtime = cupy.cuda.runtime
             runtime.memsetAsync(self._block.ptr + found.scratch, 0, found.zeros, self._stream)
         self._pinned = None
+        self._done: Any = None
         if waits and found.carry_bytes <= PINNED_BYTES:
             self._pinned = cupy.cuda.alloc_pinned_memory(found.carry_bytes)
 
@@ -181,6 +182,9 @@ class Launch:
             kernel_args.address, 0,
         )  # fmt: skip
         check(status, f"{chosen.name} could not be launched on GPU {self._space.number}")
+        if carry_out != base + step.carry:  # who waits for it does not wait for what comes after
+            self._done = cupy.cuda.Event(disable_timing=True)
+            self._done.record()
 
     def read(self) -> np.ndarray:
         """Wait for the kernels; return the last one's carry-out, one item a line."""
@@ -194,7 +198,7 @@ class Launch:
     def _fetch(self) -> np.ndarray:
         runtime, dtype, lines = cupy.cuda.runtime, self._space.carry, self._space.lines
         if self._pinned is not None:
-            runtime.streamSynchronize(self._stream)
+            self._done.synchronize()
             return np.frombuffer(self._pinned, dtype, lines).copy()
         host = np.empty(lines, dtype)
         carry, kind = self._block.ptr + self._space.steps[-1].carry, runtime.memcpyDeviceToHost

@@ -208,6 +208,7 @@ class _Sorting:
         self._wants_keys, self._widens = wants_keys, widens
         self._read: list[Any] = [word.keys, values]
         self._at: int | None = None  # which of the buffers was written last
+        self._done = 0  # passes, of which each has memory of its own to look back in
         length, dtypes = len(word), [word.keys.dtype]
         if positions:
             dtypes.append(position_dtype(length))
@@ -247,7 +248,7 @@ class _Sorting:
                 continue
             to = 1 - self._at
             ends = not left and (to == 0 or not self._widens)
-            self._step(word.code.size - 1 if ends else 1, to, shift, start)
+            self._step(word.code.size - 1 if ends else self._done, to, shift, start)
         keys = self._read[0] if self._wants_keys else None
         moved: Any = self._read[1] if len(self._buffers) > 1 else None
         if self._widens:
@@ -263,3 +264,4 @@ class _Sorting:
         pointers += [0, 0] * (2 - len(write)) + [starts.data.ptr]
         self._begun.run(which, pointers, (), (), (shift,), b"", b"")
         self._read, self._at = write, to
+        self._done += 1

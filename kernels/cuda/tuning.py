@@ -375,15 +375,15 @@ WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
 blocks: 0.68, 0.83, 0.98, 1.06, 2.60; 2: 0.76, 0.95, 1.10, 1.21, 2.60; 8 blocks of 128 threads: 0.61, 0.73, 0.93, 1.16,
 3.34."""
 
-SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 3, 64
+SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 4, 64
 """Neighbouring windows between bounds that a thread answers at most, blocks that registers are left for, and blocks a
 multiprocessor in a launch at most, of which the last may be fewer than fit."""
 
-SPAN_SHARED = {True: 75 << 10, False: 63 << 10}
+SPAN_SHARED = {True: 56 << 10, False: 56 << 10}
 """Bytes of shared memory of a block that answers windows between bounds at most, with LARGE_SHARED or without. Sums of
-about 10, 100 and 1,000 rows of 2^27 float64 (run 21): 1.57, 1.66, 2.03; with 4 neighbouring windows 1.89, 2.36, 2.91;
-with 113 KiB and two blocks 1.95, 2.04, 2.49; with 56 KiB and four blocks 1.40, 1.50, 2.43, as less of wide windows is
-there."""
+about 10, 100 and 1,000 rows of 2^27 float64 (run 21): 1.40, 1.50, 2.43; with 75 KiB and three blocks, which hold more
+of wide windows, 1.57, 1.66, 2.03, and with 4 neighbouring windows as well 1.89, 2.36, 2.91; with 113 KiB and two blocks
+1.95, 2.04, 2.49."""
 
 LEVEL_GROUP, LEVEL_FAN = 8, 16
 """Rows that make a state of the first level, and states that make one of the next."""

@@ -99,7 +99,7 @@ def test_names_are_exactly_those_written():
         assert len(whole.gpuscan.filter(f"`{name}` == {i}")) == 2
     plain = pd.DataFrame({"fi": [1], "a": [1], "x": [1], "or": [1]})
     for text in ("ﬁ > 0", "`ﬁ` > 0", "ª > 0", "\uff58 > 0", "`x ` > 0", "\U0001d428\U0001d42b > 0"):
-        with pytest.raises(ValueError, match="names column"):
+        with pytest.raises(ValueError, match="is not a column"):
             plain.gpuscan.filter(text)
     for text in ("x² > 0", "x\u00a0> 0", "\ufeffx > 0", "class > 0"):
         with pytest.raises(ValueError, match="backquotes"):
@@ -157,8 +157,8 @@ REFUSED = {
     "a > 007": "Constant",
     "a > 1__0": "Constant",
     "a > 1if flag else 2": "Constant",
-    "a" * 19_990 + " > 1": "names column",
-    "`" + "\U0010ffff" * 19_990 + "` > 1": "names column",
+    "a" * 19_990 + " > 1": "is not a column",
+    "`" + "\U0010ffff" * 19_990 + "` > 1": "is not a column",
     "await a": "Await",
     "*a": "Starred",
     "a = 1": "== compares",
@@ -291,6 +291,8 @@ PARTS = {
         *["number sign number"] * 4,
         *["number sign number sign number", "number in [ some ]", "number not in ( 1 , some )"],
         *["number sign number in [ some ]", "flag == flag", "flag != True"],
+        *["name . isnull ( )", "( name + number ) . notna ( )", "s . isna ( )"],
+        *["s . str . startswith ( 'x' )", "s.str.contains('y', regex=False)"],
     ],
     "number": [
         *["name"] * 5,
@@ -357,6 +359,11 @@ GARBAGE = (
     ),
     *(
         "'x'",
+        ". isnull ( )",
+        ". str . lower ( )",
+        "dt . year",
+        "startswith ( 'x' , na = True )",
+        "@a",
         "f'{a}'",
         "b'x'",
         "1j",
@@ -439,6 +446,9 @@ COMPARE = {
 }
 
 
+NULLS = {"isnull": True, "isna": True, "notnull": False, "notna": False}
+
+
 def element(node, row):
     match node:
         case ast.Name():
@@ -447,6 +457,22 @@ def element(node, row):
             return node.value
         case ast.List() | ast.Tuple():
             return [element(e, row) for e in node.elts]
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=[], keywords=[]) if (
+            name in NULLS
+        ):
+            value = element(of, row)
+            if not isinstance(of, (ast.Name, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)):
+                raise UnknownError
+            return (value != value) is NULLS[name]
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id="s"), attr="str"))):
+            match node.func.attr, [*map(ast.unparse, (*node.args, *node.keywords))]:
+                case "startswith", ["'x'"]:
+                    return str(row["s"]).startswith("x")
+                case "contains", ["'y'", "regex=False"]:
+                    return "y" in str(row["s"])
+            raise UnknownError
+        case ast.Call() | ast.Attribute():
+            raise UnknownError
         case ast.UnaryOp(op=ast.Not() | ast.Invert()):
             return not truth(element(node.operand, row))
         case ast.UnaryOp():

@@ -24,7 +24,7 @@ class PandasIndex:
 
     def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
         index = frame.index
-        if index.nlevels == 1:
+        if not isinstance(index, pd.MultiIndex):
             values = index
         else:  # a number may be a name, too
             values = index.set_names(range(index.nlevels)).get_level_values(number)

@@ -1,0 +1,73 @@
+"""Columns of Arrow as arrays of pandas over the same memory, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .layouts import PandasArray, bare
+
+_STORED: tuple[tuple[Callable[[Any], bool], Callable[[Any], pa.DataType]], ...] = (
+    (pa.types.is_string_view, lambda _: pa.large_string()),
+    (pa.types.is_binary_view, lambda _: pa.large_binary()),
+    (pa.types.is_list_view, lambda kind: pa.list_(kind.value_type)),
+    (pa.types.is_large_list_view, lambda kind: pa.large_list(kind.value_type)),
+    (lambda kind: isinstance(kind, pa.BaseExtensionType), lambda kind: kind.storage_type),
+)
+"""Types that few functions of Arrow take, and those in which the same values are stored instead."""
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    return next((stored(kind) for is_one, stored in _STORED if is_one(kind)), kind)
+
+
+def array_of_arrow(column: pa.ChunkedArray) -> PandasArray:
+    """Return a column of Arrow as an array of pandas: without a copy, but for views, dictionaries and runs.
+
+    A dictionary of strings becomes categories: those that are there, in the order of the dictionary if that has one,
+    else in their own.
+
+    Examples
+    --------
+    >>> column = pa.chunked_array([pa.array(["b", "a"]).dictionary_encode()])
+    >>> array_of_arrow(column).categories.tolist()
+    ['a', 'b']
+    """
+    kind = column.type
+    if pa.types.is_run_end_encoded(kind):
+        decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        return array_of_arrow(pa.chunked_array(decoded, kind.value_type))
+    if pa.types.is_dictionary(kind):
+        return _array_of_dictionary(column)
+    stored = _stored(kind)
+    return pd.arrays.ArrowExtensionArray(column if stored == kind else column.cast(stored))
+
+
+def _array_of_dictionary(column: pa.ChunkedArray) -> PandasArray:
+    kind, values = column.type, _stored(column.type.value_type)
+    column = column.cast(pa.dictionary(kind.index_type, values, kind.ordered))
+    try:
+        found = column.to_pandas().array.remove_unused_categories()
+    except ValueError:  # a dictionary may hold a null, and a value twice
+        found = None
+    if found is None or not (pa.types.is_string(values) or pa.types.is_large_string(values)):
+        return array_of_arrow(column.cast(values))
+    return found if kind.ordered else found.reorder_categories(found.categories.sort_values())
+
+
+def arrow_of_array(array: PandasArray) -> pa.ChunkedArray:
+    """Return an array of pandas as a column of Arrow; NaN of NumPy's is null, as it is to pandas."""
+    array = bare(array)
+    if (
+        isinstance(array, np.ndarray) and array.dtype.kind == "f"
+    ):  # Arrow takes thrice as long to look for NaN
+        missing = np.isnan(array)
+        found = pa.array(array, mask=missing if missing.any() else None)
+    else:
+        found = pa.array(array, from_pandas=True)
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
