@@ -16,18 +16,7 @@ from .table_accessor import TableGpuscan
 from .tables import is_table, known_table
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from .object_types import CudfFrame, CudfSeries
-
-    class Table(Protocol):
-        """What hands out its columns as Arrow, and is no frame of pandas."""
-
-        @property
-        def schema(self) -> Any:
-            """The types of its columns."""
-
-        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
 
     OnSeries: TypeAlias = Gpuscan[pd.Series, pd.Series, pd.DataFrame, bool]
     OnFrame: TypeAlias = Gpuscan[pd.DataFrame, pd.Series, pd.DataFrame, bool]
@@ -49,8 +38,6 @@ def on(obj: pd.DataFrame) -> OnFrame: ...
 def on(obj: CudfSeries) -> OnCudfSeries: ...
 @overload
 def on(obj: CudfFrame) -> OnCudfFrame: ...
-@overload
-def on(obj: Table) -> TableGpuscan: ...
 def on(obj: Any) -> Any:
     """Return the methods of ``.gpuscan``, of a type that checkers and editors know, for tables that speak Arrow too.
 
