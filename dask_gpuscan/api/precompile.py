@@ -149,7 +149,8 @@ def requests_for(methods: Any, dtypes: Any, backends: list[Any]) -> list[Request
             raise ValueError(f"{name} must name one at least, found none")
     for backend in backends:
         check_choice("backends", backend, list(BACKENDS))
-    return [Request(m, d, b) for b, m, d in product(backends, asked, names)]
+    # neighbours are worked on at the same time, and different methods share the fewest kernels
+    return [Request(m, d, b) for b, d, m in product(backends, names, asked)]
 
 
 def _listed(given: Any) -> list[Any]:
@@ -160,9 +161,11 @@ def _listed(given: Any) -> list[Any]:
 
 def _dtype_name(dtype: Any) -> str:
     try:
-        return str(pd.api.types.pandas_dtype(dtype))
+        if dtype is not None:  # which NumPy takes for float64
+            return str(pd.api.types.pandas_dtype(dtype))
     except (TypeError, ValueError):
-        raise TypeError(f"dtypes must be dtypes such as 'float64', found {dtype!r}") from None
+        pass
+    raise TypeError(f"dtypes must be dtypes such as 'float64', found {dtype!r}")
 
 
 MOST = 16

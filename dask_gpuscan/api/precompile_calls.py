@@ -53,6 +53,9 @@ OF_FRAMES = ("groupby", "sessionize", "sessions")
 NAMELESS = ("agg", "aggregate", "reduce", "scan")
 """Methods that do as their argument says."""
 
+WAITING = ("ewm", "expanding", "groupby", "resample", "rolling")
+"""Methods that compute nothing by themselves."""
+
 
 class Request(NamedTuple):
     """What is compiled by one call: a method for a dtype, or an operator's scans."""
@@ -92,6 +95,10 @@ def check_method(method: Any) -> None:
     if last in NAMELESS:
         raise ValueError(
             f"methods: {method!r} depends on its argument: give names of reductions, or the operator itself"
+        )
+    if last in WAITING:
+        raise ValueError(
+            f"methods: {method!r} computes nothing: add a method of it, as in '{method}.mean'"
         )
     _check_name(found, last, method)
 
