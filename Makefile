@@ -3,11 +3,12 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo test test-oldest fuzz spills check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest fuzz spills check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo         the example on real flights data (examples/flights_etl.py)'
+	@echo 'make clicks       the example on a click log of any size (examples/clicks_etl.py): CLICKS="--rows 2000000000 --gpus 2"'
 	@echo 'make test         all tests, with the doctests of the package and of docs/'
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
@@ -49,6 +50,9 @@ ALSO_oldest    = $$($(PYTHON) tests/oldest.py)
 demo: .venv/demo/ready
 	.venv/demo/bin/python examples/flights_etl.py $(DEMO)
 
+clicks: .venv/demo/ready
+	.venv/demo/bin/python examples/clicks_etl.py $(CLICKS)
+
 test: .venv/test/ready
 	.venv/test/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
 
@@ -65,12 +69,11 @@ fuzz: .venv/test/ready
 check: .venv/check/ready
 	.venv/check/bin/ruff format --check .
 	.venv/check/bin/ruff check .
-	@rm -rf .venv/check/tree && mkdir -p .venv/check/tree/dask_gpuscan
-	@ln -s "$(CURDIR)"/dask_gpuscan/* "$(CURDIR)/kernels" .venv/check/tree/dask_gpuscan/
-	@ln -s "$(CURDIR)"/dask_gpuscan_sizes.py .venv/check/tree/
+	@.venv/check/bin/python build_backend/link_tree.py .venv/check/tree
 	cd .venv/check/tree && PYTHONPATH=. ../bin/lint-imports --config "$(CURDIR)/pyproject.toml" --cache-dir ../imports
 	cd .venv/check/tree && ../bin/mypy --config-file "$(CURDIR)/pyproject.toml" --cache-dir ../mypy \
 	  --package dask_gpuscan --module dask_gpuscan_sizes
+	.venv/check/bin/python -m pytest --quiet tests/typing
 
 format: .venv/check/ready
 	.venv/check/bin/ruff check --fix .
@@ -96,6 +99,6 @@ bench-gpu: .venv/gpu/ready
 	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
 clean:
-	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated flights_out
+	rm -rf .venv build dist *.egg-info docs/_build docs/_drawn docs/generated flights_out clicks_out
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,7 +12,10 @@ Examples
 from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
+from .api.cluster_options import cluster_options
 from .api.on import on
+from .api.precompile import precompile, precompile_plugin
+from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .api.table_accessor import register_polars
@@ -38,12 +41,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Gpuscan",
     "Operator",
+    "ProgressBar",
     "add",
     "affine",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
     "check_associative",
+    "cluster_options",
     "cummax",
     "cummin",
     "cumprod",
@@ -58,6 +63,8 @@ __all__ = [
     "multiply",
     "on",
     "operator",
+    "precompile",
+    "precompile_plugin",
     "rle_decode",
     "run_end_decode",
     "run_end_encode",

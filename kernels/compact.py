@@ -12,6 +12,7 @@ import numpy as np
 
 from .arrays import Array, check_columns, is_array
 from .backends import BACKENDS, Backend, backend_of
+from .messages import shown
 from .nulls import Nulls
 from .selection import Predicate, Selection, check_keep, runs
 
@@ -205,7 +206,7 @@ def unique(
     (array([1, 2, 3]), [])
     """
     if keep not in ("first", "last"):
-        raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
+        raise ValueError(f"keep must be 'first' or 'last', found {shown(keep)}")
     found = runs(keys, nulls, last=keep == "last")
     backend = _backend(check_keep(found, arrays))
     kept, _ = backend.compact(list(arrays), found, False, True, in_place)

@@ -10,6 +10,7 @@ combination of two states.
 import re
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -19,7 +20,7 @@ from numba.np.numpy_support import as_dtype
 
 from .jit import cached_njit, load_kernel
 from .operator_calls import combine, lift, lower, make_constant, operator_type
-from .operators import Operator
+from .operators import BUILT_IN, Operator
 
 Form = tuple[np.dtype, ...]
 
@@ -106,7 +107,7 @@ def run(op: Operator, role: str, *arguments: Any) -> Any:
     It runs in a thread of its own, which waits for nobody: what is compiled cannot be interrupted, and if it never
     ends, the thread does not either, but it neither holds a lock nor keeps the process from ending.
     """
-    message = f"{op.name}: {role} did not end within {PATIENCE:g} seconds for the element 1; it runs on in a thread"
+    message = f"{op.name}: {role} did not end within {PATIENCE:g} seconds for small numbers; it runs on in a thread"
     if (op.token, role) in _endless:
         raise Endless(message)
     wanted = (operator_type(op), *map(numba.typeof, arguments))
@@ -161,10 +162,17 @@ def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
                 if made:  # they were not the reason
                     make_constant(op, False)
                 raise
+        if BUILT_IN.get(op.name) is op:
+            raise TypeError(undefined(op, arguments)) from error
         called = f"{role}({', '.join(map(str, arguments))})"
         raise TypeError(f"{op.name}: Numba cannot compile {called}: {reason_of(error)}") from error
     dtypes_of(op, role, answer)
     return types.unliteral(answer)
+
+
+def undefined(op: Operator, arguments: Sequence[Any]) -> str:
+    """Return what is said of a built-in operator that there is not for some types."""
+    return f"{op.name} is not defined for {' and '.join(dict.fromkeys(map(str, arguments)))}"
 
 
 def reason_of(error: Exception) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .messages import shown
 from .operators import Operator
 
 INT128 = np.dtype([("low", np.uint64), ("high", np.int64)], align=True)
@@ -67,7 +68,7 @@ def as_int128(value: Any, name: str) -> Any:
         return whole(value) if np.ndim(value) == 0 else value
     if isinstance(value, (int, np.integer)) and _LOWEST <= int(value) <= _HIGHEST:
         return Int128(value)
-    raise TypeError(f"{name} must be an integer of at most 128 bits, found {value!r}")
+    raise TypeError(f"{name} must be an integer of at most 128 bits, found {shown(value)}")
 
 
 def fold(op: Operator, states: Sequence[Any]) -> Any:

@@ -18,12 +18,14 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from numba.core import types
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from . import kernel_cache
 from .compile_lock import compile_lock, hold_over_forks
+from .compile_log import say_compiling
 
 ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
@@ -72,6 +74,12 @@ class _KernelCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()  # as Numba's does: it may know less than what is loaded needs
+        found = self._found(sig, target_context)
+        if found is None:
+            say_compiling(_description(self._name, sig), "this CPU")
+        return found
+
+    def _found(self, sig: Any, target_context: Any) -> Any:
         content = kernel_cache.read(self._key(sig, target_context.codegen()))
         if content is None:
             return None
@@ -99,6 +107,25 @@ class _KernelCache(_Cache):
     def disable(self) -> None: ...
 
     def flush(self) -> None: ...
+
+
+def _description(name: str, sig: Any) -> str:
+    """Name a kernel by the operators of its arguments, or by its function, and by the dtypes of its arrays."""
+    found = list(_leaves(sig))
+    operators = dict.fromkeys(kind.title for kind in found if hasattr(kind, "title"))
+    arrays = dict.fromkeys(
+        str(k.dtype) for k in found if isinstance(k, types.Array) and not k.mutable
+    )
+    what = " and ".join(operators) or name.rpartition(".")[2].replace("_", " ").strip()
+    return f"{what} of {', '.join(arrays)}" if arrays else what
+
+
+def _leaves(kinds: Any) -> Iterator[Any]:
+    for kind in kinds:
+        if isinstance(kind, types.BaseTuple):
+            yield from _leaves(kind)
+        else:
+            yield kind
 
 
 @lru_cache(maxsize=1)

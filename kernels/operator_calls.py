@@ -28,11 +28,13 @@ _constant: set[str] = set()
 class OperatorType(types.Type):
     """The Numba type of operators with the same code: its name holds the content of that.
 
-    Its values are the numbers that the code takes, a tuple of them for each function.
+    Its values are the numbers that the code takes, a tuple of them for each function. Its title, the name of the first
+    such operator, is no part of it.
     """
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, title: str) -> None:
         self.token = code.token
+        self.title = title
         each = [[numba.from_dtype(x.dtype) for x in values] for values in code.values]
         self.values = types.Tuple([types.Tuple(kinds) for kinds in each])
         super().__init__(name=f"Operator({code.token})")
@@ -48,7 +50,7 @@ def operator_type(op: Operator) -> OperatorType:
                 f"make it anew"
             )
         _known[code.token] = code
-    return OperatorType(code)
+    return OperatorType(code, op.name)
 
 
 def code_of(op: Operator) -> Code:

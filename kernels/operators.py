@@ -20,6 +20,7 @@ import cloudpickle
 import numpy as np
 
 from .captured import Hoisted, hoist
+from .messages import shown
 from .user_functions import fingerprint, freeze
 
 ROLES = ("combine", "lift", "lower")
@@ -74,6 +75,8 @@ class Operator:
     in_order : bool, default False
         Whether floating-point states must be combined element by element, because states of many
         elements overflow where such a walk does not, as products do.
+    check : bool, default False
+        Whether a scan looks for a counter-example to associativity when it is built; see `operator`.
 
     Notes
     -----
@@ -98,6 +101,7 @@ class Operator:
     inputs: int = 0
     null_identity: bool = False
     in_order: bool = False
+    check: bool = False
     token: str = field(init=False, repr=False, default="")
     code: Code = field(init=False, repr=False)
     constant: Code = field(init=False, repr=False)
@@ -149,7 +153,8 @@ class Operator:
     @cached_property
     def _pickled(self) -> bytes:
         parts = (self.combine, self.identity, self.lift, self.lower, self.name, self.inputs)
-        pickled: bytes = cloudpickle.dumps((*parts, self.null_identity, self.in_order))
+        flags = (self.null_identity, self.in_order, self.check)
+        pickled: bytes = cloudpickle.dumps((*parts, *flags))
         return pickled
 
     def __reduce__(self) -> Any:
@@ -165,7 +170,7 @@ def _plain(function: Any, role: str, parameters: int | None) -> Any:
     function = getattr(function, "py_func", function)
     if not isinstance(function, FunctionType):
         raise TypeError(
-            f"{role} must be a function written in Python (def or lambda), found {function!r}; "
+            f"{role} must be a function written in Python (def or lambda), found {shown(function)}; "
             f"wrap it in a lambda"
         )
     if parameters is not None and len(_required(function)) != parameters:
@@ -202,6 +207,7 @@ def operator(
     lift: Callable[..., Any] | None = None,
     lower: Callable[..., Any] | None = None,
     name: str | None = None,
+    check: bool = True,
 ) -> Operator:
     """Make an operator from plain Python functions.
 
@@ -217,6 +223,10 @@ def operator(
         ``lower(state) -> element``.
     name : str, optional
         Default: the name of `combine`.
+    check : bool, default True
+        Whether a scan by this operator, when it is built, combines the elements 1, 2 and 3 in every order and
+        grouping, and refuses an operator that is not associative on them; of these, the elements are left out that
+        the identity changes. False for an operator that is associative on the data that it is used on.
 
     Returns
     -------
@@ -226,6 +236,12 @@ def operator(
     ------
     TypeError
         If a function is not callable, or the identity is neither a number nor a flat tuple of numbers.
+    ValueError
+        If `check` is neither True nor False.
+
+    See Also
+    --------
+    check_associative : The same on samples of one's own.
 
     Examples
     --------
@@ -246,11 +262,12 @@ def operator(
         for state in identity if isinstance(identity, tuple) else (identity,):
             if not isinstance(state, (bool, int, float, complex, np.number, np.bool_)):
                 raise TypeError(
-                    f"identity must be a number or a flat tuple of numbers, found {identity!r}"
+                    f"identity must be a number or a flat tuple of numbers, found {shown(identity)}"
                 )
-    return Operator(
-        combine, identity, lift, lower, str(name or getattr(combine, "__name__", "operator"))
-    )
+    if not isinstance(check, (bool, np.bool_)):
+        raise ValueError(f"check must be True or False, found {shown(check)}")
+    called = str(name or getattr(combine, "__name__", "operator"))
+    return Operator(combine, identity, lift, lower, called, check=bool(check))
 
 
 def segmented(op: Operator) -> Operator:
@@ -279,7 +296,7 @@ def segmented(op: Operator) -> Operator:
     array([1, 3, 3, 7])
     """
     if not isinstance(op, Operator):
-        raise TypeError(f"op must be an Operator, found {op!r}")
+        raise TypeError(f"op must be an Operator, found {shown(op)}")
     base_combine, base_lift, base_lower = op.combine, op.lift, op.lower
 
     def identity(*dtypes: np.dtype) -> Any:
@@ -333,6 +350,31 @@ def _segmented_lower(base: Any, is_tuple: bool) -> Callable[..., Any]:
     return scalar if base is None else lowered_scalar
 
 
+def counter_example(
+    op: Operator,
+    combine: Callable[[Any, Any], Any],
+    states: Sequence[Any],
+    same: Callable[[Any, Any], bool],
+) -> str | None:
+    """Return what is said of the first three states for which it matters which two are combined first, if there are."""
+    for a, b, c in product(states, repeat=3):
+        one, other = combine(combine(a, b), c), combine(a, combine(b, c))
+        if not same(one, other):
+            x, y, z, left, right = (repr(_bare(state)) for state in (a, b, c, one, other))
+            return (
+                f"{op.name} is not associative: combine(combine({x}, {y}), {z}) is {left}, "
+                f"combine({x}, combine({y}, {z})) is {right}"
+            )
+    return None
+
+
+def _bare(state: Any) -> Any:
+    """Return a state as numbers of Python."""
+    if isinstance(state, tuple):
+        return tuple(map(_bare, state))
+    return state.item() if isinstance(state, np.generic) else state
+
+
 def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-9) -> None:
     """Look for a counter-example to the laws that a scan relies on.
 
@@ -360,8 +402,15 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
     ValueError: minus is not associative: combine(combine(1, 1), 1) is -1, combine(1, combine(1, 1)) is 1
     """
     if not isinstance(op, Operator):
-        raise TypeError(f"op must be an Operator, found {op!r}")
-    elements = [e if isinstance(e, tuple) else (e,) for e in samples]
+        raise TypeError(f"op must be an Operator, found {shown(op)}")
+    if isinstance(rtol, bool) or not isinstance(rtol, (int, float, np.number)) or not rtol >= 0:
+        raise ValueError(f"rtol must be a number that is not negative, found {shown(rtol)}")
+    try:
+        elements = [e if isinstance(e, tuple) else (e,) for e in samples]
+    except TypeError:
+        raise TypeError(f"samples must be a list of elements, found {shown(samples)}") from None
+    if any(np.asarray(x).dtype.kind not in "biufc" for element in elements for x in element):
+        raise TypeError(f"samples must be numbers, or tuples of numbers, found {shown(samples)}")
     if any(len(e) != op.inputs for e in elements):
         raise ValueError(f"samples must be elements of {op.inputs} numbers for {op.name}")
     if not elements:
@@ -378,14 +427,9 @@ def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-
         return bool(np.all(np.isclose(x, y, rtol=rtol, atol=0, equal_nan=True)))
 
     states = [lift(e) for e in elements]
-    for a, b, c in product(states, repeat=3):
-        one = op.combine(op.combine(a, b), c)
-        other = op.combine(a, op.combine(b, c))
-        if not same(one, other):
-            raise ValueError(
-                f"{op.name} is not associative: combine(combine({a!r}, {b!r}), {c!r}) is {one!r}, "
-                f"combine({a!r}, combine({b!r}, {c!r})) is {other!r}"
-            )
+    found = counter_example(op, op.combine, states, same)
+    if found:
+        raise ValueError(found)
     for s in states:
         for left, right in ((identity, s), (s, identity)):
             if not same(op.combine(left, right), s):

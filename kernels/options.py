@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .messages import shown
 from .nulls import Nulls
 
 
@@ -119,7 +120,7 @@ class Quantile:
 
     def __post_init__(self) -> None:
         if not isinstance(self.q, Real) or not 0.0 <= self.q <= 1.0:
-            raise ValueError(f"q must be from 0 to 1, found {self.q!r}")
+            raise ValueError(f"q must be from 0 to 1, found {shown(self.q)}")
         _check_choice("interpolation", self.interpolation, INTERPOLATIONS)
 
     @property
@@ -176,7 +177,9 @@ OrderStatistic = Quantile | Rank | Distinct
 
 def _check_choice(name: str, found: str, accepted: tuple[str, ...]) -> None:
     if found not in accepted:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, found {found!r}")
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, accepted))}, found {shown(found)}"
+        )
 
 
 @dataclass(frozen=True)

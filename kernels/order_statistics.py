@@ -6,6 +6,7 @@ import numpy as np
 
 from .arrays import Array, brief, check_integer, is_array
 from .backends import backend_of
+from .messages import shown
 from .options import Distinct, OrderStatistic, Quantile, Rank
 from .windows import BoundWindows, RowWindows, Windows
 
@@ -68,7 +69,7 @@ def order_statistics(
     [nan, nan, 3.0, 2.0, 3.0]
     """
     if not isinstance(statistic, Quantile | Rank | Distinct):
-        raise TypeError(f"statistic must be a Quantile, Rank or Distinct, found {statistic!r}")
+        raise TypeError(f"statistic must be a Quantile, Rank or Distinct, found {shown(statistic)}")
     if not is_array(values) or values.dtype != np.float64:
         raise TypeError(f"values must be an array of float64, found {brief(values)}")
     if values.ndim != 1 or len(values) > MOST:
@@ -80,5 +81,5 @@ def order_statistics(
     elif isinstance(windows, BoundWindows):
         arrays += windows.bounds
     else:
-        raise TypeError(f"windows must be RowWindows or BoundWindows, found {windows!r}")
+        raise TypeError(f"windows must be RowWindows or BoundWindows, found {shown(windows)}")
     return backend_of(arrays).order_statistics(statistic, values, windows, int(least))

@@ -7,6 +7,7 @@ import numpy as np
 from .arrays import Array, as_inputs, check_one_length
 from .backends import backend_of
 from .codes import check_codes, check_groups
+from .messages import shown
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
@@ -84,7 +85,7 @@ def rolling(
     elif isinstance(windows, BoundWindows):
         backend = backend_of([*arrays, *windows.bounds])
     else:
-        raise TypeError(f"windows must be RowWindows or BoundWindows, found {windows!r}")
+        raise TypeError(f"windows must be RowWindows or BoundWindows, found {shown(windows)}")
     dtype = None if dtype is None else np.dtype(dtype)
     return backend.rolling(op, arrays, windows, ScanOptions(nulls, dtype=dtype))
 
@@ -142,7 +143,7 @@ def rolling_by_code(
     check_groups(groups, None)
     check_one_length("codes and values", [codes, *arrays])
     if not isinstance(windows, RowWindows):
-        raise TypeError(f"windows must be RowWindows, found {windows!r}")
+        raise TypeError(f"windows must be RowWindows, found {shown(windows)}")
     if windows.after not in (0, -1):
         raise ValueError(f"after must be 0 or -1, found {windows.after}")
     backend, windows = backend_of([codes, *arrays]), windows.within(len(codes))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import FIXED_WIDTH, Array, brief, check_columns, check_one_length, is_array
+from .messages import shown
 from .nulls import Mask, Nulls
 from .operators import Operator
 
@@ -109,7 +110,7 @@ def counter_of(function: Callable[..., Any], name: str = "predicate") -> Operato
     """Return the operator that counts the rows for which a function is true."""
     if not isinstance(getattr(function, "py_func", function), FunctionType):
         raise TypeError(
-            f"a predicate must be a function written in Python (def or lambda), found {function!r}"
+            f"a predicate must be a function written in Python (def or lambda), found {shown(function)}"
         )
     return Operator(_add, 0, function, name=name)
 

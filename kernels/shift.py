@@ -7,6 +7,7 @@ import numpy as np
 from .arrays import Array, check_columns, check_integer, is_array
 from .backends import backend_of
 from .codes import check_codes, check_groups
+from .messages import shown
 from .options import Shifted
 
 NUMBERS = "iufc"
@@ -85,7 +86,7 @@ def _moved(array: Array, periods: int, fill: np.generic, subtracts: bool) -> Any
     check_columns("rows", [array])
     check_integer("periods", periods)
     if not isinstance(fill, np.generic):
-        raise TypeError(f"fill must be a NumPy scalar, found {fill!r}")
+        raise TypeError(f"fill must be a NumPy scalar, found {shown(fill)}")
     shifted = Shifted(len(array), int(periods))
     return backend_of([array]).shift(array, shifted, fill, subtracts=subtracts)
 

@@ -24,9 +24,11 @@ from .inference import (
     numba_type,
     reason_of,
     run,
+    undefined,
 )
 from .int128 import INT128, Int128, as_int128, is_int128
-from .operators import Operator
+from .messages import shown
+from .operators import BUILT_IN, Operator, counter_example
 
 Scalar = complex | np.generic | np.ndarray
 State = Scalar | tuple[Scalar, ...]
@@ -205,7 +207,7 @@ def as_state(value: State, types_: Signature, name: str) -> Any:
         return _as_fields(value, types_.state, types_.scalar_state, name)
     parts = (value,) if types_.scalar_state else value
     if not isinstance(parts, tuple) or len(parts) != len(types_.state):
-        raise TypeError(f"{name} must be a tuple (integer, bool), found {value!r}")
+        raise TypeError(f"{name} must be a tuple (integer, bool), found {shown(value)}")
     found = tuple(
         as_int128(part, name) if field.kind == "V" else _as_fields(part, (field,), True, name)
         for part, field in zip(parts, types_.state, strict=True)
@@ -218,49 +220,39 @@ def _as_fields(value: Any, fields: Form, scalar: bool, name: str) -> Any:
         return value
     wanted = fields[0].name if scalar else f"a tuple ({', '.join(f.name for f in fields)})"
     if isinstance(value, tuple) == scalar or not (scalar or len(value) == len(fields)):
-        raise TypeError(f"{name} must be {wanted}, found {value!r}")
+        raise TypeError(f"{name} must be {wanted}, found {shown(value)}")
     parts = (value,) if scalar else value
     converted = []
     for part, field in zip(parts, fields, strict=True):
         array = np.asarray(part)
         if array.dtype.kind not in "biufc":
-            raise TypeError(f"{name} must be {wanted}, found {value!r}")
+            raise TypeError(f"{name} must be {wanted}, found {shown(value)}")
         with np.errstate(all="ignore"):
             cast = array.astype(field)
             exact = field.kind in "fc" and array.dtype.kind in "biufc"[: 4 + (field.kind == "c")]
             if not exact and not np.array_equal(cast, array):
-                raise TypeError(f"{name} must be {wanted}, found {value!r}")
+                raise TypeError(f"{name} must be {wanted}, found {shown(value)}")
         converted.append(cast[()])
     return converted[0] if scalar else tuple(converted)
 
 
 def _try(op: Operator, types_: Signature) -> None:
-    """Run the operator's functions on the element 1 and the identity, before there is data.
+    """Run the operator's functions on the element 1 and the identity, before there is data, and others if it says so.
 
     Raises
     ------
     ValueError
-        If one of them raises or does not end (`Endless`), or the identity changes the state that it is
-        combined with.
+        If one of them raises or does not end (`Endless`), the identity changes the state that it is
+        combined with, or the operator is not associative.
     """
-    elements = tuple(d.type(1) for d in types_.inputs)
     try:
-        state: Any
-        lifted: Any = elements if op.inputs > 1 else elements[0]
-        if op.lift is not None:
-            lifted = run(op, "lift", lifted)
-        if types_.scalar_state:
-            state = np.asarray(lifted).astype(types_.state[0])[()]
-        else:
-            fields = zip(lifted, types_.state, strict=True)
-            state = tuple(np.asarray(part).astype(d)[()] for part, d in fields)
-        combined = (
-            run(op, "combine", types_.identity, state),
-            run(op, "combine", state, types_.identity),
-        )
+        state = _sample(op, types_, 1)
+        combined = _beside_identity(op, types_, state)
         if op.lower is not None:
             run(op, "lower", state)
     except NumbaError as error:
+        if BUILT_IN.get(op.name) is op:
+            raise TypeError(undefined(op, types_.inputs)) from error
         raise TypeError(f"{op.name}: Numba cannot compile it: {reason_of(error)}") from error
     except Endless:
         raise
@@ -269,9 +261,58 @@ def _try(op: Operator, types_: Signature) -> None:
     except Exception as error:
         raise ValueError(f"{op.name} raised {type(error).__name__}: {error}") from error
     for result in combined:
-        if not np.allclose(result, state, equal_nan=True):
+        if not _same(result, state):
             raise ValueError(
                 f"identity of {op.name}: combined with the state {state!r}, "
                 f"{types_.identity!r} gives {result!r}; give another identity, or a lift that "
                 f"brings every element to a state that it leaves as it is"
             )
+    if op.check:
+        _try_associative(op, types_, state)
+
+
+def _try_associative(op: Operator, types_: Signature, first: Any) -> None:
+    """Raise a ValueError for an operator that is not associative on states that the identity leaves as they are."""
+    states = [first]
+    try:
+        for element in (2, 3):
+            state = _sample(op, types_, element)
+            if all(_same(result, state) for result in _beside_identity(op, types_, state)):
+                states.append(state)
+        found = counter_example(
+            op, lambda a, b: _state(types_, run(op, "combine", a, b)), states, _same
+        )
+    except Endless:
+        raise
+    except Exception:  # it may be for elements of another kind
+        return
+    if found:
+        raise ValueError(
+            f"{found}; a scan would depend on where the data are cut. If the data are such that it is associative "
+            f"on them, make it with check=False"
+        )
+
+
+def _sample(op: Operator, types_: Signature, element: int) -> Any:
+    """Return the state of an element, the same in all inputs."""
+    elements = tuple(d.type(element) for d in types_.inputs)
+    lifted = elements if op.inputs > 1 else elements[0]
+    return _state(types_, lifted if op.lift is None else run(op, "lift", lifted))
+
+
+def _state(types_: Signature, fields: Any) -> Any:
+    """Return what a function of the operator gave as a state."""
+    if types_.scalar_state:
+        return np.asarray(fields).astype(types_.state[0])[()]
+    pairs = zip(fields, types_.state, strict=True)
+    return tuple(np.asarray(part).astype(d)[()] for part, d in pairs)
+
+
+def _beside_identity(op: Operator, types_: Signature, state: Any) -> tuple[Any, Any]:
+    """Return a state combined with the identity, on either side."""
+    neutral = types_.identity
+    return run(op, "combine", neutral, state), run(op, "combine", state, neutral)
+
+
+def _same(x: Any, y: Any) -> bool:
+    return bool(np.allclose(x, y, equal_nan=True))

@@ -8,6 +8,7 @@ import numpy as np
 
 from .arrays import Array, brief, check_one_length, is_array
 from .int128 import is_int128
+from .messages import shown
 from .nulls import InBand, Mask, Nulls
 
 Positions = bool | Literal["narrow"]
@@ -70,7 +71,7 @@ def sort_keys(
         raise ValueError(f"nulls must have one entry a key, found {len(each)}")
     for null in each:
         if null is not None and not isinstance(null, (InBand, Mask)):
-            raise TypeError(f"nulls must be InBand, Mask or None, found {null!r}")
+            raise TypeError(f"nulls must be InBand, Mask or None, found {shown(null)}")
         if isinstance(null, Mask):
             null.check_length("a key", len(every[0]))
     return [SortKey(*one) for one in zip(every, each, *flags, strict=True)]
@@ -95,12 +96,12 @@ def _one_a_key(name: str, given: Any, count: int) -> list[bool]:
     if len(flags) != count:
         raise ValueError(f"{name} must have one entry a key, found {len(flags)} for {count} keys")
     if not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
-        raise TypeError(f"{name} must be bool, found {given!r}")
+        raise TypeError(f"{name} must be bool, found {shown(given)}")
     return list(map(bool, flags))
 
 
 def listed(name: str, accepted: str, given: Any) -> list[Any]:
     """Return the items of an argument that must be iterable."""
     if not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be {accepted}, found {given!r}")
+        raise TypeError(f"{name} must be {accepted}, found {shown(given)}")
     return list(given)

@@ -5,7 +5,7 @@ Its methods are kept by theme, one module each.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Generic
 
 import dask.dataframe as dd
 import pandas as pd
@@ -16,6 +16,7 @@ from .filter_methods import FilterMethods
 from .groupby import GroupMethods
 from .interpolate_methods import InterpolateMethods
 from .lazy_import import when_imported
+from .object_types import FrameT, Obj, ScalarT, SeriesT
 from .order_methods import GpuscanIndex, OrderMethods
 from .rank_methods import RankMethods
 from .resample_methods import ResampleMethods
@@ -31,22 +32,23 @@ from .window_methods import WindowMethods
 
 
 class Gpuscan(
-    ScanMethods,
-    RowMethods,
-    InterpolateMethods,
-    WindowMethods,
-    RollingMethods,
-    FilterMethods,
-    RunMethods,
-    GroupMethods,
-    SessionMethods,
-    ResampleMethods,
-    OrderMethods,
-    DuplicateMethods,
-    RankMethods,
-    SortMethods,
-    ShiftMethods,
-    TopMethods,
+    ScanMethods[Obj, SeriesT, FrameT],
+    RowMethods[Obj, SeriesT, FrameT],
+    InterpolateMethods[Obj, SeriesT, FrameT],
+    WindowMethods[Obj, SeriesT, FrameT],
+    RollingMethods[Obj, SeriesT, FrameT],
+    FilterMethods[Obj, SeriesT, FrameT],
+    RunMethods[Obj, SeriesT, FrameT],
+    GroupMethods[Obj, SeriesT, FrameT],
+    SessionMethods[Obj, SeriesT, FrameT],
+    ResampleMethods[Obj, SeriesT, FrameT],
+    OrderMethods[ScalarT],
+    DuplicateMethods[Obj, SeriesT, FrameT],
+    RankMethods[Obj, SeriesT, FrameT],
+    SortMethods[Obj, SeriesT, FrameT],
+    ShiftMethods[Obj, SeriesT, FrameT],
+    TopMethods[Obj, SeriesT, FrameT],
+    Generic[Obj, SeriesT, FrameT, ScalarT],
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
 
@@ -64,7 +66,7 @@ class Gpuscan(
     [1, 3, 6, 10]
     """
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, obj: Obj) -> None:
         self._obj = obj
 
     def __repr__(self) -> str:

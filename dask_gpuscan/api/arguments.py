@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..frames.keys import is_name
 from ..frames.messages import FLAG, refuse_flag
+from ..frames.registry import names_of
 from ..kernels import BUILT_IN, Operator
+from ..kernels.messages import hint, name_list, not_among, shown
 from ..ops.column_scan import ScanOptions
 
 
@@ -20,14 +23,14 @@ def check_limit(limit: Any) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1:
-        raise ValueError(f"limit must be a positive integer or None, found {limit!r}")
+        raise ValueError(f"limit must be a positive integer or None, found {shown(limit)}")
     return min(int(limit), 2**62)
 
 
 def check_count(name: str, count: Any, accepted: str = "an integer") -> int:
     """Return a number of rows, or a place among them, as an int; raises a TypeError for anything else."""
     if isinstance(count, (bool, np.bool_)) or not hasattr(count, "__index__"):
-        raise TypeError(f"{name} must be {accepted}, found {count!r}")
+        raise TypeError(f"{name} must be {accepted}, found {shown(count)}")
     return max(-(2**62), min(int(count), 2**62))
 
 
@@ -35,7 +38,42 @@ def check_choice(name: str, choice: Any, accepted: Sequence[Any]) -> None:
     """Check that an argument is one of a few values; raises a ValueError that names them."""
     if not any(choice is one or (isinstance(choice, str) and choice == one) for one in accepted):
         listed = ", ".join(map(repr, accepted))
-        raise ValueError(f"{name} must be one of {listed}, found {choice!r}")
+        found = f"{shown(choice)}{hint(choice, accepted)}"
+        raise ValueError(f"{name} must be one of {listed}, found {found}")
+
+
+def check_keywords(function: str, given: Iterable[str], accepted: Collection[str]) -> None:
+    """Check that a function takes the keywords that it is given; raises a TypeError that names those it takes."""
+    for name in given:
+        if name not in accepted:
+            raise TypeError(
+                f"{function} takes {name_list(accepted)}, found {shown(name)}{hint(name, accepted)}"
+            )
+
+
+def check_column(argument: str, name: Any, known: Sequence[Hashable]) -> None:
+    """Check that an argument names one column; raises a ValueError that names those there are."""
+    if not is_name(name) or name not in known:
+        raise ValueError(f"{argument}={not_among(name, known)}")
+    if known.count(name) > 1:
+        raise ValueError(f"{argument} names {shown(name)}, which is there twice")
+
+
+def check_choice_of_columns(columns: Any, known: Sequence[Hashable]) -> None:
+    """Check that a column, or each of a list, is there once; raises a ValueError that names those there are."""
+    for name in columns if isinstance(columns, list) else [columns]:
+        if not is_name(name) or name not in known:
+            raise ValueError(not_among(name, known))
+        if known.count(name) > 1:
+            raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
+
+
+def no_attribute(groups: Any, title: str, name: str) -> str:
+    """Return what is said of a name that is neither a method of groups nor one of their columns."""
+    known = [method for method in dir(type(groups)) if not method.startswith("_")]
+    if groups._meta.ndim == 2:
+        known += names_of(groups._meta)
+    return f"{title} has neither a method nor a column {shown(name)}{hint(name, known)}"
 
 
 def check_flags(**flags: Any) -> None:
@@ -61,7 +99,7 @@ def check_duration(
     except (AttributeError, TypeError, ValueError, OverflowError):
         found = pd.NaT
     if found is pd.NaT or (least is not None and found < least):
-        raise ValueError(f"{name} must be {accepted}, found {given!r}")
+        raise ValueError(f"{name} must be {accepted}, found {shown(given)}")
     return found
 
 
@@ -72,7 +110,7 @@ def check_dtype(dtype: Any) -> Any:
     try:
         return pd.api.types.pandas_dtype(dtype)
     except (TypeError, ValueError):
-        raise TypeError(f"dtype must be a dtype, found {dtype!r}") from None
+        raise TypeError(f"dtype must be a dtype, found {shown(dtype)}") from None
 
 
 def checked_options(options: ScanOptions, names: list[Hashable]) -> ScanOptions:
@@ -81,7 +119,7 @@ def checked_options(options: ScanOptions, names: list[Hashable]) -> ScanOptions:
     if isinstance(initial, Mapping):
         for name in initial:
             if name not in names:
-                raise ValueError(f"initial names column {name!r}, found {names}")
+                raise ValueError(f"initial: {not_among(name, names)}")
         initial = dict(initial)
     return replace(options, initial=initial, dtype=check_dtype(options.dtype))
 
@@ -91,15 +129,15 @@ def check_operator(op: Any) -> Operator:
     if not isinstance(op, Operator):
         raise TypeError(
             f"op must be an Operator made by dask_gpuscan.operator, or one of the built-in "
-            f"dask_gpuscan.{{{', '.join(BUILT_IN)}}}; found {op!r}"
+            f"dask_gpuscan.{{{', '.join(BUILT_IN)}}}; found {shown(op)}"
         )
     return op
 
 
 def check_ddof(ddof: Any) -> int:
     """Return delta degrees of freedom as an int."""
-    if isinstance(ddof, bool) or not hasattr(ddof, "__index__"):
-        raise ValueError(f"ddof must be an integer, found {ddof!r}")
+    if isinstance(ddof, bool) or not hasattr(ddof, "__index__") or abs(int(ddof)) >= 2**31:
+        raise ValueError(f"ddof must be an integer of at most 32 bits, found {shown(ddof)}")
     return int(ddof)
 
 
@@ -120,9 +158,9 @@ def named_reductions(
     lists = any(isinstance(names, (list, tuple)) for names in functions.values())
     for column, names in functions.items():
         if not isinstance(names, (str, list, tuple)):
-            raise TypeError(f"agg takes names of reductions, found {names!r}")
+            raise TypeError(f"agg takes names of reductions, found {shown(names)}")
         if not isinstance(names, str) and not 0 < len(names) == len(set(map(repr, names))):
-            raise ValueError(f"agg takes each name once, and at least one, found {names!r}")
+            raise ValueError(f"agg takes each name once, and at least one, found {shown(names)}")
         for name in [names] if isinstance(names, str) else names:
             label: Hashable = column
             if lists:
@@ -142,5 +180,5 @@ def _pair(
     if as_series and isinstance(asked, str):
         return columns[0], asked
     if not isinstance(asked, tuple) or len(asked) != 2:
-        raise TypeError(f"agg takes {keyword}=(column, reduction), found {asked!r}")
+        raise TypeError(f"agg takes {keyword}=(column, reduction), found {shown(asked)}")
     return asked

@@ -6,22 +6,41 @@ The type of the input chooses the answer's. This module must never loop over ele
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
 import dask.array as da
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from .. import kernels
 from ..graph.lookback import look_back, over_blocks
 from ..kernels import BUILT_IN, Operator
+from ..kernels.messages import shown
 from ..ops.array_scan import ArrayScan
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
-from .arguments import check_dtype
+from .arguments import check_dtype, check_flags, check_keywords
 from .on import on
 from .tables import is_table, known_table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+X = TypeVar("X")
+"""The type of an array or a frame."""
+
+
+class Keywords(TypedDict, total=False):
+    """What running sums and their kin take by name; those of frames are described at `Gpuscan.cumsum`."""
+
+    exclusive: bool
+    initial: Any
+    reverse: bool
+    skipna: bool
+    dtype: Any
+    numeric_only: bool
 
 
 def scan(
@@ -73,7 +92,7 @@ def scan(
            [7, 5]])
     """
     if not isinstance(op, Operator):
-        raise TypeError(f"op must be a dask_gpuscan.Operator, found {op!r}")
+        raise TypeError(f"op must be a dask_gpuscan.Operator, found {shown(op)}")
     x = known_table(x) if is_table(x) else x
     if _is_frame(x):
         _check_axis(axis, 1)
@@ -92,7 +111,7 @@ def _check_axis(axis: Any, ndim: int) -> int:
         return 0
     is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
     if not is_integer or not -ndim <= axis < ndim:
-        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {axis!r}")
+        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
     return int(axis) % ndim
 
 
@@ -102,7 +121,7 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptio
         return _scan_arrow(x, Scan(label, op, replace(options, dtype=check_dtype(options.dtype))))
     arrays = _check_arrays(op, x)
     if options.dtype is not None:
-        options = replace(options, dtype=np.dtype(options.dtype))
+        options = replace(options, dtype=_numpy_dtype(options.dtype))
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
     along = _check_axis(axis, arrays[0].ndim)
@@ -115,6 +134,13 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptio
     like = arrays[0]._meta  # an empty NumPy or CuPy array
     meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
     return over_blocks(arrays, carry, carry.axis, meta)
+
+
+def _numpy_dtype(dtype: Any) -> np.dtype:
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
 
 
 def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
@@ -159,11 +185,21 @@ def _scan_arrow(x: Any, column: Scan) -> Any:
 def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
     x = known_table(x) if is_table(x) else x
+    check_keywords(name, options, Keywords.__annotations__)
     if _is_frame(x):
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
+    check_flags(numeric_only=options.get("numeric_only", False))
+    if options.pop("numeric_only", False):
+        raise TypeError(f"numeric_only is for frames, found x of type {type(x).__name__}")
     return _scan(name, x, op, axis, ScanOptions(**options))
 
 
+@overload
+def cumsum(
+    x: NDArray[Any], axis: int | None = None, **options: Unpack[Keywords]
+) -> NDArray[Any]: ...
+@overload
+def cumsum(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running sum of an array; see `scan` for the parameters.
 
@@ -176,6 +212,12 @@ def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
     return _named("cumsum", x, BUILT_IN["add"], axis, options)
 
 
+@overload
+def cumprod(
+    x: NDArray[Any], axis: int | None = None, **options: Unpack[Keywords]
+) -> NDArray[Any]: ...
+@overload
+def cumprod(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running product of an array; see `scan` for the parameters.
 
@@ -188,6 +230,12 @@ def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
     return _named("cumprod", x, BUILT_IN["multiply"], axis, options)
 
 
+@overload
+def cummax(
+    x: NDArray[Any], axis: int | None = None, **options: Unpack[Keywords]
+) -> NDArray[Any]: ...
+@overload
+def cummax(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running maximum of an array; see `scan` for the parameters.
 
@@ -200,6 +248,12 @@ def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
     return _named("cummax", x, BUILT_IN["maximum"], axis, options)
 
 
+@overload
+def cummin(
+    x: NDArray[Any], axis: int | None = None, **options: Unpack[Keywords]
+) -> NDArray[Any]: ...
+@overload
+def cummin(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
 def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
     """Return the running minimum of an array; see `scan` for the parameters.
 

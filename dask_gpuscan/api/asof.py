@@ -1,23 +1,73 @@
 """`merge_asof`: rows of one ordered frame with the nearest of another."""
 
+# pandas is read as Any here, so that overloads look alike.
+# mypy: disable-error-code="overload-cannot-match"
+
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from ..frames.messages import column_title, name_list
+from ..frames.keys import is_name
+from ..frames.messages import column_title
 from ..frames.registry import library_of, names_of
 from ..graph.asof_expressions import both_lazy
 from ..graph.asof_expressions import merge_asof as merge
 from ..graph.lookback import meta_of
+from ..kernels.messages import not_among, shown
 from ..ops.asof import AsOf
 from ..ops.asof_columns import Side, dropped, plan_of
+from .arguments import check_choice, check_flags
+from .object_types import Duration, Names
 from .tables import takes_tables
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+    from .object_types import CudfFrame, CudfSeries
+
+    OfPandas: TypeAlias = pd.DataFrame | pd.Series
+    OfDask: TypeAlias = dd.DataFrame | dd.Series
+    OfCudf: TypeAlias = CudfFrame | CudfSeries
+
+
+class Keywords(TypedDict, total=False):
+    """What `merge_asof` takes by name, after what rows are matched on."""
+
+    left_on: Hashable
+    right_on: Hashable
+    left_index: bool
+    right_index: bool
+    by: Names | None
+    left_by: Names | None
+    right_by: Names | None
+    suffixes: Sequence[str | None]
+    tolerance: float | Duration | None
+    allow_exact_matches: bool
+    direction: Literal["backward", "forward", "nearest"]
+
+
+@overload
+def merge_asof(
+    left: OfDask, right: OfDask | OfPandas, on: Hashable = None, **keywords: Unpack[Keywords]
+) -> dd.DataFrame: ...
+@overload
+def merge_asof(
+    left: OfPandas, right: OfDask, on: Hashable = None, **keywords: Unpack[Keywords]
+) -> dd.DataFrame: ...
+@overload
+def merge_asof(
+    left: OfPandas, right: OfPandas, on: Hashable = None, **keywords: Unpack[Keywords]
+) -> pd.DataFrame: ...
+@overload
+def merge_asof(
+    left: OfCudf, right: OfCudf, on: Hashable = None, **keywords: Unpack[Keywords]
+) -> CudfFrame: ...
 @takes_tables
 def merge_asof(
     left: Any,
@@ -99,7 +149,13 @@ def merge_asof(
     2  9    a    4.0  0.7
     """
     if not isinstance(suffixes, (list, tuple)) or len(suffixes) != 2:
-        raise ValueError(f"suffixes must be a pair of str, found {suffixes!r}")
+        raise ValueError(f"suffixes must be a pair of str, found {shown(suffixes)}")
+    check_flags(
+        left_index=left_index, right_index=right_index, allow_exact_matches=allow_exact_matches
+    )
+    check_choice("direction", direction, DIRECTIONS)
+    if not (tolerance is None or np.isscalar(tolerance) or isinstance(tolerance, timedelta)):
+        raise TypeError(f"tolerance must be a number or a duration, found {shown(tolerance)}")
     left, right = both_lazy(_frame("left", left), _frame("right", right))
     frames = [meta_of(side).iloc[:0] for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
@@ -143,13 +199,15 @@ def _frame(name: str, side: Any) -> Any:
     meta = meta_of(side)
     ndim = getattr(meta, "ndim", 0)
     if ndim not in (1, 2) or not hasattr(meta, "iloc"):
-        raise TypeError(f"{name} must be a DataFrame or a named Series, found {side!r}")
+        raise TypeError(f"{name} must be a DataFrame or a named Series, found {shown(side)}")
     if ndim == 2:
         return side
     if meta.name is None:
         raise ValueError(f"{name} is a Series without a name; rename it first")
     return side.to_frame()
 
+
+DIRECTIONS = ("backward", "forward", "nearest")
 
 _OF = {"left": (0,), "right": (1,)}
 """The sides of an argument, by how its name begins; others are of both."""
@@ -162,18 +220,19 @@ def _checked(argument: str, given: Any, frames: list[Any]) -> list[Hashable] | N
     own = [names_of(frames[i]) for i in _OF.get(argument.partition("_")[0], (0, 1))]
     is_one = not isinstance(given, (list, tuple)) or (isinstance(given, tuple) and given in own[0])
     names = [given] if is_one else list(given)
-    if not all(isinstance(name, Hashable) for name in names):
-        found = type(given).__name__ if hasattr(given, "dtype") else repr(given)
+    if not names:
+        raise ValueError(f"{argument} must name at least one column")
+    if not all(map(is_name, names)):
         raise TypeError(
-            f"{argument} must be the name of a column or a list of names, found {found}; "
+            f"{argument} must be the name of a column or a list of names, found {shown(given)}; "
             f"assign other keys as columns first"
         )
     for name in names:
         for known in own:
             if name not in known:
-                raise ValueError(f"{argument} names {name!r}, found {name_list(known)}")
+                raise ValueError(f"{argument}={not_among(name, known)}")
             if known.count(name) > 1:
-                raise ValueError(f"{argument} names {name!r}, which is there twice")
+                raise ValueError(f"{argument} names {shown(name)}, which is there twice")
     return names
 
 
@@ -205,7 +264,7 @@ def _check_order(column: Any, tolerance: Any) -> None:
             f"tolerance is for numbers, datetimes and timedeltas, found {column_title(column)} of dtype {dtype}"
         )
     if isinstance(tolerance, float) and tolerance != tolerance:
-        raise ValueError(f"tolerance must be a number, found {tolerance!r}")
+        raise ValueError(f"tolerance must be a number, found {shown(tolerance)}")
 
 
 def _stored(tolerance: Any, column: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import Any, Literal
 
 from ..frames.keys import By, check_subset
 from ..graph.filter_expressions import keep_rows
@@ -16,16 +16,18 @@ from ..ops.operation import Part
 from ..ops.row_number import CountRows, ResetIndex
 from ..ops.value_counts import ValueCounts
 from .arguments import check_choice, check_flags
+from .object_types import FrameT, Methods, Names, Obj, SeriesT
 
 
-class DuplicateMethods:
+class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that finds equal rows."""
 
-    _obj: Any
-
     def drop_duplicates(
-        self, subset: Any = None, keep: Any = "first", ignore_index: bool = False
-    ) -> Any:
+        self,
+        subset: Names | None = None,
+        keep: Literal["first", "last", False] = "first",
+        ignore_index: bool = False,
+    ) -> Obj:
         """Return one row of those that are equal, in the rows' own order, over any number of partitions.
 
         Parameters
@@ -82,8 +84,8 @@ class DuplicateMethods:
         ascending: bool = False,
         dropna: bool = True,
         *,
-        subset: Any = None,
-    ) -> Any:
+        subset: Names | None = None,
+    ) -> SeriesT:
         """Return how often each value of a Series, or each row of a DataFrame, is there, most frequent first.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,21 +20,20 @@ from ..ops.predicate_function import function_of
 from ..ops.predicate_text import Expression, variables_of
 from ..ops.predicate_variables import captured
 from .caller import caller_variables
+from .object_types import FrameT, Methods, Obj, SeriesT
 from .tables import unwrapped
 
 
-class FilterMethods:
+class FilterMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that filters rows."""
-
-    _obj: Any
 
     def filter(
         self,
-        predicate: Any,
+        predicate: SeriesT | str | Callable[..., Any],
         rebalance: bool = False,
         *,
         local_dict: Mapping[str, Any] | None = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the rows that a predicate keeps, in their order, with index and dtypes.
 
         Parameters
@@ -90,8 +89,11 @@ class FilterMethods:
         return rebalanced(kept) if rebalance and isinstance(kept, Collection) else kept
 
     def partition(
-        self, predicate: Any, *, local_dict: Mapping[str, Any] | None = None
-    ) -> tuple[Any, Any]:
+        self,
+        predicate: SeriesT | str | Callable[..., Any],
+        *,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> tuple[Obj, Obj]:
         """Return the rows that a predicate keeps, and the rest: both in their order, from one pass.
 
         Parameters

@@ -6,27 +6,28 @@ states by key.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Hashable
+from typing import Any, Literal, overload
 
 from ..frames.keys import check_by
-from ..frames.messages import FLAG, name_list
+from ..frames.messages import FLAG
 from ..frames.registry import names_of
 from ..graph.lookback import look_back, meta_of
+from ..kernels.messages import shown
 from ..ops.clustered_check import CheckClustered
-from .arguments import check_flags
+from .arguments import check_choice_of_columns, check_flags, no_attribute
 from .groupby_sorted import GroupBySorted
 from .groupby_windows import GroupByWindows
+from .object_types import FrameT, Methods, Names, Obj, SeriesT
 from .rank_methods import GroupByRank
 
 
-class GroupMethods:
+class GroupMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that makes groups."""
 
-    _obj: Any
-
     def groupby(
-        self, by: Any, clustered: bool | Literal["check"] | None = None, dropna: bool = True
-    ) -> GroupBy:
+        self, by: Names, clustered: bool | Literal["check"] | None = None, dropna: bool = True
+    ) -> GroupBy[Obj, SeriesT, FrameT]:
         """Return groups of rows with equal keys, to be reduced or scanned in the rows' own order.
 
         Parameters
@@ -70,7 +71,7 @@ class GroupMethods:
         checks = isinstance(clustered, str) and clustered == "check"
         if not (checks or clustered is None or isinstance(clustered, FLAG)):
             raise ValueError(
-                f"clustered must be True or False, 'check' or None, found {clustered!r}"
+                f"clustered must be True or False, 'check' or None, found {shown(clustered)}"
             )
         obj = self._obj
         if checks:
@@ -78,7 +79,11 @@ class GroupMethods:
         return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
 
 
-class GroupBy(GroupBySorted, GroupByWindows, GroupByRank):
+class GroupBy(
+    GroupBySorted[Obj, SeriesT, FrameT],
+    GroupByWindows[Obj, SeriesT, FrameT],
+    GroupByRank[Obj, SeriesT, FrameT],
+):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.
 
     Examples
@@ -107,20 +112,20 @@ class GroupBy(GroupBySorted, GroupByWindows, GroupByRank):
         of = "" if self._selected is None else f" of {self._selected!r}"
         return f"<GroupBy{of} by {by}, {how}>"
 
-    def __getitem__(self, columns: Any) -> GroupBy:
+    @overload
+    def __getitem__(self, columns: list[Any]) -> GroupBy[FrameT, SeriesT, FrameT]: ...
+    @overload
+    def __getitem__(self, columns: Hashable) -> GroupBy[SeriesT, SeriesT, FrameT]: ...
+    def __getitem__(self, columns: Any) -> GroupBy[Any, SeriesT, FrameT]:
         """Return the same groups of some columns: of one by its name, of several by a list of names."""
         if self._meta.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
-        for name in columns if isinstance(columns, list) else [columns]:
-            known = names_of(self._meta)
-            if known.count(name) != 1:
-                problem = "is there twice" if name in known else "is not there"
-                raise ValueError(f"column {name!r} {problem}, found {name_list(known)}")
+        check_choice_of_columns(columns, names_of(self._meta))
         picked = list(columns) if isinstance(columns, list) else columns
         return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
 
-    def __getattr__(self, name: str) -> GroupBy:
+    def __getattr__(self, name: str) -> GroupBy[SeriesT, SeriesT, FrameT]:
         """Return the same groups of the column of this name, as pandas does."""
         if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
             return self[name]
-        raise AttributeError(f"groupby has neither a method nor a column {name!r}")
+        raise AttributeError(no_attribute(self, "groupby", name))

@@ -12,12 +12,12 @@ from ..graph.lookback import Collection
 from ..kernels import Operator
 from ..ops.groups import INT64
 from ..ops.operation import Operation, Part
+from .object_types import FrameT, Methods, Obj, SeriesT
 
 
-class GroupByColumns:
+class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that knows its frame."""
 
-    _obj: Any
     _meta: Any
     _by: By
     _clustered: bool | None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
-from ..frames.messages import FLAG, name_list, refuse_flag
+from ..frames.messages import ways_out
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
+from ..kernels.messages import not_among
 from ..ops.groupby_clustered import ClusteredReduce
 from ..ops.groupby_library import agg_by_library, reduce_by_library
 from ..ops.groupby_table import KeyedReduce
@@ -22,14 +23,15 @@ from ..ops.quantiles import SORTED
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
 from ..ops.sorted_groups import SortedReduction
-from .arguments import check_ddof, check_operator, named_reductions
+from .arguments import check_ddof, check_flags, check_operator, named_reductions
 from .groupby_columns import GroupByColumns
+from .object_types import FrameT, Obj, SeriesT
 
 NAMES = (*REDUCTIONS, *SPREADS, *SORTED)
 """The reductions that `agg` takes by name."""
 
 
-class GroupByReductions(GroupByColumns):
+class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that reduces."""
 
     # --- how --------------------------------------------------------------------------------------
@@ -86,19 +88,21 @@ class GroupByReductions(GroupByColumns):
             frame = together(frame, self._by)
         return tree_reduce(frame, reduction)
 
-    def _reduce(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
-        if not isinstance(numeric_only, FLAG):
-            refuse_flag("numeric_only", numeric_only)
-        names = self._columns(numeric_only)
+    def _reduce(self, name: str, numeric_only: bool | None = None, **options: Any) -> Any:
+        """Reduce each column; `numeric_only` is None where a method has none."""
+        if numeric_only is not None:
+            check_flags(numeric_only=numeric_only)
+        names = self._columns(bool(numeric_only))
         found = self._ask_library(names, name, **options)
         if found is not None:
             return found
-        parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
-        if not parts:
+        if not names:
             raise ValueError(f"{name} needs at least one column besides the keys")
-        return self._run_parts(parts, self._as_series)
+        with ways_out(self._as_series, numeric_only):
+            parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
+            return self._run_parts(parts, self._as_series)
 
-    def sum(self, numeric_only: bool = False) -> Any:
+    def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of each group; nulls are passed over, and a group of nothing else has sum 0.
 
         Examples
@@ -110,7 +114,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("sum", numeric_only)
 
-    def prod(self, numeric_only: bool = False) -> Any:
+    def prod(self, numeric_only: bool = False) -> Obj:
         """Return the product of each group.
 
         Examples
@@ -122,7 +126,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("prod", numeric_only)
 
-    def min(self, numeric_only: bool = False) -> Any:
+    def min(self, numeric_only: bool = False) -> Obj:
         """Return the smallest value of each group.
 
         Examples
@@ -134,7 +138,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("min", numeric_only)
 
-    def max(self, numeric_only: bool = False) -> Any:
+    def max(self, numeric_only: bool = False) -> Obj:
         """Return the largest value of each group.
 
         Examples
@@ -146,7 +150,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("max", numeric_only)
 
-    def any(self) -> Any:
+    def any(self) -> Obj:
         """Return whether any value of each group is true (not zero).
 
         Examples
@@ -158,7 +162,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("any")
 
-    def all(self) -> Any:
+    def all(self) -> Obj:
         """Return whether all values of each group are true (not zero).
 
         Examples
@@ -170,7 +174,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("all")
 
-    def count(self) -> Any:
+    def count(self) -> Obj:
         """Return the number of values of each group that are not null.
 
         Examples
@@ -182,7 +186,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("count")
 
-    def mean(self, numeric_only: bool = False) -> Any:
+    def mean(self, numeric_only: bool = False) -> Obj:
         """Return the mean of each group.
 
         Examples
@@ -194,7 +198,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("mean", numeric_only)
 
-    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the variance of each group, divided by the number of values less `ddof`.
 
         Examples
@@ -206,7 +210,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("var", numeric_only, ddof=check_ddof(ddof))
 
-    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def std(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the standard deviation of each group.
 
         Examples
@@ -218,7 +222,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
 
-    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def sem(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the standard error of the mean of each group: its standard deviation over the root of the count.
 
         Examples
@@ -230,7 +234,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("sem", numeric_only, ddof=check_ddof(ddof))
 
-    def first(self, numeric_only: bool = False) -> Any:
+    def first(self, numeric_only: bool = False) -> Obj:
         """Return the first value of each group that is not null, of any dtype.
 
         Examples
@@ -242,7 +246,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("first", numeric_only)
 
-    def last(self, numeric_only: bool = False) -> Any:
+    def last(self, numeric_only: bool = False) -> Obj:
         """Return the last value of each group that is not null, of any dtype.
 
         Examples
@@ -254,7 +258,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("last", numeric_only)
 
-    def nunique_consecutive(self) -> Any:
+    def nunique_consecutive(self) -> Obj:
         """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
 
         Examples
@@ -266,7 +270,7 @@ class GroupByReductions(GroupByColumns):
         """
         return self._reduce("nunique_consecutive")
 
-    def size(self) -> Any:
+    def size(self) -> SeriesT:
         """Return the number of rows of each group, as a Series.
 
         Examples
@@ -290,7 +294,7 @@ class GroupByReductions(GroupByColumns):
             part = Part(name, (), ReduceColumn(ROWS))
         return self._run_parts([part], True)
 
-    def reduce(self, op: Operator) -> Any:
+    def reduce(self, op: Operator) -> Obj | SeriesT:
         """Reduce each group by any operator.
 
         Parameters
@@ -315,7 +319,13 @@ class GroupByReductions(GroupByColumns):
         parts, joint = self._op_parts(op, operation)
         return self._run_parts(parts, joint or self._as_series)
 
-    def agg(self, functions: Any = None, **named: tuple[Hashable, str]) -> Any:
+    @overload
+    def agg(self, functions: str) -> Obj: ...
+    @overload
+    def agg(self, functions: list[str] | tuple[str, ...] | Mapping[Any, Any]) -> FrameT: ...
+    @overload
+    def agg(self, **named: tuple[Hashable, str] | str) -> FrameT: ...
+    def agg(self, functions: Any = None, **named: tuple[Hashable, str] | str) -> Any:
         """Return several reductions of each group.
 
         Parameters
@@ -350,9 +360,9 @@ class GroupByReductions(GroupByColumns):
             known = names_of(self._meta)  # keys too, if they are named
         for _, column, name in wanted:
             if column not in known:
-                raise ValueError(f"agg names column {column!r}, found {name_list(known)}")
+                raise ValueError(f"agg: {not_among(column, known)}")
             if name not in NAMES:
-                raise ValueError(f"agg names reduction {name!r}, accepted are {', '.join(NAMES)}")
+                raise ValueError(f"agg: {not_among(name, NAMES, 'a reduction', 'reductions')}")
         out = None
         if self._may_ask and library_of(self._meta).widens_by_value:
             for _, column, _ in wanted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, SupportsIndex
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of, unused_name
@@ -12,6 +12,7 @@ from ..graph.filter_expressions import keep_rows
 from ..graph.lookaround import look_around
 from ..graph.lookback import look_back, meta_of
 from ..graph.tree_reduce import tree_reduce
+from ..kernels.messages import shown
 from ..ops.group_rows import Place, chosen
 from ..ops.groupby_clustered import ClusteredScan
 from ..ops.groupby_table import KeyedScan
@@ -22,10 +23,11 @@ from ..ops.surroundings import GroupHalo, NeighbourOperation
 from ..ops.top_rows import KEEP, Top, TopRows
 from .arguments import check_choice, check_count
 from .groupby_columns import GroupByColumns
+from .object_types import FrameT, Obj, SeriesT, TopKeep
 from .shift_methods import ShiftedStatistics
 
 
-class GroupByRows(GroupByColumns, ShiftedStatistics):
+class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that numbers and chooses rows."""
 
     def _scan(
@@ -70,7 +72,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         needed = [n for part in parts for n in part.sources]
         return look_around(self._needed([*needed, *carry.times]), carry)
 
-    def cumcount(self, ascending: bool = True) -> Any:
+    def cumcount(self, ascending: bool = True) -> SeriesT:
         """Return the number of each row within its group, from 0; or from the end.
 
         Examples
@@ -84,7 +86,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
             refuse_flag("ascending", ascending)
         return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)
 
-    def head(self, n: int = 5) -> Any:
+    def head(self, n: SupportsIndex = 5) -> Obj:
         """Return the first rows of each group, in the rows' own order with their own index.
 
         Parameters
@@ -118,7 +120,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         """
         return self._rows([slice(None, check_count("n", n))])
 
-    def tail(self, n: int = 5) -> Any:
+    def tail(self, n: SupportsIndex = 5) -> Obj:
         """Return the last rows of each group, in the rows' own order; parameters as for `head`.
 
         Examples
@@ -131,7 +133,9 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         n = check_count("n", n)
         return self._rows([slice(-n, None) if n else slice(0, 0)])
 
-    def nth(self, n: Any, dropna: None = None) -> Any:
+    def nth(
+        self, n: SupportsIndex | slice | Sequence[SupportsIndex | slice], dropna: None = None
+    ) -> Obj:
         """Return the rows at some places of each group, in the rows' own order with their own index.
 
         Parameters
@@ -166,12 +170,12 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         """
         if dropna is not None:
             raise ValueError(
-                f"dropna must be None, found {dropna!r}; drop nulls from the frame first"
+                f"dropna must be None, found {shown(dropna)}; drop nulls from the frame first"
             )
         places = list(n) if isinstance(n, (list, tuple)) else [n]
         return self._rows([_place(place) for place in places])
 
-    def nlargest(self, n: int = 5, keep: str = "first") -> Any:
+    def nlargest(self, n: SupportsIndex = 5, keep: TopKeep = "first") -> SeriesT:
         """Return the rows of each group with the largest values of one column.
 
         Parameters
@@ -207,7 +211,7 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         """
         return self._top(n, keep, True)
 
-    def nsmallest(self, n: int = 5, keep: str = "first") -> Any:
+    def nsmallest(self, n: SupportsIndex = 5, keep: TopKeep = "first") -> SeriesT:
         """Return the rows of each group with the smallest values of one column; parameters as for `nlargest`.
 
         Examples
@@ -219,10 +223,10 @@ class GroupByRows(GroupByColumns, ShiftedStatistics):
         """
         return self._top(n, keep, False)
 
-    def _top(self, n: int, keep: str, largest: bool) -> Any:
+    def _top(self, n: SupportsIndex, keep: str, largest: bool) -> Any:
         count = check_count("n", n)
         if count < 0:
-            raise ValueError(f"n must not be negative, found {n!r}")
+            raise ValueError(f"n must not be negative, found {shown(n)}")
         check_choice("keep", keep, KEEP)
         if not self._as_series:
             raise TypeError("nlargest and nsmallest are of one column; choose it by its name")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, SupportsIndex
 
-from ..frames.messages import FLAG, refuse_flag
+from ..frames.messages import FLAG, refuse_flag, ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import meta_of
 from ..kernels import BUILT_IN, Operator
@@ -15,10 +15,11 @@ from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from .arguments import check_limit, check_operator, checked_options
 from .groupby_rows import GroupByRows
+from .object_types import FrameT, Obj, SeriesT
 from .row_methods import with_row_numbers
 
 
-class GroupByScans(GroupByRows):
+class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that scans."""
 
     def _scan_columns(self, operation: GroupScan, numeric_only: bool = False) -> Any:
@@ -35,7 +36,8 @@ class GroupByScans(GroupByRows):
         if options.initial is not None or options.dtype is not None:
             options = checked_options(options, self._columns())
         operation = Scan(label, BUILT_IN[op], options, in_groups=True, null_keys=self._null_keys)
-        return self._scan_columns(operation, numeric_only)
+        with ways_out(self._as_series, numeric_only):
+            return self._scan_columns(operation, numeric_only)
 
     def cumsum(
         self,
@@ -46,7 +48,7 @@ class GroupByScans(GroupByRows):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running sum within each group, row by row; of integers in 64 bits.
 
         Parameters
@@ -80,7 +82,7 @@ class GroupByScans(GroupByRows):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running product within each group; of integers in 64 bits. Parameters as for `cumsum`.
 
         Examples
@@ -102,7 +104,7 @@ class GroupByScans(GroupByRows):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running maximum within each group; parameters as for `cumsum`.
 
         Examples
@@ -124,7 +126,7 @@ class GroupByScans(GroupByRows):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running minimum within each group; parameters as for `cumsum`.
 
         Examples
@@ -137,7 +139,7 @@ class GroupByScans(GroupByRows):
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._cumulate("cummin", "minimum", options, numeric_only)
 
-    def ffill(self, limit: int | None = None) -> Any:
+    def ffill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the last value before them in their group, of columns of any dtype.
 
         Examples
@@ -149,7 +151,7 @@ class GroupByScans(GroupByRows):
         """
         return self._scan_columns(Fill(False, check_limit(limit), in_groups=True))
 
-    def bfill(self, limit: int | None = None) -> Any:
+    def bfill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the next value after them in their group, of columns of any dtype.
 
         Examples
@@ -161,7 +163,7 @@ class GroupByScans(GroupByRows):
         """
         return self._scan_columns(Fill(True, check_limit(limit), in_groups=True))
 
-    def row_number(self) -> Any:
+    def row_number(self) -> SeriesT:
         """Return the number of each row within its group, from 0, as a Series ``row_number``.
 
         Examples
@@ -183,7 +185,7 @@ class GroupByScans(GroupByRows):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-    ) -> Any:
+    ) -> Obj | SeriesT:
         """Scan within groups by any operator.
 
         Parameters

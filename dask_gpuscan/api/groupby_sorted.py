@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ..frames.messages import ways_out
 from ..kernels import INTERPOLATIONS
 from ..ops.operation import Part
 from ..ops.quantiles import SORTED, QuantileLevel, Quantiles, checked_quantiles
 from ..ops.sorted_groups import CountDistinct, SortedReduction
 from .arguments import check_choice, check_flags
 from .groupby_reductions import GroupByReductions
+from .object_types import FrameT, Interpolation, Obj, SeriesT
 
 
-class GroupBySorted(GroupByReductions):
+class GroupBySorted(GroupByReductions[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that sorts the values of groups."""
 
-    def median(self, numeric_only: bool = False) -> Any:
+    def median(self, numeric_only: bool = False) -> Obj:
         """Return the median of each group, exact over partitions too; see `quantile`.
 
         Examples
@@ -28,8 +31,11 @@ class GroupBySorted(GroupByReductions):
         return self._reduce_sorted(SORTED["median"], numeric_only)
 
     def quantile(
-        self, q: Any = 0.5, interpolation: str = "linear", numeric_only: bool = False
-    ) -> Any:
+        self,
+        q: float | Sequence[float] = 0.5,
+        interpolation: Interpolation = "linear",
+        numeric_only: bool = False,
+    ) -> Obj:
         """Return quantiles of each group, exact over partitions too; nulls are passed over.
 
         Parameters
@@ -82,7 +88,7 @@ class GroupBySorted(GroupByReductions):
         operation = Quantiles(qs, interpolation)
         return self._reduce_sorted(operation, numeric_only, () if single else qs)
 
-    def nunique(self, dropna: bool = True) -> Any:
+    def nunique(self, dropna: bool = True) -> Obj:
         """Return how many distinct values each group has, of columns of any dtype.
 
         Parameters
@@ -108,4 +114,5 @@ class GroupBySorted(GroupByReductions):
         if not names:
             raise ValueError(f"{operation.name} needs at least one column besides the keys")
         carry = self._carry([Part(name, (name,), operation) for name in names], self._as_series)
-        return self._run(QuantileLevel(**vars(carry), qs=qs) if qs else carry)
+        with ways_out(self._as_series, numeric_only):
+            return self._run(QuantileLevel(**vars(carry), qs=qs) if qs else carry)

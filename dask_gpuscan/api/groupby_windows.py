@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
+
+from numpy.typing import ArrayLike
 
 from ..graph.beside import beside
 from ..ops.operation import Part
 from .groupby_scans import GroupByScans
+from .object_types import Closed, Duration, FrameT, Obj, SeriesT
 from .rolling_methods import Rolling, window_shape
 from .window_arguments import Weights
 from .window_methods import Ewm, Expanding
@@ -19,7 +22,7 @@ from .window_rows import is_kept, without
 class GroupRows:
     """The rows of groups."""
 
-    groups: GroupByScans
+    groups: GroupByScans[Any, Any, Any]
 
     @property
     def obj(self) -> Any:
@@ -82,20 +85,20 @@ class GroupNeighbours(GroupRows):
         return GroupNeighbours(rows.groups, self.on), own, theirs
 
 
-class GroupByWindows(GroupByScans):
+class GroupByWindows(GroupByScans[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that makes windows."""
 
     def ewm(
         self,
         com: float | None = None,
         span: float | None = None,
-        halflife: Any = None,
+        halflife: float | Duration | None = None,
         alpha: float | None = None,
-        min_periods: int | None = 0,
+        min_periods: SupportsIndex | None = 0,
         adjust: bool = True,
         ignore_na: bool = False,
-        times: Any = None,
-    ) -> Ewm:
+        times: Hashable | SeriesT | ArrayLike | None = None,
+    ) -> Ewm[Obj, SeriesT, FrameT]:
         """Return exponentially weighted windows of each group's rows so far.
 
         Parameters
@@ -119,7 +122,7 @@ class GroupByWindows(GroupByScans):
         weights = Weights(com, span, halflife, alpha, adjust, ignore_na)
         return Ewm(GroupRows(self), weights, min_periods, times)
 
-    def expanding(self, min_periods: int = 1) -> Expanding:
+    def expanding(self, min_periods: SupportsIndex = 1) -> Expanding[Obj, SeriesT, FrameT]:
         """Return windows of each group's rows so far.
 
         Parameters
@@ -144,12 +147,12 @@ class GroupByWindows(GroupByScans):
 
     def rolling(
         self,
-        window: Any,
-        min_periods: int | None = None,
+        window: SupportsIndex | Duration,
+        min_periods: SupportsIndex | None = None,
         center: bool = False,
         on: Hashable = None,
-        closed: str | None = None,
-    ) -> Rolling:
+        closed: Closed | None = None,
+    ) -> Rolling[Obj, SeriesT, FrameT]:
         """Return windows around each row of the rows of its group; arguments as for `Gpuscan.rolling`.
 
         Answers lie in the rows' own order with their own index, so that they are columns of the frame; those of

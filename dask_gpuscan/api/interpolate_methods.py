@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, SupportsIndex
 
 from ..graph.lookaround import look_around
 from ..graph.lookback import look_back
+from ..kernels.messages import shown
 from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
 from ..ops.interpolate import AREAS, DIRECTIONS, METHODS, Interpolate
 from .arguments import check_choice, check_limit
+from .object_types import FrameT, Methods, Obj, SeriesT
 
 
-class InterpolateMethods:
+class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that interpolates."""
-
-    _obj: Any
 
     def interpolate(
         self,
-        method: str = "linear",
+        method: Literal["linear", "time", "index", "values", "pad"] = "linear",
         *,
-        limit: int | None = None,
-        limit_direction: str | None = None,
-        limit_area: str | None = None,
-    ) -> Any:
+        limit: SupportsIndex | None = None,
+        limit_direction: Literal["forward", "backward", "both"] | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> Obj:
         """Fill nulls from the last value before them and the next one after, over partition borders too.
 
         Parameters
@@ -81,7 +81,7 @@ class InterpolateMethods:
         if method == "pad":
             if limit_direction not in (None, "forward"):
                 raise ValueError(
-                    f"limit_direction must be 'forward' for method='pad', found {limit_direction!r}"
+                    f"limit_direction must be 'forward' for method='pad', found {shown(limit_direction)}"
                 )
             if limit_area is None:
                 return look_back(self._obj, ColumnCarry(Fill(False, limit)))

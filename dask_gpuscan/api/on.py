@@ -1,52 +1,89 @@
-"""`on`: what ``.gpuscan`` gives, by a function, for whatever speaks Arrow too."""
+"""`on`: what ``.gpuscan`` gives, by a function whose types checkers and editors know, for tables of Arrow too."""
+
+# pandas is read as Any here, so that overloads look alike.
+# mypy: disable-error-code="overload-cannot-match"
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+import dask.dataframe as dd
+import pandas as pd
+
+from .accessor import Gpuscan
+from .order_methods import GpuscanIndex
 from .table_accessor import TableGpuscan
 from .tables import is_table, known_table
 
+if TYPE_CHECKING:
+    from .object_types import CudfFrame, CudfSeries
 
+    OnSeries: TypeAlias = Gpuscan[pd.Series, pd.Series, pd.DataFrame, bool]
+    OnFrame: TypeAlias = Gpuscan[pd.DataFrame, pd.Series, pd.DataFrame, bool]
+    OnDaskSeries: TypeAlias = Gpuscan[dd.Series, dd.Series, dd.DataFrame, dd.Scalar]
+    OnDaskFrame: TypeAlias = Gpuscan[dd.DataFrame, dd.Series, dd.DataFrame, dd.Scalar]
+    OnCudfSeries: TypeAlias = Gpuscan[CudfSeries, CudfSeries, CudfFrame, bool]
+    OnCudfFrame: TypeAlias = Gpuscan[CudfFrame, CudfSeries, CudfFrame, bool]
+
+
+@overload
+def on(obj: dd.Series) -> OnDaskSeries: ...
+@overload
+def on(obj: dd.DataFrame) -> OnDaskFrame: ...
+@overload
+def on(obj: pd.Series) -> OnSeries: ...
+@overload
+def on(obj: pd.DataFrame) -> OnFrame: ...
+@overload
+def on(obj: CudfSeries) -> OnCudfSeries: ...
+@overload
+def on(obj: CudfFrame) -> OnCudfFrame: ...
 def on(obj: Any) -> Any:
-    """Return the methods of ``.gpuscan`` on a frame, a series or anything that speaks Arrow as a table.
+    """Return the methods of ``.gpuscan``, of a type that checkers and editors know, for tables that speak Arrow too.
+
+    Accessors are put on classes of other libraries when this package is imported, so a checker cannot see them. It does
+    see what this function returns, and the type of what every method returns: of pandas what pandas has, of Dask what
+    Dask has.
 
     Parameters
     ----------
-    obj : table, frame or series
-        A ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of pyarrow, a relation of DuckDB, anything
-        else with ``__arrow_c_stream__`` or ``__arrow_c_array__``, or what has ``.gpuscan``: frames and series of
-        pandas, cuDF, Dask and polars.
+    obj : Series, DataFrame or table
+        Of pandas, cuDF, Dask or polars; a ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of pyarrow; a
+        relation of DuckDB, or anything else with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
 
     Returns
     -------
     Gpuscan or TableGpuscan
-        Whose answers are of the kind of `obj`: of polars or pyarrow, or frames; those of other tables are
-        ``pyarrow.Table`` and ``pyarrow.ChunkedArray``.
+        The same as ``obj.gpuscan``, where there is one. Answers are of the kind of `obj`; those of tables that are
+        neither of polars nor of pyarrow are ``pyarrow.Table`` and ``pyarrow.ChunkedArray``.
 
     Raises
     ------
     TypeError
-        For anything else, and for columns that have no type in Arrow.
+        For any other object, and for columns that have no type in Arrow.
 
     See Also
     --------
+    Gpuscan : The methods.
     cumsum, cumprod, cummax, cummin, scan : Scans of arrays, which take tables too.
 
     Examples
     --------
-    >>> import pyarrow as pa, dask_gpuscan
+    >>> import pandas as pd, pyarrow as pa, dask_gpuscan
+    >>> df = pd.DataFrame({"x": [1, 2, 3]})
+    >>> dask_gpuscan.on(df).cumsum()["x"].tolist()
+    [1, 3, 6]
     >>> table = pa.table({"k": ["b", "b", "a"], "x": [1, None, 3]})
     >>> dask_gpuscan.on(table).groupby("k")["x"].cumsum().to_pylist()
     [1, None, 3]
-    >>> dask_gpuscan.on(table).filter("x > 1").to_pylist()
-    [{'k': 'a', 'x': 3}]
     """
-    if hasattr(type(obj), "gpuscan"):
-        return obj.gpuscan
-    if is_table(obj):
-        return TableGpuscan(known_table(obj))
-    raise TypeError(
-        f"obj must be a Series or DataFrame (pandas, cuDF, Dask, polars) or a table with __arrow_c_stream__, "
-        f"found {type(obj).__name__}"
-    )
+    found = getattr(obj, "gpuscan", None) if hasattr(type(obj), "gpuscan") else None
+    if found is None and is_table(obj):
+        found = TableGpuscan(known_table(obj))
+    if not isinstance(found, Gpuscan | TableGpuscan):
+        is_index = isinstance(found, GpuscanIndex)
+        raise TypeError(
+            f"obj must be a Series or DataFrame of pandas, cuDF, Dask or polars, or a table with "
+            f"__arrow_c_stream__, found {type(obj).__name__}{'; take to_series() of it' if is_index else ''}"
+        )
+    return found

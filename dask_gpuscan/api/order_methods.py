@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic
 
 from ..graph.lookback import meta_of
 from ..graph.tree_reduce import tree_reduce
+from ..kernels.messages import shown
 from ..ops.monotonic import Monotonic
+from .object_types import ScalarT
 
 
-class OrderMethods:
+class OrderMethods(Generic[ScalarT]):
     """The part of `Gpuscan`, and of what an index has, that tells whether values are in order."""
 
     _obj: Any
 
     @property
-    def is_monotonic_increasing(self) -> Any:
+    def is_monotonic_increasing(self) -> ScalarT:
         """Whether values never decrease, over partition borders too.
 
         Of a Series or an Index: a bool, of a Dask collection a lazy scalar. False if there is a null. Partitions
@@ -42,7 +44,7 @@ class OrderMethods:
         return self._is_monotonic(Monotonic())
 
     @property
-    def is_monotonic_decreasing(self) -> Any:
+    def is_monotonic_decreasing(self) -> ScalarT:
         """Whether values never increase; as `is_monotonic_increasing`.
 
         Examples
@@ -59,7 +61,7 @@ class OrderMethods:
         return tree_reduce(self._obj, question)
 
 
-class GpuscanIndex(OrderMethods):
+class GpuscanIndex(OrderMethods[ScalarT]):
     """What ``.gpuscan`` of a pandas, cuDF or Dask Index tells.
 
     Examples
@@ -74,3 +76,9 @@ class GpuscanIndex(OrderMethods):
 
     def __repr__(self) -> str:
         return "<gpuscan of an Index>"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"gpuscan of an Index has is_monotonic_increasing and is_monotonic_decreasing, not {shown(name)}; "
+            f"for other methods take to_series() or to_frame() of the Index"
+        )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from ..frames.messages import ways_out
 from ..graph.rank_expressions import ranked
 from ..ops.rank import NULLS, Rank, RankColumns, RankGroups
 from ..ops.rank_runs import METHODS
 from .arguments import check_choice, check_flags
 from .groupby_columns import GroupByColumns
+from .object_types import FrameT, Methods, Obj, SeriesT
+
+Method: TypeAlias = Literal["average", "min", "max", "first", "dense"]
 
 
 def _rank(
@@ -21,20 +25,18 @@ def _rank(
     return Rank(method, bool(ascending), na_option, bool(pct), in_groups)
 
 
-class RankMethods:
+class RankMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that ranks."""
-
-    _obj: Any
 
     def rank(
         self,
         *,
-        method: str = "average",
+        method: Method = "average",
         pct: bool = False,
         ascending: bool = True,
-        na_option: str = "keep",
+        na_option: Literal["keep", "top", "bottom"] = "keep",
         numeric_only: bool = False,
-    ) -> Any:
+    ) -> Obj:
         """Return the place of each value in order, from 1, over all partitions; of a frame by column.
 
         Arguments are given by name: the first one of `pandas.DataFrame.rank` is ``axis``, which there is none of here.
@@ -80,21 +82,22 @@ class RankMethods:
         ([3.5, 1.0, 3.5, 2.0], [3.0, 1.0, 3.0, 2.0])
         """
         rank = _rank(method, pct, ascending, na_option, numeric_only, False)
-        return ranked(self._obj, RankColumns(rank, bool(numeric_only)))
+        with ways_out(self._obj.ndim == 1, numeric_only):
+            return ranked(self._obj, RankColumns(rank, bool(numeric_only)))
 
 
-class GroupByRank(GroupByColumns):
+class GroupByRank(GroupByColumns[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that ranks."""
 
     def rank(
         self,
-        method: str = "average",
+        method: Method = "average",
         ascending: bool = True,
-        na_option: str = "keep",
+        na_option: Literal["keep", "top", "bottom"] = "keep",
         pct: bool = False,
         *,
         numeric_only: bool = False,
-    ) -> Any:
+    ) -> Obj:
         """Return the place of each value in the order of its group, from 1.
 
         Parameters
@@ -119,4 +122,5 @@ class GroupByRank(GroupByColumns):
         ranking = RankGroups(
             self._by, tuple(names), rank, self._as_series, bool(self._clustered), self._dropna
         )
-        return ranked(self._needed(names), ranking)
+        with ways_out(self._as_series, numeric_only):
+            return ranked(self._needed(names), ranking)

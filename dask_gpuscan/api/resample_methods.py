@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
 
 from ..frames.keys import By
-from ..frames.messages import name_list
+from ..frames.messages import ways_out
 from ..frames.registry import library_of, names_of, unused_name
 from ..graph.lookback import Collection, look_back, meta_of
+from ..kernels.messages import name_list, shown
 from ..ops.clock import Clock
 from ..ops.operation import GroupReduction, Part
 from ..ops.resample import NumberBuckets, ResampleReduce
 from ..ops.sorted_groups import SortedReduction
 from ..ops.time_buckets import Buckets, fixed_width
-from .arguments import check_choice, check_duration, check_flags
+from .arguments import (
+    check_choice,
+    check_choice_of_columns,
+    check_column,
+    check_duration,
+    check_flags,
+    no_attribute,
+)
 from .groupby_sorted import GroupBySorted
+from .object_types import Duration, FrameT, Methods, Obj, SeriesT, Side
 
 OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
 
@@ -27,21 +36,19 @@ ORIGINS = ("start_day", "start", "epoch")
 SIDES = ("left", "right", None)
 
 
-class ResampleMethods:
+class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that makes buckets of time."""
-
-    _obj: Any
 
     def resample(
         self,
-        rule: Any,
-        closed: str | None = None,
-        label: str | None = None,
+        rule: Duration,
+        closed: Side | None = None,
+        label: Side | None = None,
         *,
         on: Hashable = None,
         origin: Any = "start_day",
-        offset: Any = None,
-    ) -> Resampler:
+        offset: Duration | None = None,
+    ) -> Resampler[Obj, SeriesT, FrameT]:
         """Return rows in buckets of time, to be reduced to one row a bucket, those without rows among them.
 
         Parameters
@@ -101,7 +108,7 @@ class ResampleMethods:
         return Resampler(self._obj, clock, buckets)
 
 
-class Resampler(GroupBySorted):
+class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
     """Rows in buckets of time; see `Gpuscan.resample`.
 
     Its reductions are those of groups, and `ohlc`.
@@ -134,24 +141,25 @@ class Resampler(GroupBySorted):
             f"<Resampler{of} by {rule.freq.freqstr} of {self._clock.title}, closed={rule.closed!r}>"
         )
 
-    def __getitem__(self, columns: Any) -> Resampler:
+    @overload
+    def __getitem__(self, columns: list[Any]) -> Resampler[FrameT, SeriesT, FrameT]: ...
+    @overload
+    def __getitem__(self, columns: Hashable) -> Resampler[SeriesT, SeriesT, FrameT]: ...
+    def __getitem__(self, columns: Any) -> Resampler[Any, SeriesT, FrameT]:
         """Return the same buckets of some columns: of one by its name, of several by a list of names."""
         if self._meta.ndim == 1:
             raise TypeError("a Series has no columns to choose from")
-        known = names_of(self._meta)
-        for name in columns if isinstance(columns, list) else [columns]:
-            if name not in known:
-                raise ValueError(f"column {name!r} is not there, found {name_list(known)}")
+        check_choice_of_columns(columns, names_of(self._meta))
         picked = list(columns) if isinstance(columns, list) else columns
         return Resampler(self._obj, self._clock, self._buckets, picked)
 
-    def __getattr__(self, name: str) -> Resampler:
+    def __getattr__(self, name: str) -> Resampler[SeriesT, SeriesT, FrameT]:
         """Return the same buckets of the column of this name, as pandas does."""
         if not name.startswith("_") and self._meta.ndim == 2 and name in names_of(self._meta):
             return self[name]
-        raise AttributeError(f"resample has neither a method nor a column {name!r}")
+        raise AttributeError(no_attribute(self, "resample", name))
 
-    def ohlc(self) -> Any:
+    def ohlc(self) -> FrameT:
         """Return the first, largest, smallest and last value of each bucket, as open, high, low and close.
 
         Examples
@@ -208,7 +216,8 @@ class Resampler(GroupBySorted):
         names = self._columns(bool(numeric_only))
         if not names:
             raise ValueError(f"{operation.name} needs at least one column besides the times")
-        return self._run_parts([Part(n, (n,), operation) for n in names], self._as_series)
+        with ways_out(self._as_series, numeric_only):
+            return self._run_parts([Part(n, (n,), operation) for n in names], self._as_series)
 
 
 def _clock(meta: Any, on: Any) -> Clock:
@@ -216,9 +225,8 @@ def _clock(meta: Any, on: Any) -> Clock:
     library, clock = library_of(meta), Clock(on)
     if on is not None:
         if meta.ndim == 1:
-            raise TypeError(f"on names a column of a DataFrame, found {on!r} for a Series")
-        if not isinstance(on, Hashable) or names_of(meta).count(on) != 1:
-            raise ValueError(f"on names {on!r}, found {name_list(names_of(meta))}")
+            raise TypeError(f"on names a column of a DataFrame, found {shown(on)} for a Series")
+        check_column("on", on, names_of(meta))
     elif len(library.index_names(meta)) > 1:
         raise TypeError("resample takes an index of one level, found several; name a column by on")
     dtype = clock.column(meta).dtype
@@ -238,13 +246,13 @@ def _buckets(
         freq = to_offset(rule)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"rule must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {rule!r}"
+            f"rule must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {shown(rule)}"
         ) from error
     if freq is None or freq.n < 1:
-        raise ValueError(f"rule must be longer than nothing, found {rule!r}")
+        raise ValueError(f"rule must be longer than nothing, found {shown(rule)}")
     if isinstance(origin, str) and origin in ("end", "end_day"):
         raise ValueError(
-            f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {origin!r}, which "
+            f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {shown(origin)}, which "
             f"needs the last time before the first bucket; give that time as the timestamp"
         )
     if not (isinstance(origin, str) and origin in ORIGINS):
@@ -252,7 +260,7 @@ def _buckets(
             origin = pd.Timestamp(origin)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {origin!r}"
+                f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {shown(origin)}"
             ) from error
     if offset is not None:
         offset = check_duration("offset", offset, "a duration")
@@ -262,11 +270,11 @@ def _buckets(
     if buckets.is_fixed:
         if isinstance(origin, pd.Timestamp) and (origin.tz is None) != (buckets.zone is None):
             raise ValueError(
-                f"origin must have a time zone if the times have one, and else none: found {origin!r} "
+                f"origin must have a time zone if the times have one, and else none: found {shown(origin)} "
                 f"for times of dtype {dtype}"
             )
         if fixed_width(freq) % pd.Timedelta(1, unit):
             raise ValueError(
-                f"rule must be a multiple of the unit of the times, which is {unit!r}, found {rule!r}"
+                f"rule must be a multiple of the unit of the times, which is {unit!r}, found {shown(rule)}"
             )
     return buckets.plain()

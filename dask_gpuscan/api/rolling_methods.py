@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import pandas as pd
 
-from ..frames.messages import name_list
 from ..frames.registry import names_of
 from ..graph.lookback import meta_of
 from ..kernels import Operator
+from ..kernels.messages import shown
 from ..ops.clock import Clock
 from ..ops.operation import Part
 from ..ops.order_statistics import ORDER_STATISTICS, RollingOrder
@@ -23,7 +23,8 @@ from ..ops.rolling import (
     TimeShape,
 )
 from ..ops.statistics import STATISTICS
-from .arguments import check_choice, check_duration, check_flags, check_operator
+from .arguments import check_choice, check_column, check_duration, check_flags, check_operator
+from .object_types import Closed, Duration, FrameT, Methods, Obj, SeriesT
 from .rolling_rows import FrameNeighbours
 from .window_arguments import MOST_ROWS, check_periods
 from .window_rows import Rows
@@ -32,19 +33,17 @@ from .window_statistics import WindowStatistics
 CLOSED = ("right", "left", "both", "neither")
 
 
-class RollingMethods:
+class RollingMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that makes rolling windows."""
-
-    _obj: Any
 
     def rolling(
         self,
-        window: Any,
-        min_periods: int | None = None,
+        window: SupportsIndex | Duration,
+        min_periods: SupportsIndex | None = None,
         center: bool = False,
         on: Hashable = None,
-        closed: str | None = None,
-    ) -> Rolling:
+        closed: Closed | None = None,
+    ) -> Rolling[Obj, SeriesT, FrameT]:
         """Return windows around each row, over partition borders too, of a number of rows or of a duration.
 
         Parameters
@@ -104,11 +103,8 @@ def window_shape(
     check_choice("closed", closed, (*CLOSED, None))
     if on is not None:
         if meta.ndim == 1:
-            raise TypeError(f"on is for DataFrames, found {on!r} for a Series")
-        if not isinstance(on, Hashable) or names_of(meta).count(on) != 1:
-            raise ValueError(
-                f"on must name one column, found {on!r} among {name_list(names_of(meta))}"
-            )
+            raise TypeError(f"on is for DataFrames, found {shown(on)} for a Series")
+        check_column("on", on, names_of(meta))
     least = None if min_periods is None else check_periods(min_periods)
     left, right = closed in ("left", "both"), closed in ("right", "both", None)
     is_rows = isinstance(window, (int, np.integer)) and not isinstance(
@@ -133,7 +129,7 @@ def window_shape(
     return TimeShape(clock, back, itself=right), 1 if least is None else least
 
 
-class Rolling(WindowStatistics):
+class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
     """Windows around each row; see `Gpuscan.rolling`."""
 
     _label = "rolling"
@@ -150,7 +146,7 @@ class Rolling(WindowStatistics):
         statistic = ORDER_STATISTICS[name](**options)
         return RollingOrder(f"{self._label}-{name}", statistic, self._shape, self._min_periods)
 
-    def scan(self, op: Operator) -> Any:
+    def scan(self, op: Operator) -> Obj | SeriesT:
         """Return the elements of each window, combined by an operator.
 
         Parameters

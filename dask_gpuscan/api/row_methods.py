@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, SupportsIndex, overload
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of, unused_name
@@ -10,15 +10,14 @@ from ..graph.lookback import look_back, meta_of
 from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
 from ..ops.row_number import ResetIndex, RowNumber
-from .arguments import check_limit
+from .arguments import check_flags, check_limit
+from .object_types import FrameT, Methods, Obj, SeriesT
 
 
-class RowMethods:
+class RowMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that fills nulls and numbers rows."""
 
-    _obj: Any
-
-    def ffill(self, limit: int | None = None) -> Any:
+    def ffill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the last value before them, over partition borders too.
 
         Parameters
@@ -44,7 +43,7 @@ class RowMethods:
         """
         return look_back(self._obj, ColumnCarry(Fill(False, check_limit(limit))))
 
-    def bfill(self, limit: int | None = None) -> Any:
+    def bfill(self, limit: SupportsIndex | None = None) -> Obj:
         """Fill nulls with the next value after them; parameters as for `ffill`.
 
         Examples
@@ -55,7 +54,7 @@ class RowMethods:
         """
         return look_back(self._obj, ColumnCarry(Fill(True, check_limit(limit))))
 
-    def row_number(self) -> Any:
+    def row_number(self) -> SeriesT:
         """Return the number of each row in the whole collection, from 0, as a Series of int64.
 
         Examples
@@ -65,10 +64,48 @@ class RowMethods:
         >>> ddf.gpuscan.row_number().compute().tolist()
         [0, 1, 2]
         """
-        # rows are counted by their index: no column need be read
-        counted = self._obj if self._obj.ndim == 1 else self._obj[[]]
-        return look_back(counted, RowNumber())
+        return self._numbers(RowNumber())
 
+    def cumcount(self, ascending: bool = True) -> SeriesT:
+        """Return the number of each row, from 0; or from the end. What `GroupBy.cumcount` is of one group.
+
+        Parameters
+        ----------
+        ascending : bool, default True
+            Number from the first row; else from the last one.
+
+        Returns
+        -------
+        Series
+            Of int64, without a name.
+
+        See Also
+        --------
+        row_number : The same, with a name.
+
+        Notes
+        -----
+        How many values so far are not null is ``df.notna().gpuscan.cumsum()``.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("abc")).gpuscan.cumcount(ascending=False).tolist()
+        [2, 1, 0]
+        """
+        check_flags(ascending=ascending)
+        return self._numbers(RowNumber(None, not ascending))
+
+    def _numbers(self, numbers: RowNumber) -> Any:
+        # rows are counted by their index: no column need be read
+        return look_back(self._obj if self._obj.ndim == 1 else self._obj[[]], numbers)
+
+    @overload
+    def reset_index(self, drop: Literal[False] = False) -> FrameT: ...
+    @overload
+    def reset_index(self, drop: Literal[True]) -> Obj: ...
+    @overload
+    def reset_index(self, drop: bool) -> Obj | FrameT: ...
     def reset_index(self, drop: bool = False) -> Any:
         """Return the collection with a default index that runs on over the partitions.
 

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from dask.base import is_dask_collection
 
 from .. import kernels
 from ..frames.keys import key_arrays
+from ..frames.messages import first_line
+from ..kernels.messages import shown
 
 
 def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
@@ -33,6 +36,8 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     ------
     ValueError
         For an array of more than one dimension.
+    TypeError
+        For what is no array, and for a Dask collection.
 
     Examples
     --------
@@ -41,9 +46,16 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     >>> runs.run_ends.to_pylist(), runs.values.to_pylist()
     ([2, 3], [7, 8])
     """
+    if is_dask_collection(array):
+        raise TypeError(f"array must be in memory, found {shown(array)}; compute it first")
     if getattr(array, "ndim", 1) != 1:
         raise ValueError(f"array must have one dimension, found {array.ndim}")
-    whole = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
+    try:
+        whole = pa.chunked_array(array) if hasattr(array, "__arrow_c_stream__") else pa.array(array)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise TypeError(
+            f"array must be what pyarrow makes an array of, found {shown(array)}: {first_line(error)}"
+        ) from error
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.combine_chunks()
     series = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([whole])), copy=False)

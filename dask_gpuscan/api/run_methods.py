@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..frames.keys import check_subset
-from ..frames.messages import name_list
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
+from ..kernels.messages import name_list
 from ..ops.row_number import ResetIndex
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
+from .arguments import check_choice
+from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
 from .tables import takes_tables
 
 
-class RunMethods:
+class RunMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that finds runs of equal rows."""
 
-    _obj: Any
-
-    def unique_consecutive(self, subset: Any = None, keep: str = "first") -> Any:
+    def unique_consecutive(self, subset: Names | None = None, keep: Keep = "first") -> Obj:
         """Return one row of each run of equal rows, over partition borders too.
 
         Parameters
@@ -46,12 +44,11 @@ class RunMethods:
         >>> pd.Series(list("aabbba")).gpuscan.unique_consecutive().to_dict()
         {0: 'a', 2: 'b', 5: 'a'}
         """
-        if keep not in ("first", "last"):
-            raise ValueError(f"keep must be 'first' or 'last', found {keep!r}")
+        check_choice("keep", keep, ("first", "last"))
         by = check_subset(meta_of(self._obj), subset)
         return look_back(self._obj, UniqueConsecutive(by, keep == "last"))
 
-    def rle(self, subset: Any = None) -> Any:
+    def rle(self, subset: Names | None = None) -> FrameT:
         """Return one row for each run of equal rows: its keys, ``run_start`` and ``run_length``.
 
         Parameters
@@ -100,7 +97,7 @@ class RunMethods:
 
 
 @takes_tables
-def rle_decode(frame: Any) -> Any:
+def rle_decode(frame: FrameT) -> FrameT:
     """Return the rows of which `rle` made runs: the inverse of ``.gpuscan.rle()``.
 
     Parameters

@@ -6,24 +6,29 @@ from typing import Any
 
 from dask.dataframe.utils import meta_nonempty
 
-from ..frames.messages import FLAG, refuse_flag
+from ..frames.messages import FLAG, WAY_OUT, refuse_flag, ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
+from ..kernels.messages import name_list
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
-from .arguments import check_operator, checked_options
+from .arguments import check_choice, check_flags, check_operator, checked_options
+from .object_types import Axis, FrameT, Methods, Obj, SeriesT
 from .row_methods import with_row_numbers
 
+ALONG_ROWS = (1, "columns")
 
-class ScanMethods:
+AXES = {1: (0, "index", "rows"), 2: (0, "index", "rows", *ALONG_ROWS)}
+"""What `axis` may be, by the number of dimensions."""
+
+
+class ScanMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that scans: running sums and their kin, and scans by any operator."""
-
-    _obj: Any
 
     def cumsum(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -31,7 +36,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running sum.
 
         Parameters
@@ -82,7 +87,7 @@ class ScanMethods:
 
     def cumprod(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -90,7 +95,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running product; parameters as for `cumsum`.
 
         Examples
@@ -104,7 +109,7 @@ class ScanMethods:
 
     def cummax(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -112,7 +117,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running maximum; parameters as for `cumsum`. Takes datetimes too.
 
         With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
@@ -129,7 +134,7 @@ class ScanMethods:
 
     def cummin(
         self,
-        axis: Any = 0,
+        axis: Axis = 0,
         skipna: bool = True,
         numeric_only: bool = False,
         *,
@@ -137,7 +142,7 @@ class ScanMethods:
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the running minimum; parameters as for `cumsum`. Takes datetimes too.
 
         With ``exclusive=True``, rows that nothing comes before are null where the dtype has a null, else the
@@ -152,7 +157,7 @@ class ScanMethods:
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._scan("cummin", "minimum", options, axis, numeric_only)
 
-    def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
+    def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
         """Return whether any value so far is true (not zero); nulls are passed over.
 
         Examples
@@ -163,7 +168,7 @@ class ScanMethods:
         """
         return self._scan("cumany", "logical_any", ScanOptions(exclusive, reverse=reverse))
 
-    def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
+    def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
         """Return whether all values so far are true (not zero); nulls are passed over.
 
         Examples
@@ -173,18 +178,6 @@ class ScanMethods:
         [True, False, False]
         """
         return self._scan("cumall", "logical_all", ScanOptions(exclusive, reverse=reverse))
-
-    def cumcount(self, *, exclusive: bool = False, reverse: bool = False) -> Any:
-        """Return the number of values so far that are not null, as int64: its last row is ``count()``.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([5.0, None, 7.0]).gpuscan.cumcount().tolist()
-        [1, 1, 2]
-        """
-        present = (~self._obj.isna()).gpuscan
-        return present._scan("cumcount", "add", ScanOptions(exclusive, reverse=reverse))
 
     def scan(
         self,
@@ -196,7 +189,7 @@ class ScanMethods:
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-    ) -> Any:
+    ) -> Obj | SeriesT:
         """Scan by any operator.
 
         Parameters
@@ -254,7 +247,8 @@ class ScanMethods:
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         column = Scan(f"scan-{op.name}", op, self._checked(options))
         if op.inputs == 1:
-            return look_back(self._obj, ColumnCarry(column))
+            with ways_out(self._obj.ndim == 1, None):
+                return look_back(self._obj, ColumnCarry(column))
         columns = 1 if self._obj.ndim == 1 else len(self._obj.columns)
         if columns != op.inputs:
             raise TypeError(
@@ -268,23 +262,25 @@ class ScanMethods:
         op: str,
         options: ScanOptions,
         axis: Any = 0,
-        numeric_only: bool = False,
+        numeric_only: bool | None = None,
     ) -> Any:
-        if not isinstance(numeric_only, FLAG):
-            refuse_flag("numeric_only", numeric_only)
-        if isinstance(axis, (int, str)) and axis in (1, "columns") and self._obj.ndim == 2:
+        """Scan each column; `numeric_only` is None where a method has none."""
+        if numeric_only is not None:
+            check_flags(numeric_only=numeric_only)
+        check_choice("axis", axis, AXES[self._obj.ndim])
+        if axis in ALONG_ROWS:
             told = options.initial is not None or options.dtype is not None
             if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
-            along = (label, options.skipna, numeric_only)
-            if not isinstance(self._obj, Collection):
-                return _along_rows(self._obj, *along)
-            meta = _part_along_rows(self._obj._meta, *along)
+            along = (label, options.skipna, bool(numeric_only))
+            with ways_out(False, numeric_only):
+                if not isinstance(self._obj, Collection):
+                    return _along_rows(self._obj, *along)
+                meta = _part_along_rows(self._obj._meta, *along)
             return self._obj.map_partitions(_part_along_rows, *along, meta=meta)
-        if not isinstance(axis, (int, str)) or axis not in (0, "index", "rows"):
-            raise ValueError(f"axis must be 0 or 'index' (for a DataFrame also 1), found {axis!r}")
         column = Scan(label, BUILT_IN[op], self._checked(options))
-        return look_back(self._obj, ColumnCarry(column, numeric_only))
+        with ways_out(self._obj.ndim == 1, numeric_only):
+            return look_back(self._obj, ColumnCarry(column, bool(numeric_only)))
 
     def _checked(self, options: ScanOptions) -> ScanOptions:
         """Return options with a dtype of pandas, and initial values of columns that are there."""
@@ -303,4 +299,10 @@ def _part_along_rows(part: Any, label: str, skipna: bool, numeric_only: bool) ->
 def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
     """Scan each row of a partition: no row looks at another, so its library does it."""
     numbers = numeric_columns(frame) if numeric_only else frame
-    return getattr(numbers, label)(axis=1, skipna=skipna)
+    try:
+        return getattr(numbers, label)(axis=1, skipna=skipna)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(
+            f"{label} with axis=1 takes columns of numbers, found dtypes "
+            f"{name_list(dict.fromkeys(map(str, numbers.dtypes)))}; {WAY_OUT}"
+        ) from error

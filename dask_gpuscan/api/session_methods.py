@@ -12,22 +12,26 @@ import numpy as np
 import pandas as pd
 
 from ..frames.keys import By, check_by
-from ..frames.messages import name_list
 from ..frames.registry import column_of, library_of, names_of, unused_name
 from ..graph.lookback import look_back, meta_of
+from ..kernels.messages import shown
 from ..ops.operation import Part
 from ..ops.sessions import NUMBER, CountGaps, SessionNumbers
-from .arguments import check_duration
+from .arguments import check_column, check_duration
+from .object_types import Duration, FrameT, Methods, Names, Obj, SeriesT
 
 
-class SessionMethods:
+class SessionMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that numbers and summarises sessions."""
 
-    _obj: Any
-
     def sessionize(
-        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None
-    ) -> Any:
+        self,
+        time: Hashable,
+        by: Names | None = None,
+        *,
+        gap: Duration | float,
+        clustered: bool | None = None,
+    ) -> SeriesT:
         """Return the number of the session that each event belongs to, over all partitions.
 
         Parameters
@@ -69,8 +73,14 @@ class SessionMethods:
         return _numbers(self._obj, time, keys, wide, clustered, dropna=True)
 
     def sessions(
-        self, time: Any, by: Any = None, *, gap: Any, clustered: bool | None = None, **named: Any
-    ) -> Any:
+        self,
+        time: Hashable,
+        by: Names | None = None,
+        *,
+        gap: Duration | float,
+        clustered: bool | None = None,
+        **named: tuple[Hashable, str],
+    ) -> FrameT:
         """Return one row for each session: its keys, number, start, end and count, and aggregates.
 
         Parameters
@@ -125,8 +135,7 @@ def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
     meta = meta_of(obj)
     if meta.ndim == 1:
         raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
-    if not isinstance(time, Hashable) or names_of(meta).count(time) != 1:
-        raise ValueError(f"time names {time!r}, found {name_list(names_of(meta))}")
+    check_column("time", time, names_of(meta))
     found = By(()) if by is None else check_by(meta, by)
     if time in found.columns:
         raise ValueError(f"time and by both name {time!r}")
@@ -137,7 +146,7 @@ def _units(meta: Any, time: Any, gap: Any) -> Any:
     library, dtype = library_of(meta), column_of(meta, time).dtype
     if library.is_number(dtype) and dtype.kind in "iuf":
         if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
-            raise ValueError(f"gap must be a number that is not negative, found {gap!r}")
+            raise ValueError(f"gap must be a number that is not negative, found {shown(gap)}")
         return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
     if library.layout(dtype) is None or dtype.kind not in "mM":
         raise TypeError(f"time must be a column of times or numbers, found dtype {dtype}")

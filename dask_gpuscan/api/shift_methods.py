@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsIndex
 
 from ..graph.lookaround import look_around
 from ..ops.shift import Difference, Shift
 from ..ops.surroundings import ColumnHalo, NeighbourOperation
 from .arguments import check_count
+from .object_types import FrameT, Methods, Obj, SeriesT
 
 NO_FILL = object()
 """Stands for no `fill_value`, as None is a null."""
 
 
-class ShiftedStatistics:
+class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
     """The three methods, of rows that are one group or are in groups."""
 
     def _neighbours(self, operation: NeighbourOperation) -> Any:
         raise NotImplementedError
 
-    def shift(self, periods: int = 1, *, fill_value: Any = NO_FILL) -> Any:
+    def shift(self, periods: SupportsIndex = 1, *, fill_value: Any = NO_FILL) -> Obj:
         """Return each row's value so many rows before, over partition borders too; in groups, in its group.
 
         Parameters
@@ -60,7 +61,7 @@ class ShiftedStatistics:
         fill = () if fill_value is NO_FILL else (fill_value,)
         return self._neighbours(Shift(check_count("periods", periods), fill))
 
-    def diff(self, periods: int = 1) -> Any:
+    def diff(self, periods: SupportsIndex = 1) -> Obj:
         """Return each row's value less that of so many rows before; parameters as for `shift`.
 
         Returns
@@ -86,7 +87,7 @@ class ShiftedStatistics:
         """
         return self._neighbours(Difference(check_count("periods", periods)))
 
-    def pct_change(self, periods: int = 1) -> Any:
+    def pct_change(self, periods: SupportsIndex = 1) -> Obj:
         """Return each row's change by the value of so many rows before, as a fraction of it.
 
         Nulls are not filled first, as in pandas 3.
@@ -117,10 +118,8 @@ class ShiftedStatistics:
         return self._neighbours(Difference(check_count("periods", periods), relative=True))
 
 
-class ShiftMethods(ShiftedStatistics):
+class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that moves rows along."""
-
-    _obj: Any
 
     def _neighbours(self, operation: NeighbourOperation) -> Any:
         return look_around(self._obj, ColumnHalo(operation))

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..frames.keys import By, check_by
+from ..frames.keys import By, check_by, is_name
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import library_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..graph.sort_expressions import sorted_by
+from ..kernels.messages import name_list, shown
 from ..ops.row_number import ResetIndex
 from ..ops.sort import IndexLevels, Order, sort
+from .arguments import check_choice
+from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
 
 NA_POSITIONS = ("first", "last")
 
 
-class SortMethods:
+class SortMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that sorts rows."""
-
-    _obj: Any
 
     def sort_values(
         self,
-        by: Any = None,
-        ascending: Any = True,
-        na_position: str = "last",
+        by: Names | None = None,
+        ascending: bool | Sequence[bool] = True,
+        na_position: Keep = "last",
         ignore_index: bool = False,
         key: Callable[[Any], Any] | None = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the rows in the order of keys; rows with equal keys stay in their order.
 
         Parameters
@@ -87,7 +88,7 @@ class SortMethods:
         meta = meta_of(self._obj)
         if meta.ndim == 1:
             if by is not None:
-                raise TypeError(f"by is for DataFrames, found {by!r} for a Series")
+                raise TypeError(f"by is for DataFrames, found {shown(by)} for a Series")
             keys = By(())
         else:
             keys = check_by(meta, by)
@@ -97,12 +98,12 @@ class SortMethods:
 
     def sort_index(
         self,
-        ascending: Any = True,
-        na_position: str = "last",
+        ascending: bool | Sequence[bool] = True,
+        na_position: Keep = "last",
         ignore_index: bool = False,
-        level: Any = None,
+        level: Names | None = None,
         key: Callable[[Any], Any] | None = None,
-    ) -> Any:
+    ) -> Obj:
         """Return the rows in the order of their labels; rows with equal labels stay in their order.
 
         Parameters
@@ -147,12 +148,11 @@ class SortMethods:
         ignore_index: bool,
         key: Callable[[Any], Any] | None,
     ) -> Any:
-        if na_position not in NA_POSITIONS:
-            raise ValueError(f"na_position must be 'first' or 'last', found {na_position!r}")
+        check_choice("na_position", na_position, NA_POSITIONS)
         if not isinstance(ignore_index, FLAG):
             refuse_flag("ignore_index", ignore_index)
         if key is not None and not callable(key):
-            raise TypeError(f"key must be a function or None, found {key!r}")
+            raise TypeError(f"key must be a function or None, found {shown(key)}")
         order = Order(keys, _flags(ascending, count), na_position == "first", key)
         if not isinstance(self._obj, Collection):
             return sort(self._obj, order, ignore_index)
@@ -165,7 +165,9 @@ def _flags(ascending: Any, count: int) -> tuple[bool, ...]:
     """Return one flag a key."""
     flags = [ascending] * count if isinstance(ascending, FLAG) else ascending
     if not isinstance(flags, (list, tuple)) or not all(isinstance(flag, FLAG) for flag in flags):
-        raise TypeError(f"ascending must be True, False or a list of these, found {ascending!r}")
+        raise TypeError(
+            f"ascending must be True, False or a list of these, found {shown(ascending)}"
+        )
     if len(flags) != count:
         raise ValueError(f"ascending must have one flag a key, found {len(flags)} for {count} keys")
     return tuple(map(bool, flags))
@@ -177,15 +179,19 @@ def _levels(names: list[Any], level: Any) -> tuple[int, ...]:
         return tuple(range(len(names)))
     found = []
     for one in level if isinstance(level, list) else [level]:
+        if not is_name(one):
+            raise TypeError(f"level must be names or numbers of levels, found {shown(one)}")
         if names.count(one) > 1:
-            raise ValueError(f"level names {one!r}, which is there twice")
+            raise ValueError(f"level names {shown(one)}, which is there twice")
         is_number = isinstance(one, int) and not isinstance(one, bool)
         if one in names:
             number = names.index(one)
         elif is_number and -len(names) <= one < len(names):
             number = one % len(names)
         else:
-            raise ValueError(f"level must be among the levels of the index, {names}, found {one!r}")
+            raise ValueError(
+                f"level must be among the levels of the index, {name_list(names)}, found {shown(one)}"
+            )
         if number in found:
             raise ValueError(f"level names {one!r} twice")
         found.append(number)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, overload
 
-from ..frames.messages import name_list
+from ..frames.messages import ways_out
 from ..frames.registry import library_of
 from ..graph.lookback import meta_of
+from ..kernels.messages import not_among
 from ..ops.operation import ColumnOperation, Part
-from .arguments import check_choice, check_flags, named_reductions
+from .arguments import check_flags, named_reductions
+from .object_types import FrameT, Obj, SeriesT
 from .statistic_pairs import of_pairs
 from .window_rows import Rows
 
 
-class Statistics:
+class Statistics(Generic[Obj, SeriesT, FrameT]):
     """What all windows have in common: who inherits says how a statistic is computed (`_operation`)."""
 
     _rows: Rows
@@ -30,9 +32,10 @@ class Statistics:
     def _statistic(self, name: str, numeric_only: bool = False, **options: Any) -> Any:
         check_flags(numeric_only=numeric_only)
         windows = self._windows_of([name])
-        return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
+        with ways_out(self._rows.as_series, numeric_only):
+            return windows._rows.each(windows._operation(name, **options), bool(numeric_only))
 
-    def _windows_of(self, names: Sequence[str]) -> Statistics:
+    def _windows_of(self, names: Sequence[str]) -> Statistics[Any, Any, Any]:
         """Return the windows that have these statistics together."""
         return self
 
@@ -44,9 +47,10 @@ class Statistics:
         if pairwise is not None:
             check_flags(pairwise=pairwise)
         operation = self._operation(name, **options)
-        return of_pairs(self._rows, operation, other, pairwise, bool(numeric_only))
+        with ways_out(self._rows.as_series, numeric_only):
+            return of_pairs(self._rows, operation, other, pairwise, bool(numeric_only))
 
-    def sum(self, numeric_only: bool = False) -> Any:
+    def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of the values in each window, as float64.
 
         Parameters
@@ -73,7 +77,7 @@ class Statistics:
         """
         return self._statistic("sum", numeric_only)
 
-    def mean(self, numeric_only: bool = False) -> Any:
+    def mean(self, numeric_only: bool = False) -> Obj:
         """Return the mean of the values in each window; parameters and nulls as for `sum`.
 
         Examples
@@ -84,6 +88,10 @@ class Statistics:
         """
         return self._statistic("mean", numeric_only)
 
+    @overload
+    def agg(self, func: str) -> Obj: ...
+    @overload
+    def agg(self, func: list[str] | tuple[str, ...] | Mapping[Any, Any]) -> FrameT: ...
     def agg(self, func: Any) -> Any:
         """Return several statistics.
 
@@ -115,8 +123,10 @@ class Statistics:
         wanted, two_levels = named_reductions(columns, as_series, func, {})
         for _, column, name in wanted:
             if column not in columns:
-                raise ValueError(f"agg names column {column!r}, found {name_list(columns)}")
-            check_choice("statistics of agg", name, self._named)
+                raise ValueError(f"agg: {not_among(column, columns)}")
+            if name not in self._named:
+                listed = not_among(name, self._named, "a statistic", "statistics")
+                raise ValueError(f"agg: {listed}")
         one = as_series and isinstance(func, str)
         windows = self._windows_of([name for _, _, name in wanted])
         parts = [Part(label, (c,), windows._operation(name)) for label, c, name in wanted]

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from itertools import product
 from typing import Any
 
-from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, meta_of
+from ..kernels.messages import name_list, shown
 from ..ops.operation import ColumnOperation, Part
 from ..ops.pair_rows import pair_rows
 from .window_rows import Rows
@@ -19,7 +19,7 @@ def of_pairs(
 ) -> Any:
     """Return a statistic of each column and another one, or of all pairs."""
     if other is not None and not hasattr(meta_of(other), "iloc"):
-        raise TypeError(f"other must be a Series or DataFrame, found {other!r}")
+        raise TypeError(f"other must be a Series or DataFrame, found {shown(other)}")
     labels = rows.names(numeric_only)
     all_pairs = pairwise is not False if other is None else pairwise and other.ndim == 2
     if all_pairs and not rows.as_series:

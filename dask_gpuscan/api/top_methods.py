@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsIndex
 
 from ..frames.keys import By, check_subset
 from ..graph.lookback import meta_of
@@ -10,14 +10,18 @@ from ..graph.tree_reduce import tree_reduce
 from ..ops.top_of_all import TopOfAll
 from ..ops.top_rows import KEEP, Top
 from .arguments import check_choice, check_count
+from .object_types import FrameT, Methods, Names, Obj, SeriesT, TopKeep
 
 
-class TopMethods:
+class TopMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that finds the largest and smallest values."""
 
-    _obj: Any
-
-    def nlargest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Any:
+    def nlargest(
+        self,
+        n: SupportsIndex = 5,
+        columns: Names | None = None,
+        keep: TopKeep = "first",
+    ) -> Obj:
         """Return the rows with the largest values, in the order of these, over any number of partitions.
 
         Parameters
@@ -63,7 +67,12 @@ class TopMethods:
         """
         return self._top(n, columns, keep, True)
 
-    def nsmallest(self, n: int = 5, columns: Any = None, keep: str = "first") -> Any:
+    def nsmallest(
+        self,
+        n: SupportsIndex = 5,
+        columns: Names | None = None,
+        keep: TopKeep = "first",
+    ) -> Obj:
         """Return the rows with the smallest values, in the order of these; parameters as for `nlargest`.
 
         See Also
@@ -78,7 +87,7 @@ class TopMethods:
         """
         return self._top(n, columns, keep, False)
 
-    def _top(self, n: int, columns: Any, keep: str, largest: bool) -> Any:
+    def _top(self, n: SupportsIndex, columns: Any, keep: str, largest: bool) -> Any:
         count, meta = max(check_count("n", n), 0), meta_of(self._obj)
         check_choice("keep", keep, KEEP)
         if meta.ndim == 2 and columns is None:

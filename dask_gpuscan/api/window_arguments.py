@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -12,14 +12,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.messages import name_list
 from ..frames.registry import library_of, names_of
 from ..graph.lookback import Collection, meta_of
+from ..kernels.messages import not_among, shown
 from ..ops.decay import Decay
 from .arguments import check_duration, check_flags
 from .window_rows import Rows
 
 DURATION = (str, datetime.timedelta, np.timedelta64)
+
+ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "com": ("at least 0", lambda x: x >= 0),
+    "span": ("at least 1", lambda x: x >= 1),
+    "halflife": ("above 0", lambda x: x > 0),
+    "alpha": ("above 0 and at most 1", lambda x: 0 < x <= 1),
+}
+"""Which numbers say how fast weights decay."""
 
 MOST_ROWS = 2**62
 """More rows than any collection has; kernels count in 64 bits."""
@@ -31,14 +39,14 @@ def check_periods(min_periods: Any) -> int:
         return 0
     is_integer = hasattr(min_periods, "__index__") and not isinstance(min_periods, (bool, np.bool_))
     if not is_integer or min_periods < 0:
-        raise ValueError(f"min_periods must be an integer >= 0, found {min_periods!r}")
+        raise ValueError(f"min_periods must be an integer >= 0, found {shown(min_periods)}")
     return min(int(min_periods), MOST_ROWS)
 
 
 def check_quantile(q: Any) -> float:
     """Return a quantile as a float."""
     if isinstance(q, (bool, np.bool_)) or not isinstance(q, Real) or not 0.0 <= float(q) <= 1.0:
-        raise ValueError(f"q must be a number from 0 to 1, found {q!r}")
+        raise ValueError(f"q must be a number from 0 to 1, found {shown(q)}")
     return float(q)
 
 
@@ -59,9 +67,11 @@ class Weights:
             if name == "halflife" and isinstance(given, DURATION):
                 continue
             if isinstance(given, (bool, np.bool_)) or not isinstance(given, Real):
-                raise TypeError(f"{name} must be a number, found {given!r}")
+                raise TypeError(f"{name} must be a number, found {shown(given)}")
             if not math.isfinite(given):
-                raise ValueError(f"{name} must be finite, found {given!r}")
+                raise ValueError(f"{name} must be finite, found {shown(given)}")
+            if not ACCEPTED[name][1](given):
+                raise ValueError(f"{name} must be {ACCEPTED[name][0]}, found {shown(given)}")
 
     @property
     def given(self) -> dict[str, Any]:
@@ -73,7 +83,7 @@ class Weights:
         """Return the decay of rows that are evenly spaced."""
         if isinstance(self.halflife, DURATION):
             raise ValueError(
-                f"halflife must be a number of rows, found {self.halflife!r}; a duration needs times"
+                f"halflife must be a number of rows, found {shown(self.halflife)}; a duration needs times"
             )
         return Decay(self._alpha(self.halflife), bool(self.adjust), bool(self.ignore_na))
 
@@ -81,7 +91,7 @@ class Weights:
         """Return the decay over times in a unit."""
         if not isinstance(self.halflife, DURATION):
             raise ValueError(
-                f"halflife must be a duration where times are given, found {self.halflife!r}"
+                f"halflife must be a duration where times are given, found {shown(self.halflife)}"
             )
         accepted = "a positive duration such as '30min'"
         halflife = check_duration("halflife", self.halflife, accepted, pd.Timedelta(1, "ns"))
@@ -99,8 +109,10 @@ class Weights:
         return Decay(alpha, bool(self.adjust), False, halflife / pd.Timedelta(1, unit))
 
     def _alpha(self, halflife: float | None) -> float:
-        given = self.given | {"halflife": halflife}
-        pd.Series([], dtype=float).ewm(**given)  # pandas says what is wrong with them
+        given = [n for n in self.given if n != "halflife" or halflife is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            raise ValueError(f"one of com, span, halflife and alpha must be given, found {found}")
         if self.com is not None:
             return 1.0 / (1.0 + self.com)
         if self.span is not None:
@@ -130,9 +142,7 @@ class Times:
         if of_frame:
             if meta.ndim == 1 or times not in names_of(meta):
                 known = names_of(meta) if meta.ndim == 2 else []
-                raise ValueError(
-                    f"times must name a column, one of {name_list(known)}, found {times!r}"
-                )
+                raise ValueError(f"times={not_among(times, known)}")
             column, dtype = times, meta[times].dtype
         else:
             if not isinstance(times, Collection) and not isinstance(rows.obj, Collection):
@@ -162,4 +172,6 @@ def _as_series(meta: Any, times: Any) -> Any:
     try:
         return series(times)
     except (TypeError, ValueError):
-        raise TypeError(f"times must be the name of a column or dates, found {times!r}") from None
+        raise TypeError(
+            f"times must be the name of a column or dates, found {shown(times)}"
+        ) from None

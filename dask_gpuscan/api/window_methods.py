@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, SupportsIndex, overload
 
+from numpy.typing import ArrayLike
+
+from ..frames.messages import ways_out
 from ..ops.decayed import ENOUGH, decayed
 from ..ops.operation import Part
 from ..ops.order_statistics import ORDER_STATISTICS
@@ -13,6 +16,7 @@ from ..ops.statistic_inputs import PAIR, VALUES, Inputs
 from ..ops.statistics import STATISTICS, operator_of
 from ..ops.windows import Window
 from .arguments import check_flags
+from .object_types import Duration, FrameT, Methods, Obj, SeriesT
 from .rolling_methods import Rolling
 from .rolling_rows import FrameNeighbours
 from .statistic_methods import Statistics
@@ -21,22 +25,20 @@ from .window_rows import FrameRows, Rows
 from .window_statistics import WindowStatistics
 
 
-class WindowMethods:
+class WindowMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that makes windows."""
-
-    _obj: Any
 
     def ewm(
         self,
         com: float | None = None,
         span: float | None = None,
-        halflife: Any = None,
+        halflife: float | Duration | None = None,
         alpha: float | None = None,
-        min_periods: int | None = 0,
+        min_periods: SupportsIndex | None = 0,
         adjust: bool = True,
         ignore_na: bool = False,
-        times: Any = None,
-    ) -> Ewm:
+        times: Hashable | SeriesT | ArrayLike | None = None,
+    ) -> Ewm[Obj, SeriesT, FrameT]:
         """Return exponentially weighted windows of all rows so far.
 
         Parameters
@@ -84,7 +86,7 @@ class WindowMethods:
         weights = Weights(com, span, halflife, alpha, adjust, ignore_na)
         return Ewm(FrameRows(self._obj), weights, min_periods, times)
 
-    def expanding(self, min_periods: int = 1) -> Expanding:
+    def expanding(self, min_periods: SupportsIndex = 1) -> Expanding[Obj, SeriesT, FrameT]:
         """Return windows of all rows so far.
 
         Parameters
@@ -114,19 +116,19 @@ class WindowMethods:
         return Expanding(FrameRows(self._obj), FrameNeighbours(self._obj), min_periods)
 
 
-class Expanding(WindowStatistics):
+class Expanding(WindowStatistics[Obj, SeriesT, FrameT]):
     """All rows so far, for each row; see `Gpuscan.expanding`."""
 
     _label = "expanding"
 
-    def __init__(self, rows: Rows, neighbours: Rows, min_periods: int | None) -> None:
+    def __init__(self, rows: Rows, neighbours: Rows, min_periods: Any) -> None:
         self._rows, self._neighbours = rows, neighbours
         self._min_periods = check_periods(min_periods)
 
     def __repr__(self) -> str:
         return f"<Expanding min_periods={self._min_periods}>"
 
-    def _windows_of(self, names: Sequence[str]) -> Statistics:
+    def _windows_of(self, names: Sequence[str]) -> Statistics[Any, Any, Any]:
         if ORDER_STATISTICS.keys().isdisjoint(names):
             return self
         return _AllRows(self._neighbours, RowShape(MOST_ROWS), self._min_periods)
@@ -138,19 +140,19 @@ class Expanding(WindowStatistics):
         return Window(label, op, self._min_periods, found.inputs, found.of_none, enough)
 
 
-class _AllRows(Rolling):
+class _AllRows(Rolling[Obj, SeriesT, FrameT]):
     """All rows so far, whose values partitions hand on."""
 
     _label = "expanding"
 
 
-class Ewm(Statistics):
+class Ewm(Statistics[Obj, SeriesT, FrameT]):
     """Exponentially weighted rows so far, for each row; see `Gpuscan.ewm`."""
 
     _label = "ewm"
     _named = ("sum", "mean", "var", "std")
 
-    def __init__(self, rows: Rows, weights: Weights, min_periods: int | None, times: Any) -> None:
+    def __init__(self, rows: Rows, weights: Weights, min_periods: Any, times: Any) -> None:
         self._rows, self._weights = rows, weights
         self._given_periods = min_periods
         self._min_periods = max(check_periods(min_periods), 1)
@@ -177,7 +179,7 @@ class Ewm(Statistics):
         of_none = 0.0 if name == "sum" else None
         return Window(f"ewm-{name}", op, self._min_periods, inputs, of_none, ENOUGH.get(name))
 
-    def sum(self, numeric_only: bool = False) -> Any:
+    def sum(self, numeric_only: bool = False) -> Obj:
         """Return the sum of weighted values; only with `adjust`.
 
         Parameters
@@ -204,7 +206,7 @@ class Ewm(Statistics):
         self._needs_adjust("sum")
         return self._statistic("sum", numeric_only)
 
-    def mean(self, numeric_only: bool = False) -> Any:
+    def mean(self, numeric_only: bool = False) -> Obj:
         """Return the exponentially weighted moving average.
 
         Parameters
@@ -235,9 +237,10 @@ class Ewm(Statistics):
         operation = self._window("mean", ((0, "values"), (1, "times")))
         pairs = self._times.pairs(self._rows.names(bool(numeric_only)))
         parts = [Part(to, sources, operation) for to, sources in pairs]
-        return self._times.rows.parts(operation.label, parts, self._rows.as_series)
+        with ways_out(self._rows.as_series, numeric_only):
+            return self._times.rows.parts(operation.label, parts, self._rows.as_series)
 
-    def var(self, bias: bool = False, numeric_only: bool = False) -> Any:
+    def var(self, bias: bool = False, numeric_only: bool = False) -> Obj:
         """Return the exponentially weighted variance; nulls as for `mean`.
 
         Parameters
@@ -264,7 +267,7 @@ class Ewm(Statistics):
         check_flags(bias=bias)
         return self._statistic("var", numeric_only, bias=bool(bias))
 
-    def std(self, bias: bool = False, numeric_only: bool = False) -> Any:
+    def std(self, bias: bool = False, numeric_only: bool = False) -> Obj:
         """Return the exponentially weighted standard deviation; parameters as for `var`.
 
         Examples
@@ -276,6 +279,22 @@ class Ewm(Statistics):
         check_flags(bias=bias)
         return self._statistic("std", numeric_only, bias=bool(bias))
 
+    @overload
+    def cov(
+        self,
+        other: FrameT,
+        pairwise: bool | None = None,
+        bias: bool = False,
+        numeric_only: bool = False,
+    ) -> FrameT: ...
+    @overload
+    def cov(
+        self,
+        other: SeriesT | None = None,
+        pairwise: bool | None = None,
+        bias: bool = False,
+        numeric_only: bool = False,
+    ) -> Obj: ...
     def cov(
         self,
         other: Any = None,
@@ -301,6 +320,20 @@ class Ewm(Statistics):
         self._needs_adjust("cov")
         return self._pairs("cov", other, pairwise, numeric_only, bias=bool(bias))
 
+    @overload
+    def corr(
+        self,
+        other: FrameT,
+        pairwise: bool | None = None,
+        numeric_only: bool = False,
+    ) -> FrameT: ...
+    @overload
+    def corr(
+        self,
+        other: SeriesT | None = None,
+        pairwise: bool | None = None,
+        numeric_only: bool = False,
+    ) -> Obj: ...
     def corr(
         self, other: Any = None, pairwise: bool | None = None, numeric_only: bool = False
     ) -> Any:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, SupportsIndex, overload
 
 from ..kernels import INTERPOLATIONS, RANKS
 from ..ops.order_statistics import ORDER_STATISTICS
 from ..ops.statistic_inputs import PAIR
 from ..ops.statistics import STATISTICS
 from .arguments import check_choice, check_ddof, check_flags
+from .object_types import FrameT, Interpolation, Obj, SeriesT
 from .statistic_methods import Statistics
 from .window_arguments import check_quantile
 
 
-class WindowStatistics(Statistics):
+class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
     """The statistics of windows in which all values weigh the same."""
 
     _named = (
@@ -21,7 +22,7 @@ class WindowStatistics(Statistics):
         *(name for name in ORDER_STATISTICS if name != "quantile"),  # which needs a q
     )
 
-    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the variance in each window; parameters and nulls as for `sum`.
 
         Parameters
@@ -38,7 +39,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("var", numeric_only, ddof=check_ddof(ddof))
 
-    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def std(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the standard deviation in each window; parameters as for `var`.
 
         Examples
@@ -49,7 +50,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("std", numeric_only, ddof=check_ddof(ddof))
 
-    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def sem(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the standard error of the mean in each window; parameters as for `var`.
 
         Examples
@@ -60,7 +61,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("sem", numeric_only, ddof=check_ddof(ddof))
 
-    def min(self, numeric_only: bool = False) -> Any:
+    def min(self, numeric_only: bool = False) -> Obj:
         """Return the smallest value in each window; parameters and nulls as for `sum`.
 
         Examples
@@ -71,7 +72,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("min", numeric_only)
 
-    def max(self, numeric_only: bool = False) -> Any:
+    def max(self, numeric_only: bool = False) -> Obj:
         """Return the largest value in each window; parameters and nulls as for `sum`.
 
         Examples
@@ -82,7 +83,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("max", numeric_only)
 
-    def count(self, numeric_only: bool = False) -> Any:
+    def count(self, numeric_only: bool = False) -> Obj:
         """Return the number of values in each window that are not null, of any dtype; infinite ones count.
 
         Examples
@@ -93,7 +94,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("count", numeric_only)
 
-    def first(self, numeric_only: bool = False) -> Any:
+    def first(self, numeric_only: bool = False) -> Obj:
         """Return the first value in each window; parameters and nulls as for `sum`.
 
         Examples
@@ -104,7 +105,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("first", numeric_only)
 
-    def last(self, numeric_only: bool = False) -> Any:
+    def last(self, numeric_only: bool = False) -> Obj:
         """Return the last value in each window; parameters and nulls as for `sum`.
 
         Examples
@@ -115,7 +116,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("last", numeric_only)
 
-    def skew(self, numeric_only: bool = False) -> Any:
+    def skew(self, numeric_only: bool = False) -> Obj:
         """Return the unbiased skewness in each window, null for fewer than 3 values or equal ones; as `sum`.
 
         Examples
@@ -126,7 +127,7 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("skew", numeric_only)
 
-    def kurt(self, numeric_only: bool = False) -> Any:
+    def kurt(self, numeric_only: bool = False) -> Obj:
         """Return the unbiased excess kurtosis in each window, null for fewer than 4 values or equal ones; as `sum`.
 
         Examples
@@ -137,11 +138,27 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("kurt", numeric_only)
 
+    @overload
+    def cov(
+        self,
+        other: FrameT,
+        pairwise: bool | None = None,
+        ddof: SupportsIndex = 1,
+        numeric_only: bool = False,
+    ) -> FrameT: ...
+    @overload
+    def cov(
+        self,
+        other: SeriesT | None = None,
+        pairwise: bool | None = None,
+        ddof: SupportsIndex = 1,
+        numeric_only: bool = False,
+    ) -> Obj: ...
     def cov(
         self,
         other: Any = None,
         pairwise: bool | None = None,
-        ddof: int = 1,
+        ddof: SupportsIndex = 1,
         numeric_only: bool = False,
     ) -> Any:
         """Return the covariance of two columns in each window, of the rows in which both have values.
@@ -183,11 +200,27 @@ class WindowStatistics(Statistics):
         """
         return self._pairs("cov", other, pairwise, numeric_only, ddof=check_ddof(ddof))
 
+    @overload
+    def corr(
+        self,
+        other: FrameT,
+        pairwise: bool | None = None,
+        ddof: SupportsIndex = 1,
+        numeric_only: bool = False,
+    ) -> FrameT: ...
+    @overload
+    def corr(
+        self,
+        other: SeriesT | None = None,
+        pairwise: bool | None = None,
+        ddof: SupportsIndex = 1,
+        numeric_only: bool = False,
+    ) -> Obj: ...
     def corr(
         self,
         other: Any = None,
         pairwise: bool | None = None,
-        ddof: int = 1,
+        ddof: SupportsIndex = 1,
         numeric_only: bool = False,
     ) -> Any:
         """Return the correlation of two columns in each window, null where one is constant; parameters as for `cov`.
@@ -208,7 +241,7 @@ class WindowStatistics(Statistics):
         check_ddof(ddof)
         return self._pairs("corr", other, pairwise, numeric_only)
 
-    def median(self, numeric_only: bool = False) -> Any:
+    def median(self, numeric_only: bool = False) -> Obj:
         """Return the median of the values in each window; parameters and nulls as for `sum`.
 
         Returns
@@ -237,7 +270,9 @@ class WindowStatistics(Statistics):
         """
         return self._statistic("median", numeric_only)
 
-    def quantile(self, q: float, interpolation: str = "linear", numeric_only: bool = False) -> Any:
+    def quantile(
+        self, q: float, interpolation: Interpolation = "linear", numeric_only: bool = False
+    ) -> Obj:
         """Return a quantile of the values in each window; nulls and cost as of `median`.
 
         Parameters
@@ -265,11 +300,11 @@ class WindowStatistics(Statistics):
 
     def rank(
         self,
-        method: str = "average",
+        method: Literal["average", "min", "max"] = "average",
         ascending: bool = True,
         pct: bool = False,
         numeric_only: bool = False,
-    ) -> Any:
+    ) -> Obj:
         """Return the place of the value of each window's last row in the order of its values; cost as of `median`.
 
         The last row is the row itself, unless windows are centred or closed on the left: as in pandas.
@@ -303,7 +338,7 @@ class WindowStatistics(Statistics):
         options = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
         return self._statistic("rank", numeric_only, **options)
 
-    def nunique(self, numeric_only: bool = False) -> Any:
+    def nunique(self, numeric_only: bool = False) -> Obj:
         """Return how many distinct values there are in each window; parameters and nulls as for `sum`.
 
         See Also

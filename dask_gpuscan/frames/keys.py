@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .. import kernels
-from .messages import name_list
+from ..kernels.messages import not_among, shown
 from .protocol import Column, Frame, HostRow, Values, View
 from .registry import column_of, library_of, names_of
 
@@ -68,8 +68,8 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
     """
     if _is_name(meta, by):
         by = [by]
-    if not isinstance(by, (list, tuple)) or not all(isinstance(n, Hashable) for n in by):
-        found = type(by).__name__ if hasattr(by, "dtype") else repr(by)
+    if not isinstance(by, (list, tuple)) or not all(map(is_name, by)):
+        found = shown(by)
         raise TypeError(
             f"{argument} must be the name of a column or a list of names, found {found}; "
             f"assign other keys as columns first"
@@ -79,33 +79,37 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
     columns, index_names, levels = _columns(meta), library_of(meta).index_names(meta), []
     for name in by:
         if list(by).count(name) > 1 or columns.count(name) > 1:
-            raise ValueError(f"{argument} names {name!r}, which is there twice")
+            raise ValueError(f"{argument} names {shown(name)}, which is there twice")
         if name not in columns:
             if name is None or name not in index_names:
                 known = [*columns, *(n for n in index_names if n is not None)]
-                raise ValueError(f"{argument} names {name!r}, found {name_list(known)}")
+                raise ValueError(f"{argument}={not_among(name, known)}")
             levels.append(name)
         elif name is not None and name in index_names:
             raise ValueError(
-                f"{argument} names {name!r}, which is both a column and a level of the index"
+                f"{argument} names {shown(name)}, which is both a column and a level of the index"
             )
     return By(tuple(by), tuple(levels))
+
+
+def is_name(given: object) -> bool:
+    """Tell whether something can be the name of a column: arrays and frames cannot, though some are hashable."""
+    ndim = getattr(given, "ndim", 0)
+    return isinstance(given, Hashable) and not (isinstance(ndim, int) and ndim)
 
 
 def _is_name(meta: Any, by: Any) -> bool:
     """Tell whether `by` is one name: a string or number, or anything else that is the name of a column."""
     if isinstance(by, (str, Number)):
         return True
-    if getattr(by, "ndim", 0) or not isinstance(by, Hashable):
-        return False
-    return by is not None and by in _columns(meta)
+    return by is not None and is_name(by) and by in _columns(meta)
 
 
 def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
     """Return the columns that tell rows apart: all of a frame, or those that are named."""
     if meta.ndim == 1:
         if subset is not None:
-            raise TypeError(f"{argument} is for DataFrames, found {subset!r} for a Series")
+            raise TypeError(f"{argument} is for DataFrames, found {shown(subset)} for a Series")
         return By(())
     if subset is None:
         subset = names_of(meta)
@@ -115,7 +119,7 @@ def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
             )
     found = check_by(meta, subset, argument)
     if found.levels:
-        raise ValueError(f"{argument} names {found.levels[0]!r}, which is no column")
+        raise ValueError(f"{argument}={not_among(found.levels[0], names_of(meta))}")
     return found
 
 

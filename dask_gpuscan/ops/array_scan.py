@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import kernels
 from ..kernels import Operator, Signature
+from ..kernels.messages import shown
 from .column_scan import ScanOptions
 from .groups import fields_of
 from .operator_facts import FACTS, PLAIN, SIGNED_SUM
@@ -49,7 +50,7 @@ class ArrayScan:
             signed = options.exclusive and self._op(answer) == SIGNED_SUM
             return answer.type(0) if signed else None
         if not all(np.isscalar(part) for part in fields_of(initial)):
-            raise TypeError(f"initial must be a scalar or a state, found {initial!r}")
+            raise TypeError(f"initial must be a scalar or a state, found {shown(initial)}")
         dtypes = [a.dtype for a in arrays]
         return kernels.state(self.op, initial, dtypes, options.dtype, "initial")
 

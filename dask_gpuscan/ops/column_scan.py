@@ -15,10 +15,11 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import missing_in
-from ..frames.messages import FLAG, column_title, refuse_flag
+from ..frames.messages import FLAG, of_columns, refuse_flag
 from ..frames.protocol import Library, View
 from ..frames.registry import library_of
 from ..kernels import InBand, Mask, Operator, byte_mask
+from ..kernels.messages import shown
 from .groups import (
     ANY,
     AdjacentGroups,
@@ -96,12 +97,9 @@ class Scan:
         return replace(self, options=replace(self.options, initial=initial.get(name)))
 
     def dtype(self, columns: Sequence[Any]) -> Any:
-        try:
+        with of_columns(self.label, columns):
             plan = self._plan(columns)
             self._initial(columns, plan)
-        except (TypeError, ValueError) as error:
-            names = ", ".join(column_title(c) for c in columns)
-            raise type(error)(f"{self.label} of {names}: {error}") from error
         return plan.dtype
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
@@ -125,7 +123,7 @@ class Scan:
             value = plan.library.stored_number(value, plan.dtype)
         for part in fields_of(value):
             if not np.isscalar(part):
-                raise TypeError(f"initial must be a scalar or a state, found {value!r}")
+                raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
         return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
 
     # --- what goes on beside the operator's state -------------------------------------------------

@@ -79,6 +79,10 @@ class ReducibleGroups(Groups):
         """Begin to reduce each group; the function that is returned waits for the states."""
         raise NotImplementedError
 
+    def borders(self, rows: int) -> tuple[Any, Any] | None:
+        """Return where groups begin and where they end, of so many rows; None where their rows are not adjacent."""
+        return None
+
 
 class OneGroup(ReducibleGroups):
     """All rows are one group."""
@@ -97,6 +101,9 @@ class OneGroup(ReducibleGroups):
     ) -> Callable[[], States]:
         _, read = kernels.aggregating(op, values, dtype=dtype, nulls=nulls, reverse=self.reverse)
         return lambda: fields_of(read())
+
+    def borders(self, rows: int) -> tuple[Any, Any] | None:
+        return (slice(0, 1), slice(-1, None)) if rows and not self.reverse else None
 
     def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
         count = len(flags)
@@ -131,6 +138,13 @@ class AdjacentGroups(ReducibleGroups):
         if self._starts is None:
             self._starts, _ = kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
         return self._starts
+
+    def borders(self, rows: int) -> tuple[Any, Any]:
+        first = self.first_rows
+        last = first - 1
+        last[:-1] = last[1:]
+        last[-1:] = rows - 1
+        return first, last
 
     def scan(
         self,

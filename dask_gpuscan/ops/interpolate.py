@@ -14,6 +14,7 @@ import numpy as np
 from ..frames.messages import column_title
 from ..frames.protocol import Library, Values
 from ..frames.registry import each, library_of, stored_numbers
+from ..kernels.messages import shown
 from .groups import INT64
 from .reduction_table import FLOAT64
 
@@ -206,7 +207,7 @@ class Interpolate:
                 return dtype
             raise TypeError(
                 f"interpolate of {column_title(column)}: times are interpolated by method='linear' only, "
-                f"found {self.method!r}"
+                f"found {shown(self.method)}"
             )
         raise TypeError(
             f"interpolate of {column_title(column)}: dtype {dtype} is not a number; choose numeric columns, "

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import kernels
 from ..frames.keys import Keys
-from ..frames.messages import column_title
+from ..frames.messages import of_columns
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from .groups import INT64, AdjacentGroups, CodedGroups, ReducibleGroups, States
@@ -112,10 +112,8 @@ class LibraryReduction(_ArrayReduction):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
-        try:
+        with of_columns(self.name, columns[:1]):
             return library_of(columns[0]).group_dtype(self.name, columns[0].dtype)
-        except TypeError as error:
-            raise TypeError(f"{self.name} of {column_title(columns[0])}: {error}") from error
 
     def _reduce(self, columns: Sequence[Any], groups: ReducibleGroups) -> Any:
         """Return the value of each group, null where it has none."""

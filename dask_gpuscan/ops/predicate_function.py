@@ -16,9 +16,9 @@ import cloudpickle
 import numpy as np
 
 from .. import kernels
-from ..frames.messages import name_list
 from ..frames.protocol import Library, View
 from ..frames.registry import column_of
+from ..kernels.messages import not_among
 from ..kernels.selection import counter_of
 from ..kernels.user_functions import fingerprint, freeze
 
@@ -67,10 +67,11 @@ def function_of(predicate: Any, names: list[Any], ndim: int) -> Function:
             raise TypeError(f"predicate of a Series must take one parameter, found {len(columns)}")
     else:
         for name in columns:
-            if names.count(name) != 1:
-                problem = "is twice" if name in names else "is not"
+            if name not in names:
+                raise ValueError(f"predicate: parameter {not_among(name, names)}")
+            if names.count(name) > 1:
                 raise ValueError(
-                    f"predicate takes parameter {name!r}, which {problem} among the columns {name_list(names)}"
+                    f"predicate: parameter {name!r} names a column that is there twice; rename one"
                 )
     return Function(freeze(plain), columns)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.messages import name_list
+from ..kernels.messages import not_among
 from .predicate_parser import parse
 from .predicate_tree import Node, quoted, value_of
 from .predicate_variables import bound
@@ -90,8 +90,7 @@ class Expression:
         """Raise a ValueError for a column that is not there, or is there twice."""
         for name in self.columns:
             if name not in names:
-                found = name_list(names)[:_LONGEST_REASON]
-                raise ValueError(f"{self.title} names column {quoted(name)}, found {found}")
+                raise ValueError(f"{self.title}: {not_among(name, names)}")
             if names.count(name) > 1:
                 raise ValueError(f"{self.title}: there are two columns named {quoted(name)}")
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..frames.messages import WAY_OUT
 from ..frames.protocol import Library, Values
 from ..frames.registry import library_of, stored_numbers
+from ..kernels.messages import shown
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 from .reduction_table import FLOAT64
@@ -32,9 +34,7 @@ class Quantiles(SortedReduction):
     def _dtype(self, library: Library, dtype: Any) -> Any:
         layout = library.layout(dtype)
         if layout is None or layout.storage(dtype).kind not in "biuf":
-            raise TypeError(
-                f"dtype {dtype} has no quantiles; choose other columns, or cast it with astype"
-            )
+            raise TypeError(f"dtype {dtype} has no quantiles; {WAY_OUT}")
         options = {"interpolation": self.interpolation} if self.method == "quantile" else {}
         return library.group_dtype(self.method, dtype, **options)
 
@@ -126,9 +126,11 @@ def checked_quantiles(q: Any) -> tuple[tuple[float, ...], bool]:
     qs = list(q) if several else [q]
     for one in qs:
         if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, float, np.number)):
-            raise TypeError(f"q must be a number between 0 and 1 or a list of them, found {q!r}")
+            raise TypeError(
+                f"q must be a number between 0 and 1 or a list of them, found {shown(q)}"
+            )
         if not 0 <= one <= 1:
-            raise ValueError(f"q must be between 0 and 1, found {one!r}")
+            raise ValueError(f"q must be between 0 and 1, found {shown(one)}")
     if not qs:
         raise ValueError("q must hold at least one quantile, found none")
     return tuple(map(float, qs)), not several

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from .. import kernels
 from ..frames.keys import By, any_null, key_arrays, named_keys
-from ..frames.messages import column_title
+from ..frames.messages import of_columns
 from ..frames.protocol import Library, Values
 from ..frames.registry import each, library_of
 from .columnwise import numeric_columns
@@ -36,10 +36,8 @@ class Rank:
         """Return the dtype of ranks of a column; raises a TypeError that names it if its values have no order."""
         library = library_of(column)
         ask = library.group_dtype if self.in_groups else library.answer_dtype
-        try:
+        with of_columns(self.label, [column]):
             return ask("rank", column.dtype, method=self.method, pct=self.pct)
-        except TypeError as error:
-            raise TypeError(f"rank of {column_title(column)}: {error}") from error
 
     def of(
         self,

@@ -10,10 +10,11 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import missing_in
-from ..frames.messages import column_title
+from ..frames.messages import WAY_OUT, of_columns
 from ..frames.protocol import DType, Library, View
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
+from ..kernels.nulls import missing_in_band
 from .groups import INT64, ReducibleGroups, States, fields_of, folded, merged, on_states
 from .operator_facts import FACTS, PLAIN
 from .overflow import refuse
@@ -37,11 +38,8 @@ class ReduceColumn:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
-        try:
+        with of_columns(self.reduction.name, columns):
             return self._dtype(library_of(columns[0]), tuple(c.dtype for c in columns))
-        except (TypeError, ValueError) as error:
-            names = ", ".join(column_title(c) for c in columns)
-            raise type(error)(f"{self.reduction.name} of {names}: {error}") from error
 
     def _dtype(self, library: Library, dtypes: tuple[DType, ...]) -> DType:
         reduction = self.reduction
@@ -51,10 +49,7 @@ class ReduceColumn:
         if reduction.library_has:
             answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
         if reduction.of == "values" and not in_kernels(library, dtypes[0]):
-            raise TypeError(
-                f"dtype {dtypes[0]} cannot be reduced so; leave it out with numeric_only=True or by "
-                f"choosing columns, or cast it with astype"
-            )
+            raise TypeError(f"dtype {dtypes[0]} cannot be reduced so; {WAY_OUT}")
         return answer
 
     def _carried(self, dtype: np.dtype) -> bool:
@@ -116,12 +111,38 @@ class ReduceColumn:
     def _reduce(
         self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
     ) -> Callable[[], States]:
+        found = self._at_borders(columns, views, groups)
+        if found is not None:
+            return lambda: found
         op, values, nulls, dtype = self._inputs(columns, views)
         if not groups.is_one:
             return groups.reduce(op, values, nulls=nulls, dtype=dtype)
         # an operator that carries states has taken the values already
         state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
         return lambda: fields_of(state)
+
+    def _at_borders(
+        self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
+    ) -> States | None:
+        """Return the states of groups whose first and last rows tell them, so that no kernel need be compiled."""
+        reduction = self.reduction
+        if reduction.picks is None and reduction.of == "values":
+            return None
+        borders = groups.borders(len(columns[0]))
+        if borders is None:
+            return None
+        first, last = borders
+        if reduction.picks is None:
+            return (last - first + 1,) if self._counts_all(columns) else None
+        picked, nulls = (
+            views[0].values[first if reduction.picks == "first" else last],
+            views[0].nulls,
+        )
+        if isinstance(nulls, kernels.Mask) or (nulls and bool(missing_in_band(picked).any())):
+            return None
+        if groups.is_one:
+            return picked.dtype.type(picked[0].item()), np.bool_(True)
+        return picked, library_of(columns[0]).xp.ones(len(picked), np.bool_)
 
     def _counts_all(self, columns: Sequence[Any]) -> bool:
         of = self.reduction.of

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes, missing_in
+from ..frames.messages import of_columns
 from ..frames.protocol import DType, Values
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
@@ -287,7 +288,8 @@ class RollingOperator(Windowed):
         return scan_plan(library_of(columns[0]), self.op, tuple(c.dtype for c in columns), None)
 
     def dtype(self, columns: Sequence[Any]) -> DType:
-        plan = self._plan(columns)
+        with of_columns(self.label, columns):
+            plan = self._plan(columns)
         empty = plan.library.empty(plan.dtype)
         found: DType = (plan.library.to_nullable(empty) if self.min_periods else empty).dtype
         return found

@@ -48,13 +48,16 @@ class CountRows:
 def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
     """Number rows within their groups, from 0 or from how many rows the groups had before."""
     if groups.is_one:
-        start = int(before or 0)
-        if groups.reverse:
-            return xp.arange(start + count - 1, start - 1, -1, dtype=INT64)
-        return xp.arange(start, start + count, dtype=INT64)
+        return _places_of_one(xp, int(before or 0), count, groups.reverse)
     if isinstance(before, int):
         before = np.int64(before)
     return groups.scan(_ADD, xp.ones(count, INT64), exclusive=True, carry_in=before)
+
+
+def _places_of_one(xp: Any, start: int, count: int, reverse: bool) -> Any:
+    if reverse:
+        return xp.arange(start + count - 1, start - 1, -1, dtype=INT64)
+    return xp.arange(start, start + count, dtype=INT64)
 
 
 # --- of the whole collection -------------------------------------------------------------------------
@@ -63,8 +66,6 @@ def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
 @dataclass(frozen=True)
 class _Rows:
     """What both carries share: row counts, added."""
-
-    reverse = False
 
     def check(self, frame: Any) -> None:
         """Any frame has rows."""
@@ -78,8 +79,10 @@ class _Rows:
 
 @dataclass(frozen=True)
 class RowNumber(_Rows):
-    """Number the rows of all partitions from 0."""
+    """Number the rows of all partitions from 0, from the first or from the last one."""
 
+    name: str | None = "row_number"
+    reverse: bool = False
     label = "row-number"
     columnwise = False
     keeps_index = True
@@ -88,13 +91,10 @@ class RowNumber(_Rows):
         return self.apply(library_of(frame).no_rows(frame), None)
 
     def apply(self, partition: Any, prefix: int | None) -> Any:
-        start = prefix or 0
         library = library_of(partition)
         with library.reading(partition):
-            numbers = library.xp.arange(start, start + len(partition), dtype=np.int64)
-        return library.series(
-            library.from_integers(numbers), library_of(partition).index(partition), "row_number"
-        )
+            numbers = _places_of_one(library.xp, prefix or 0, len(partition), self.reverse)
+        return library.series(library.from_integers(numbers), library.index(partition), self.name)
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ class ResetIndex(_Rows):
 
     drop: bool = False
     label = "reset-index"
+    reverse = False
     keeps_index = False
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
+from ..frames.messages import WAY_OUT
 from ..frames.protocol import DType, Layout, Library
 from ..kernels import Operator
 from ..kernels.kept import keep
@@ -78,9 +79,7 @@ def scan_plan(
     if in_groups:
         for dtype in dtypes:
             if library.layout(dtype) is not None and library.moved_layout(dtype) is None:
-                raise TypeError(
-                    f"dtype {dtype} cannot be scanned within groups; cast it with astype"
-                )
+                raise TypeError(f"dtype {dtype} cannot be scanned within groups; {WAY_OUT}")
         if facts.library_method is not None and requested is None:
             answer = library.group_dtype(facts.library_method, dtypes[0])
             requested = answer if library.is_number(answer) else None
@@ -90,10 +89,7 @@ def scan_plan(
     for dtype in dtypes:
         layout = library.layout(dtype)
         if layout is None:
-            raise TypeError(
-                f"dtype {dtype} cannot be scanned; leave it out with numeric_only=True or "
-                f"by choosing columns, or cast it with astype"
-            )
+            raise TypeError(f"dtype {dtype} cannot be scanned; {WAY_OUT}")
         layouts.append(layout)
     storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
     pairs = list(zip(layouts, dtypes, strict=True))

@@ -161,6 +161,8 @@ class CountGaps:
     ) -> None:
         """Raise if any begins before the end of the one before in its group; `rows_of` tells which rows they are."""
         before, after = ends[:-1], begins[1:]
+        if heads is None and ends is begins and kernels.is_sorted(ends):
+            return  # in half the time to compile that the operator takes
         if kernels.reduce(_LATE, (before, after), nulls=_nulls_at_heads(heads)):
             is_late = after < before if heads is None else (after < before) & ~heads[1:]
             self._refuse(columns, rows_of(np.flatnonzero(is_late) + 1))
@@ -189,10 +191,7 @@ def _times(column: Any) -> Any:
 def _reduced(begins: Any, ends: Any, gaps: Any, groups: AdjacentGroups) -> States:
     """The first begin, the last end and the sum of the gaps of each group."""
     (total,) = groups.reduce(_ADD, gaps, dtype=INT64)()
-    first = groups.first_rows
-    last = np.empty_like(first)
-    last[:-1] = first[1:] - 1
-    last[-1:] = len(gaps) - 1
+    first, last = groups.borders(len(gaps))
     return begins[first], ends[last], total
 
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from .. import kernels
 from ..frames.keys import Codes
-from ..frames.messages import column_title
+from ..frames.messages import WAY_OUT, column_title, first_line
 from ..frames.protocol import Array, Column, DType, Library, Values
 from ..frames.registry import library_of
 from ..kernels import RowWindows
+from ..kernels.messages import shown
 from .groups import INT64
 from .halo import RowReach
 from .surroundings import Rows
@@ -60,9 +61,11 @@ class Shift:
             shifted = library.shift(filled(column, 1), self.periods and 1, *self.fill)
         except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
             if not self.fill:
-                raise TypeError(f"{_title(self, column)} cannot be shifted: {error}") from error
+                raise TypeError(
+                    f"{_title(self, column)} cannot be shifted: {first_line(error)}"
+                ) from error
             raise TypeError(
-                f"{_title(self, column)} cannot hold the fill_value {self.fill[0]!r}: {error}"
+                f"{_title(self, column)} cannot hold the fill_value {shown(self.fill[0])}: {first_line(error)}"
             ) from error
         return library.as_column(shifted)
 
@@ -156,9 +159,7 @@ class Difference:
             RuntimeError,
             ArithmeticError,
         ) as error:
-            raise TypeError(
-                f"{_title(self, column)} is not defined; leave it out by choosing columns, or cast it with astype"
-            ) from error
+            raise TypeError(f"{_title(self, column)} is not defined; {WAY_OUT}") from error
 
     def _of(self, library: Library, array: Array, periods: int) -> Array:
         if not self.relative:

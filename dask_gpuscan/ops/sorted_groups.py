@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import kernels
 from ..frames.keys import key_arrays
-from ..frames.messages import column_title
+from ..frames.messages import of_columns
 from ..frames.protocol import Library, Values
 from ..frames.registry import library_of
 from .groups import INT64, AdjacentGroups, ReducibleGroups, States
@@ -41,11 +41,8 @@ class SortedReduction:
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         """Dtype of the answer; raises a TypeError that names the column and the way out."""
-        column = columns[0]
-        try:
-            return self._dtype(library_of(column), column.dtype)
-        except TypeError as error:
-            raise TypeError(f"{self.name} of {column_title(column)}: {error}") from error
+        with of_columns(self.name, columns[:1]):
+            return self._dtype(library_of(columns[0]), columns[0].dtype)
 
     def _dtype(self, library: Library, dtype: Any) -> Any:
         raise NotImplementedError

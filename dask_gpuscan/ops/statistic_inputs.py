@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.messages import column_title
+from ..frames.messages import WAY_OUT, column_title
 from ..frames.registry import library_of, stored_numbers
 from ..kernels import Operator
 
@@ -83,8 +83,7 @@ def check_number(label: str, column: Any) -> None:
     """Check that a column holds real numbers; raises a TypeError that names it."""
     if not library_of(column).is_real(column.dtype):
         raise TypeError(
-            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; choose numeric "
-            f"columns (numeric_only=True), or cast it with astype"
+            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; {WAY_OUT}"
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import kernels
 from ..frames.keys import By, any_null, named_keys
-from ..frames.messages import column_title
+from ..frames.messages import WAY_OUT, column_title
 from ..frames.protocol import Column, Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from .groupby_together import sorted_rows
@@ -96,7 +96,7 @@ class Top:
         if layout is None or layout.storage(column.dtype).kind not in "biuf":
             raise TypeError(
                 f"{self.method} of {column_title(column)}: dtype {column.dtype} is neither of numbers nor "
-                f"of times; choose another column, or cast it with astype"
+                f"of times; {WAY_OUT}"
             )
 
     def order(

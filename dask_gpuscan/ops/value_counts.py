@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import kernels
 from ..frames.keys import By, any_null, named_keys
-from ..frames.messages import column_title
+from ..frames.messages import column_title, of_columns
 from ..frames.protocol import Library, Values
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from ..kernels import BUILT_IN
@@ -112,7 +112,5 @@ class ValueCounts:
     def _dtype(self, library: Library, frame: Any) -> Any:
         if self.by.columns:
             return FLOAT64 if self.normalize else INT64
-        try:
+        with of_columns("value_counts", [frame]):
             return library.answer_dtype("value_counts", frame.dtype, normalize=self.normalize)
-        except TypeError as error:
-            raise TypeError(f"value_counts of {column_title(frame)}: {error}") from error

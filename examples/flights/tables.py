@@ -13,6 +13,10 @@ def on_day(times: pd.Series) -> pd.Series:
     return times.dt.strftime("%d %b")
 
 
+def on_day_at_home(times: pd.Series) -> pd.Series:
+    return on_day(times.dt.tz_localize("UTC").dt.tz_convert(HOME))
+
+
 def whole(numbers: pd.Series) -> pd.Series:
     return numbers.map("{:,}".format)
 
@@ -90,7 +94,7 @@ def streaks(streaks: pd.DataFrame) -> pd.DataFrame:
             "aircraft": longest.tailnum,
             "carrier": longest.carrier.map(load_airlines()),
             "late in a row": longest.run_length,
-            "from": on_day(longest.left.dt.tz_convert(HOME)),
+            "from": on_day_at_home(longest.left),
         }
     )
 
@@ -119,8 +123,8 @@ def stints(stints: pd.DataFrame) -> pd.DataFrame:
             "days": lengths.dt.days,
             "flights": longest["count"],
             "miles": whole(longest.miles),
-            "from": on_day(longest.start.dt.tz_convert(HOME)),
-            "to": on_day(longest.end.dt.tz_convert(HOME)),
+            "from": on_day_at_home(longest.start),
+            "to": on_day_at_home(longest.end),
             "idle before": (longest.idle / pd.Timedelta(days=1)).map("{:.1f} days".format),
         }
     )

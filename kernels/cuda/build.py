@@ -19,6 +19,8 @@ from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
 from .. import kernel_cache
 from ..compile_lock import compile_lock
+from ..compile_log import say_compiling
+from .as_bits import as_bits
 from .code_pass import code_source
 from .column_pass import ColumnPass, forms_of
 from .columns_source import columns_source
@@ -120,13 +122,25 @@ def cubin(each: Pass, schedule: str, capability: Capability, fresh: bool = False
     TypeError
         If Numba cannot compile the operator or the predicate for CUDA.
     """
+    title, each = _title(each), as_bits(each)
     key = _key(each, schedule, capability)
     with compile_lock:
         found = None if fresh else kernel_cache.read(key)
         if found is None:
+            say_compiling(title, _architecture(capability))
             found = build(each, schedule, capability)[0]
             kernel_cache.write(key, found)
     return found
+
+
+def _title(each: Pass) -> str:
+    dtypes = each.operator.inputs if each.operator else ()
+    listed = ", ".join("int128" if d.kind == "V" else str(d) for d in dtypes)
+    return f"{each.name} of {listed}" if listed else each.name
+
+
+def _architecture(capability: Capability) -> str:
+    return f"sm_{capability[0]}{capability[1]}"
 
 
 def build(each: Pass, schedule: str, capability: Capability) -> tuple[bytes, str]:
@@ -135,7 +149,7 @@ def build(each: Pass, schedule: str, capability: Capability) -> tuple[bytes, str
     How many registers an operator takes is known only now. If the compiler had to spill some to memory, it
     is given more of them step by step (`tuning.RELIEFS`).
     """
-    arch = f"sm_{capability[0]}{capability[1]}"
+    arch = _architecture(capability)
     functions, linked = _functions(each, capability), b""
     text = log = ""
     for relief in range(RELIEFS):

@@ -111,11 +111,13 @@ class ColumnPass:
 
     @cached_property
     def token(self) -> str:
-        """What tells the functions and keys from others."""
-        tokens = [self.predicate.token] if self.predicate else []
-        tokens += [self.operator.token] if self.operator else []
+        """What tells the functions from others: an operator's, and a predicate's of what it reads."""
+        operator = self.operator.token if self.operator else None
+        if self.predicate is None:
+            return repr(operator)
         in_band = [n.kind == "in band" for n in self.key_nulls]
-        return repr((tokens, self.keys, in_band, self.scalars, self.order))
+        read = self.predicate.token, self.keys, in_band, self.scalars, self.order
+        return repr((operator, read))
 
     @cached_property
     def parameters(self) -> str:

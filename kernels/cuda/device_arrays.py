@@ -5,6 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from ..messages import shown
 from ..nulls import InBand, Mask, Nulls
 
 SHRINK_FROM = 8
@@ -33,7 +34,7 @@ def kind_of_nulls(nulls: Nulls) -> str:
 def mask_buffer(mask: Mask) -> Any:
     """Return the bytes of a mask as a kernel takes them."""
     if not isinstance(mask.buffer, cupy.ndarray):
-        raise TypeError(f"the mask of CuPy values must be a CuPy array, found {mask.buffer!r}")
+        raise TypeError(f"the mask of CuPy values must be a CuPy array, found {shown(mask.buffer)}")
     return readable(mask.buffer, _BYTE)
 
 

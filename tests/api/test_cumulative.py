@@ -339,7 +339,7 @@ def test_initial_by_column(backend):
 
 
 @given(x=columns(("float64", "boolean")), at=cuts(), reverse=st.booleans())
-def test_any_all_and_count(backend, x, at, reverse):
+def test_any_and_all(backend, x, at, reverse):
     ddf = partitioned(backend.frame(x), at)
     ordered = x[::-1] if reverse else x
     truth = ordered.astype("Float64").fillna(0) != 0
@@ -347,13 +347,28 @@ def test_any_all_and_count(backend, x, at, reverse):
     for method, expected in (
         ("cumany", truth.astype(bool).cummax()),
         ("cumall", known.astype(bool).cummin()),
-        ("cumcount", ordered.notna().cumsum()),
     ):
         answer = getattr(ddf.gpuscan, method)(reverse=reverse)
         got = backend.to_pandas(answer.compute())
         same(got.astype(expected.dtype), expected[::-1] if reverse else expected)
-    counts = backend.to_pandas(ddf.gpuscan.cumcount().compute()).tolist()
-    assert counts[-1:] == [x.count()] * bool(len(x))
+
+
+@given(x=columns(("boolean",)), at=cuts(), method=st.sampled_from(METHODS))
+def test_arrow_bool_is_scanned_as_nullable_bool_is(x, at, method):
+    flags = x.astype("bool[pyarrow]")
+    kind = "int64[pyarrow]" if method in ("cumsum", "cumprod") else "bool[pyarrow]"
+    for each in (flags, partitioned(flags, at)):
+        (found,) = dask.compute(getattr(each.gpuscan, method)())
+        same(found, getattr(x, method)().astype(kind))
+
+
+def test_flags_of_changes_of_strings_are_counted():
+    frame = pd.DataFrame({"s": pd.array(list("aabba"), dtype="string[pyarrow]")})
+    d = partitioned(frame, [0.3, 0.7])
+    for changed in (d.s != d.s.shift(), d.s != d.s.gpuscan.shift()):
+        found = changed.gpuscan.cumsum().compute()
+        assert found.dtype == "int64[pyarrow]" or found.dtype == "Int64"
+        assert found.fillna(-1).tolist() == [-1, 0, 1, 1, 2]
 
 
 def signs(series):

@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+import dask_gpuscan
 from backends import has_cuda
 from dask_gpuscan import maximum
 from dask_gpuscan.frames.registry import library_of
@@ -22,8 +23,53 @@ def frame(request):
 @pytest.mark.parametrize("column", ["s", "c", "o"])
 @pytest.mark.parametrize("method", ["cumsum", "cumprod", "cummax", "cummin", "cumany", "cumall"])
 def test_columns_that_cannot_be_scanned(frame, column, method):
-    with pytest.raises(TypeError, match=rf"{method} of column '{column}': .*(numeric_only|astype)"):
+    with pytest.raises(TypeError, match=rf"{method} of column '{column}': .*astype"):
         getattr(frame[["n", column]].gpuscan, method)()
+
+
+WITH_NUMERIC_ONLY = {
+    "cumsum": lambda it: it.cumsum(),
+    "cummax": lambda it: it.cummax(),
+    "mean of groups": lambda it: it.groupby("n").mean(),
+    "median of groups": lambda it: it.groupby("n").median(),
+    "cumprod of groups": lambda it: it.groupby("n").cumprod(),
+    "rolling": lambda it: it.rolling(2).sum(),
+    "cov": lambda it: it.expanding().cov(),
+    "ewm": lambda it: it.ewm(span=2).mean(),
+    "resample": lambda it: it.resample("D", on="t").mean(),
+}
+WITHOUT = {
+    "cumany": lambda it: it.cumany(),
+    "scan": lambda it: it.scan(maximum),
+    "agg of groups": lambda it: it.groupby("n").agg({"u": "mean"}),
+    "reduce": lambda it: it.groupby("n").reduce(maximum),
+    "agg": lambda it: it.rolling(2).agg({"u": "sum"}),
+    "scan of windows": lambda it: it.rolling(2).scan(maximum),
+    "nlargest": lambda it: it.nlargest(1, "u"),
+}
+ONE_COLUMN = {
+    "groups": lambda it: it.groupby("n")["u"].mean(),
+    "windows of groups": lambda it: it.groupby("n")["u"].rolling(2).mean(),
+}
+
+
+@pytest.mark.parametrize("method", [*WITH_NUMERIC_ONLY, *WITHOUT, *ONE_COLUMN])
+def test_numeric_only_is_the_way_out_where_there_is_such(frame, method):
+    units = frame[["n"]].assign(u=df.o if isinstance(frame, pd.DataFrame) else frame.o)
+    units["t"] = pd.Timestamp("2026-01-01")
+    ask = (WITH_NUMERIC_ONLY | WITHOUT | ONE_COLUMN)[method]
+    with pytest.raises(TypeError, match="of column 'u'") as caught:
+        ask(units.gpuscan)
+    ends = "cast it with astype" if method in ONE_COLUMN else "cast it with astype, or leave it out"
+    if method in WITH_NUMERIC_ONLY:
+        ends += " with numeric_only=True"
+    assert str(caught.value).endswith(ends)
+
+
+def test_a_series_is_cast(frame):
+    for ask in (lambda x: x.cumsum(), lambda x: x.rolling(2).sum(), lambda x: x.scan(maximum)):
+        with pytest.raises(TypeError, match=r"column 's': dtype .*; cast it with astype$"):
+            ask(frame["s"].gpuscan)
 
 
 def test_every_way_out_works(frame):
@@ -38,10 +84,11 @@ def test_every_way_out_works(frame):
         ({"initial": "a"}, TypeError, "initial must be int64, found 'a'"),
         ({"initial": 0.5}, TypeError, "initial must be int64, found 0.5"),
         ({"initial": (1, 2)}, TypeError, "initial must be int64"),
-        ({"initial": {"z": 1}}, ValueError, "initial names column 'z'"),
+        ({"initial": {"z": 1}}, ValueError, "initial: 'z' is not a column"),
         ({"dtype": "banana"}, TypeError, "dtype must be a dtype, found 'banana'"),
         ({"dtype": "str"}, TypeError, "dtype must be a numeric dtype"),
-        ({"axis": 2}, ValueError, "axis must be 0 or 'index'"),
+        ({"axis": 2}, ValueError, "axis must be one of 0, 'index', 'rows', 1, 'columns', found 2"),
+        ({"axis": True}, ValueError, "axis must be one of .*, found True"),
         ({"axis": 1, "reverse": True}, ValueError, "axis=1"),
         ({"axis": 1, "initial": 3}, ValueError, "axis=1"),
         ({"skipna": "yes"}, ValueError, "skipna must be True or False, found 'yes'"),
@@ -164,3 +211,64 @@ def test_keys_that_cannot_be_hashed_are_named(method, dtype):
     for each in (frame, partitioned(frame, [0.4])):
         with pytest.raises(TypeError, match=r"column 'k' of dtype .* has values"):
             dask.compute(KEYED[method](each))
+
+
+@pytest.mark.parametrize("values", ["struct", "list", "objects"])
+@pytest.mark.parametrize(
+    "method",
+    ["rle", "unique_consecutive", "drop_duplicates", "value_counts"],
+)
+def test_values_that_cannot_be_told_apart(method, values):
+    one = {"struct": {"a": 1}, "list": [1], "objects": [1]}[values]
+    kind = {
+        "struct": pd.ArrowDtype(pa.struct([("a", pa.int64())])),
+        "list": pd.ArrowDtype(pa.list_(pa.int64())),
+        "objects": object,
+    }[values]
+    series = pd.Series([one, one], dtype=kind, name="x")
+    for each in (series, partitioned(series, [0.5]), partitioned(series.to_frame(), [0.5])):
+        with pytest.raises(TypeError, match=r"column 'x' of dtype .* cannot be hashed") as caught:
+            dask.compute(getattr(each.gpuscan, method)())
+        assert "kernel" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["cummax", "cummin"])
+def test_complex_numbers_have_no_order(method):
+    x = pd.Series([1 + 2j, 3], name="x")
+    op = {"cummax": "maximum", "cummin": "minimum"}[method]
+    for each in (x, partitioned(x, [0.5])):
+        with pytest.raises(TypeError, match=rf"'x': {op} is not defined for complex128$"):
+            getattr(each.gpuscan, method)()
+    with pytest.raises(TypeError, match=rf"^{op} is not defined for complex128$"):
+        getattr(dask_gpuscan, method)(x.to_numpy())
+    with pytest.raises(TypeError, match=r"bitwise_xor is not defined for float64$"):
+        dask_gpuscan.scan(np.arange(3.0), dask_gpuscan.bitwise_xor)
+
+
+def test_an_index_says_what_it_has(frame):
+    index = frame.set_index("n").index
+    with pytest.raises(AttributeError, match=r"not 'cumsum'; .*to_series\(\)"):
+        index.gpuscan.cumsum()
+    for call in (dask_gpuscan.cumsum, lambda x: dask_gpuscan.scan(x, maximum), dask_gpuscan.on):
+        with pytest.raises(TypeError, match=r"Index; take to_series\(\) of it"):
+            call(index)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"span": float("nan")}, ValueError, "span must be finite, found nan"),
+        ({"span": "3"}, TypeError, "span must be a number, found '3'"),
+        ({"span": 0.5}, ValueError, "span must be at least 1, found 0.5"),
+        ({"com": -1}, ValueError, "com must be at least 0, found -1"),
+        ({"halflife": 0}, ValueError, "halflife must be above 0, found 0"),
+        ({"alpha": 1.5}, ValueError, "alpha must be above 0 and at most 1, found 1.5"),
+        ({}, ValueError, "one of com, span, halflife and alpha must be given, found none"),
+        ({"com": 1, "span": 3}, ValueError, "must be given, found com and span"),
+        ({"span": 3, "adjust": "yes"}, ValueError, "adjust must be True or False, found 'yes'"),
+        ({"span": 3, "ignore_na": 1}, ValueError, "ignore_na must be True or False, found 1"),
+    ],
+)
+def test_how_weights_decay(frame, options, error, message):
+    with pytest.raises(error, match=message):
+        frame[["n"]].gpuscan.ewm(**options)

@@ -276,7 +276,7 @@ def test_options_are_checked():
     groups = pd.DataFrame({"k": [1, 2], "x": [1, 2]}).gpuscan.groupby("k")
     with pytest.raises(ValueError, match="skipna must be True or False"):
         groups.cumsum(skipna="no")
-    with pytest.raises(ValueError, match="initial names column 'y'"):
+    with pytest.raises(ValueError, match="initial: 'y' is not a column"):
         groups.cumsum(initial={"y": 1})
     with pytest.raises(TypeError, match="dtype must be a dtype"):
         groups.cummax(dtype="no")

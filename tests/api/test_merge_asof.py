@@ -295,9 +295,13 @@ def test_a_match_may_be_many_partitions_away(backend):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"on": "z"}, ValueError, "on names 'z', found 'a'"),
-        ({"left_on": "a", "right_on": "z"}, ValueError, "right_on names 'z', found 't'"),
-        ({"left_on": "a", "right_on": "t", "by": "z"}, ValueError, "by names 'z'"),
+        ({"on": "z"}, ValueError, "on='z' is not a column; columns are 'a'"),
+        (
+            {"left_on": "a", "right_on": "z"},
+            ValueError,
+            "right_on='z' is not a column; columns are 't'",
+        ),
+        ({"left_on": "a", "right_on": "t", "by": "z"}, ValueError, "by='z' is not a column"),
         (
             {"left_on": "a", "right_on": np.arange(3)},
             TypeError,

@@ -323,3 +323,54 @@ def test_a_sum_by_another_name_overflows_as_a_sum():
         assert op == add
         with pytest.raises(pa.ArrowInvalid, match="overflow"):
             x.gpuscan.scan(op)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "Int64", "int64[pyarrow]"])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_operators_that_are_not_associative_are_found(dtype, lazy):
+    apart = operator(lambda a, b: abs(a - b), identity=0, name="apart")
+    x = pd.Series([1, 2, 3], dtype=dtype, name="x")
+    series = partitioned(x, [0.5]) if lazy else x
+    message = r"apart is not associative: combine\(combine\(1.*, 1.*\), 2.*\) is 2.*check=False"
+    for ask in (
+        lambda: series.gpuscan.scan(apart),
+        lambda: series.gpuscan.rolling(2).scan(apart),
+        lambda: series.to_frame().assign(y=series).gpuscan.groupby("y").scan(apart),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+
+
+def test_what_one_knows_is_not_checked():
+    # associative on 0 and 1
+    apart = operator(lambda a, b: abs(b - a), identity=0, check=False)
+    for op in (apart, pickle.loads(pickle.dumps(apart))):
+        assert not op.check
+        assert pd.Series([1, 1, 0, 1]).gpuscan.scan(op).tolist() == [1, 0, 0, 1]
+    with pytest.raises(ValueError, match="check must be True or False, found 'no'"):
+        operator(lambda a, b: a + b, identity=0, check="no")
+
+
+def test_elements_that_the_identity_changes_are_no_counter_examples():
+    differs = operator(lambda a, b: a != b, identity=0)
+    odd = operator(lambda a, b: (a + b) % 2, identity=0)
+    for op in (differs, odd):
+        assert pd.Series([1, 1, 0, 1]).gpuscan.scan(op).tolist() == [1, 0, 0, 1]
+    table = np.array([[0, 1], [1, 0]])
+    states = operator(lambda a, b: table[a, b], identity=0)  # of two states
+    assert pd.Series([1, 1, 0, 1]).gpuscan.scan(states).tolist() == [1, 0, 0, 1]
+
+
+def test_associative_operators_of_several_fields_are_taken():
+    mean = operator(
+        lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        identity=(0.0, 0),
+        lift=lambda x: (x, 1),
+        lower=lambda s: s[0] / max(s[1], 1),
+    )
+    assert pd.Series([1.0, 3.0]).gpuscan.scan(mean).tolist() == [1.0, 2.0]
+    weighted = operator(
+        lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), identity=(1.0, 0.0), lower=lambda s: s[1]
+    )
+    frame = pd.DataFrame({"a": [0.5, 0.5], "b": [1.0, 1.0]})
+    assert frame.gpuscan.scan(weighted).tolist() == [1.0, 1.5]

@@ -1,6 +1,9 @@
-"""row_number and reset_index over all partitions."""
+"""row_number, cumcount and reset_index over all partitions."""
 
+import dask
+import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +17,20 @@ def test_row_number(backend, df, at):
     expected = pd.Series(range(len(df)), index=df.index, name="row_number", dtype="int64")
     same(backend.to_pandas(ddf.gpuscan.row_number().compute()), expected)
     same(backend.to_pandas(backend.frame(df).gpuscan.row_number()), expected)
+
+
+@given(df=frames((*FLOATS, *OTHERS)), at=cuts(), ascending=st.booleans())
+def test_cumcount_is_that_of_one_group(backend, df, at, ascending):
+    expected = df.groupby(np.zeros(len(df)), sort=False).cumcount(ascending=ascending)
+    for obj in (df, df[df.columns[0]]):
+        for each in (backend.frame(obj), partitioned(backend.frame(obj), at)):
+            (found,) = dask.compute(each.gpuscan.cumcount(ascending=ascending))
+            same(backend.to_pandas(found), expected)
+
+
+def test_cumcount_takes_a_flag():
+    with pytest.raises(ValueError, match="ascending must be True or False, found 'down'"):
+        pd.Series([1]).gpuscan.cumcount(ascending="down")
 
 
 @given(df=frames((*FLOATS, *OTHERS)), at=cuts(), drop=st.booleans())

@@ -163,7 +163,7 @@ def test_bad_input(kind):
     df = pd.DataFrame({"n": [1, 2], "o": [{}, []]})
     frame = df if kind == "pandas" else partitioned(df, [0.5])
     for method in ("rle", "unique_consecutive"):
-        with pytest.raises(ValueError, match="subset names 'z', found 'n', 'o'"):
+        with pytest.raises(ValueError, match="subset='z' is not a column; columns are 'n', 'o'"):
             getattr(frame.gpuscan, method)("z")
         with pytest.raises(TypeError, match="subset must be the name"):
             getattr(frame.gpuscan, method)({2.5})
@@ -173,7 +173,7 @@ def test_bad_input(kind):
             getattr(frame.n.gpuscan, method)("n")
         with pytest.raises(TypeError, match="unhashable"):
             dask.compute(getattr(frame.gpuscan, method)("o"))
-    with pytest.raises(ValueError, match="keep must be 'first' or 'last', found False"):
+    with pytest.raises(ValueError, match="keep must be one of 'first', 'last', found False"):
         frame.gpuscan.unique_consecutive(keep=False)
     with pytest.raises(ValueError, match="'run_start' cannot be among the keys"):
         frame.rename(columns={"n": "run_start"}).gpuscan.rle("run_start")

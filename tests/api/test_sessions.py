@@ -150,12 +150,12 @@ frame = pd.DataFrame(
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"time": "z", "gap": 1}, ValueError, "time names 'z', found 't', 'u'"),
+        ({"time": "z", "gap": 1}, ValueError, "time='z' is not a column; columns are 't', 'u'"),
         ({"time": "u", "gap": 1}, TypeError, "time must be a column of times or numbers"),
         ({"time": "t", "gap": -1}, ValueError, "gap must be a number that is not negative"),
         ({"time": "t", "gap": "1h"}, ValueError, "gap must be a number"),
         ({"time": "t", "gap": 1, "by": "t"}, ValueError, "both name 't'"),
-        ({"time": "t", "gap": 1, "by": "z"}, ValueError, "by names 'z'"),
+        ({"time": "t", "gap": 1, "by": "z"}, ValueError, "by='z' is not a column"),
         ({"time": "t", "gap": 1, "by": "session"}, ValueError, "by names 'session'"),
         ({"time": "t", "gap": 1}, ValueError, "must not decrease"),
         ({"time": "null", "gap": 1}, ValueError, "column 'null' has nulls"),

@@ -333,14 +333,14 @@ plain = pd.DataFrame({"a": [1, 2], "b": [1.0, 2.0]})
 @pytest.mark.parametrize(
     ("by", "options", "error", "message"),
     [
-        ("c", {}, ValueError, "by names 'c', found 'a', 'b'"),
+        ("c", {}, ValueError, "by='c' is not a column; columns are 'a', 'b'"),
         (["a", "a"], {}, ValueError, "by names 'a', which is there twice"),
         (None, {}, TypeError, "by must be the name of a column or a list of names, found None"),
         ([], {}, ValueError, "by must name at least one column"),
         (["a", "b"], {"ascending": [True]}, ValueError, "one flag a key, found 1 for 2 keys"),
         ("a", {"ascending": "no"}, TypeError, "ascending must be True, False or a list of these"),
         ("a", {"ascending": [1]}, TypeError, "ascending must be True, False or a list of these"),
-        ("a", {"na_position": "mid"}, ValueError, "na_position must be 'first' or 'last'"),
+        ("a", {"na_position": "mid"}, ValueError, "na_position must be one of 'first', 'last'"),
         ("a", {"ignore_index": 1}, ValueError, "ignore_index must be True or False"),
         ("a", {"key": "lower"}, TypeError, "key must be a function or None"),
     ],

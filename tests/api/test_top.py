@@ -70,7 +70,7 @@ def test_bad_arguments():
             each.gpuscan.nlargest(1)
         with pytest.raises(TypeError, match="columns is for DataFrames"):
             each.x.gpuscan.nlargest(1, "x")
-        with pytest.raises(ValueError, match="columns names 'w'"):
+        with pytest.raises(ValueError, match="columns='w' is not a column"):
             each.gpuscan.nsmallest(1, ["x", "w"])
         with pytest.raises(ValueError, match="keep must be one of 'first', 'last', 'all'"):
             each.x.gpuscan.nlargest(1, keep="any")

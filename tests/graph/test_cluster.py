@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from backends import same
-from dask_gpuscan import operator
+from dask_gpuscan import operator, precompile_plugin
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -60,3 +60,16 @@ def test_a_killed_worker_costs_recomputation_and_nothing_else(client, tmp_path):
     assert victim != os.getpid()
     os.kill(victim, signal.SIGKILL)
     same(future.result(timeout=120), expected, rtol=0)
+
+
+def test_workers_compile_ahead(client, tmp_path):
+    def folder_of(folder):
+        os.environ["DASK_GPUSCAN_CACHE"] = str(folder)
+
+    kept = client.run(lambda: os.environ["DASK_GPUSCAN_CACHE"])
+    client.run(folder_of, tmp_path / "cache")
+    try:
+        client.register_plugin(precompile_plugin(["cumsum", "cummax"], dtypes=["float32"]))
+        assert len(list((tmp_path / "cache").iterdir())) > 3
+    finally:
+        client.run(folder_of, next(iter(kept.values())))

@@ -16,9 +16,11 @@ from cudf.core.buffer.spill_manager import get_global_manager
 from cudf.core.column import ColumnBase, as_column, column_empty
 from cudf.core.column_accessor import ColumnAccessor
 from rmm.allocators.cupy import rmm_cupy_allocator
+from rmm.mr import get_current_device_resource
 
 from ... import kernels
 from ...kernels import BUILT_IN, Mask
+from ..device_memory import warn_if_unpooled
 from ..messages import refuse_categories
 from ..nan import assume_no_nan, in_band, resolved
 from ..pandas import PANDAS
@@ -377,3 +379,8 @@ def _copied(array: Values) -> Callable[[], np.ndarray]:
         return np.frombuffer(host, array.dtype, array.size)
 
     return read
+
+
+warn_if_unpooled(
+    get_current_device_resource()
+)  # a process imports this once, for its first frame of cuDF

@@ -14,6 +14,8 @@ from cudf.core.column import column_empty
 from cudf.core.dtypes import DecimalDtype
 from cudf.utils.dtypes import get_dtype_of_same_kind
 
+from ...kernels.messages import shown
+from ..messages import WAY_OUT
 from ..pandas import PANDAS
 from ..pandas.schema import wide_integers
 from ..protocol import DType, Scalar
@@ -30,10 +32,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
-        raise TypeError(
-            f"cuDF has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
-            f"by choosing columns, or cast it with astype"
-        ) from error
+        raise TypeError(f"cuDF has no {method} of groups for dtype {dtype}; {WAY_OUT}") from error
 
 
 _asked_once = lru_cache(maxsize=1024)(_asked_of_groups)
@@ -81,7 +80,7 @@ class CudfSchema:
             scaled = Decimal(value).scaleb(dtype.scale)
             if scaled == int(scaled):
                 return int(scaled)
-        raise TypeError(f"initial must be {dtype!r}, found {value!r}")
+        raise TypeError(f"initial must be {dtype!r}, found {shown(value)}")
 
     def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         try:
@@ -95,7 +94,4 @@ class CudfSchema:
             found: DType = getattr(empty, method)(**options).dtype
             return found
         except (TypeError, AttributeError, NotImplementedError) as error:
-            raise TypeError(
-                f"cuDF has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
-                f"by choosing columns, or cast it with astype"
-            ) from error
+            raise TypeError(f"cuDF has no {method} for dtype {dtype}; {WAY_OUT}") from error

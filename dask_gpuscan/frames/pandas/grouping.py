@@ -24,9 +24,10 @@ class PandasGrouping:
         try:
             return pd.factorize(bare(column.array))[0], None
         except (TypeError, pa.ArrowException) as error:
+            reason = "" if isinstance(error, pa.ArrowException) else f": {first_line(error)}"
             raise TypeError(
-                f"{column_title(column)} of dtype {column.dtype} has values that cannot be hashed: "
-                f"{first_line(error)}; leave it out of the keys, or cast it with astype"
+                f"{column_title(column)} of dtype {column.dtype} has values that cannot be hashed{reason}; "
+                f"leave it out of the keys, or cast it with astype"
             ) from error
 
     def group_codes(self, arrays: list[PandasArray]) -> Values:

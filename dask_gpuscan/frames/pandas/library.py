@@ -226,7 +226,10 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
         if column.dtype == np.float16:  # which pandas does not fill
             return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
-        filled = bare((column.bfill(limit=limit) if reverse else column.ffill(limit=limit)).array)
+        most = (
+            None if limit is None else min(limit, max(len(column), 1))
+        )  # pandas counts in 32 bits
+        filled = bare((column.bfill(limit=most) if reverse else column.ffill(limit=most)).array)
         own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
         return filled if own else filled.copy()
 

@@ -10,11 +10,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ...kernels.messages import shown
+from ..messages import WAY_OUT
 from ..protocol import DType, Layout, Scalar
 from .layouts import holds_null, is_number, layout_of, raises_on_overflow
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 """Methods whose answers need more bits than their elements."""
+
+ARROW_BOOL = pd.ArrowDtype(pa.bool_())
 
 _NOT_OF_DATES = ("sum", "prod", "var", "cumsum", "cumprod")
 
@@ -38,10 +42,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, NotImplementedError, pa.ArrowException) as error:
-        raise TypeError(
-            f"pandas has no {method} of groups for dtype {dtype}; leave it out with numeric_only=True or "
-            f"by choosing columns, or cast it with astype"
-        ) from error
+        raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {WAY_OUT}") from error
 
 
 @lru_cache(maxsize=1024)
@@ -90,20 +91,20 @@ class PandasSchema:
         try:
             array = pd.array([value], dtype=dtype)
         except (TypeError, ValueError, OverflowError):
-            raise TypeError(f"initial must be {dtype}, found {value!r}") from None
+            raise TypeError(f"initial must be {dtype}, found {shown(value)}") from None
         layout: Layout | None = layout_of(dtype)
         assert layout is not None
         view = layout.view(array)
         if view.missing()[0] or isinstance(value, (int, float, np.number)):
-            raise TypeError(f"initial must be {dtype}, found {value!r}")
+            raise TypeError(f"initial must be {dtype}, found {shown(value)}")
         return int(view.values[0])
 
     def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
+        if dtype == ARROW_BOOL and method in ("cumsum", "cumprod", "cummax", "cummin"):
+            # which pandas has for its own nullable bool
+            return pd.ArrowDtype(pa.int64()) if method in SUMS else dtype
         try:
             found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
             return found
         except (TypeError, NotImplementedError, pa.ArrowException) as error:
-            raise TypeError(
-                f"pandas has no {method} for dtype {dtype}; leave it out with numeric_only=True or "
-                f"by choosing columns, or cast it with astype"
-            ) from error
+            raise TypeError(f"pandas has no {method} for dtype {dtype}; {WAY_OUT}") from error

@@ -1,0 +1,64 @@
+"""The types of frames and of arguments that the signatures of public methods name.
+
+A class that is generic over these is told once what its frame is, by `dask_gpuscan.on`; checkers then know what each
+method returns.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from pandas.tseries.offsets import BaseOffset
+
+MYPY = False
+"""True for mypy, to which cuDF's classes are Any: overloads of these would match whatever is asked."""
+
+if TYPE_CHECKING:
+    if MYPY:
+
+        class CudfSeries:
+            """Stands for cuDF's Series."""
+
+        class CudfFrame:
+            """Stands for cuDF's DataFrame."""
+
+    else:
+        pass
+
+Obj = TypeVar("Obj")
+"""The frame or series that methods are of."""
+
+SeriesT = TypeVar("SeriesT")
+"""The series of its library."""
+
+FrameT = TypeVar("FrameT")
+"""The frame of its library."""
+
+ScalarT = TypeVar("ScalarT")
+"""What says yes or no: a bool, or a lazy scalar of Dask's."""
+
+Names: TypeAlias = Hashable | Sequence[Hashable]
+"""One name of a column, or several."""
+
+Axis: TypeAlias = Literal[0, 1, "index", "columns", "rows"]
+
+Duration: TypeAlias = str | datetime.timedelta | np.timedelta64 | BaseOffset
+
+Keep: TypeAlias = Literal["first", "last"]
+
+Closed: TypeAlias = Literal["right", "left", "both", "neither"]
+
+Side: TypeAlias = Literal["left", "right"]
+
+TopKeep: TypeAlias = Literal["first", "last", "all"]
+
+Interpolation: TypeAlias = Literal["linear", "lower", "higher", "midpoint", "nearest"]
+
+
+class Methods(Generic[Obj, SeriesT, FrameT]):
+    """Methods of a frame or series, or of its rows in groups or windows."""
+
+    _obj: Any

@@ -1,0 +1,27 @@
+"""What is said of the memory that frames on a GPU take: that it comes from no pool, once a process."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+UNPOOLED = ("CudaMemoryResource", "ManagedMemoryResource")
+"""RMM's resources that ask the driver for every allocation. Others are pools, or stand before one of their upstream."""
+
+
+def warn_if_unpooled(resource: Any) -> None:
+    """Log a warning if an RMM resource has no pool.
+
+    Parameters
+    ----------
+    resource : rmm.mr.DeviceMemoryResource
+        The current one. Those that count or log allocations have another as ``upstream_mr``.
+    """
+    while type(resource).__name__.endswith("Adaptor") and hasattr(resource, "upstream_mr"):
+        resource = resource.upstream_mr
+    if type(resource).__name__ in UNPOOLED:
+        logging.getLogger("dask_gpuscan").warning(
+            "cuDF takes its memory from no pool, so every call waits for cudaMalloc: a cumsum of 2^27 float64 takes "
+            "1.1 ms on an H200, and 0.53 ms with a pool. Call rmm.reinitialize(pool_allocator=True) before the "
+            "first frame is made; on a cluster, LocalCUDACluster(**dask_gpuscan.cluster_options())"
+        )

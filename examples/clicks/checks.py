@@ -1,0 +1,102 @@
+"""The answers for a sample by plain pandas: for the first clicks, the hours among these, and some users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from .questions import FAILED, IDLE, RECENT, TOP
+
+USERS = 50
+"""Users whose sessions are compared."""
+
+
+def compare(output: Path, answers: dict[str, pd.DataFrame], partitions: int) -> None:
+    """Compare what was answered, in memory and in files, with pandas; raises an AssertionError where they differ.
+
+    Parameters
+    ----------
+    output : Path
+        The folder with the log and the answers that are files.
+    answers : dict
+        The others.
+    partitions : int
+        How many partitions of the log, and of what has its rows, are compared.
+    """
+    clicks = first(output / "clicks", partitions)
+    same("failures", first(output / "failures", partitions), clicks[clicks.status >= FAILED])
+    same("totals", first(output / "totals", partitions), totals(clicks))
+
+    whole = partitions == dd.read_parquet(output / "clicks").npartitions
+    end = clicks.time.iloc[-1] + pd.Timedelta("1h") * int(whole)
+    hours = answers["rates"][answers["rates"].index + pd.Timedelta("1h") <= end]
+    same("rates", hours, rates(clicks).loc[hours.index])
+    found = answers["pages"].sort_values(["hour", "clicks", "page"], ascending=[True, False, True])
+    found = found[found.hour + pd.Timedelta("1h") <= end]
+    same("pages", found, pages(clicks[clicks.time.dt.floor("h").isin(found.hour)]))
+
+    users = np.unique(clicks.user.iloc[:: max(1, len(clicks) // USERS)])
+    chosen = [("user", "in", users.tolist())]
+    clicks = dd.read_parquet(output / "clicks", filters=chosen).compute()
+    found = dd.read_parquet(output / "sessions", filters=chosen).compute()
+    same("sessions", found.sort_values(["user", "session"]), sessions(clicks))
+
+
+def first(folder: Path, partitions: int) -> pd.DataFrame:
+    return dd.read_parquet(folder).partitions[:partitions].compute()
+
+
+def same(name: str, found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Compare the rows of two frames; a library may have other dtypes of integers."""
+    found, expected = found.reset_index(drop=True), expected.reset_index(drop=True)
+    assert len(expected), f"{name}: the sample has no answer"
+    pd.testing.assert_frame_equal(
+        found[list(expected)], expected, check_dtype=False, rtol=1e-9, obj=name
+    )
+
+
+def totals(clicks: pd.DataFrame) -> pd.DataFrame:
+    return clicks[["time", "user"]].assign(
+        number=np.arange(len(clicks)),
+        served=clicks.bytes.cumsum(),
+        served_to_user=clicks.groupby("user").bytes.cumsum(),
+    )
+
+
+def rates(clicks: pd.DataFrame) -> pd.DataFrame:
+    recent = clicks.set_index("time").bytes.rolling(RECENT)
+    rows = pd.DataFrame({"clicks": recent.count(), "bytes": recent.sum()})
+    return rows.resample("1h").max()
+
+
+def pages(clicks: pd.DataFrame) -> pd.DataFrame:
+    counts = clicks.groupby([clicks.time.dt.floor("h").rename("hour"), "page"]).size()
+    ordered = counts.rename("clicks").reset_index()
+    ordered = ordered.sort_values(["hour", "clicks", "page"], ascending=[True, False, True])
+    return ordered.groupby("hour").head(TOP)
+
+
+def sessions(clicks: pd.DataFrame) -> pd.DataFrame:
+    gap = clicks.groupby("user").time.diff()
+    session = (gap > pd.Timedelta(IDLE)).groupby(clicks.user).cumsum().rename("session")
+    groups = clicks.groupby(["user", session])
+    return groups.agg(
+        start=("time", "first"),
+        end=("time", "last"),
+        count=("time", "size"),
+        bytes=("bytes", "sum"),
+    ).reset_index()
+
+
+def summary(answers: dict[str, Any]) -> str:
+    """Say in some lines what was found."""
+    rates_, top = answers["rates"], answers["pages"]
+    peak = rates_.clicks.idxmax()
+    return (
+        f"the most clicks within {RECENT} were {rates_.clicks.max():,.0f}, between {peak} and an hour later\n"
+        f"the page that was in the first {TOP} of the most hours was {top.page.mode().iloc[0]}"
+    )

@@ -1,0 +1,73 @@
+"""How messages to users show values and lists of names, and what was meant by a name that is not known."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Collection, Hashable
+from difflib import get_close_matches
+
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 3
+_SHORT.maxstring = _SHORT.maxother = _LONGEST_VALUE = 60
+_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = 6
+
+_LONGEST_LIST = 160
+"""Characters of a list of names."""
+
+
+def shown(value: object) -> str:
+    """Show a value in a message, on one line: a long one in short, of frames and arrays their type.
+
+    Examples
+    --------
+    >>> shown("a" * 1000)[:3], len(shown("a" * 1000)), shown([1, 2] * 100)
+    ("'aa", 60, '[1, 2, 1, 2, 1, 2, ...]')
+    """
+    ndim = getattr(value, "ndim", 0)
+    if isinstance(ndim, int) and ndim:
+        kind = type(value)
+        return f"a {kind.__module__.partition('.')[0]} {kind.__name__}"
+    return " ".join(_SHORT.repr(value).split("\n"))
+
+
+def name_list(names: Collection[Hashable]) -> str:
+    """List names for a message, of many the first."""
+    listed, length = [], 0
+    for name in names:
+        listed.append(shown(name))
+        length += len(listed[-1]) + 2
+        if length > _LONGEST_LIST:
+            listed[-1] = "..."
+            break
+    return ", ".join(listed) or "none"
+
+
+def hint(name: object, known: Collection[Hashable]) -> str:
+    """Return what a message ends with: the one of some names that was meant, if there is one like it.
+
+    Examples
+    --------
+    >>> hint("frist", ["first", "last"])
+    "; did you mean 'first'?"
+    """
+    if not isinstance(name, str) or len(name) > _LONGEST_VALUE:
+        return ""
+    texts = {one.lower(): one for one in known if isinstance(one, str)}
+    found = get_close_matches(name.lower(), texts, 1)
+    return f"; did you mean {shown(texts[found[0]])}?" if found else ""
+
+
+def not_among(
+    name: object,
+    known: Collection[Hashable],
+    kind: str = "a column",
+    kinds: str = "columns",
+) -> str:
+    """Return what is wrong with a name that is not known, which ones are, and what was meant.
+
+    Examples
+    --------
+    >>> not_among("kk", ["k", "x"])
+    "'kk' is not a column; columns are 'k', 'x'; did you mean 'k'?"
+    """
+    return f"{shown(name)} is not {kind}; {kinds} are {name_list(known)}{hint(name, known)}"

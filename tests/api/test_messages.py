@@ -1,0 +1,148 @@
+"""What messages say of names that are not there: what was meant, and in few words."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from dask_gpuscan.kernels.messages import hint, name_list, not_among, shown
+
+import dask_gpuscan
+from dask_gpuscan import on
+from strategies import partitioned
+
+df = pd.DataFrame(
+    {
+        "key": ["a", "b"],
+        "delay": [1.0, 2.0],
+        "when": pd.to_datetime(["2026-01-01", "2026-01-02"]),
+    }
+)
+
+
+@pytest.fixture(params=["pandas", "dask"])
+def frame(request):
+    return df if request.param == "pandas" else partitioned(df, [0.5])
+
+
+MEANT = {
+    "by": (lambda it: it.groupby("keys"), "by='keys'", "key"),
+    "several keys": (lambda it: it.groupby(["key", "Delay"]), "by='Delay'", "delay"),
+    "column of groups": (lambda it: it.groupby("key")["dealy"], "'dealy'", "delay"),
+    "columns of groups": (lambda it: it.groupby("key")[["dealy"]], "'dealy'", "delay"),
+    "reduction": (lambda it: it.groupby("key").agg(x=("delay", "summ")), "agg: 'summ'", "sum"),
+    "column of agg": (lambda it: it.groupby("key").agg({"dely": "sum"}), "agg: 'dely'", "delay"),
+    "statistic": (lambda it: it.rolling(2).agg({"delay": "meen"}), "agg: 'meen'", "mean"),
+    "subset": (lambda it: it.unique_consecutive("keyy"), "subset='keyy'", "key"),
+    "sort": (lambda it: it.sort_values("delayed"), "by='delayed'", "delay"),
+    "largest": (lambda it: it.nlargest(1, "dely"), "columns='dely'", "delay"),
+    "time": (lambda it: it.sessionize("wen", gap="1h"), "time='wen'", "when"),
+    "on": (lambda it: it.rolling("1h", on="whenn"), "on='whenn'", "when"),
+    "bucket": (lambda it: it.resample("1h", on="whn"), "on='whn'", "when"),
+    "times": (lambda it: it.ewm(halflife="1h", times="whenn"), "times='whenn'", "when"),
+    "initial": (lambda it: it.cumsum(numeric_only=True, initial={"dlay": 1}), "'dlay'", "delay"),
+    "predicate": (lambda it: it.filter("dlay > 1"), "'dlay'", "delay"),
+    "function": (lambda it: it.filter(lambda dlay: dlay > 1), "'dlay'", "delay"),
+    "keep": (lambda it: it.drop_duplicates(keep="frist"), "found 'frist'", "first"),
+    "method": (lambda it: it.rank(method="averge"), "found 'averge'", "average"),
+    "closed": (lambda it: it.rolling(2, closed="lft"), "found 'lft'", "left"),
+    "direction": (
+        lambda it: it.interpolate(limit_direction="foward"),
+        "found 'foward'",
+        "forward",
+    ),
+}
+
+
+@pytest.mark.parametrize("call", MEANT)
+def test_what_was_meant(frame, call):
+    ask, found, meant = MEANT[call]
+    with pytest.raises(ValueError, match=r"; did you mean") as caught:
+        ask(frame.gpuscan)
+    assert found in str(caught.value)
+    assert str(caught.value).endswith(f"; did you mean {meant!r}?")
+
+
+def test_methods_and_columns_that_were_meant(frame):
+    groups = frame.gpuscan.groupby("key")
+    with pytest.raises(AttributeError, match=r"column 'cumsumm'; did you mean 'cumsum'\?"):
+        groups.cumsumm()
+    with pytest.raises(AttributeError, match=r"column 'delai'; did you mean 'delay'\?"):
+        groups.delai.sum()
+    with pytest.raises(AttributeError, match=r"column 'ohcl'; did you mean 'ohlc'\?"):
+        frame.gpuscan.resample("1h", on="when").ohcl()
+
+
+def test_options_of_array_functions():
+    for x in (np.arange(3), df[["delay"]]):
+        with pytest.raises(TypeError, match=r"cumsum takes .*'exclusive'.*mean 'exclusive'\?"):
+            dask_gpuscan.cumsum(x, exclusiv=True)
+    with pytest.raises(TypeError, match="numeric_only is for frames, found x of type ndarray"):
+        dask_gpuscan.cumsum(np.arange(3), numeric_only=True)
+
+
+def test_nothing_like_it_is_no_hint():
+    assert hint("zzz", ["key", "delay"]) == hint(3, ["3"]) == hint("k" * 1000, ["k"]) == ""
+    assert not_among(("a", 1), [("a", 2)]) == "('a', 1) is not a column; columns are ('a', 2)"
+
+
+def test_messages_are_short():
+    wide = pd.DataFrame([[1] * 5000], columns=[f"column_number_{i}" for i in range(5000)])
+    long = pd.DataFrame({"x" * 10_000: [1]})
+    text = "".join(f"column_number_{i} + " for i in range(900)) + "other > 1"
+    calls = [
+        lambda: wide.gpuscan.groupby("colunm_number_1"),
+        lambda: wide.gpuscan.groupby(list(range(5000))),
+        lambda: wide.gpuscan.groupby(wide),
+        lambda: wide.gpuscan.groupby(partitioned(wide, []).column_number_1),
+        lambda: wide.gpuscan.filter("other > 1"),
+        lambda: wide.gpuscan.filter(text),
+        lambda: long.gpuscan.unique_consecutive("y" * 10_000),
+        lambda: wide.gpuscan.cumsum(initial="i" * 10_000),
+        lambda: wide.gpuscan.cumsum(initial={f"c{i}": 0 for i in range(9000)}),
+        lambda: wide.gpuscan.rank(method=[0.5] * 100_000),
+        lambda: wide.gpuscan.ffill(limit=wide),
+        lambda: wide.gpuscan.sort_values("column_number_1", ascending="down" * 1000),
+        lambda: wide.gpuscan.groupby("column_number_1").agg(wide),
+        lambda: wide.gpuscan.groupby("column_number_1").agg("z" * 10_000),
+        lambda: wide.gpuscan.rolling("w" * 10_000),
+        lambda: wide.gpuscan.nlargest(long),
+        lambda: on("o" * 10_000),
+        lambda: dask_gpuscan.merge_asof(wide, wide, on="colunm_number_1"),
+        lambda: dask_gpuscan.operator(lambda a, b: a + b, identity="0" * 10_000),
+    ]
+    for call in calls:
+        with pytest.raises((TypeError, ValueError)) as caught:
+            call()
+        assert len(str(caught.value)) < 500, caught.value
+        assert "\n" not in str(caught.value), caught.value
+
+
+def test_values_are_shown_on_one_line():
+    class Odd:
+        def __repr__(self):
+            return "one\ntwo" * 100
+
+    class Broken:
+        def __repr__(self):
+            raise RuntimeError
+
+    for value in (Odd(), Broken(), df, partitioned(df, []), np.zeros((3, 3)), list(range(10**6))):
+        assert len(shown(value)) <= 100
+        assert "\n" not in shown(value)
+    assert shown(df) == "a pandas DataFrame"
+    assert shown(np.ndarray) == "<class 'numpy.ndarray'>"
+    assert shown(np.float64(2.5)) == "np.float64(2.5)"
+    assert name_list([]) == "none"
+    assert name_list(range(3)) == "0, 1, 2"
+    assert name_list(range(10**6)).endswith(", ...")
+
+
+def test_on_is_the_accessor(frame):
+    found, expected = dask.compute(
+        on(frame).cumsum(numeric_only=True), frame.gpuscan.cumsum(numeric_only=True)
+    )
+    pd.testing.assert_frame_equal(found, expected)
+    assert type(on(frame)) is dask_gpuscan.Gpuscan
+    for other in ([1, 2], np.arange(3), frame.index, None, pd.DataFrame):
+        with pytest.raises(TypeError, match="obj must be a Series or DataFrame"):
+            on(other)

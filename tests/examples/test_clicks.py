@@ -1,0 +1,68 @@
+"""The clicks example, run as its docstring says: it compares a sample of its answers with pandas by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ROWS, PARTITIONS = 300_000, 7
+
+
+def run(folder: Path, *options: str) -> str:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "clicks_etl.py"), "--rows", str(ROWS), *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--scheduler", "threads"],
+        pytest.param(["--scheduler", "distributed", "--workers", "2"], marks=pytest.mark.cluster),
+        pytest.param(["--gpus", "1"], marks=[pytest.mark.gpu, pytest.mark.cluster]),
+    ],
+    ids=["threads", "distributed", "gpu"],
+)
+def test_clicks(tmp_path: Path, options: list[str]) -> None:
+    if "--gpus" in options:
+        pytest.importorskip("dask_cuda")
+    said = run(tmp_path, "--partitions", str(PARTITIONS), *options)
+    assert "its answers are equal" in said
+    assert "rows a second" in said
+    output = tmp_path / "clicks_out"
+    assert {path.name for path in output.iterdir()} == {"clicks", "failures", "sessions", "totals"}
+    clicks = dd.read_parquet(output / "clicks")
+    assert clicks.npartitions == PARTITIONS
+    totals = dd.read_parquet(output / "totals").compute()
+    assert totals.number.tolist() == list(range(ROWS))
+    assert totals.served.iloc[-1] == clicks.bytes.sum().compute()
+    assert dd.read_parquet(output / "sessions")["count"].sum().compute() == ROWS
+
+
+def test_partitions_are_made_by_themselves_in_the_order_of_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    from clicks.log import partition
+
+    parts = [partition(number, 1000, 50, seed=3) for number in range(4)]
+    pd.testing.assert_frame_equal(parts[2], partition(2, 1000, 50, seed=3))
+    assert not parts[2].equals(partition(2, 1000, 50, seed=4))
+    times = pd.concat(parts).time
+    assert times.is_monotonic_increasing
+    assert len(times) == 4000
+    assert partition(0, 1, 1, 0).dtypes.equals(parts[0].dtypes)

@@ -1,0 +1,123 @@
+"""Calls that checkers read, and that are never run: they find errors in lines that end in `# error`, and no others."""
+
+from typing import Any, assert_type
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dask_gpuscan import Gpuscan, bitwise_or, cumsum, merge_asof, on, operator, rle_decode, scan
+
+
+def of_pandas(s: "pd.Series[Any]", i: "pd.Series[int]", df: pd.DataFrame) -> None:
+    assert_type(on(s).cumsum(), "pd.Series[Any]")
+    assert_type(on(i).cumsum(exclusive=True, initial=3), "pd.Series[Any]")
+    assert_type(on(df).cumsum(axis=1), pd.DataFrame)
+    assert_type(on(df).cumany(), pd.DataFrame)
+    assert_type(on(df).ffill(limit=np.int64(2)), pd.DataFrame)
+    assert_type(on(df).interpolate("time", limit_area="inside"), pd.DataFrame)
+    assert_type(on(df).shift(-1, fill_value=0), pd.DataFrame)
+    assert_type(on(df).row_number(), "pd.Series[Any]")
+    assert_type(on(df).cumcount(), "pd.Series[Any]")
+    assert_type(on(df).filter("x > 1", rebalance=True), pd.DataFrame)
+    assert_type(on(df).filter(df["x"] > 1), pd.DataFrame)
+    assert_type(on(df).filter(lambda x: x > 1), pd.DataFrame)
+    assert_type(on(s).partition("x > 1"), "tuple[pd.Series[Any], pd.Series[Any]]")
+    assert_type(on(s).rle(), pd.DataFrame)
+    assert_type(rle_decode(on(s).rle()), pd.DataFrame)
+    assert_type(on(s).reset_index(), pd.DataFrame)
+    assert_type(on(s).reset_index(drop=True), "pd.Series[Any]")
+    assert_type(on(df).sort_values(["k", "x"], ascending=[True, False]), pd.DataFrame)
+    assert_type(on(df).sort_index(level=["a", 1]), pd.DataFrame)
+    assert_type(on(df).rank(method="dense"), pd.DataFrame)
+    assert_type(on(df).nlargest(3, "x"), pd.DataFrame)
+    assert_type(on(s).nsmallest(3, keep="all"), "pd.Series[Any]")
+    assert_type(on(df).drop_duplicates("k", keep=False), pd.DataFrame)
+    assert_type(on(df).value_counts(subset=["k"]), "pd.Series[Any]")
+    assert_type(on(df).sessionize("t", by="k", gap="30min"), "pd.Series[Any]")
+    assert_type(on(df).sessions("t", gap=3.5, total=("x", "sum")), pd.DataFrame)
+    assert_type(on(s).is_monotonic_increasing, bool)
+    assert_type(on(s).scan(bitwise_or), "pd.Series[Any]")
+    assert_type(on(s).scan(operator(lambda a, b: a ^ b, identity=0)), "pd.Series[Any]")
+    assert_type(merge_asof(df, df, on="t"), pd.DataFrame)
+    assert_type(cumsum(s), "pd.Series[Any]")
+    assert_type(cumsum(df), pd.DataFrame)
+    accessor: Gpuscan[Any, Any, Any, Any] = on(df)
+    accessor.cumsum()
+
+
+def of_groups(df: pd.DataFrame) -> None:
+    groups = on(df).groupby(["k", "j"], clustered="check")
+    assert_type(groups.cumsum(), pd.DataFrame)
+    assert_type(groups["x"].cumsum(), "pd.Series[Any]")
+    assert_type(groups[["x"]].cumsum(), pd.DataFrame)
+    assert_type(groups.x.cumsum(), "pd.Series[Any]")
+    assert_type(groups.sum(numeric_only=True), pd.DataFrame)
+    assert_type(groups["x"].std(ddof=0), "pd.Series[Any]")
+    assert_type(groups["x"].quantile([0.1, 0.9], "nearest"), "pd.Series[Any]")
+    assert_type(groups.size(), "pd.Series[Any]")
+    assert_type(groups.cumcount(ascending=False), "pd.Series[Any]")
+    assert_type(groups.nth([0, slice(2, None)]), pd.DataFrame)
+    assert_type(groups["x"].nlargest(2), "pd.Series[Any]")
+    assert_type(groups["x"].agg("sum"), "pd.Series[Any]")
+    assert_type(groups["x"].agg(["sum", "max"]), pd.DataFrame)
+    assert_type(groups.agg({"x": ["sum"]}), pd.DataFrame)
+    assert_type(groups.agg(total=("x", "sum")), pd.DataFrame)
+    assert_type(groups["x"].rolling(3).sum(), "pd.Series[Any]")
+    assert_type(groups.ewm(halflife=2).mean(), pd.DataFrame)
+    assert_type(groups.rank("first"), pd.DataFrame)
+    assert_type(on(df).resample("1h", on="t")["x"].ohlc(), pd.DataFrame)
+    assert_type(on(df).resample("1h", label="right").x.median(), "pd.Series[Any]")
+
+
+def of_windows(s: "pd.Series[Any]", df: pd.DataFrame) -> None:
+    assert_type(on(s).rolling("30min", closed="both").mean(), "pd.Series[Any]")
+    assert_type(on(df).rolling(3, center=True).quantile(0.5, "lower"), pd.DataFrame)
+    assert_type(on(df).expanding(2).rank("max"), pd.DataFrame)
+    assert_type(on(s).ewm(span=3).agg("mean"), "pd.Series[Any]")
+    assert_type(on(s).ewm(span=3).agg(["mean", "std"]), pd.DataFrame)
+    assert_type(on(s).expanding().cov(s), "pd.Series[Any]")
+    assert_type(on(s).expanding().corr(df), pd.DataFrame)
+    assert_type(on(df).ewm(alpha=0.5).cov(), pd.DataFrame)
+
+
+def of_dask(s: dd.Series, df: dd.DataFrame) -> None:
+    assert_type(on(s).cumsum(), dd.Series)
+    assert_type(on(df).cumsum(), dd.DataFrame)
+    assert_type(on(df).filter("x > 1", rebalance=True), dd.DataFrame)
+    assert_type(on(df).row_number(), dd.Series)
+    assert_type(on(s).rle(), dd.DataFrame)
+    assert_type(on(s).reset_index(), dd.DataFrame)
+    assert_type(on(s).is_monotonic_increasing, dd.Scalar)
+    assert_type(on(df).groupby("k")["x"].sum(), dd.Series)
+    assert_type(on(df).groupby("k").rolling(3).sum(), dd.DataFrame)
+    assert_type(on(df).resample("1h").size(), dd.Series)
+    assert_type(on(df).ewm(span=3).std(), dd.DataFrame)
+    assert_type(on(df).partition("x > 1"), tuple[dd.DataFrame, dd.DataFrame])
+    assert_type(cumsum(s), dd.Series)
+
+
+def of_arrays(x: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> None:
+    assert_type(cumsum(x), NDArray[Any])
+    scan(x, bitwise_or)
+
+
+def of_what_nothing_is_known(x: Any) -> None:
+    on(x).cumsum()
+    on(x).cumsums()  # error of mypy
+
+
+def wrong(s: "pd.Series[Any]", df: pd.DataFrame, ddf: dd.DataFrame) -> None:
+    on(df).cumsums()  # error
+    on(df).cumsum(axis=2)  # error
+    on(df).cumsum(exclusiv=True)  # error
+    on(df).ffill("2")  # error
+    on(df).unique_consecutive(keep="middle")  # error
+    on(df).rolling(3, closed="all")  # error
+    on(df).rolling(3).summ()  # error
+    on(df).groupby("k").rank("densest")  # error
+    on(df).groupby("k", clustered="yes")  # error
+    on(df).nlargest("3", "x")  # error
+    on(df).scan("sum")  # error
+    on(ddf).filter(3)  # error
