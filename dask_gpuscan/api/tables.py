@@ -139,7 +139,10 @@ def known_table(obj: Any) -> Any:
     read: Any = _read(f"a {type(obj).__name__}", pa.chunked_array if streams else pa.array, obj)
     if not pa.types.is_struct(read.type):
         return read
-    return (pa.Table if streams else pa.RecordBatch).from_struct_array(read)
+    if not streams:
+        return pa.RecordBatch.from_struct_array(read)
+    batches = [pa.RecordBatch.from_struct_array(chunk) for chunk in read.chunks]
+    return pa.Table.from_batches(batches, pa.schema(list(read.type)))
 
 
 def _read(title: str, read: Callable[[Any], Any], obj: Any) -> Any:

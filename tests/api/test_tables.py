@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dask_gpuscan
 from dask_gpuscan.api.tables import Source
+from versions import since
 
 pl = pytest.importorskip("polars")
 
@@ -276,6 +277,7 @@ def test_lazy_frames_are_collected_by_a_word():
         lazy.gpuscan.cumsum()
 
 
+@since("pyarrow", "23", "unsigned codes of categories are not read")
 def test_dtypes_of_polars_come_back():
     enum = pl.Enum(["low", "mid", "high"])
     schema = {
@@ -325,11 +327,14 @@ def test_dtypes_of_polars_come_back():
     assert sorted(counts.rows()) == [("high", 1), ("low", 1)]
 
 
+VIEWS = since("pyarrow", "18", "views are not cast to what pandas reads")
+
+
 @pytest.mark.parametrize(
     ("kind", "values", "comes_back"),
     [
-        (pa.string_view(), ["b", "a", None], True),
-        (pa.binary_view(), [b"b", b"a", None], True),
+        pytest.param(pa.string_view(), ["b", "a", None], True, marks=VIEWS),
+        pytest.param(pa.binary_view(), [b"b", b"a", None], True, marks=VIEWS),
         (pa.dictionary(pa.int32(), pa.string()), ["b", "a", None], True),
         (pa.dictionary(pa.int8(), pa.large_string(), ordered=True), ["b", "a", None], True),
         (pa.dictionary(pa.int16(), pa.int64()), [2, 1, None], False),
