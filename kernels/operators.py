@@ -245,11 +245,6 @@ def operator(
     --------
     check_associative : The same on samples of one's own.
 
-    See Also
-    --------
-    check_associative : Looks for mistakes.
-    segmented : Restarts an operator where a flag is true.
-
     Examples
     --------
     The running position of the largest value so far:
