@@ -52,7 +52,9 @@ def run_end_encode(array: Any) -> pa.RunEndEncodedArray:
     ([2, 3], [7, 8])
     """
     if is_dask_collection(array):
-        raise TypeError(f"array must be in memory, found {shown(array)}; compute it first")
+        raise TypeError(
+            "array is a Dask collection; compute it first, or take `.gpuscan.rle` of it"
+        )
     if getattr(array, "ndim", 1) != 1:
         raise ValueError(f"array must have one dimension, found {array.ndim}")
     try:

@@ -24,7 +24,7 @@ def of_columns(label: str, columns: Sequence[Column]) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         names = ", ".join(map(column_title, columns))
-        raise type(error)(f"{label} of {names}: {error}") from error
+        raise type(error)(f"{label} of {names}: {error}") from error.__cause__
 
 
 def first_line(error: Exception) -> str:
@@ -65,7 +65,7 @@ def ways_out(is_series: bool, numeric_only: bool | None) -> Iterator[None]:
             text = text.removesuffix(", or leave it out")
         elif numeric_only is not None and not numeric_only:
             text += " with numeric_only=True"
-        raise TypeError(text) from error
+        raise TypeError(text) from error.__cause__
 
 
 FLAG = (bool, np.bool_)

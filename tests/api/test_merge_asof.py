@@ -330,7 +330,11 @@ def test_a_match_may_be_many_partitions_away(backend):
             ValueError,
             "tolerance must be a number",
         ),
-        ({"left_on": "a", "right_on": "t", "direction": "up"}, ValueError, "direction must be one of"),
+        (
+            {"left_on": "a", "right_on": "t", "direction": "up"},
+            ValueError,
+            "direction must be one of",
+        ),
         (
             {"left_on": "a", "right_on": "t", "allow_exact_matches": 1},
             ValueError,

@@ -124,7 +124,7 @@ ARRAYS = [
     ),
     (lambda: dask_gpuscan.cumsum(np.arange(3), numeric_only=df), "numeric_only must be True or"),
     (lambda: dask_gpuscan.run_end_encode(3), "array must be what pyarrow makes an array of"),
-    (lambda: dask_gpuscan.run_end_encode(lazy.x), "array must be in memory, found a"),
+    (lambda: dask_gpuscan.run_end_encode(lazy.x), "array is a Dask collection"),
     (lambda: dask_gpuscan.check_associative(dask_gpuscan.add, ["a"]), "samples must be numbers"),
     (lambda: dask_gpuscan.operator(lambda a, b: a + b, identity=0, name=df), "name must be a str"),
     (lambda: dask_gpuscan.check_associative(dask_gpuscan.add, pa.array(["a"])), "must be numbers"),

@@ -143,8 +143,11 @@ def test_operators_without_a_value_for_nothing():
 
 
 def test_operators_that_take_128_bit_integers():
-    takes = {op.name: facts.int128_identity for op, facts in FACTS.items()}
-    takes = {name: identity for name, identity in takes.items() if identity is not None}
+    takes = {
+        op.name: facts.int128_identity
+        for op, facts in FACTS.items()
+        if facts.int128_identity is not None
+    }
     assert takes == {
         "add": 0,
         "minimum": 2**127 - 1,
