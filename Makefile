@@ -12,7 +12,7 @@ help:
 	@echo 'make test         all tests, with the doctests of the package and of docs/'
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
-	@echo 'make fuzz         the tests that draw examples, with ten times as many'
+	@echo 'make fuzz         the tests that draw examples, with many more of them'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
