@@ -10,12 +10,12 @@ sys.path.insert(0, str(HERE))
 
 import draw_engine  # noqa: E402
 import draw_lookback  # noqa: E402
+import drawing  # noqa: E402
 import plot_benchmarks  # noqa: E402
 
 import dask_gpuscan  # noqa: E402
 
-draw_lookback.main(HERE / "_drawn")
-draw_engine.main(HERE / "_drawn")
+drawing.write(HERE / "_drawn", draw_lookback.PICTURES | draw_engine.PICTURES)
 plot_benchmarks.main(HERE / "_drawn")
 
 project = "dask-gpuscan"

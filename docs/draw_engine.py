@@ -3,11 +3,9 @@
 ``python docs/draw_engine.py [FOLDER]`` writes a light and a dark version of each; the Sphinx build does it by itself.
 """
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-from drawing import Theme, arrow, box, canvas, filled, label, plain, write
+from drawing import Theme, arrow, box, canvas, filled, label, main, plain
 from matplotlib.axes import Axes
 
 AGGREGATES = [6, 5, 7, 6, 8, 5, 9, 5, 4, 3, 6, 2]
@@ -159,10 +157,5 @@ def draw_kernel(theme: Theme) -> Axes:
 PICTURES = {"tree": draw_tree, "schedules": draw_schedules, "kernel": draw_kernel}
 
 
-def main(folder: Path) -> None:
-    """Write every picture in every theme."""
-    write(folder, PICTURES)
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "_drawn")
+    main(PICTURES)

@@ -5,10 +5,7 @@ running sum, and the moment at which piece 6 asks for its carry. ``python docs/d
 writes a light and a dark version of each; the Sphinx build does it by itself.
 """
 
-import sys
-from pathlib import Path
-
-from drawing import STEP, WIDTH, Theme, arrow, canvas, filled, label, plain, write
+from drawing import STEP, WIDTH, Theme, arrow, canvas, filled, label, main, plain
 from matplotlib.axes import Axes
 
 PIECES = [(3, 1, 2), (4, 0, 1), (2, 2, 3), (1, 5, 0), (3, 3, 2), (0, 1, 4), (2, 6, 1), (1, 2, 2)]
@@ -166,10 +163,5 @@ def draw_halo(theme: Theme) -> Axes:
 PICTURES = {"tiles": draw_tiles, "partitions": draw_partitions, "halo": draw_halo}
 
 
-def main(folder: Path) -> None:
-    """Write every picture in every theme."""
-    write(folder, PICTURES)
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "_drawn")
+    main(PICTURES)

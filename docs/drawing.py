@@ -3,6 +3,7 @@
 One unit of the axes is 0.9 inches; boxes of a row stand STEP apart.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,3 +132,8 @@ def write(folder: Path, pictures: dict[str, Callable[[Theme], Axes]]) -> None:
                 folder / f"{name}-{theme.name}.svg", transparent=True, metadata={"Date": None}
             )
             plt.close(figure)
+
+
+def main(pictures: dict[str, Callable[[Theme], Axes]]) -> None:
+    """Write pictures into the folder that the command line names, or into that of the Sphinx build."""
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "_drawn", pictures)
