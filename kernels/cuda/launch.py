@@ -137,7 +137,7 @@ class Launch:
         if found.zeros:
             runtime = cupy.cuda.runtime
             runtime.memsetAsync(self._block.ptr + found.scratch, 0, found.zeros, self._stream)
-        self._pinned = None
+        self._pinned: Any = None
         self._done: Any = None
         if waits and found.carry_bytes <= PINNED_BYTES:
             self._pinned = cupy.cuda.alloc_pinned_memory(found.carry_bytes)
@@ -168,9 +168,9 @@ class Launch:
             predicate's numbers.
         """
         step, base = self._space.steps[which], self._block.ptr
-        chosen, carry_out = step.kernel, base + step.carry
-        if self._pinned is not None and step is self._space.steps[-1]:
-            carry_out = self._pinned.ptr
+        chosen = step.kernel
+        is_read = self._pinned is not None and step is self._space.steps[-1]
+        carry_out = self._pinned.ptr if is_read else base + step.carry
         kernel_args = _kernel_args(chosen.parameters.size)
         scratch = base + step.scratch if step.scratch_bytes else 0
         chosen.parameters.pack_into(
@@ -182,7 +182,7 @@ class Launch:
             kernel_args.address, 0,
         )  # fmt: skip
         check(status, f"{chosen.name} could not be launched on GPU {self._space.number}")
-        if carry_out != base + step.carry:  # who waits for it does not wait for what comes after
+        if is_read:  # who waits for it does not wait for what comes after
             self._done = cupy.cuda.Event(disable_timing=True)
             self._done.record()
 

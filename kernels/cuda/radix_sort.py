@@ -73,9 +73,8 @@ def radix_sort(
     may_spare = spare and word.code.size >= SPARED_FROM and length >= SPARE_FROM
     counting, starts = _begin_count(word)
     sorting = _Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
-    if (
-        not may_spare
-    ):  # the lowest digit seldom agrees in all keys; if it does, sorting by it moves no row
+    if not may_spare:
+        # the lowest digit seldom agrees in all keys, and if it does, sorting by it moves no row
         sorting.begin()
     counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
     digits = [d for d in range(word.code.size) if counts[d].max() < length]

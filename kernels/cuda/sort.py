@@ -92,8 +92,6 @@ def _falls(has_heads: bool) -> Any:
 def is_sorted(values: Any, heads: Any) -> bool:
     """Tell whether values never decrease; see `kernels.is_sorted`."""
     values, count, found = readable(values), len(values), cupy.zeros(1, np.bool_)
-    if values.dtype.kind == "f" and count and bool(values[0] != values[0]):
-        return False
     blocks = -(-count // 1024)
     _falls(heads is not None)(
         values, found if heads is None else heads, count, found, size=256 * blocks

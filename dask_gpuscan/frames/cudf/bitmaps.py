@@ -9,6 +9,7 @@ import cupy
 import numpy as np
 import pylibcudf as plc
 
+from ...kernels.cuda.devices import device
 from ..protocol import Values
 
 
@@ -69,16 +70,11 @@ def valid_bits(rows: Values) -> tuple[Values, int]:
     kind = {"b": "bool", "f": "float" if rows.itemsize == 4 else "double"}[rows.dtype.kind]
     bits, nulls = _bits(rows.size), cupy.full(1, rows.size, np.uint64)
     rows = cupy.ascontiguousarray(rows)
-    blocks = min(-(-rows.size // (THREADS * WORDS)), BLOCKS * _multiprocessors())
+    most = BLOCKS * device(cupy.cuda.runtime.getDevice()).multiprocessors
+    blocks = min(-(-rows.size // (THREADS * WORDS)), most)
     if blocks:
         _valid_bits(kind)((blocks,), (THREADS,), (rows, bits, nulls, np.int64(rows.size)))
     return bits, int(nulls[0])
-
-
-@lru_cache(maxsize=1)
-def _multiprocessors() -> int:
-    found: int = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    return found
 
 
 @lru_cache(maxsize=1)
