@@ -3,22 +3,22 @@
 A tree multiplies numbers that are not neighbours in a walk: part of a product may overflow, or underflow to
 zero, although the walk never does (or does so earlier, and stays there). So the state here is a number and a
 power of two, which do neither, with the logarithms of the largest and the smallest product on the way, from
-which the walk's own overflow and underflow follow (`kernels.product` hands the same on between partitions).
-Where a walk would have met both, overflow is told; complex products and other operators that say `in_order`
-are combined as they are.
+which the walk's own overflow and underflow follow (`kernels.product` hands the same on between partitions, and
+says why these two are kept less far apart than the ends of the type: so that no walk passes both). Complex
+products and other operators that say `in_order` are combined as they are.
 
 A number is left as it is while it is far from both ends, so that a combination costs one product, and its
 logarithm is read off its bits: the exponent, and the rest of the number for what follows the point (Mitchell,
 Computer multiplication and division using binary logarithms, 1962), which is at most 0.0861 too small and
 exact for powers of two. So overflow is never told too early, and underflow not where `SLACK` covers the sum of
-these errors along a path of the tree.
+these errors along a path of the tree. Nothing here branches: a rare case would be repeated for each item of a
+thread, and a kernel that large no longer fits the cache of instructions.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,27 +30,58 @@ from .lto import cuda
 
 libdevice = cuda.libdevice
 
-HEADROOM = {4: 30, 8: 120}
-"""Numbers stay between 2 to the power of -HEADROOM and HEADROOM, by their bytes: the product of two is finite."""
+HEADROOM = {4: 52, 8: 360}
+"""Numbers stay between 2 to the power of -HEADROOM and HEADROOM, by their bytes, and are moved by twice as much.
+
+The product of two is normal, and every number that is not zero is between these ends after at most one move.
+"""
 
 SLACK = 2
 
 NONE, SIGNLESS, UNITS = np.float32(0), np.int32(0x7FFFFFFF), np.int32(0x4B000000)
-FAR = np.float32(np.inf)
+FAR, ENDLESS = np.float32(1e30), np.float32(np.inf)
+"""The power of infinity, and less that of zero: what follows does not change it."""
+
+
+class Ends(NamedTuple):
+    """Where the logarithms of the numbers of a dtype end."""
+
+    highest: np.float32
+    """From here on, numbers are infinite."""
+    lowest: np.float32
+    """Below, they are zero."""
+    apart: np.float32
+    """How far the largest and the smallest product on the way may be apart: if one is at its end, the other is too."""
+    step: np.float32
+    """By how much a number is moved."""
+
+
+def ends_of(dtype: np.dtype) -> Ends:
+    """Return the ends of a floating-point dtype.
+
+    Examples
+    --------
+    >>> [float(end) for end in ends_of(np.dtype("f4"))]
+    [128.0, -152.0, 280.0, 104.0]
+    """
+    limits = np.finfo(dtype)
+    highest, lowest = limits.maxexp, limits.minexp - limits.nmant - 1 - SLACK
+    ends = (highest, lowest, highest - lowest, 2 * HEADROOM[dtype.itemsize])
+    return Ends(*map(np.float32, ends))
 
 
 def _functions(dtype: np.dtype) -> tuple[Callable[..., Any], ...]:
     """Return combine, lift and lower for products in `dtype`."""
-    kind, limits, headroom = dtype.type, np.finfo(dtype), HEADROOM[dtype.itemsize]
+    kind, headroom = dtype.type, HEADROOM[dtype.itemsize]
+    highest, lowest, apart, step = ends_of(dtype)
     fraction, bias = (20, 1023) if dtype.itemsize == 8 else (23, 127)  # of the upper 32 bits
     least, most = np.int32((bias - headroom) << fraction), np.int32((bias + headroom) << fraction)
+    infinite = np.int32((2 * bias + 1) << fraction)
     up, down, one, zero = kind(4.0**headroom), kind(0.25**headroom), kind(1), kind(0)
-    step = np.float32(2 * headroom)
+    endless = kind(ENDLESS)
     # a float32 whose bits are UNITS and a number n below 2**23 is 2**23 + n
     unit = np.float32(2.0 ** (8 - fraction))
     origin = np.float32(-(2.0 ** (31 - fraction)) - bias)
-    highest = np.float32(limits.maxexp)
-    lowest = np.float32(limits.minexp - limits.nmant - 1 - SLACK)
 
     if dtype.itemsize == 8:
 
@@ -69,35 +100,64 @@ def _functions(dtype: np.dtype) -> tuple[Callable[..., Any], ...]:
         bits = size(product)
         largest = libdevice.fmaxf(a[2], before + b[2])
         smallest = libdevice.fminf(a[3], before + b[3])
-        scale = down if bits >= most else one  # a branch is slower
+        scale = down if bits >= most else one
         shift = step if bits >= most else NONE
         scale = up if bits < least else scale
         shift = -step if bits < least else shift
-        return (product * scale, power + shift, largest, smallest)
+        return (
+            product * scale,
+            power + shift,
+            libdevice.fminf(largest, a[3] + apart),
+            libdevice.fmaxf(smallest, a[2] - apart),
+        )
 
     def lift(x: Any) -> Any:
-        number, power = kind(x), NONE
+        number = kind(x)
         bits = size(number)
-        if not (bits >= least and bits < most):
-            if number == zero:  # stays zero whatever finite numbers follow
-                return (number, -FAR, NONE, -FAR)
-            if not math.isfinite(number):
-                return (number, NONE, NONE, NONE)
-            mantissa, exponent = math.frexp(number)
-            number, power = kind(mantissa), np.float32(exponent)
+        scale = down if bits >= most else one
+        power = step if bits >= most else NONE
+        scale = up if bits < least else scale
+        power = -step if bits < least else power
+        power = FAR if bits >= infinite else power
+        power = -FAR if number == zero else power
+        number = number * scale
         after = power + log(size(number))
-        return (number, power, libdevice.fmaxf(after, NONE), libdevice.fminf(after, NONE))
+        largest = libdevice.fminf(libdevice.fmaxf(after, NONE), apart)
+        return (number, power, largest, libdevice.fmaxf(libdevice.fminf(after, NONE), -apart))
 
     def lower(s: Any) -> Any:
-        if s[2] >= highest:
-            return s[0] * FAR
-        if s[3] < lowest:
-            return s[0] * zero
-        if s[1] == NONE:
-            return s[0]
-        return kind(libdevice.ldexp(s[0] * 1.0, np.int32(s[1])))
+        scale = up if s[1] > NONE else one  # beyond one step, the ends have been passed
+        scale = down if s[1] < NONE else scale
+        scale = zero if s[3] < lowest else scale
+        scale = endless if s[2] >= highest else scale
+        return s[0] * scale
 
     return combine, lift, lower
+
+
+def _follow4(before: Any, x: Any) -> Any:
+    return before * np.float32(x)
+
+
+def _follow8(before: Any, x: Any) -> Any:
+    return before * np.float64(x)
+
+
+def _follow_or_begin4(before: Any, begins: Any, x: Any) -> Any:
+    return np.float32(x) if begins else before * np.float32(x)
+
+
+def _follow_or_begin8(before: Any, begins: Any, x: Any) -> Any:
+    return np.float64(x) if begins else before * np.float64(x)
+
+
+FOLLOW: dict[tuple[int, int], Callable[..., Any]] = {
+    (4, 0): _follow4,
+    (8, 0): _follow8,
+    (4, 1): _follow_or_begin4,
+    (8, 1): _follow_or_begin8,
+}
+"""What returns a product from the one before it and an element, by bytes of the number and flags before it."""
 
 
 @dataclass(frozen=True)
@@ -108,31 +168,37 @@ class Substitute:
     types: Signature
     flags: int  # fields before the number
 
+    @property
+    def follow(self) -> Callable[..., Any] | None:
+        """What returns an answer from the one before it, if answers are not rounded to another type."""
+        number = self.types.state[self.flags]
+        return FOLLOW[number.itemsize, self.flags] if self.types.outputs == (number,) else None
+
     def enter(self, state: Any) -> Any:
         """Return the substitute's state for one of the operator, or arrays of them."""
         parts = state if isinstance(state, tuple) else (state,)
+        x = np.asarray(parts[-1])
+        headroom, apart = HEADROOM[x.dtype.itemsize], ends_of(x.dtype).apart
         with np.errstate(all="ignore"):
-            x = np.asarray(parts[-1])
-            usual = np.isfinite(x) & (x != 0)
-            mantissa, exponent = np.frexp(np.where(usual, x, 1))
-            after = np.where(usual, exponent + np.floor(4096 * (2 * abs(mantissa) - 2)) / 4096, 0)
-            number, power = np.where(usual, mantissa, x), np.where(usual, exponent, 0)
-            power, after = (np.where(x == 0, -np.inf, part) for part in (power, after))
-        ends = (np.maximum(np.where(x == 0, 0, after), 0), np.minimum(after, 0))
+            size = abs(x)
+            moves = np.where(size >= 2.0**headroom, 1, np.where(size < 0.5**headroom, -1, 0))
+            number = np.ldexp(x, -2 * headroom * moves)
+            mantissa, exponent = np.frexp(number)
+            power = np.where(x == 0, -FAR, np.where(size < np.inf, 2 * headroom * moves, FAR))
+            after = power + exponent + np.floor(4096 * (2 * abs(mantissa) - 2)) / 4096
+        ends = np.clip(np.maximum(after, 0), 0, apart), np.clip(np.minimum(after, 0), -apart, 0)
         return (*parts[:-1], *(part[()] for part in (number, power, *ends)))
 
     def leave(self, state: Any) -> Any:
         """Return the operator's state for one of the substitute."""
         number, power, largest, smallest = (np.asarray(part) for part in state[self.flags :])
         dtype = self.types.state[self.flags]
-        limits = np.finfo(dtype)
+        ends = ends_of(dtype)
         with np.errstate(all="ignore"):
             shift = np.clip(power, -(1 << 14), 1 << 14).astype(np.intc)
             answer = np.ldexp(number.astype("f8"), shift)
-            answer = np.where(
-                smallest < limits.minexp - limits.nmant - 1 - SLACK, number * 0.0, answer
-            )
-            answer = np.where(largest >= limits.maxexp, number * np.inf, answer).astype(dtype)[()]
+            answer = np.where(smallest < ends.lowest, number * 0.0, answer)
+            answer = np.where(largest >= ends.highest, number * np.inf, answer).astype(dtype)[()]
         return (*state[: self.flags], answer) if self.flags else answer
 
 

@@ -61,6 +61,14 @@ def lto_functions(of: TypedOperator, capability: tuple[int, int]) -> list[bytes]
     elements = ", ".join(_read(f"v0_{i}", d) for i, d in enumerate(of.inputs))
     add("lift", state, scalar_state, [of.inputs], element, elements)
     add("lower", of.outputs, scalar_output, [state], a, a)
+    if of.follow is not None:
+        given = f"{whole(0, of.outputs, scalar_output)}, {whole(1, of.inputs, False)[1:-2]}"
+        forms = [of.outputs, of.inputs]
+        found.append(
+            _compile(
+                op, "follow", of.follow, of.outputs, scalar_output, forms, f"f({given})", capability
+            )
+        )
     add("identity", state, False, [], _constants([p.item() for p in parts]))
     nulls = _constants([_null(d) for d in of.outputs])
     add("null_output", of.outputs, False, [], nulls)

@@ -5,6 +5,7 @@ memory. There are two kinds, as there are two kinds of tiles: `ScanPass` over li
 `ColumnPass` over columns of rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -114,6 +115,8 @@ class TypedOperator:
     outputs: Form
     scalar_output: bool
     identity: Any = field(compare=False)
+    follow: Callable[..., Any] | None = field(default=None, compare=False)
+    """Returns an answer of a scan from the answer before and an element, if the operator has what does."""
 
     @property
     def is_native(self) -> bool:
@@ -143,11 +146,13 @@ class OfOperator:
         return self.operator.token
 
 
-def typed(op: Operator, types_: Signature) -> TypedOperator:
+def typed(
+    op: Operator, types_: Signature, follow: Callable[..., Any] | None = None
+) -> TypedOperator:
     """Return an operator with its types."""
     return TypedOperator(
         op, types_.inputs, types_.state, types_.scalar_state, types_.outputs, types_.scalar_output,
-        types_.identity,
+        types_.identity, follow,
     )  # fmt: skip
 
 

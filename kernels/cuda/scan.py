@@ -126,7 +126,8 @@ def _work(
     identity = (types_.identity,) if types_.scalar_state else types_.identity
     state = state_dtype(types_.state)
     op, numbers = shared_code(op, types_.inputs)
-    only = ScanPass(typed(op, types_), nulls, exclusive, reverse, mark_nulls, write)
+    of = typed(op, types_, None if instead is None else instead.follow)
+    only = ScanPass(of, nulls, exclusive, reverse, mark_nulls, write)
     return _Work(Plan((only,)), types_, asked, instead, state, bytes_of(identity, state), numbers)
 
 

@@ -6,6 +6,7 @@ from .source import constants_source, include, numbers_source, operator_source, 
 from .tuning import (
     GROUP_WORDS,
     PANEL_BLOCKS,
+    RAKE_CHAINS,
     RESIDENT_WARPS,
     SWIZZLE_FROM,
     WIDE_BATCH,
@@ -37,6 +38,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
         "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
         "RAKES": each.rakes,
+        "RAKE_CHAINS": RAKE_CHAINS,
         "KEEPS_LANES": each.keeps_lanes(schedule),
         "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
         "STREAM": schedule == "classic",
@@ -45,6 +47,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "REVERSE": each.reverse,
         "MARK_NULLS": each.mark_nulls,
         "WRITE": each.write,
+        "FOLLOWS": of.follow is not None,
     }
     if schedule == "strided":
         panel = each.panel

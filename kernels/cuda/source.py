@@ -71,10 +71,13 @@ def _linked(of: TypedOperator, numbers: dict[str, Form]) -> list[str]:
         ("combine", state, [state] * 2, "State", ["State"] * 2),
         ("lift", state, [of.inputs], "State", ["Element"]),
         ("lower", of.outputs, [state], "Output", ["State"]),
+        ("follow", of.outputs, [of.outputs, of.inputs], "Output", ["Output", "Element"]),
         ("identity", state, [], "State", []),
         ("null_output", of.outputs, [], "Output", []),
         ("missing", flag, [of.inputs], "Missing", ["Element"]),
     ):
+        if name == "follow" and of.follow is None:
+            continue
         taken = numbers.get(name, ())
         lines += _function(name, result, arguments, returns, takes, taken, first)
         first += len(taken)

@@ -86,7 +86,14 @@ before and raked (run 19): means with what rounding lost (6 words) 1.87 and 0.95
 weighted means (10 words) 2.58 and 1.04, products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
 of products of float32 1.08 and 1.02. With lanes of 64 bytes: 1.12, 2.01, 1.50, 1.84, -, 1.23; with 16 warps of such
 lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item:
-with divisions by `numerics.quotient` and without selects in which threads part, 0.78, 0.89 and 0.97 (run 21)."""
+with divisions by `numerics.quotient` and without selects in which threads part, 0.78, 0.89 and 0.97 (run 21). Products
+whose states neither branch nor are needed for answers, which follow from one another: float64 0.79, float32 0.56 (run
+22), where the unit of comparisons and selects is busy 70 % of the time."""
+
+RAKE_CHAINS = 2
+"""Parts that a lane reduces at the same time: a combination waits for the one before it, and few warps reduce. Welford
+with 1: 0.854, 2: 0.822, 4: 0.814; exponentially weighted means 0.969, 0.986, 0.992; products of float64 0.803, 0.807,
+0.808 (run 22)."""
 
 SCAN_TILE_BYTES = 32 << 10
 """Bytes of inputs a tile of a scan. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""

@@ -93,9 +93,10 @@ def pass_of(op, dtypes, nulls, options):
     options = {"exclusive": False, "reverse": False, "mark_nulls": False, "write": True} | options
     types_ = signature(op, dtypes, options.pop("dtype", None))
     instead = substitute(op, types_) if op.in_order else None
+    follow = None
     if instead is not None:
-        op, types_ = instead.op, instead.types
-    return ScanPass(typed(op, types_), nulls, **options)
+        op, types_, follow = instead.op, instead.types, instead.follow
+    return ScanPass(typed(op, types_, follow), nulls, **options)
 
 
 @pytest.mark.parametrize(

@@ -348,6 +348,7 @@ def test_products_end_as_a_walk_in_order_does(schedule, dtype, segments):
     pieces = {
         "zero, then far": [far, 1 / far, 0.0, *[far] * 9],
         "tiny for good": [1 / far, 1 / far, *[2.0] * 100],
+        "tiny for good, then far": [1 / far, 1 / far, *[far] * 9],
         "infinite for good": [-far, far, *[0.5] * 100],
         "back and forth": [far, 1 / far] * 50,
         "never far": [*np.exp(rng.normal(size=9000) * 0.1), *[far, 1 / far] * 5000],

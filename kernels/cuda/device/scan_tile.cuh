@@ -131,10 +131,10 @@ __device__ __forceinline__ Output finalize(const State& before, const State& aft
   return lower(EXCLUSIVE ? before : after);
 }
 
-// Calls f(j, state, missing) for the items of a lane in a row, in the order of the scan: item i of the tile and its VN - 1
-// successors. A missing item has the identity as its state. WHOLE: the tile is, so nothing is asked; else items behind the
-// end have the identity as well, or none if states are raked.
-template <bool WHOLE, class F>
+// Calls f(j, state, missing, element) for the items of a lane in a row, in the order of the scan: item i of the tile and its
+// VN - 1 successors; or, if the tile is WHOLE, in turns for each of CHAINS parts of them. A missing item has the identity as
+// its state. WHOLE: nothing is asked; else items behind the end have the identity as well, or none if states are raked.
+template <bool WHOLE, int CHAINS = 1, class F>
 __device__ __forceinline__ void each_item(const View& view, int i, F f) {
   if constexpr (WHOLE) {
     int low = REVERSE ? TILE - VN - i : i;  // the lowest address
@@ -163,29 +163,30 @@ __device__ __forceinline__ void each_item(const View& view, int i, F f) {
       window = u32(bits >> rest) ^ (view.null ? 0 : ALL);
     }
 #pragma unroll
-    for (int j = 0; j < VN; j++) {
-      int m = REVERSE ? VN - 1 - j : j;
+    for (int turn = 0; turn < VN; turn++) {
+      int j = turn % CHAINS * (VN / CHAINS) + turn / CHAINS, m = REVERSE ? VN - 1 - j : j;
       bool gone = false;
       if constexpr (NULLS == IN_BAND) gone = is_missing(e[j]);
       if constexpr (NULLS == BITS) gone = (window >> m) & 1;
       if constexpr (NULLS == BYTES) gone = view.mask[view.bit + low + m] == view.null;
       State state = lift(e[j]);
       if constexpr (NULLS != NO_NULLS) state = choose(gone, identity(), state);
-      f(j, state, gone);
+      f(j, state, gone, e[j]);
     }
   } else {
 #pragma unroll (RAKES ? 1 : VN)
     for (int j = 0; j < (RAKES ? min(VN, view.count - i) : VN); j++) {
       State state = identity();
+      Element e;
       bool gone = false;
       if (RAKES || i + j < view.count) {
         int at = REVERSE ? view.count - 1 - (i + j) : i + j;
-        Element e = read_element(view.in, at);
+        e = read_element(view.in, at);
         if constexpr (NULLS == IN_BAND) gone = is_missing(e);
         if constexpr (NULLS == BITS || NULLS == BYTES) gone = is_masked(view.mask, view.bit + at, view.null);
         if (!gone) state = lift(e);
       }
-      f(j, state, gone);
+      f(j, state, gone, e);
     }
   }
 }
@@ -193,7 +194,7 @@ __device__ __forceinline__ void each_item(const View& view, int i, F f) {
 template <bool WHOLE>
 __device__ __forceinline__ u32 read_items(const View& view, int i, State (&states)[VN]) {
   u32 missing = 0;
-  each_item<WHOLE>(view, i, [&](int j, const State& state, bool gone) {
+  each_item<WHOLE>(view, i, [&](int j, const State& state, bool gone, const Element&) {
     states[j] = state;
     missing |= u32(gone) << j;
   });
@@ -248,16 +249,24 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
 
 // Large states are raked (Blelloch, CMU-CS-90-190, 1990): lanes reduce their items, states among lanes are scanned once a
 // segment, which is one row, and then lanes scan their items from what comes before them. So an item is combined twice
-// and with no state but its own, and few states are shuffled.
+// and with no state but its own, and few states are shuffled. Where an answer follows from the one before and an element
+// (FOLLOWS), the second time needs no states at all.
 
 // Lane l gets the combination of what lanes 0 to l have of a warp's items.
 __device__ __forceinline__ State rake(const View& view, int warp, int lane) {
   State sum = identity();
   int i = warp * SEGMENT + lane * VN;
-  if (view.count == TILE)
-    each_item<true>(view, i, [&](int j, State x, bool) { sum = j ? combine(sum, x) : x; });
-  else
-    each_item<false>(view, i, [&](int j, State x, bool) { sum = j ? combine(sum, x) : x; });
+  if (view.count == TILE) {
+    constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS, LINKS = VN / CHAINS;
+    State sums[CHAINS];
+    each_item<true, CHAINS>(view, i, [&](int j, State x, bool, Element) {
+      sums[j / LINKS] = j % LINKS ? combine(sums[j / LINKS], x) : x;
+    });
+    sum = sums[0];
+#pragma unroll
+    for (int c = 1; c < CHAINS; c++) sum = combine(sum, sums[c]);
+  } else
+    each_item<false>(view, i, [&](int j, State x, bool, Element) { sum = j ? combine(sum, x) : x; });
   return warp_scan(sum, lane);
 }
 __device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
@@ -285,7 +294,13 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
   run = before();
   if (KEEPS_LANES) earlier = kept_lane(lanes, warp, lane ? lane - 1 : 0);
   run = choose(lane == 0, run, combine(run, earlier));
-  auto next = [&](State x, bool missing) {
+  Output answer = lower(run);
+  auto next = [&](State x, bool missing, auto e) {
+    if constexpr (FOLLOWS) {  // so states end here
+      Output before = answer;
+      if (!missing) answer = follow(answer, e);
+      return MARK_NULLS && missing ? null_output() : EXCLUSIVE ? before : answer;
+    }
     State after = combine(run, x);
     Output y = finalize(run, after, missing);
     run = after;
@@ -293,10 +308,11 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
   };
   if (view.count == TILE) {
     Output y[VN];
-    each_item<true>(view, i, [&](int j, State x, bool missing) { y[j] = next(x, missing); });
+    each_item<true>(view, i, [&](int j, State x, bool missing, Element e) { y[j] = next(x, missing, e); });
     write_items<true>(view, out, i, y);
   } else {
-    each_item<false>(view, i, [&](int j, State x, bool missing) { write_item(view, out, i + j, next(x, missing)); });
+    each_item<false>(view, i,
+                     [&](int j, State x, bool missing, Element e) { write_item(view, out, i + j, next(x, missing, e)); });
   }
 }
 
