@@ -1,6 +1,8 @@
 """Arguments of clusters of GPU workers, and the warning about memory from no pool."""
 
 import logging
+import sys
+import types
 
 import pytest
 
@@ -51,10 +53,14 @@ def resource(name, **fields):
         (resource("CudaAsyncMemoryResource"), False),
     ],
 )
-def test_memory_from_no_pool(found, warned, caplog):
+def test_memory_from_no_pool(found, warned, caplog, monkeypatch):
+    memory = types.SimpleNamespace(get_current_device_resource=lambda: found)
+    monkeypatch.setitem(sys.modules, "rmm.mr", memory)
+    warn_if_unpooled.cache_clear()
     with caplog.at_level(logging.WARNING, "dask_gpuscan"):
-        warn_if_unpooled(found)
-    assert ("cluster_options()" in caplog.text) == warned
+        warn_if_unpooled()
+        warn_if_unpooled()
+    assert caplog.text.count("cluster_options()") == warned
 
 
 @pytest.mark.gpu

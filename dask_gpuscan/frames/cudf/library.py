@@ -16,11 +16,10 @@ from cudf.core.buffer.spill_manager import get_global_manager
 from cudf.core.column import ColumnBase, as_column, column_empty
 from cudf.core.column_accessor import ColumnAccessor
 from rmm.allocators.cupy import rmm_cupy_allocator
-from rmm.mr import get_current_device_resource
 
 from ... import kernels
 from ...kernels import BUILT_IN, Mask
-from ..device_memory import warn_if_unpooled
+from ..device_memory import MANY_ROWS, warn_if_unpooled
 from ..messages import refuse_categories
 from ..nan import assume_no_nan, in_band, resolved
 from ..pandas import PANDAS
@@ -139,6 +138,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
         return cudf.Series._from_column(array, name=name, index=index)
 
     def reading(self, frame: cudf.DataFrame) -> AbstractContextManager[object]:
+        if len(frame) >= MANY_ROWS:
+            warn_if_unpooled()
         if get_global_manager() is not None:
             return _unspilled(frame)
         return cupy.cuda.using_allocator(rmm_cupy_allocator)  # type: ignore[no-any-return]
@@ -379,8 +380,3 @@ def _copied(array: Values) -> Callable[[], np.ndarray]:
         return np.frombuffer(host, array.dtype, array.size)
 
     return read
-
-
-warn_if_unpooled(
-    get_current_device_resource()
-)  # a process imports this once, for its first frame of cuDF
