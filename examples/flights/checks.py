@@ -57,7 +57,7 @@ def planes(flights: pd.DataFrame) -> pd.DataFrame:
     return flown.assign(
         late=~(flown.arr_delay < LATE),
         recent_delay=recent.droplevel(0),
-        since=groups.left.diff(),
+        hours=groups.left.diff().dt.total_seconds() / 3600,
     )
 
 
@@ -100,7 +100,7 @@ def streaks(flights: pd.DataFrame) -> pd.DataFrame:
 def lateness(flights: pd.DataFrame) -> pd.DataFrame:
     rows = planes(flights)
     recent = rows.recent_delay.clip(0, 120)
-    rows = rows.assign(recent=recent - recent % 15, hours=rows.since.dt.total_seconds() / 3600)
+    rows = rows.assign(recent=recent - recent % 15)
     return rows.groupby("recent").agg(
         flights=("carrier", "size"),
         dep_delay=("dep_delay", "mean"),

@@ -75,7 +75,7 @@ def planes(flights: dd.DataFrame) -> dd.DataFrame:
         # A flight that landed elsewhere has no arrival delay, and was not on time either.
         late=flown.arr_delay.fillna(LATE) >= LATE,
         recent_delay=groups["dep_delay"].rolling(RECENT, min_periods=1, closed="left").mean(),
-        since=groups["left"].diff(),
+        hours=groups["left"].diff() / pd.Timedelta("1h"),  # since the last time it left
     )
     return flown.gpuscan.reset_index(drop=True)
 
@@ -115,7 +115,7 @@ def streaks(planes: dd.DataFrame) -> dd.DataFrame:
 def lateness(planes: dd.DataFrame) -> dd.DataFrame:
     """How late an aircraft leaves, by how late it left the last few times."""
     recent = planes.recent_delay.clip(0, 120)
-    rows = planes.assign(recent=recent - recent % 15, hours=planes.since / pd.Timedelta("1h"))
+    rows = planes.assign(recent=recent - recent % 15)
     return rows.gpuscan.groupby("recent").agg(
         flights=("carrier", "size"),
         dep_delay=("dep_delay", "mean"),
