@@ -139,9 +139,10 @@ def _frame(request: Request, rows: int, nulls: bool) -> Any:
 
 
 def _collection(frame: Any, backend: str) -> Any:
+    # whether an index is sorted is asked by Dask for a second a million rows
     if backend == "cpu":
-        return dd.from_pandas(frame, npartitions=PARTITIONS)
-    return import_module("dask_cudf").from_cudf(frame, npartitions=PARTITIONS)
+        return dd.from_pandas(frame, npartitions=PARTITIONS, sort=False)
+    return import_module("dask_cudf").from_cudf(frame, npartitions=PARTITIONS, sort=False)
 
 
 def _answers(obj: Any, method: str | Operator) -> Iterator[Any]:

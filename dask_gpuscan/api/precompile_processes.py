@@ -24,6 +24,9 @@ from .precompile_calls import Request, call
 SERVE = "from dask_gpuscan.api.precompile_processes import serve; serve()"
 """What such a process runs."""
 
+POOL = 1 << 28
+"""Bytes of a GPU that each of them takes at first."""
+
 
 class Outcome(NamedTuple):
     """What came of a request."""
@@ -76,13 +79,24 @@ def serve() -> None:
     """Compile what is read from the standard input, and write the outcomes to the standard output."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed goes elsewhere
+    has_pool = False
     while True:
         try:
             request = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
+        if request.backend == "cuda" and not has_pool:
+            _take_pool()
+            has_pool = True
         pickle.dump(compile_one(request), answers)
         answers.flush()
+
+
+def _take_pool() -> None:
+    """Take memory of the GPU from a small pool: with none, all these processes wait for the driver at every call."""
+    import rmm
+
+    rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
 
 
 class _Child:
