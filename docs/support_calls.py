@@ -83,7 +83,7 @@ def on_windows(kind: str, argument: dict[str, Any]) -> Callable[..., Call]:
 
 def on_buckets(name: str, *given: Any, **options: Any) -> Call:
     """Call a method of buckets of time."""
-    return lambda f: getattr(f[["t", "x"]].gpuscan.resample("1min", on="t")["x"], name)(
+    return lambda f: getattr(f[["t", "x"]].gpuscan.resample("5min", on="t")["x"], name)(
         *given, **options
     )
 
@@ -101,7 +101,7 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.rolling": lambda f: f["x"].gpuscan.rolling(3).sum(),
     "Gpuscan.expanding": lambda f: f["x"].gpuscan.expanding().mean(),
     "Gpuscan.ewm": lambda f: f["x"].gpuscan.ewm(span=3).mean(),
-    "Gpuscan.resample": lambda f: f[["t", "x"]].gpuscan.resample("1min", on="t").sum(),
+    "Gpuscan.resample": lambda f: f[["t", "x"]].gpuscan.resample("5min", on="t").sum(),
     "Gpuscan.filter": on_frame("filter", "x > 1 and k == 2"),
     "Gpuscan.partition": on_frame("partition", "x > 1"),
     "Gpuscan.groupby": lambda f: f.gpuscan.groupby("k")["x"].sum(),
