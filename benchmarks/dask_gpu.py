@@ -249,7 +249,8 @@ def windows(bench: Any, client: Client) -> None:
     name = "dask_rolling_sum_1000"
     if not bench.wanted(name):
         return
-    for count, rows in ((64, bench.scale(1 << 22, 1 << 14)), (bench.scale(4096, 64), 300)):
+    large, short = (64, bench.scale(1 << 22, 1 << 14), 5), (bench.scale(4096, 64), 300, 1)
+    for count, rows, rounds in (large, short):
         frame = dd.from_map(make, range(count), rows=rows, meta=make(0, 1))
         column = materialise(client, frame.a)
         bench.compare(
@@ -257,7 +258,7 @@ def windows(bench: Any, client: Client) -> None:
             lambda c=column: materialise(client, c.gpuscan.rolling(1000).sum()),
             {"floor": lambda c=column: materialise(client, c.map_partitions(add_nothing))},
             targets={"floor": "times_floor <= 2.2"},
-            rounds=bench.scale(5, 3),
+            rounds=rounds,
             dtype="float64",
             n=count * rows,
             moved=16 * count * rows,

@@ -60,7 +60,8 @@ def equal(name: str, answer: Any, year: pd.DataFrame, frames: str) -> None:
         answer = answer.sort_values("run_start", ignore_index=True)
     if frames == "cudf" and answer.index.names != [None]:
         answer = answer.sort_index()
-    options = {} if frames == "pandas" else {"check_dtype": False, "check_index_type": False}
+    unknown = ("check_dtype", "check_index_type", "check_freq")
+    options = {} if frames == "pandas" else dict.fromkeys(unknown, False)
     one = answer.ndim == 1
     same = pd.testing.assert_series_equal if one else pd.testing.assert_frame_equal
     same(answer, expected, rtol=1e-9, **options)

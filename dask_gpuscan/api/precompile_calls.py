@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import dask
@@ -117,7 +117,7 @@ def call(request: Request) -> None:
     for rows, nulls in product(BACKENDS[request.backend], (False, True)):
         frame = _frame(request, rows, nulls)
         if frame is not None:
-            for obj in (frame, _collection(frame, request.backend)):
+            for obj in (frame, _collection(frame)):
                 for answer in _answers(obj, request.method):
                     dask.compute(answer, scheduler="synchronous")
 
@@ -138,11 +138,17 @@ def _frame(request: Request, rows: int, nulls: bool) -> Any:
     return frame
 
 
-def _collection(frame: Any, backend: str) -> Any:
-    # whether an index is sorted is asked by Dask for a second a million rows
-    if backend == "cpu":
-        return dd.from_pandas(frame, npartitions=PARTITIONS, sort=False)
-    return import_module("dask_cudf").from_cudf(frame, npartitions=PARTITIONS, sort=False)
+def _collection(frame: Any) -> Any:
+    """Return a frame in partitions; Dask's own functions look for their ends for seconds."""
+    rows = len(frame)
+    cuts = [rows * part // PARTITIONS for part in range(PARTITIONS + 1)]
+    parts = [frame.iloc[begin:end] for begin, end in pairwise(cuts)]
+    divisions = [frame.index[min(cut, rows - 1)] for cut in cuts]
+    return dd.from_map(_as_it_is, parts, meta=frame.iloc[:0], divisions=divisions)
+
+
+def _as_it_is(part: Any) -> Any:
+    return part
 
 
 def _answers(obj: Any, method: str | Operator) -> Iterator[Any]:
