@@ -16,7 +16,7 @@ from .. import kernels
 from ..frames.keys import any_null
 from ..frames.protocol import Library
 from ..frames.registry import library_of, stored_numbers
-from ..kernels import BUILT_IN, Nulls, Operator, Predicate, byte_mask
+from ..kernels import BUILT_IN, Nulls, Predicate, byte_mask, segmented
 from ..kernels.selection import counter_of
 from .groups import INT64, AdjacentGroups, Groups, OneGroup, ReducibleGroups, SortedGroups, States
 
@@ -24,6 +24,7 @@ NUMBER = "session"
 """Name of the session numbers."""
 
 _ADD = BUILT_IN["add"]
+_ADD_IN_GROUPS = segmented(_ADD)
 
 
 def _whole(before: Any, after: Any, gap: Any) -> Any:
@@ -36,11 +37,6 @@ def _real(before: Any, after: Any, gap: Any) -> Any:
 
 _WIDE = {"i": counter_of(_whole), "u": counter_of(_whole), "f": counter_of(_real)}
 """Whether there is a gap between two times, by the kind of their dtype."""
-
-_LATE = Operator(
-    lambda a, b: a or b, False, lambda before, after: after < before, name="late", inputs=2
-)
-"""Whether any time is earlier than the one before it."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,11 @@ class CountGaps:
             if first < prior[1]:
                 self._refuse(columns, slice(0, 1))
         flags = self._gaps(times, times, heads)
-        out = groups.scan(_ADD, flags, carry_in=np.int64(before), dtype=INT64)
+        if heads is None:
+            out = groups.scan(_ADD, flags, carry_in=np.int64(before), dtype=INT64)
+        else:
+            heads[:1] &= not groups.continues
+            out = _numbers(flags, heads, before)
         return library_of(columns[0]).from_integers(out)
 
     def _apply_after(
@@ -129,8 +129,8 @@ class CountGaps:
             columns, ends, begins, heads, lambda rows: groups.order[rows] - groups.before
         )
         gaps += self._gaps(ends, begins, heads)
-        out = AdjacentGroups(groups.keys).scan(_ADD, gaps)
-        return library_of(columns[0]).from_integers(groups.returned(out))
+        out = groups.returned(_numbers(gaps, heads))
+        return library_of(columns[0]).from_integers(out)
 
     def _checked_times(self, columns: Sequence[Any]) -> Any:
         if library_of(columns[0]).missing(columns[0]) is not None:
@@ -162,9 +162,11 @@ class CountGaps:
         """Raise if any begins before the end of the one before in its group; `rows_of` tells which rows they are."""
         before, after = ends[:-1], begins[1:]
         if heads is None and ends is begins and kernels.is_sorted(ends):
-            return  # in half the time to compile that the operator takes
-        if kernels.reduce(_LATE, (before, after), nulls=_nulls_at_heads(heads)):
-            is_late = after < before if heads is None else (after < before) & ~heads[1:]
+            return
+        is_late = after < before  # by the arrays' library: one kernel less to compile
+        if heads is not None:
+            is_late &= ~heads[1:]
+        if is_late.any():
             self._refuse(columns, rows_of(np.flatnonzero(is_late) + 1))
 
     def _refuse(self, columns: Sequence[Any], rows: Any) -> None:
@@ -190,9 +192,23 @@ def _times(column: Any) -> Any:
 
 def _reduced(begins: Any, ends: Any, gaps: Any, groups: AdjacentGroups) -> States:
     """The first begin, the last end and the sum of the gaps of each group."""
-    (total,) = groups.reduce(_ADD, gaps, dtype=INT64)()
     first, last = groups.borders(len(gaps))
-    return begins[first], ends[last], total
+    return begins[first], ends[last], _numbers(gaps, groups.keys.head_flags())[last]
+
+
+def _numbers(gaps: Any, heads: Any, before: int = 0) -> Any:
+    """The sums of gaps so far, from each head on; `before` of the rows before the first head.
+
+    Kernels of runs of keys take longer to compile, and so do two kernels, of flags and of sums.
+    """
+    out, _ = kernels.scan(
+        _ADD_IN_GROUPS,
+        (heads, gaps.astype(INT64, copy=False)),
+        carry_in=(np.False_, np.int64(before)),
+        dtype=INT64,
+        carry_out=False,
+    )
+    return out
 
 
 # --- without keys ------------------------------------------------------------------------------------
