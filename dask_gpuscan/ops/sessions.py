@@ -205,7 +205,6 @@ def _numbers(gaps: Any, heads: Any, before: int = 0) -> Any:
         _ADD_IN_GROUPS,
         (heads, gaps.astype(INT64, copy=False)),
         carry_in=(np.False_, np.int64(before)),
-        dtype=INT64,
         carry_out=False,
     )
     return out
