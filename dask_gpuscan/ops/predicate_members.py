@@ -25,11 +25,14 @@ class Member:
 
 
 def _matched(match: Callable[[Any, str], Any], column: Any, text: str, **keywords: bool) -> Any:
-    """Return where texts match; with `na`, that is the value where there is no text."""
+    """Return where texts match; with `na`, that is the value where there is no text.
+
+    Without, objects do not match where they are no texts, as pandas' strings do not where they are null.
+    """
     found = match(column.str, text)
-    if "na" not in keywords:
+    if "na" not in keywords and found.dtype != object:
         return found
-    found = found.where(found.notnull() & column.notnull(), keywords["na"])
+    found = found.where(found.notnull() & column.notnull(), keywords.get("na", False))
     return found.astype(bool) if found.dtype == object else found
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from unittest import mock
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -350,6 +351,19 @@ def test_old_and_new_names_of_a_part():
                 same(frame.gpuscan.filter(f"t.dt.{name} > 3"), expected)
 
 
+def test_objects_that_are_no_texts_do_not_match():
+    objects = pd.DataFrame({"s": pd.Series(["ab", None, "b", np.nan, None], dtype=object)})
+    for text, rows in {
+        "s.str.startswith('a')": [0],
+        "not s.str.startswith('a')": [1, 2, 3, 4],
+        "s.str.contains('b') or s.isnull()": [0, 1, 2, 3, 4],
+        "s.str.endswith('b', na=True)": [0, 1, 2, 3, 4],
+    }.items():
+        assert objects.gpuscan.filter(text).index.tolist() == rows
+        lazy = dd.from_pandas(objects, npartitions=2).gpuscan.filter(text)
+        assert lazy.compute().index.tolist() == rows
+
+
 @given(
     columns=st.lists(
         st.tuples(
@@ -376,7 +390,7 @@ def test_any_rows(columns, low, some, text, parts, joins, negated, at, family):
     whole = pd.DataFrame(
         {
             "f": pd.Series(f, dtype="float64"),
-            "s": pd.Series(s, dtype="str"),
+            "s": pd.Series(s, dtype=STRING),
             "t": pd.Series(days, dtype="datetime64[ns]"),
         }
     )

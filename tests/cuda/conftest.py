@@ -8,7 +8,12 @@ from backends import has_cuda
 collect_ignore = []
 if not all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda")):
     collect_ignore += ["test_compile.py", "test_compact_compile.py", "test_errors.py"]
-    collect_ignore += ["test_in_order.py", "test_plan.py", "test_rolling_compile.py"]
+    collect_ignore += [
+        "test_as_bits.py",
+        "test_in_order.py",
+        "test_plan.py",
+        "test_rolling_compile.py",
+    ]
     collect_ignore += ["test_sort_compile.py", "test_wavelet_compile.py"]
 if not has_cuda():
     collect_ignore += ["test_device.py", "test_compact_device.py", "test_sort_device.py"]
