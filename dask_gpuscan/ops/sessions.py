@@ -108,11 +108,11 @@ class CountGaps:
             if first < prior[1]:
                 self._refuse(columns, slice(0, 1))
         flags = self._gaps(times, times, heads)
-        if heads is None:
-            out = groups.scan(_ADD, flags, carry_in=np.int64(before), dtype=INT64)
-        else:
+        if isinstance(groups, AdjacentGroups):
             heads[:1] &= not groups.continues
             out = _numbers(flags, heads, before)
+        else:
+            out = groups.scan(_ADD, flags, carry_in=np.int64(before), dtype=INT64)
         return library_of(columns[0]).from_integers(out)
 
     def _apply_after(
