@@ -99,7 +99,7 @@ class CountGaps:
         times = self._checked_times(columns)
         if isinstance(groups, SortedGroups):
             return self._apply_after(columns, times, groups, prior)
-        heads = groups.keys.head_flags() if isinstance(groups, AdjacentGroups) else None
+        heads: Any = groups.keys.head_flags() if isinstance(groups, AdjacentGroups) else None
         self._check_order(columns, times, times, heads, lambda rows: rows)
         before = 0
         if prior is not None and prior[0] is not None and len(times):
