@@ -19,6 +19,7 @@ from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .api.table_accessor import register_polars
+from .kernels.associativity import check_associative
 from .kernels.built_in import (
     add,
     affine,
@@ -34,7 +35,8 @@ from .kernels.built_in import (
     multiply,
     welford,
 )
-from .kernels.operators import Operator, check_associative, operator, segmented
+from .kernels.operators import Operator, operator
+from .kernels.segments import segmented
 
 __version__ = "0.1.0"
 

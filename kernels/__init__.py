@@ -6,6 +6,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 
 from .arrays import is_array
 from .asof import asof
+from .associativity import check_associative
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
 from .codes import most_codes, number_codes
@@ -22,7 +23,7 @@ from .first_within import first_within
 from .inference import Endless
 from .int128 import INT128
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
-from .operators import Operator, check_associative, operator, segmented
+from .operators import Operator, operator
 from .options import (
     INTERPOLATIONS,
     RANKS,
@@ -46,6 +47,7 @@ from .scan import (
     reduce,
     scan,
 )
+from .segments import segmented
 from .selection import Predicate
 from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state

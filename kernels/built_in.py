@@ -11,8 +11,9 @@ import numpy as np
 
 from .numerics import quotient, share
 from .operators import BUILT_IN as BUILT_IN  # from here to everyone
-from .operators import Operator, segmented
+from .operators import Operator
 from .product import product, walked
+from .segments import segmented
 
 
 def _lowest(dtype):

@@ -1,4 +1,4 @@
-"""The operator: an associative combination with identity over a small state; made by users, restarted, checked.
+"""The operator: an associative combination with identity over a small state.
 
 An operator is plain Python functions and constants: every backend compiles the same ones.
 """
@@ -12,7 +12,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import product
 from types import FunctionType
 from typing import Any
 
@@ -23,7 +22,8 @@ from .captured import Hoisted, hoist
 from .messages import shown
 from .user_functions import fingerprint, freeze
 
-_NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+NUMBERS = (bool, int, float, complex, np.number, np.bool_)
+"""What states and elements are made of."""
 
 ROLES = ("combine", "lift", "lower")
 """The functions of an operator."""
@@ -262,7 +262,7 @@ def operator(
     """
     if not callable(identity):
         for state in identity if isinstance(identity, tuple) else (identity,):
-            if not isinstance(state, _NUMBERS):
+            if not isinstance(state, NUMBERS):
                 raise TypeError(
                     f"identity must be a number or a flat tuple of numbers, found {shown(identity)}"
                 )
@@ -272,172 +272,3 @@ def operator(
         raise TypeError(f"name must be a str or None, found {shown(name)}")
     called = name or str(getattr(combine, "__name__", "operator"))
     return Operator(combine, identity, lift, lower, called, check=bool(check))
-
-
-def segmented(op: Operator) -> Operator:
-    """Return the operator that restarts `op` wherever a head flag is true.
-
-    Parameters
-    ----------
-    op : Operator
-        Any operator. The new one takes one more input, first: the head flags.
-
-    Returns
-    -------
-    Operator
-        Its state is ``(head, *state of op)``.
-
-    Notes
-    -----
-    The construction is that of Blelloch, *Prefix sums and their applications* (CMU-CS-90-190, 1.5):
-    a scan within segments is a scan with a flag in its state.
-
-    Examples
-    --------
-    >>> import dask_gpuscan, numpy as np
-    >>> head = np.array([True, False, True, False])
-    >>> dask_gpuscan.scan((head, np.array([1, 2, 3, 4])), segmented(dask_gpuscan.add))
-    array([1, 3, 3, 7])
-    """
-    if not isinstance(op, Operator):
-        raise TypeError(f"op must be an Operator, found {shown(op)}")
-    base_combine, base_lift, base_lower = op.combine, op.lift, op.lower
-
-    def identity(*dtypes: np.dtype) -> Any:
-        inner = op.identity_for(*dtypes[1:])
-        return (False, *inner) if isinstance(inner, tuple) else (False, inner)
-
-    def combine_scalar(a, b):
-        return b if b[0] else (a[0], base_combine(a[1], b[1]))
-
-    def combine_tuple(a, b):
-        return b if b[0] else (a[0], *base_combine(a[1:], b[1:]))
-
-    # The form of the state follows from the form of the identity, whatever the dtype.
-    is_tuple = isinstance(op.identity_for(*[np.dtype("f8")] * op.inputs), tuple)
-    return Operator(
-        combine_tuple if is_tuple else combine_scalar,
-        identity,
-        _segmented_lift(base_lift, op.inputs, is_tuple),
-        _segmented_lower(base_lower, is_tuple),
-        name=f"segmented({op.name})",
-        inputs=op.inputs + 1,
-        null_identity=op.null_identity,
-        in_order=op.in_order,
-    )
-
-
-def _segmented_lift(base: Any, inputs: int, is_tuple: bool) -> Callable[..., Any]:
-    elements = ", ".join(f"x{i}" for i in range(inputs))
-    state = elements if base is None else f"{'*' * is_tuple}base({elements})"
-    made: Callable[..., Any] = eval(f"lambda base: lambda head, {elements}: (head != 0, {state})")(
-        base
-    )
-    return made
-
-
-def _segmented_lower(base: Any, is_tuple: bool) -> Callable[..., Any]:
-    def scalar(s):
-        return s[1]
-
-    def lowered_scalar(s):
-        return base(s[1])
-
-    def state(s):
-        return s[1:]
-
-    def lowered_state(s):
-        return base(s[1:])
-
-    if is_tuple:
-        return state if base is None else lowered_state
-    return scalar if base is None else lowered_scalar
-
-
-def counter_example(
-    op: Operator,
-    combine: Callable[[Any, Any], Any],
-    states: Sequence[Any],
-    same: Callable[[Any, Any], bool],
-) -> str | None:
-    """Return what is said of the first three states for which it matters which two are combined first, if there are."""
-    for a, b, c in product(states, repeat=3):
-        one, other = combine(combine(a, b), c), combine(a, combine(b, c))
-        if not same(one, other):
-            x, y, z, left, right = (repr(_bare(state)) for state in (a, b, c, one, other))
-            return (
-                f"{op.name} is not associative: combine(combine({x}, {y}), {z}) is {left}, "
-                f"combine({x}, combine({y}, {z})) is {right}"
-            )
-    return None
-
-
-def _bare(state: Any) -> Any:
-    """Return a state as numbers of Python."""
-    if isinstance(state, tuple):
-        return tuple(map(_bare, state))
-    return state.item() if isinstance(state, np.generic) else state
-
-
-def check_associative(op: Operator, samples: Sequence[Any], *, rtol: float = 1e-9) -> None:
-    """Look for a counter-example to the laws that a scan relies on.
-
-    Parameters
-    ----------
-    op : Operator
-        The operator to check.
-    samples : sequence
-        Elements; for an operator of several inputs, tuples of elements. All triples are tried.
-    rtol : float, default 1e-9
-        Relative tolerance for floating-point states.
-
-    Raises
-    ------
-    ValueError
-        With the counter-example, if ``combine`` is not associative on the samples or the identity
-        is none.
-
-    Examples
-    --------
-    >>> check_associative(BUILT_IN["add"], [1, 2, 3])
-    >>> check_associative(Operator(lambda a, b: a - b, 0, name="minus"), [1, 2, 3])
-    Traceback (most recent call last):
-        ...
-    ValueError: minus is not associative: combine(combine(1, 1), 1) is -1, combine(1, combine(1, 1)) is 1
-    """
-    if not isinstance(op, Operator):
-        raise TypeError(f"op must be an Operator, found {shown(op)}")
-    if isinstance(rtol, bool) or not isinstance(rtol, (int, float, np.number)) or not rtol >= 0:
-        raise ValueError(f"rtol must be a number that is not negative, found {shown(rtol)}")
-    try:
-        elements = [e if isinstance(e, tuple) else (e,) for e in samples]
-    except TypeError:
-        raise TypeError(f"samples must be a list of elements, found {shown(samples)}") from None
-    if not all(isinstance(x, _NUMBERS) for element in elements for x in element):
-        raise TypeError(f"samples must be numbers, or tuples of numbers, found {shown(samples)}")
-    if any(len(e) != op.inputs for e in elements):
-        raise ValueError(f"samples must be elements of {op.inputs} numbers for {op.name}")
-    if not elements:
-        raise ValueError("samples must hold at least one element")
-    dtypes = [np.asarray(x).dtype for x in elements[0]]
-    identity = op.identity_for(*dtypes)
-
-    def lift(element: tuple[Any, ...]) -> Any:
-        if op.lift is not None:
-            return op.lift(*element)
-        return element if op.inputs > 1 else element[0]
-
-    def same(x: Any, y: Any) -> bool:
-        return bool(np.all(np.isclose(x, y, rtol=float(rtol), atol=0, equal_nan=True)))
-
-    states = [lift(e) for e in elements]
-    found = counter_example(op, op.combine, states, same)
-    if found:
-        raise ValueError(found)
-    for s in states:
-        for left, right in ((identity, s), (s, identity)):
-            if not same(op.combine(left, right), s):
-                raise ValueError(
-                    f"{op.name} has no identity {identity!r}: combine({left!r}, {right!r}) is "
-                    f"{op.combine(left, right)!r}, not {s!r}"
-                )

@@ -13,6 +13,7 @@ import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError
 
+from .associativity import counter_example
 from .built_in import FACTS, facts_of
 from .inference import (
     Endless,
@@ -28,7 +29,7 @@ from .inference import (
 )
 from .int128 import INT128, Int128, as_int128, is_int128
 from .messages import shown
-from .operators import BUILT_IN, Operator, counter_example
+from .operators import BUILT_IN, Operator
 
 Scalar = complex | np.generic | np.ndarray
 State = Scalar | tuple[Scalar, ...]

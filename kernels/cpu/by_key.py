@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from ..counted_segments import counted_segments
 from ..inference import Form
 from ..kept import keep
 from ..nulls import InBand, missing_in_band
 from ..operator_calls import as_constant_as
 from ..operators import Operator
 from ..options import ScanOptions
+from ..segments import counted_segments
 from ..selection import Runs
 from ..signature import Signature, State, StateForm, as_state
 from .by_key_visitors import ReduceRuns, ScanRuns

@@ -11,7 +11,7 @@ from numba.core import types
 
 from ..arrays import MOST, check_size
 from ..built_in import BUILT_IN
-from ..counted_segments import LATEST
+from ..segments import LATEST
 from ..selection import Predicate, Runs, Selection
 from ..signature import StateForm
 from . import compact_visitors as compiled

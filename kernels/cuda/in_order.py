@@ -24,7 +24,8 @@ import numpy as np
 
 from ..built_in import facts_of
 from ..operator_calls import make_constant
-from ..operators import Operator, segmented
+from ..operators import Operator
+from ..segments import segmented
 from ..signature import Signature
 from .lto import cuda
 
