@@ -39,36 +39,33 @@ def lto_functions(of: TypedOperator, capability: tuple[int, int]) -> list[bytes]
     scalar_state, scalar_output = of.scalar_state, of.scalar_output
     parts = (of.identity,) if scalar_state else of.identity
     one_input = len(of.inputs) == 1
+    functions = {**code.functions, "follow": of.follow}
     found = []
 
     def add(
         name: str, result: Form, scalar: bool, arguments: list[Form], call: str, given: str = ""
     ) -> None:
-        function, taken = code.functions.get(name), numbers.get(name, ())
+        function, taken = functions.get(name), numbers.get(name, ())
         if function is not None:
             values = [f"{_read(f'v{len(arguments)}_{i}', d)}, " for i, d in enumerate(taken)]
             call = f"f({''.join(values)}{given})"
         forms = [*arguments, taken]
         found.append(_compile(op, name, function, result, scalar, forms, call, capability))
 
+    def fields(a: int, form: Form) -> str:
+        return ", ".join(_read(f"v{a}_{i}", d) for i, d in enumerate(form))
+
     def whole(a: int, form: Form, scalar: bool) -> str:
-        fields = [_read(f"v{a}_{i}", d) for i, d in enumerate(form)]
-        return fields[0] if scalar else f"({', '.join(fields)},)"
+        return fields(a, form) if scalar else f"({fields(a, form)},)"
 
     a, b = whole(0, state, scalar_state), whole(1, state, scalar_state)
     add("combine", state, scalar_state, [state, state], "", f"{a}, {b}")
     element = whole(0, of.inputs, one_input)
-    elements = ", ".join(_read(f"v0_{i}", d) for i, d in enumerate(of.inputs))
-    add("lift", state, scalar_state, [of.inputs], element, elements)
+    add("lift", state, scalar_state, [of.inputs], element, fields(0, of.inputs))
     add("lower", of.outputs, scalar_output, [state], a, a)
     if of.follow is not None:
-        given = f"{whole(0, of.outputs, scalar_output)}, {whole(1, of.inputs, False)[1:-2]}"
-        forms = [of.outputs, of.inputs]
-        found.append(
-            _compile(
-                op, "follow", of.follow, of.outputs, scalar_output, forms, f"f({given})", capability
-            )
-        )
+        given = f"{whole(0, of.outputs, scalar_output)}, {fields(1, of.inputs)}"
+        add("follow", of.outputs, scalar_output, [of.outputs, of.inputs], "", given)
     add("identity", state, False, [], _constants([p.item() for p in parts]))
     nulls = _constants([_null(d) for d in of.outputs])
     add("null_output", of.outputs, False, [], nulls)
