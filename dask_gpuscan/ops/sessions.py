@@ -60,9 +60,8 @@ class CountGaps:
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         times = _times(columns[0])
         if isinstance(groups, AdjacentGroups):
-            found = _reduced(
-                times, times, self._gaps(times, times, groups.keys.head_flags()), groups
-            )
+            heads = groups.keys.head_flags()
+            found = _reduced(times, times, self._gaps(times, times, heads), groups, heads)
             return lambda: found
         if not len(times):
             return lambda: (None, None, 0)
@@ -84,9 +83,8 @@ class CountGaps:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         assert isinstance(groups, AdjacentGroups)
         begins, ends, gaps = states
-        return _reduced(
-            begins, ends, gaps + self._gaps(ends, begins, groups.keys.head_flags()), groups
-        )
+        heads = groups.keys.head_flags()
+        return _reduced(begins, ends, gaps + self._gaps(ends, begins, heads), groups, heads)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Number the rows of a partition.
@@ -190,10 +188,10 @@ def _times(column: Any) -> Any:
     return values.astype(f"{kind if kind in 'fu' else 'i'}8", copy=False)
 
 
-def _reduced(begins: Any, ends: Any, gaps: Any, groups: AdjacentGroups) -> States:
-    """The first begin, the last end and the sum of the gaps of each group."""
+def _reduced(begins: Any, ends: Any, gaps: Any, groups: AdjacentGroups, heads: Any) -> States:
+    """The first begin, the last end and the sum of the gaps of each group, which start at heads."""
     first, last = groups.borders(len(gaps))
-    return begins[first], ends[last], _numbers(gaps, groups.keys.head_flags())[last]
+    return begins[first], ends[last], _numbers(gaps, heads)[last]
 
 
 def _numbers(gaps: Any, heads: Any, before: int = 0) -> Any:
