@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from functools import lru_cache
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -79,19 +80,18 @@ def serve() -> None:
     """Compile what is read from the standard input, and write the outcomes to the standard output."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed goes elsewhere
-    has_pool = False
     while True:
         try:
             request = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        if request.backend == "cuda" and not has_pool:
+        if request.backend == "cuda":
             _take_pool()
-            has_pool = True
         pickle.dump(compile_one(request), answers)
         answers.flush()
 
 
+@lru_cache(maxsize=1)
 def _take_pool() -> None:
     """Take memory of the GPU from a small pool: with none, all these processes wait for the driver at every call."""
     import rmm
