@@ -60,6 +60,8 @@ class Planned:
     plan: ScanPlan
     lane: Lane
     marks: Marks
+    marked: Lane
+    """The lane that is told what is left out and missing."""
     null_tests: tuple[str, ...]
     """What tells, of each input, whether an element is null; empty if no element is, but for a mask."""
 
@@ -170,7 +172,8 @@ def _planned(
         options.skipna,
     )
     made = lane(of, plan.storages, plan.kernel_dtype)
-    return Planned(entry, place, inputs, plan, made, marks, tuple(tests))
+    with_marks = marked(made, marks, plan.kernel_dtype)
+    return Planned(entry, place, inputs, plan, made, marks, with_marks, tuple(tests))
 
 
 def _is_alone(plan: ScanPlan, op: Operator) -> bool:
@@ -184,7 +187,7 @@ def _chunks(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
     some: list[Planned] = []
     size = 0
     for one in planned:
-        width = (1 + one.marks.exclusive) * sum(max(d.itemsize, 4) for d in one.lane.dtypes) + 12
+        width = sum(max(d.itemsize, 4) for d in one.marked.dtypes)
         if some and size + width > WIDEST:
             yield some
             some, size = [], 0
@@ -248,7 +251,7 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
             lanes.append(one.lane)
             calls.append(", ".join(values))
         else:
-            lanes.append(marked(one.lane, one.marks, one.plan.kernel_dtype))
+            lanes.append(one.marked)
             calls.append(", ".join([keep, " | ".join(missing) or "False", *values]))
     op = product(lanes, elements, calls, **functions)
     sources = tuple(dict.fromkeys(n for of in inputs for n in of.columns))
