@@ -174,6 +174,9 @@ class Backend(Protocol):
     def first_within(self, values: Any, reach: int, starts: Any) -> Any:
         """Return the first row within reach of each row; see `kernels.first_within`."""
 
+    def searchsorted_sorted(self, needles: Any, haystack: Any, *, right: bool) -> Any:
+        """Return where sorted needles would be inserted into sorted values; see `kernels.searchsorted_sorted`."""
+
     def asof(self, left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
         """Return the row of the right side that matches each row of the left; see `kernels.asof`."""
 
