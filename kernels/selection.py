@@ -145,24 +145,85 @@ class Runs:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """The arrays that tell the type and length of all."""
+        """The arrays that tell the type of all."""
         return self.keys
+
+    @property
+    def length(self) -> int:
+        """Rows."""
+        return len(self.keys[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The first rows of segments, or the last ones: what stands in for keys where it is known where their runs start.
+
+    Parameters
+    ----------
+    offsets : array of int32 or int64
+        Where segments start, from 0 on and not decreasing, and at last where the last one ends, which is not checked.
+        A segment may have no rows: it is no run.
+    length : int
+        Rows of all segments.
+    last : bool, default False
+        Select the last row of each segment rather than the first.
+
+    Raises
+    ------
+    TypeError
+        For offsets that are no such array.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN, scan_by_key
+    >>> lists = Segments(np.array([0, 2, 2, 4]), 4)
+    >>> scan_by_key(BUILT_IN["add"], lists, np.array([1, 2, 3, 4]), carry_out=False)
+    (array([1, 3, 3, 7]), None)
+    """
+
+    offsets: Array
+    length: int
+    last: bool = False
+    continues = False
+
+    def __post_init__(self) -> None:
+        offsets = self.offsets
+        if not is_array(offsets) or offsets.ndim != 1 or offsets.dtype.name not in OFFSETS:
+            found = brief(offsets) if is_array(offsets) else type(offsets).__name__
+            raise TypeError(f"offsets must be a 1-d array of int32 or int64, found {found}")
+
+    def __repr__(self) -> str:
+        return f"Segments({brief(self.offsets)}, length={self.length}, last={self.last})"
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The arrays that tell the type of all."""
+        return (self.offsets,)
+
+
+OFFSETS = ("int32", "int64")
+"""The dtypes of offsets."""
 
 
 def runs(
-    keys: Array | Sequence[Array],
+    keys: Array | Sequence[Array] | Segments,
     nulls: Sequence[Nulls] | None = None,
     *,
     last: bool = False,
     continues: bool = False,
-) -> Runs:
-    """Describe the runs of `keys`, which callers may give as one array or as a sequence.
+) -> Runs | Segments:
+    """Describe the runs of `keys`, which callers may give as one array, as a sequence, or as segments.
 
     Raises
     ------
     TypeError, ValueError
-        If the keys are no 1-d arrays of one length, or the nulls not one a key, or a mask is too short.
+        If the keys are no 1-d arrays of one length, or the nulls not one a key, or a mask is too short; if segments are
+        to go on with what is before them.
     """
+    if isinstance(keys, Segments):
+        if continues:
+            raise ValueError("segments do not go on with a run that is open before them")
+        return Segments(keys.offsets, keys.length, last)
     single = not isinstance(keys, (list, tuple)) and is_array(keys)
     every: tuple[Any, ...] = (keys,) if single else tuple(keys)
     if not every:
@@ -193,7 +254,10 @@ def _are_columns(arrays: Sequence[Any]) -> bool:
     return len(lengths) <= 1
 
 
-Selection = Array | Predicate | Runs
+RunEnds = Runs | Segments
+"""Rows at the ends of runs."""
+
+Selection = Array | Predicate | RunEnds
 """Rows where an array of bool is true, where a predicate is, or at the ends of runs."""
 
 
