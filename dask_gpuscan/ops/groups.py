@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -182,6 +183,53 @@ class AdjacentGroups(ReducibleGroups):
         if starts is not None:
             self._starts = starts
         return lambda: fields_of(states)
+
+
+class SegmentGroups(AdjacentGroups):
+    """Groups lie beside each other between offsets, and may have no rows: reductions have a state for these too.
+
+    Parameters
+    ----------
+    xp : module
+        Of the arrays: NumPy or CuPy.
+    offsets : array of int32 or int64
+        Where each group begins, from 0 on, and at last where the last one ends.
+    rows : int
+    """
+
+    def __init__(self, xp: Any, offsets: Any, rows: int, reverse: bool = False) -> None:
+        super().__init__(Keys(kernels.Segments(offsets, rows), None), reverse=reverse)
+        self.xp = xp
+        self.offsets = offsets
+
+    @cached_property
+    def filled(self) -> Any:
+        """Which groups have rows, as an array of bool; None if all have."""
+        filled = self.offsets[1:] > self.offsets[:-1]
+        return None if bool(filled.all()) else filled
+
+    def borders(self, rows: int) -> tuple[Any, Any] | None:
+        return None if self.filled is not None else (self.offsets[:-1], self.offsets[1:] - 1)
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        found = super().reduce(op, values, nulls=nulls, dtype=dtype)
+        return (
+            found if self.filled is None else lambda: self._with_empty(op, values, dtype, found())
+        )
+
+    def _with_empty(self, op: Operator, values: Any, dtype: Any, states: States) -> States:
+        """Return the states of all groups, given those of the groups that have rows."""
+        inputs = [v.dtype for v in fields_of(values)]
+        identity = fields_of(kernels.signature(op, inputs, dtype).identity)
+        every = tuple(
+            self.xp.full(len(self.filled), x, s.dtype)
+            for x, s in zip(identity, states, strict=True)
+        )
+        for field, state in zip(every, states, strict=True):
+            field[self.filled] = state
+        return every
 
 
 class CodedGroups(ReducibleGroups):
