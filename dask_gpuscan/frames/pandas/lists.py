@@ -36,8 +36,10 @@ def _one_chunk(array: PandasArray) -> pa.Array:
 @lru_cache(maxsize=256)
 def _item_type(dtype: DType) -> pa.DataType:
     """Return the type of Arrow in which items of a dtype are kept."""
-    kind = dtype.pyarrow_dtype if isinstance(dtype, pd.ArrowDtype) else None
-    if kind is None and dtype.kind != "O":
+    kind = None
+    if isinstance(dtype, pd.ArrowDtype):
+        kind = dtype.pyarrow_dtype
+    elif dtype != np.dtype(object):  # whose values tell
         kind = arrow_of_array(pd.array([], dtype=dtype)).type
     if kind is None or isinstance(kind, pa.BaseExtensionType):
         raise TypeError(f"dtype {dtype} has no type of Arrow, and cannot be in lists; {WAY_OUT}")
