@@ -12,7 +12,7 @@ from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
 from .options import AsOfOptions, OrderStatistic, ScanOptions, Shifted
-from .selection import Predicate, RunEnds, Selection
+from .selection import Predicate, RunEnds, Runs, Selection
 from .signature import State
 from .sort_key import Positions, SortKey
 from .windows import RowWindows, Windows
@@ -48,10 +48,10 @@ class Backend(Protocol):
     ) -> tuple[list[Any], list[Any] | None]:
         """Return the selected rows of arrays and, with `split`, the others; see `kernels.partition`."""
 
-    def head_flags(self, selection: Predicate | RunEnds, out: Any = None) -> Any:
+    def head_flags(self, selection: Predicate | Runs, out: Any = None) -> Any:
         """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
 
-    def run_lengths(self, runs: RunEnds) -> tuple[Any, Any]:
+    def run_lengths(self, runs: Runs) -> tuple[Any, Any]:
         """Return where runs start and how long they are; see `kernels.run_length_encode`."""
 
     def repeat(self, lengths: Any, arrays: list[Any], beside: int) -> list[Any]:

@@ -15,7 +15,7 @@ from .codes import CODES, check_codes, check_groups
 from .nulls import Mask, Nulls
 from .operators import Operator
 from .options import ScanOptions
-from .selection import RunEnds, Segments, runs
+from .selection import RunEnds, Segments, run_ends
 from .signature import State
 
 
@@ -81,7 +81,7 @@ def reduce_by_key(
     >>> reduce_by_key(BUILT_IN["first"], [key], x, starts=False)
     (None, (array([1, 3, 4]), array([ True,  True,  True])))
     """
-    found = runs(keys, key_nulls)
+    found = run_ends(keys, key_nulls)
     backend, arrays = _begin_runs(op, found, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
@@ -150,7 +150,7 @@ def scan_by_key(
     >>> scan_by_key(BUILT_IN["add"], [key], x, carry_in=10, continues=True)
     (array([11, 13,  3,  4]), np.int64(4))
     """
-    found = runs(keys, key_nulls, last=reverse, continues=continues)
+    found = run_ends(keys, key_nulls, last=reverse, continues=continues)
     backend, arrays = _begin_runs(op, found, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)

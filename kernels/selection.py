@@ -205,25 +205,45 @@ OFFSETS = ("int32", "int64")
 """The dtypes of offsets."""
 
 
-def runs(
+RunEnds = Runs | Segments
+"""Rows at the ends of runs."""
+
+
+def run_ends(
     keys: Array | Sequence[Array] | Segments,
     nulls: Sequence[Nulls] | None = None,
     *,
     last: bool = False,
     continues: bool = False,
-) -> Runs | Segments:
+) -> RunEnds:
     """Describe the runs of `keys`, which callers may give as one array, as a sequence, or as segments.
 
     Raises
     ------
     TypeError, ValueError
-        If the keys are no 1-d arrays of one length, or the nulls not one a key, or a mask is too short; if segments are
-        to go on with what is before them.
+        As `runs`; if segments are to go on with what is before them.
     """
-    if isinstance(keys, Segments):
-        if continues:
-            raise ValueError("segments do not go on with a run that is open before them")
-        return Segments(keys.offsets, keys.length, last)
+    if not isinstance(keys, Segments):
+        return runs(keys, nulls, last=last, continues=continues)
+    if continues:
+        raise ValueError("segments do not go on with a run that is open before them")
+    return Segments(keys.offsets, keys.length, last)
+
+
+def runs(
+    keys: Array | Sequence[Array],
+    nulls: Sequence[Nulls] | None = None,
+    *,
+    last: bool = False,
+    continues: bool = False,
+) -> Runs:
+    """Describe the runs of `keys`, which callers may give as one array or as a sequence.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the keys are no 1-d arrays of one length, or the nulls not one a key, or a mask is too short.
+    """
     single = not isinstance(keys, (list, tuple)) and is_array(keys)
     every: tuple[Any, ...] = (keys,) if single else tuple(keys)
     if not every:
@@ -254,10 +274,7 @@ def _are_columns(arrays: Sequence[Any]) -> bool:
     return len(lengths) <= 1
 
 
-RunEnds = Runs | Segments
-"""Rows at the ends of runs."""
-
-Selection = Array | Predicate | RunEnds
+Selection = Array | Predicate | Runs
 """Rows where an array of bool is true, where a predicate is, or at the ends of runs."""
 
 

@@ -348,8 +348,8 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         Parameters
         ----------
         functions : str, list of str or dict, optional
-            Names of reductions for all columns, or by column; lists give columns of two levels, as in pandas. ``"list"``
-            gives all values of a group as a list of Arrow, in the rows' order.
+            Names of reductions for all columns, or by column; lists give columns of two levels, as in pandas.
+            ``"list"`` gives all values of a group as a list of Arrow, in the rows' order.
         **named : (column, name)
             One column of the result each.
 

@@ -395,11 +395,11 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
         explode = Explode(_columns(meta, column), bool(ignore_index))
         explode.check(meta)
         if not isinstance(self._obj, Collection):
-            return explode.apply(self._obj)  # type: ignore[no-any-return]
+            return explode.apply(self._obj)
         found = self._obj.map_partitions(
             explode.apply, meta=explode.apply(meta), clear_divisions=bool(ignore_index)
         )
-        return look_back(found, ResetIndex(drop=True)) if ignore_index else found  # type: ignore[no-any-return]
+        return look_back(found, ResetIndex(drop=True)) if ignore_index else found
 
     @property
     def list(self) -> ListAccessor[Obj, SeriesT, FrameT]:

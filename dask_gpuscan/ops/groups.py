@@ -9,7 +9,7 @@ item a group where they stand for many.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypedDict, Unpack
@@ -124,7 +124,44 @@ FORWARD, BACKWARD = OneGroup(), OneGroup(reverse=True)
 """All rows, met from the first or from the last."""
 
 
-class AdjacentGroups(ReducibleGroups):
+class RunKeys(TypedDict):
+    """What tells kernels where runs are; see `kernels.scan_by_key`."""
+
+    keys: Sequence[Any] | kernels.Segments
+    key_nulls: Sequence[Nulls] | None
+
+
+class GroupsAsRuns(ReducibleGroups):
+    """The rows of each group are adjacent."""
+
+    continues = False
+    """Whether the first group goes on with one that is open before."""
+
+    def _runs(self) -> RunKeys:
+        raise NotImplementedError
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        saw_null: Any = None,
+        **options: Unpack[ScanArguments],
+    ) -> Any:
+        out, _ = kernels.scan_by_key(
+            op,
+            values=values,
+            reverse=self.reverse,
+            continues=self.continues,
+            saw_null=saw_null,
+            carry_out=False,
+            **self._runs(),
+            **options,
+        )
+        return out
+
+
+class AdjacentGroups(GroupsAsRuns):
     """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
 
     def __init__(self, keys: Keys, continues: bool = False, reverse: bool = False) -> None:
@@ -132,6 +169,9 @@ class AdjacentGroups(ReducibleGroups):
         self.continues = continues
         self.reverse = reverse
         self._starts: Any = None
+
+    def _runs(self) -> RunKeys:
+        return {"keys": self.keys.arrays, "key_nulls": self.keys.nulls}
 
     @property
     def first_rows(self) -> Any:
@@ -146,27 +186,6 @@ class AdjacentGroups(ReducibleGroups):
         last[:-1] = last[1:]
         last[-1:] = rows - 1
         return first, last
-
-    def scan(
-        self,
-        op: Operator,
-        values: Any,
-        *,
-        saw_null: Any = None,
-        **options: Unpack[ScanArguments],
-    ) -> Any:
-        out, _ = kernels.scan_by_key(
-            op,
-            self.keys.arrays,
-            values,
-            key_nulls=self.keys.nulls,
-            reverse=self.reverse,
-            continues=self.continues,
-            saw_null=saw_null,
-            carry_out=False,
-            **options,
-        )
-        return out
 
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
@@ -185,8 +204,8 @@ class AdjacentGroups(ReducibleGroups):
         return lambda: fields_of(states)
 
 
-class SegmentGroups(AdjacentGroups):
-    """Groups lie beside each other between offsets, and may have no rows: reductions have a state for these too.
+class SegmentGroups(GroupsAsRuns):
+    """Groups lie between offsets, and may have no rows: a reduction has a state for these too.
 
     Parameters
     ----------
@@ -195,12 +214,15 @@ class SegmentGroups(AdjacentGroups):
     offsets : array of int32 or int64
         Where each group begins, from 0 on, and at last where the last one ends.
     rows : int
+    reverse : bool
     """
 
     def __init__(self, xp: Any, offsets: Any, rows: int, reverse: bool = False) -> None:
-        super().__init__(Keys(kernels.Segments(offsets, rows), None), reverse=reverse)
-        self.xp = xp
-        self.offsets = offsets
+        self.xp, self.offsets, self.reverse = xp, offsets, reverse
+        self.segments = kernels.Segments(offsets, rows)
+
+    def _runs(self) -> RunKeys:
+        return {"keys": self.segments, "key_nulls": None}
 
     @cached_property
     def filled(self) -> Any:
@@ -214,13 +236,12 @@ class SegmentGroups(AdjacentGroups):
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
     ) -> Callable[[], States]:
-        found = super().reduce(op, values, nulls=nulls, dtype=dtype)
-        return (
-            found if self.filled is None else lambda: self._with_empty(op, values, dtype, found())
+        _, found = kernels.reduce_by_key(
+            op, self.segments, values, nulls=nulls, dtype=dtype, starts=False
         )
-
-    def _with_empty(self, op: Operator, values: Any, dtype: Any, states: States) -> States:
-        """Return the states of all groups, given those of the groups that have rows."""
+        states = fields_of(found)
+        if self.filled is None:
+            return lambda: states
         inputs = [v.dtype for v in fields_of(values)]
         identity = fields_of(kernels.signature(op, inputs, dtype).identity)
         every = tuple(
@@ -229,7 +250,7 @@ class SegmentGroups(AdjacentGroups):
         )
         for field, state in zip(every, states, strict=True):
             field[self.filled] = state
-        return every
+        return lambda: every
 
 
 class CodedGroups(ReducibleGroups):

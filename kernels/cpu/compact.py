@@ -12,7 +12,7 @@ from numba.core import types
 from ..arrays import MOST, check_size
 from ..built_in import BUILT_IN
 from ..segments import LATEST
-from ..selection import Predicate, RunEnds, Selection
+from ..selection import Predicate, Runs, Selection
 from ..signature import StateForm
 from . import compact_visitors as compiled
 from . import outputs
@@ -90,7 +90,7 @@ def compact(
     return kept, rest
 
 
-def head_flags(selection: Predicate | RunEnds, out: np.ndarray | None = None) -> np.ndarray:
+def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np.ndarray:
     """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
     args, kind, length, _keepalive = kernel_selection(selection)
     if out is None:
@@ -111,7 +111,7 @@ def head_flags(selection: Predicate | RunEnds, out: np.ndarray | None = None) ->
     return out
 
 
-def run_lengths(runs: RunEnds) -> tuple[np.ndarray, np.ndarray]:
+def run_lengths(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
     """Return where runs start and how long they are; see `kernels.run_length_encode`."""
     args, _, length, _keepalive = kernel_selection(runs)
     make = np.empty if length < PARALLEL else empty

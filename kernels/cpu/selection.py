@@ -53,7 +53,7 @@ class KernelSelection(NamedTuple):
     keepalive: list[Any]
 
 
-def kernel_selection(selection: Selection) -> KernelSelection:
+def kernel_selection(selection: Selection | Segments) -> KernelSelection:
     """Return a selection as a kernel reads it; what it points to lives as long as the answer."""
     if isinstance(selection, Runs):
         return _runs(selection)

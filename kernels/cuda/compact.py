@@ -13,7 +13,7 @@ import cupy
 import numpy as np
 
 from ..arrays import MOST, check_size
-from ..selection import RunEnds, Selection
+from ..selection import Runs, Selection
 from .column_pass import ColumnPass, Gathered
 from .columns import fits, launch_columns
 from .device_arrays import readable, shrink
@@ -71,7 +71,7 @@ def compact(
     return kept, [shrink(r, n - count) for r in rests[:wanted]] if split else None
 
 
-def run_lengths(runs: RunEnds) -> tuple[Any, Any]:
+def run_lengths(runs: Runs) -> tuple[Any, Any]:
     """Return starts and lengths of runs; see `kernels.run_length_encode`."""
     found = selected(runs)
     n = found.length

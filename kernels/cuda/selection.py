@@ -11,7 +11,7 @@ from numba.core import types
 from ..inference import lifted
 from ..nulls import Mask, Nulls
 from ..operators import ROLES, Operator
-from ..selection import Predicate, RunEnds, Runs, Segments, Selection, counter_of
+from ..selection import Predicate, Runs, Segments, Selection, counter_of
 from .captured_numbers import kernel_code
 from .column_pass import ColumnPass
 from .columns import fits, launch_columns
@@ -38,7 +38,7 @@ class Selected:
         return {"scalars": self.scalars, "continues": self.continues}
 
 
-def head_flags(selection: Predicate | RunEnds, out: Any = None) -> Any:
+def head_flags(selection: Predicate | Runs, out: Any = None) -> Any:
     """Write whether each row is selected; see `kernels.head_flags` and `kernels.flags`."""
     found = selected(selection)
     flags = cupy.ndarray(found.length, np.bool_) if out is None else out
@@ -52,7 +52,7 @@ def head_flags(selection: Predicate | RunEnds, out: Any = None) -> Any:
     return flags
 
 
-def selected(selection: Selection) -> Selected:
+def selected(selection: Selection | Segments) -> Selected:
     """Return what selects the rows of a bool array, a predicate, or runs of keys."""
     if isinstance(selection, Predicate):
         return _predicate(selection)

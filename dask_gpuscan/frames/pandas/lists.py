@@ -49,12 +49,12 @@ def _item_type(dtype: DType) -> pa.DataType:
 class PandasLists:
     """Columns of Arrow's lists."""
 
-    def item_dtype(self, dtype: DType) -> DType | None:
+    def item_dtype(self, dtype: DType) -> pd.ArrowDtype | None:
         if not isinstance(dtype, pd.ArrowDtype) or not _is_list(dtype.pyarrow_dtype):
             return None
         return pd.ArrowDtype(dtype.pyarrow_dtype.value_type)
 
-    def list_dtype(self, items: DType, like: DType | None = None) -> DType:
+    def list_dtype(self, items: DType, like: DType | None = None) -> pd.ArrowDtype:
         if like is None:
             return pd.ArrowDtype(pa.list_(_item_type(items)))
         kind = like.pyarrow_dtype  # type: ignore[attr-defined]
@@ -66,7 +66,7 @@ class PandasLists:
             return pd.ArrowDtype(pa.list_(field, kind.list_size))
         return pd.ArrowDtype((pa.large_list if pa.types.is_large_list(kind) else pa.list_)(field))
 
-    def length_dtype(self, dtype: DType) -> DType:
+    def length_dtype(self, dtype: DType) -> pd.ArrowDtype:
         large = pa.types.is_large_list(dtype.pyarrow_dtype)  # type: ignore[attr-defined]
         return pd.ArrowDtype(pa.int64() if large else pa.int32())
 
