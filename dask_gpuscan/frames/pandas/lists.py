@@ -23,8 +23,7 @@ def _is_fixed(kind: pa.DataType) -> bool:
     return bool(pa.types.is_fixed_size_list(kind))
 
 
-def _one_chunk(array: PandasArray) -> pa.Array:
-    chunked = pa.chunked_array(array.__arrow_array__())
+def _one_chunk(chunked: pa.ChunkedArray) -> pa.Array:
     if chunked.num_chunks == 1:
         return chunked.chunk(0)
     try:
@@ -71,7 +70,7 @@ class PandasLists:
         return pd.ArrowDtype(pa.int64() if large else pa.int32())
 
     def lists(self, array: PandasArray) -> Lists:
-        whole = _one_chunk(array)
+        whole = _one_chunk(pa.chunked_array(array.__arrow_array__()))
         count, kind = len(whole), whole.type
         missing = None
         if whole.null_count:
@@ -121,4 +120,4 @@ def _values(items: PandasArray, kind: pa.DataType) -> pa.Array:
     if isinstance(items, pd.Categorical):
         items = items.astype(items.categories.dtype)
     found = arrow_of_array(items)
-    return (found if found.type == kind else found.cast(kind)).combine_chunks()
+    return _one_chunk(found if found.type == kind else found.cast(kind))
