@@ -49,7 +49,7 @@ from .scan import (
     scan,
 )
 from .segments import segmented
-from .selection import Predicate
+from .selection import Predicate, Segments
 from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
@@ -77,6 +77,7 @@ __all__ = [
     "Rank",
     "RowWindows",
     "ScanOptions",
+    "Segments",
     "Signature",
     "SortKey",
     "Unsorted",

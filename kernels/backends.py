@@ -12,7 +12,7 @@ from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
 from .options import AsOfOptions, Intervals, OrderStatistic, ScanOptions, Shifted
-from .selection import Predicate, Runs, Selection
+from .selection import Predicate, RunEnds, Runs, Selection
 from .signature import State
 from .sort_key import Positions, SortKey
 from .windows import RowWindows, Windows
@@ -71,7 +71,7 @@ class Backend(Protocol):
     def reduce_by_key(
         self,
         op: Operator,
-        runs: Runs,
+        runs: RunEnds,
         values: tuple[Any, ...],
         options: ScanOptions,
         *,
@@ -83,7 +83,7 @@ class Backend(Protocol):
     def scan_by_key(
         self,
         op: Operator,
-        runs: Runs,
+        runs: RunEnds,
         values: tuple[Any, ...],
         options: ScanOptions,
         carry_in: State | None,
