@@ -1,10 +1,12 @@
 """The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
 
 from .asof import asof
+from .boxes import box_filter
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, repeat, run_lengths
 from .first_within import first_within
+from .grids import summed_area_table
 from .order_statistics import order_statistics
 from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
@@ -14,6 +16,7 @@ from .tied_ranks import tied_ranks
 
 __all__ = [
     "asof",
+    "box_filter",
     "by_code",
     "compact",
     "first_within",
@@ -35,6 +38,7 @@ __all__ = [
     "scan_by_key",
     "shift",
     "sort",
+    "summed_area_table",
     "take",
     "tied_ranks",
 ]

@@ -16,9 +16,11 @@ from .requirements import require
 require()
 
 from .asof import asof  # noqa: E402
+from .boxes import box_filter  # noqa: E402
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, repeat, run_lengths  # noqa: E402
 from .first_within import first_within  # noqa: E402
+from .grids import summed_area_table  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .order_statistics import order_statistics  # noqa: E402
 from .rolling import most_ring_rows, rolling, rolling_by_code  # noqa: E402
@@ -29,6 +31,7 @@ from .sort import is_sorted, put, sort, take, tied_ranks  # noqa: E402
 
 __all__ = [
     "asof",
+    "box_filter",
     "by_code",
     "compact",
     "first_within",
@@ -49,6 +52,7 @@ __all__ = [
     "scan_by_key",
     "shift",
     "sort",
+    "summed_area_table",
     "take",
     "tied_ranks",
 ]
