@@ -75,7 +75,7 @@ def _check_counts(columns: Sequence[Column], counts: Sequence[Values]) -> None:
             one, two = (max(int(c[row]), 1) for c in (counts[0], other))
             raise ValueError(
                 f"explode: lists of a row must have as many items each, found {one} in {column_title(columns[0])} and "
-                f"{two} in {column_title(column)}, in row {row}"
+                f"{two} in {column_title(column)}"
             )
 
 
