@@ -237,7 +237,7 @@ SMALL_BYTES = 36 << 10
 
 TILE_BYTES = {
     "select": SMALL_BYTES,
-    "unique": 52 << 10,
+    "unique": SMALL_BYTES,
     "run_lengths": 68 << 10,
     "reduce_by_key": 104 << 10,
     "scan_by_key": 52 << 10,
