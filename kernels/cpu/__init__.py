@@ -1,10 +1,12 @@
 """The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
 
 from .asof import asof
+from .boxes import box_filter
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
 from .compact import compact, head_flags, run_lengths
 from .first_within import first_within
+from .grids import summed_area_table
 from .intervals import copy_intervals, intervals
 from .order_statistics import order_statistics
 from .outputs import available
@@ -18,6 +20,7 @@ from .tied_ranks import tied_ranks
 __all__ = [
     "asof",
     "available",
+    "box_filter",
     "by_code",
     "compact",
     "copy_intervals",
@@ -41,6 +44,7 @@ __all__ = [
     "searchsorted_sorted",
     "shift",
     "sort",
+    "summed_area_table",
     "take",
     "tied_ranks",
 ]
