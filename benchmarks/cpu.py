@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dask_cpu
 import groups_cpu
+import intervals_cpu
 import kernels_cpu
 import merge_asof_cpu
 import out_of_core
@@ -34,6 +35,7 @@ def main() -> None:
     for part in (
         kernels_cpu,
         groups_cpu,
+        intervals_cpu,
         sort_cpu,
         merge_asof_cpu,
         windows_cpu,
