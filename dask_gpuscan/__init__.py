@@ -10,6 +10,7 @@ Examples
 """
 
 from .api.accessor import Gpuscan, register
+from .api.array_fills import bfill, ffill
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
 from .api.cluster_options import cluster_options
@@ -46,6 +47,7 @@ __all__ = [
     "ProgressBar",
     "add",
     "affine",
+    "bfill",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
@@ -55,6 +57,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "ffill",
     "first",
     "last",
     "logical_all",

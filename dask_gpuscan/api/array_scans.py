@@ -5,6 +5,7 @@ The type of the input chooses the answer's. This module must never loop over ele
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
@@ -51,6 +52,7 @@ def scan(
     exclusive: bool = False,
     initial: Any = None,
     reverse: bool = False,
+    skipna: bool | None = None,
     dtype: Any = None,
 ) -> Any:
     """Scan an array by any operator.
@@ -71,6 +73,10 @@ def scan(
         Start from this state of the operator.
     reverse : bool, default False
         Run from the last element to the first.
+    skipna : bool, optional
+        Pass over NaN and NaT: each gets the state before it, and what comes before the first value is NaN for extremes,
+        else the identity. By default they are values of NumPy, CuPy and Dask arrays, and in Arrow and in frames nulls,
+        as at `Gpuscan.cumsum`.
     dtype : dtype, optional
         Of the answer; where the element is the state, also to accumulate in.
 
@@ -99,11 +105,18 @@ def scan(
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {shown(op)}")
+    options: dict[str, Any] = {
+        "exclusive": exclusive,
+        "initial": initial,
+        "reverse": reverse,
+        "dtype": dtype,
+    }
+    if skipna is not None:
+        options["skipna"] = skipna
     x = known_table(x) if is_table(x) else x
     if _is_frame(x):
-        _check_axis(axis, 1)
-        return on(x).scan(op, exclusive=exclusive, initial=initial, reverse=reverse, dtype=dtype)
-    options = ScanOptions(exclusive, initial, reverse, dtype=dtype)
+        check_axis(axis, 1)
+        return on(x).scan(op, **options)
     return _scan(f"scan-{op.name}", x, op, axis, options)
 
 
@@ -111,7 +124,7 @@ def _is_frame(x: Any) -> bool:
     return hasattr(type(x), "gpuscan") or isinstance(x, (pa.Table, pa.RecordBatch))
 
 
-def _check_axis(axis: Any, ndim: int) -> int:
+def check_axis(axis: Any, ndim: int) -> int:
     """Return the axis, counted from the first; None is the only one."""
     if axis is None and ndim == 1:
         return 0
@@ -121,24 +134,33 @@ def _check_axis(axis: Any, ndim: int) -> int:
     return int(axis) % ndim
 
 
-def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptions) -> Any:
+def _scan(label: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     if not isinstance(x, (tuple, da.Array)) and not kernels.is_array(x):
-        _check_axis(axis, 1)
-        return _scan_arrow(x, Scan(label, op, replace(options, dtype=check_dtype(options.dtype))))
-    arrays = _check_arrays(op, x)
-    if options.dtype is not None:
-        options = replace(options, dtype=_numpy_dtype(options.dtype))
+        check_axis(axis, 1)
+        return _scan_arrow(x, Scan(label, op, _options(options, check_dtype)))
+    arrays = check_arrays(op, x)
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
-    along = _check_axis(axis, arrays[0].ndim)
-    carry = ArrayScan(label, op, along, options)
+    along = check_axis(axis, arrays[0].ndim)
+    found = _options({"skipna": False} | options, _numpy_dtype)
+    return scan_along(arrays, ArrayScan(label, op, along, found))
+
+
+def _options(given: dict[str, Any], check: Callable[[Any], Any]) -> ScanOptions:
+    """Return options as an object, with a dtype that has been checked."""
+    options = ScanOptions(**given)
+    return options if options.dtype is None else replace(options, dtype=check(options.dtype))
+
+
+def scan_along(arrays: tuple[Any, ...], carry: ArrayScan) -> Any:
+    """Scan arrays of one kind: computed at once, or lazily for Dask's."""
     if not isinstance(arrays[0], da.Array):
         return carry.apply(arrays, None)
-    types = carry.check(arrays)
-    if not types.scalar_output:
-        raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+    inputs = carry.check(arrays)
+    if not inputs.types.scalar_output:
+        raise TypeError(f"{carry.op.name} has a tuple state and no lower; give it lower=")
     like = arrays[0]._meta  # an empty NumPy or CuPy array
-    meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
+    meta = np.empty_like(like, inputs.answer, shape=(0,) * like.ndim)
     return over_blocks(arrays, carry, carry.axis, meta)
 
 
@@ -149,7 +171,7 @@ def _numpy_dtype(dtype: Any) -> np.dtype:
         raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
 
 
-def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
+def check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
     """Return the input arrays of an operator; all of one kind and shape."""
     arrays = x if isinstance(x, tuple) else (x,)
     kinds = {da.Array if isinstance(a, da.Array) else type(a) for a in arrays}
@@ -197,7 +219,7 @@ def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str,
     check_flags(numeric_only=options.get("numeric_only", False))
     if options.pop("numeric_only", False):
         raise TypeError(f"numeric_only is for frames, found x of type {type(x).__name__}")
-    return _scan(name, x, op, axis, ScanOptions(**options))
+    return _scan(name, x, op, axis, options)
 
 
 @overload
