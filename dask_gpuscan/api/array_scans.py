@@ -19,7 +19,7 @@ from .. import kernels
 from ..graph.lookback import look_back, over_blocks
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import shown
-from ..ops.array_scan import ArrayScan
+from ..ops.array_scan import ArrayScan, ScanInputs
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
 from .arguments import check_dtype, check_flags, check_keywords
@@ -144,6 +144,34 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: dict[str,
     along = check_axis(axis, arrays[0].ndim)
     found = _options({"skipna": False} | options, _numpy_dtype)
     return scan_along(arrays, ArrayScan(label, op, along, found))
+
+
+def _options(given: dict[str, Any], check: Callable[[Any], Any]) -> ScanOptions:
+    """Return options as an object, with a dtype that has been checked."""
+    options = ScanOptions(**given)
+    return options if options.dtype is None else replace(options, dtype=check(options.dtype))
+
+
+def scan_along(arrays: tuple[Any, ...], carry: ArrayScan) -> Any:
+    """Scan arrays of one kind: computed at once, or lazily for Dask's."""
+    if not isinstance(arrays[0], da.Array):
+        return carry.apply(arrays, None)
+    inputs = checked(arrays, carry)
+    return over_blocks(arrays, carry, carry.axis, meta_like(arrays[0], inputs.answer))
+
+
+def checked(arrays: tuple[Any, ...], carry: ArrayScan) -> ScanInputs:
+    """Return how arrays are scanned; raises what does not fit, and where an element has no one answer."""
+    inputs = carry.check(arrays)
+    if not inputs.types.scalar_output:
+        raise TypeError(f"{carry.op.name} has a tuple state and no lower; give it lower=")
+    return inputs
+
+
+def meta_like(array: da.Array, dtype: np.dtype) -> Any:
+    """Return the empty NumPy or CuPy array that stands for a Dask array of another dtype."""
+    like = array._meta
+    return np.empty_like(like, dtype, shape=(0,) * like.ndim)
 
 
 def _options(given: dict[str, Any], check: Callable[[Any], Any]) -> ScanOptions:

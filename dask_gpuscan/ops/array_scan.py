@@ -96,7 +96,7 @@ class ArrayScan:
             dtype=options.dtype,
             carry_out=False,
         )
-        return out if inputs.time is None else out.view(inputs.time)
+        return inputs.shown(out)
 
 
 @dataclass(frozen=True)
@@ -114,3 +114,7 @@ class ScanInputs:
     def answer(self) -> np.dtype:
         """The dtype of the answer."""
         return self.types.outputs[0] if self.time is None else self.time
+
+    def shown(self, out: Any) -> Any:
+        """Return what kernels answer as an array of the answer's dtype."""
+        return out if self.time is None else out.view(self.time)
