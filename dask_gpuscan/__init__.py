@@ -20,6 +20,7 @@ from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .api.table_accessor import register_polars
+from .api.xarray_accessor import register_xarray
 from .kernels.associativity import check_associative
 from .kernels.built_in import (
     add,
@@ -85,3 +86,4 @@ def __dir__() -> list[str]:
 
 register()
 register_polars()
+register_xarray()

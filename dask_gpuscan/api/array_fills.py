@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex, TypeVar
 
-import dask.array as da
-
-from .. import kernels
 from ..kernels import BUILT_IN
-from ..ops.array_scan import ArrayScan
-from ..ops.column_scan import ScanOptions
 from .arguments import check_limit
-from .array_scans import check_arrays, check_axis, scan_along
+from .array_axis import check_arrays, check_axis, fill_along
+from .array_scans import has_accessor
 from .on import on
+from .tables import is_table
 
 X = TypeVar("X")
 """The type of an array or a frame."""
-
-_LAST = BUILT_IN["last"]
-
-WITHOUT_NULLS = "biuSU"
-"""Kinds of dtypes that have no NaN."""
 
 
 def ffill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) -> X:
@@ -57,8 +49,8 @@ def ffill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) 
 
     Notes
     -----
-    One scan by the operator `last`, whose state is the last value; with a limit, also how many elements have come since.
-    The algorithm is that of `dask_gpuscan.kernels.scan`.
+    One scan by the operator `last`, whose state is the last value; with a limit, also how many elements have come
+    since. The algorithm is that of `dask_gpuscan.kernels.scan`.
 
     Examples
     --------
@@ -91,19 +83,8 @@ def bfill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) 
 
 
 def _fill(name: str, x: Any, axis: int | None, limit: Any) -> Any:
-    if not isinstance(x, da.Array) and not kernels.is_array(x):
+    if has_accessor(x) or is_table(x):
         check_axis(axis, 1)
         return getattr(on(x), name)(limit=limit)
-    (x,) = check_arrays(_LAST, x)
-    along, most = check_axis(axis, x.ndim), check_limit(limit)
-    if x.dtype.kind in WITHOUT_NULLS:
-        return x.copy()
-    carry = fill_along(name, along, most, x.dtype)
-    return scan_along((x,), carry)
-
-
-def fill_along(name: str, axis: int, limit: int | None, dtype: Any) -> ArrayScan:
-    """Return the fill of arrays of a dtype along an axis."""
-    answer = None if dtype.kind in "mM" else dtype
-    options = ScanOptions(reverse=name == "bfill", dtype=answer)
-    return ArrayScan(name, _LAST, axis, options, limit)
+    (array,) = check_arrays(BUILT_IN["last"], x)
+    return fill_along(name, array, check_axis(axis, array.ndim), check_limit(limit))

@@ -5,26 +5,25 @@ The type of the input chooses the answer's. This module must never loop over ele
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
 import dask.array as da
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..graph.lookback import look_back, over_blocks
+from ..graph.lookback import look_back
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import shown
-from ..ops.array_scan import ArrayScan, ScanInputs
 from ..ops.column_scan import Scan, ScanOptions
 from ..ops.columnwise import ColumnCarry
 from .arguments import check_dtype, check_flags, check_keywords
+from .array_axis import check_arrays, check_axis, scan_along
 from .on import on
 from .tables import is_table, known_table
+from .xarray_accessor import XarrayGpuscan
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -114,115 +113,31 @@ def scan(
     if skipna is not None:
         options["skipna"] = skipna
     x = known_table(x) if is_table(x) else x
-    if _is_frame(x):
+    if has_accessor(x):
         check_axis(axis, 1)
         return on(x).scan(op, **options)
     return _scan(f"scan-{op.name}", x, op, axis, options)
 
 
-def _is_frame(x: Any) -> bool:
-    return hasattr(type(x), "gpuscan") or isinstance(x, (pa.Table, pa.RecordBatch))
-
-
-def check_axis(axis: Any, ndim: int) -> int:
-    """Return the axis, counted from the first; None is the only one."""
-    if axis is None and ndim == 1:
-        return 0
-    is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
-    if not is_integer or not -ndim <= axis < ndim:
-        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
-    return int(axis) % ndim
+def has_accessor(x: Any) -> bool:
+    """Tell whether an object is a frame, a series or a table; raises a TypeError for what has dimensions with names."""
+    found = getattr(type(x), "gpuscan", None)
+    if isinstance(found, type) and issubclass(found, XarrayGpuscan):
+        raise TypeError(
+            f"x has dimensions with names, found a {type(x).__name__}; call its method, as in x.gpuscan.cumsum(dim)"
+        )
+    return found is not None or isinstance(x, (pa.Table, pa.RecordBatch))
 
 
 def _scan(label: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     if not isinstance(x, (tuple, da.Array)) and not kernels.is_array(x):
         check_axis(axis, 1)
-        return _scan_arrow(x, Scan(label, op, _options(options, check_dtype)))
+        found = ScanOptions(**options)
+        return _scan_arrow(x, Scan(label, op, replace(found, dtype=check_dtype(found.dtype))))
     arrays = check_arrays(op, x)
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
-    along = check_axis(axis, arrays[0].ndim)
-    found = _options({"skipna": False} | options, _numpy_dtype)
-    return scan_along(arrays, ArrayScan(label, op, along, found))
-
-
-def _options(given: dict[str, Any], check: Callable[[Any], Any]) -> ScanOptions:
-    """Return options as an object, with a dtype that has been checked."""
-    options = ScanOptions(**given)
-    return options if options.dtype is None else replace(options, dtype=check(options.dtype))
-
-
-def scan_along(arrays: tuple[Any, ...], carry: ArrayScan) -> Any:
-    """Scan arrays of one kind: computed at once, or lazily for Dask's."""
-    if not isinstance(arrays[0], da.Array):
-        return carry.apply(arrays, None)
-    inputs = checked(arrays, carry)
-    return over_blocks(arrays, carry, carry.axis, meta_like(arrays[0], inputs.answer))
-
-
-def checked(arrays: tuple[Any, ...], carry: ArrayScan) -> ScanInputs:
-    """Return how arrays are scanned; raises what does not fit, and where an element has no one answer."""
-    inputs = carry.check(arrays)
-    if not inputs.types.scalar_output:
-        raise TypeError(f"{carry.op.name} has a tuple state and no lower; give it lower=")
-    return inputs
-
-
-def meta_like(array: da.Array, dtype: np.dtype) -> Any:
-    """Return the empty NumPy or CuPy array that stands for a Dask array of another dtype."""
-    like = array._meta
-    return np.empty_like(like, dtype, shape=(0,) * like.ndim)
-
-
-def _options(given: dict[str, Any], check: Callable[[Any], Any]) -> ScanOptions:
-    """Return options as an object, with a dtype that has been checked."""
-    options = ScanOptions(**given)
-    return options if options.dtype is None else replace(options, dtype=check(options.dtype))
-
-
-def scan_along(arrays: tuple[Any, ...], carry: ArrayScan) -> Any:
-    """Scan arrays of one kind: computed at once, or lazily for Dask's."""
-    if not isinstance(arrays[0], da.Array):
-        return carry.apply(arrays, None)
-    inputs = carry.check(arrays)
-    if not inputs.types.scalar_output:
-        raise TypeError(f"{carry.op.name} has a tuple state and no lower; give it lower=")
-    like = arrays[0]._meta  # an empty NumPy or CuPy array
-    meta = np.empty_like(like, inputs.answer, shape=(0,) * like.ndim)
-    return over_blocks(arrays, carry, carry.axis, meta)
-
-
-def _numpy_dtype(dtype: Any) -> np.dtype:
-    try:
-        return np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
-
-
-def check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
-    """Return the input arrays of an operator; all of one kind and shape."""
-    arrays = x if isinstance(x, tuple) else (x,)
-    kinds = {da.Array if isinstance(a, da.Array) else type(a) for a in arrays}
-    known = [a for a in arrays if isinstance(a, da.Array) or kernels.is_array(a)]
-    if len(known) != len(arrays) or len(kinds) != 1:
-        names = ", ".join(type(a).__name__ for a in arrays)
-        raise TypeError(f"x must be NumPy, CuPy or Dask arrays, all of one kind, found {names}")
-    for a in arrays:
-        if isinstance(getattr(a, "_meta", a), np.ma.MaskedArray):
-            raise TypeError(
-                "x must not be a masked array: scan a nullable column (Int64, Float64) or an Arrow array, "
-                "or fill it"
-            )
-    if len(arrays) != op.inputs:
-        raise TypeError(f"{op.name} takes {op.inputs} arrays, found {len(arrays)}")
-    if len(arrays) > 1:
-        shapes = [a.shape for a in arrays]
-        known = [s for s in shapes if not any(np.isnan(length) for length in s)]
-        if len({a.ndim for a in arrays}) > 1 or len(set(known)) > 1:
-            raise ValueError(f"x must be arrays of one shape, found {shapes}")
-    if arrays[0].ndim == 0:
-        raise ValueError("x must have at least one dimension, found a 0-d array")
-    return arrays
+    return scan_along(label, arrays, op, check_axis(axis, arrays[0].ndim), options)
 
 
 def _scan_arrow(x: Any, column: Scan) -> Any:
@@ -242,7 +157,7 @@ def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str,
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
     check_keywords(name, options, Keywords.__annotations__)
     x = known_table(x) if is_table(x) else x
-    if _is_frame(x):
+    if has_accessor(x):
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
     check_flags(numeric_only=options.get("numeric_only", False))
     if options.pop("numeric_only", False):

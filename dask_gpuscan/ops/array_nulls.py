@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
 from ..kernels import BUILT_IN, NAT, InBand, Nulls, Operator
 from ..kernels.messages import shown
 from .fill import LAST_NUMBER, LAST_TIME
@@ -68,9 +67,7 @@ _KEEPING_NAT = {
 _OF_TIMES = {True: _PASSING_NAT, False: _KEEPING_NAT}
 
 
-def way(
-    op: Operator, dtypes: Sequence[np.dtype], answer: np.dtype | None, skipna: bool
-) -> Way:
+def way(op: Operator, dtypes: Sequence[np.dtype], answer: np.dtype | None, skipna: bool) -> Way:
     """Return how arrays of some dtypes, the operator's inputs, are scanned.
 
     Parameters
