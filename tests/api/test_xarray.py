@@ -40,7 +40,10 @@ def arrays(draw, dtypes=DTYPES):
     dims = ["time", "y", "x"][: len(shape)]
     coords = {
         "time": pd.date_range("2026-01-30", periods=shape[0]),
-        "station": ("time", draw(st.lists(st.sampled_from("abc"), min_size=shape[0], max_size=shape[0]))),
+        "station": (
+            "time",
+            draw(st.lists(st.sampled_from("abc"), min_size=shape[0], max_size=shape[0])),
+        ),
         "height": 2.0,
     }
     return xr.DataArray(values.reshape(shape), coords, dims, "x", {"units": "m"})
