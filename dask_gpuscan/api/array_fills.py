@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex, TypeVar
 from ..kernels import BUILT_IN
 from .arguments import check_limit
 from .array_axis import check_arrays, check_axis, fill_along
-from .array_scans import has_accessor
+from .array_scans import frame_or_array
 from .on import on
 from .tables import is_table
 
@@ -83,7 +83,8 @@ def bfill(x: X, axis: int | None = None, *, limit: SupportsIndex | None = None) 
 
 
 def _fill(name: str, x: Any, axis: int | None, limit: Any) -> Any:
-    if has_accessor(x) or is_table(x):
+    x, is_frame = frame_or_array(x)
+    if is_frame or is_table(x):
         check_axis(axis, 1)
         return getattr(on(x), name)(limit=limit)
     (array,) = check_arrays(BUILT_IN["last"], x)

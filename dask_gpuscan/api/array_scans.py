@@ -112,21 +112,28 @@ def scan(
     }
     if skipna is not None:
         options["skipna"] = skipna
-    x = known_table(x) if is_table(x) else x
-    if has_accessor(x):
+    x, is_frame = frame_or_array(x)
+    if is_frame:
         check_axis(axis, 1)
         return on(x).scan(op, **options)
     return _scan(f"scan-{op.name}", x, op, axis, options)
 
 
-def has_accessor(x: Any) -> bool:
-    """Tell whether an object is a frame, a series or a table; raises a TypeError for what has dimensions with names."""
+def frame_or_array(x: Any) -> tuple[Any, bool]:
+    """Return an input, a table as one of polars or pyarrow, and whether it is a frame whose own methods are called.
+
+    Raises
+    ------
+    TypeError
+        For what has dimensions with names.
+    """
     found = getattr(type(x), "gpuscan", None)
     if isinstance(found, type) and issubclass(found, XarrayGpuscan):
         raise TypeError(
             f"x has dimensions with names, found a {type(x).__name__}; call its method, as in x.gpuscan.cumsum(dim)"
         )
-    return found is not None or isinstance(x, (pa.Table, pa.RecordBatch))
+    x = known_table(x) if is_table(x) else x
+    return x, hasattr(type(x), "gpuscan") or isinstance(x, (pa.Table, pa.RecordBatch))
 
 
 def _scan(label: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
@@ -156,8 +163,8 @@ def _scan_arrow(x: Any, column: Scan) -> Any:
 def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
     check_keywords(name, options, Keywords.__annotations__)
-    x = known_table(x) if is_table(x) else x
-    if has_accessor(x):
+    x, is_frame = frame_or_array(x)
+    if is_frame:
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
     check_flags(numeric_only=options.get("numeric_only", False))
     if options.pop("numeric_only", False):

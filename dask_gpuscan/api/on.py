@@ -55,8 +55,8 @@ def on(obj: Any) -> Any:
     Parameters
     ----------
     obj : Series, DataFrame, table, DataArray or Dataset
-        Of pandas, cuDF, Dask or polars; of xarray; a ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of pyarrow; a
-        relation of DuckDB, or anything else with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+        Of pandas, cuDF, Dask or polars; of xarray; a ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of
+        pyarrow; a relation of DuckDB, or anything else with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
 
     Returns
     -------
@@ -89,9 +89,9 @@ def on(obj: Any) -> Any:
     if found is None and is_table(obj):
         found = TableGpuscan(known_table(obj))
     if not isinstance(found, Gpuscan | TableGpuscan | LazyGpuscan | XarrayGpuscan):
-        is_index = isinstance(found, GpuscanIndex)
+        way_out = "; take to_series() of it" if isinstance(found, GpuscanIndex) else ""
         raise TypeError(
             f"obj must be a Series or DataFrame of pandas, cuDF, Dask or polars, a table with __arrow_c_stream__, or "
-            f"a DataArray or Dataset of xarray, found {type(obj).__name__}{'; take to_series() of it' if is_index else ''}"
+            f"a DataArray or Dataset of xarray, found {type(obj).__name__}{way_out}"
         )
     return found

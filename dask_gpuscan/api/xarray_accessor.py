@@ -327,7 +327,7 @@ class XarrayScans(Generic[Obj]):
         asked = [dim] if isinstance(dim, str) or not isinstance(dim, Iterable) else list(dim)
         for one in asked:
             if one not in known:
-                raise ValueError(f"dim: {not_among(one, known, 'a dimension', 'dimensions')}")
+                raise ValueError(f"dim: {_no_dimension(one, self._obj)}")
         return [one for one in known if one in asked]
 
     def _each(
@@ -359,6 +359,14 @@ class XarrayScans(Generic[Obj]):
         }
         out = obj.drop_vars(left_out).assign(made)
         return out if keep_attrs else _without_attrs(out)
+
+
+def _no_dimension(name: Any, obj: Any) -> str:
+    """Return what is said of a name that is no dimension."""
+    if isinstance(name, Hashable) and name in obj.coords:
+        along = name_list(obj.coords[name].dims)
+        return f"{shown(name)} is a coordinate along {along}, and no dimension"
+    return not_among(name, list(obj.dims), "a dimension", "dimensions")
 
 
 def _options(exclusive: bool, initial: Any, reverse: bool, dtype: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,10 @@ def row_groups(obj: Any, group: Any, groupers: Mapping[Any, Any]) -> RowGroups:
     """
     import xarray
 
-    if group is None and not groupers:
-        raise TypeError("groupby takes the name of a coordinate, a DataArray, or groupers by name")
+    if not (groupers or isinstance(group, (xarray.DataArray, Iterable))):
+        raise TypeError(
+            f"groupby takes the name of a coordinate, a DataArray, or groupers by name, found {shown(group)}"
+        )
     if isinstance(group, (xarray.DataArray, xarray.Variable)):
         found = {group.name: group}
     else:
@@ -47,10 +49,10 @@ def row_groups(obj: Any, group: Any, groupers: Mapping[Any, Any]) -> RowGroups:
     (dim,) = dims
     if dim not in obj.dims:
         raise ValueError(f"group: {not_among(dim, list(obj.dims), 'a dimension', 'dimensions')}")
-    places = obj.groupby(group, **groupers).groups.values()
     codes = np.full(obj.sizes[dim], -1, np.int64)
-    for code, place in enumerate(places):
-        codes[place] = code
+    if len(codes):  # xarray refuses to group nothing
+        for code, places in enumerate(obj.groupby(group, **groupers).groups.values()):
+            codes[places] = code
     return RowGroups(tuple(found), dim, codes)
 
 
