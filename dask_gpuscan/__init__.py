@@ -14,6 +14,7 @@ from .api.array_fills import bfill, ffill
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
 from .api.cluster_options import cluster_options
+from .api.grids import box_filter, summed_area_table, window_sum
 from .api.on import on
 from .api.precompile import precompile, precompile_plugin
 from .api.progress_bar import ProgressBar
@@ -52,6 +53,7 @@ __all__ = [
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "box_filter",
     "check_associative",
     "cluster_options",
     "cummax",
@@ -76,7 +78,9 @@ __all__ = [
     "run_end_encode",
     "scan",
     "segmented",
+    "summed_area_table",
     "welford",
+    "window_sum",
 ]
 
 
