@@ -114,9 +114,11 @@ class Scan:
 
     def _initial(self, columns: Sequence[Any], plan: ScanPlan) -> Any:
         """The user's initial value as a state of the operator, or None."""
+        return self.of_column(columns[0].name).initial_state(plan)
+
+    def initial_state(self, plan: ScanPlan) -> Any:
+        """Return the initial value, which is that of one column, as a state of the operator, or None."""
         value = self.options.initial
-        if isinstance(value, dict):
-            value = value.get(columns[0].name)
         if value is None:
             return None
         if not plan.library.is_number(plan.dtype):

@@ -336,6 +336,8 @@ class SortedGroups(Groups):
             dtype=dtype if len(both) == 1 else None,
             carry_out=False,
         )
+        if isinstance(out, tuple):
+            return tuple(map(self.returned, out))
         out = self.returned(out)
         return out if dtype is None else out.astype(dtype, copy=False)
 
