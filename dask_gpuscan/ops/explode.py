@@ -98,7 +98,7 @@ def _items(library: Library, lists: Lists, counts: Values, repeats: Values, rows
     starts = xp.cumsum(repeats) - repeats
 
     def move(source: Values, out: Values) -> Values:
-        return kernels.interval_move(first, starts, counts, source, out)  # type: ignore[no-any-return]
+        return kernels.interval_move(first, starts, counts, source, out)
 
     layout = library.moved_layout(lists.items.dtype)
     if layout is None:
