@@ -8,6 +8,7 @@ from pathlib import Path
 import dask_cpu
 import groups_cpu
 import kernels_cpu
+import lists_cpu
 import merge_asof_cpu
 import out_of_core
 import sort_cpu
@@ -34,6 +35,7 @@ def main() -> None:
     for part in (
         kernels_cpu,
         groups_cpu,
+        lists_cpu,
         sort_cpu,
         merge_asof_cpu,
         windows_cpu,
