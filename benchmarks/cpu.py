@@ -9,6 +9,7 @@ import dask_cpu
 import groups_cpu
 import intervals_cpu
 import kernels_cpu
+import lists_cpu
 import merge_asof_cpu
 import out_of_core
 import sort_cpu
@@ -36,6 +37,7 @@ def main() -> None:
         kernels_cpu,
         groups_cpu,
         intervals_cpu,
+        lists_cpu,
         sort_cpu,
         merge_asof_cpu,
         windows_cpu,

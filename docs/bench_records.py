@@ -75,6 +75,8 @@ NAMES = {
     r"frame[_ ]groupby[_ ](sum|cumsum)": "groupby(clustered=True).{0}()",
     r"frame (filter), 64 partitions": "{0}(), 64 partitions",
     r"frame groupby (sum|cumsum), 64 partitions": "groupby(clustered=True).{0}(), 64 partitions",
+    "list_cumsum": "list.cumsum() of lists",
+    "explode": "explode() of lists",
     # partitions
     "dask_cumsum_512": "cumsum(), one column, 512 partitions",
     "dask_cumsum_512_x3": "cumsum(), three columns, 512 partitions",
@@ -97,6 +99,7 @@ DETAILS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     ("nulls", lambda share: f"{100 * share:.0f} % null"),
     ("share", lambda share: f"{100 * share:.0f} % kept"),
     ("predicate", lambda kind: f"by a {kind}"),
+    ("mean_list", lambda items: f"{items:,} items a list"),
     ("mean_run", lambda rows: "" if rows == 500 else f"runs of {rows:,}"),
     ("intervals", str),
     ("clustered", lambda yes: "clustered" if yes else "rows in any order"),
