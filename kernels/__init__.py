@@ -24,6 +24,7 @@ from .first_within import first_within
 from .grids import summed_area_table, window_sum
 from .inference import Endless
 from .int128 import INT128
+from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, operator
 from .options import (
@@ -97,6 +98,10 @@ __all__ = [
     "flags",
     "fold",
     "head_flags",
+    "interval_expand",
+    "interval_gather",
+    "interval_move",
+    "interval_scatter",
     "is_array",
     "is_sorted",
     "most_codes",

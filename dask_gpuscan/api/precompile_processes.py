@@ -5,6 +5,7 @@ They are processes because compilers do not run beside each other in one: Numba 
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import subprocess
@@ -78,6 +79,7 @@ def compile_one(request: Request) -> Outcome:
 
 def serve() -> None:
     """Compile what is read from the standard input, and write the outcomes to the standard output."""
+    faulthandler.enable()  # a compiler that crashes says where
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed goes elsewhere
     while True:
@@ -103,6 +105,9 @@ class _Child:
     """One such process, seen from the one that started it."""
 
     def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
         paths = os.pathsep.join(path for path in sys.path if path)
         self._process = subprocess.Popen(
             [sys.executable, "-c", SERVE],
@@ -112,17 +117,30 @@ class _Child:
         )
 
     def ask(self, request: Request) -> Outcome:
+        """Return the outcome of a request; if the process dies of it, another one takes its place and its request.
+
+        Raises
+        ------
+        RuntimeError
+            If that one dies too.
+        """
+        for _ in range(2):
+            try:
+                return self._ask(request)
+            except (EOFError, OSError):
+                status = self._process.wait()
+                self._start()
+        raise RuntimeError(
+            f"two processes that compiled {request.title} died, the second with exit status {status}"
+        )
+
+    def _ask(self, request: Request) -> Outcome:
         given, answers = self._process.stdin, self._process.stdout
         assert given is not None
         assert answers is not None
-        try:
-            cloudpickle.dump(request, given)
-            given.flush()
-            outcome: Outcome = pickle.load(answers)
-        except (EOFError, OSError):
-            raise RuntimeError(
-                f"a process that compiled {request.title} ended with exit status {self._process.wait()}"
-            ) from None
+        cloudpickle.dump(request, given)
+        given.flush()
+        outcome: Outcome = pickle.load(answers)
         return outcome
 
     def end(self) -> None:

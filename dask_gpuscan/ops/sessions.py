@@ -1,13 +1,15 @@
 """Gaps between the times of neighbouring rows, counted within groups: the scan under session numbers.
 
-Rows before which there is a gap are marked by a predicate of neighbours, and marks are counted by one scan. Times are
-plain numbers here, and so is the gap. This module must never know what a session is, nor which partition it works on.
+One scan of pairs of neighbours counts the gaps, restarts at the first rows of groups and finds out whether any time is
+late. Times are plain numbers here, and so is the gap. This module must never know what a session is, nor which
+partition it works on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,27 +18,50 @@ from .. import kernels
 from ..frames.keys import any_null
 from ..frames.protocol import Library
 from ..frames.registry import library_of, stored_numbers
-from ..kernels import BUILT_IN, Nulls, Predicate, byte_mask, segmented
-from ..kernels.selection import counter_of
+from ..kernels import Operator
 from .groups import INT64, AdjacentGroups, Groups, OneGroup, ReducibleGroups, SortedGroups, States
 
 NUMBER = "session"
 """Name of the session numbers."""
 
-_ADD = BUILT_IN["add"]
-_ADD_IN_GROUPS = segmented(_ADD)
+_HEAD, _LATE, _GAP = 1, 2, 4
+"""Parts of a state, which is an integer: whether the first row of a group was met, whether a time that is earlier than
+the one before it, and the number of gaps since the last head."""
+_MET = _HEAD | _LATE
 
 
-def _whole(before: Any, after: Any, gap: Any) -> Any:
+@lru_cache(maxsize=64)
+def _counter(gap: np.uint64 | np.float64, of_groups: bool) -> Operator:
+    """Return the operator on a time and the next whose answer is the number of gaps so far.
+
+    Of groups it takes head flags first.
+    """
+    wide = _wide if isinstance(gap, np.floating) else _wide_whole
+
+    def lift(before: Any, after: Any) -> Any:
+        return (_LATE if after < before else 0) | (_GAP if wide(before, after, gap) else 0)
+
+    def lift_of_groups(head: Any, before: Any, after: Any) -> Any:
+        return _HEAD if head else lift(before, after)
+
+    chosen = lift_of_groups if of_groups else lift
+    return Operator(_counted, 0, chosen, _number, name="gaps", inputs=2 + of_groups)
+
+
+def _wide_whole(before: Any, after: Any, gap: Any) -> Any:
     return np.uint64(after - before) > gap  # which any difference fits into
 
 
-def _real(before: Any, after: Any, gap: Any) -> Any:
+def _wide(before: Any, after: Any, gap: Any) -> Any:
     return after - before > gap
 
 
-_WIDE = {"i": counter_of(_whole), "u": counter_of(_whole), "f": counter_of(_real)}
-"""Whether there is a gap between two times, by the kind of their dtype."""
+def _counted(a: Any, b: Any) -> Any:
+    return (a & _MET) | (b if b & _HEAD else (a & ~_MET) + b)
+
+
+def _number(state: Any) -> Any:
+    return state >> 2
 
 
 @dataclass(frozen=True)
@@ -60,13 +85,13 @@ class CountGaps:
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
         times = _times(columns[0])
         if isinstance(groups, AdjacentGroups):
-            heads = groups.keys.head_flags()
-            found = _reduced(times, times, self._gaps(times, times, heads), groups, heads)
-            return lambda: found
+            first, last = groups.borders(len(times))
+            numbers, _ = self._scan(times, groups.keys.head_flags())
+            return lambda: (times[first], times[last], numbers[last])
         if not len(times):
             return lambda: (None, None, 0)
-        gaps = int(np.count_nonzero(self._gaps(times, times, None)))
-        return lambda: (times[0].item(), times[-1].item(), gaps)
+        numbers, _ = self._scan(times, None)
+        return lambda: (times[0].item(), times[-1].item(), numbers[-1].item())
 
     def combine(self, states: Sequence[States]) -> States:
         found: States = (None, None, 0)
@@ -83,8 +108,9 @@ class CountGaps:
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         assert isinstance(groups, AdjacentGroups)
         begins, ends, gaps = states
-        heads = groups.keys.head_flags()
-        return _reduced(begins, ends, gaps + self._gaps(ends, begins, heads), groups, heads)
+        first, last = groups.borders(len(gaps))
+        numbers = self._join(begins, ends, gaps, groups.keys.head_flags())
+        return begins[first], ends[last], numbers[last]
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         """Number the rows of a partition.
@@ -97,20 +123,18 @@ class CountGaps:
         times = self._checked_times(columns)
         if isinstance(groups, SortedGroups):
             return self._apply_after(columns, times, groups, prior)
-        heads: Any = groups.keys.head_flags() if isinstance(groups, AdjacentGroups) else None
-        self._check_order(columns, times, times, heads, lambda rows: rows)
-        before = 0
+        before, heads = 0, None
+        if isinstance(groups, AdjacentGroups):
+            heads = groups.keys.head_flags()
+            heads[:1] &= not groups.continues
         if prior is not None and prior[0] is not None and len(times):
             first = times[0].item()
             before = prior[2] + self._is_wide(prior[1], first)
             if first < prior[1]:
                 self._refuse(columns, slice(0, 1))
-        flags = self._gaps(times, times, heads)
-        if isinstance(groups, AdjacentGroups):
-            heads[:1] &= not groups.continues
-            out = _numbers(flags, heads, before)
-        else:
-            out = groups.scan(_ADD, flags, carry_in=np.int64(before), dtype=INT64)
+        out, met = self._scan(times, heads, before)
+        if met & _LATE:
+            self._refuse(columns, 1 + np.flatnonzero(_late(times, times, heads)))
         return library_of(columns[0]).from_integers(out)
 
     def _apply_after(
@@ -119,15 +143,12 @@ class CountGaps:
         """Number the rows of a partition, after those of their groups that came before."""
         assert prior is not None
         begins, ends = (groups.arranged(each, times) for each in prior[:2])
-        gaps, heads = (
-            groups.arranged(prior[2], np.zeros_like(times, INT64)),
-            groups.keys.head_flags(),
-        )
-        self._check_order(
-            columns, ends, begins, heads, lambda rows: groups.order[rows] - groups.before
-        )
-        gaps += self._gaps(ends, begins, heads)
-        out = groups.returned(_numbers(gaps, heads))
+        gaps = groups.arranged(prior[2], np.zeros_like(times, INT64))
+        heads = groups.keys.head_flags()
+        late = _late(ends, begins, heads)
+        if late.any():
+            self._refuse(columns, groups.order[1 + np.flatnonzero(late)] - groups.before)
+        out = groups.returned(self._join(begins, ends, gaps, heads))
         return library_of(columns[0]).from_integers(out)
 
     def _checked_times(self, columns: Sequence[Any]) -> Any:
@@ -138,34 +159,29 @@ class CountGaps:
     def _is_wide(self, before: Any, after: Any) -> bool:
         return bool(after - before > self.gap)
 
-    def _gaps(self, ends: Any, begins: Any, heads: Any) -> Any:
-        """Tell which begin later than the gap after the end of the one before; the first in a group does not."""
-        kind = ends.dtype.kind
-        gap = np.float64(self.gap) if kind == "f" else np.uint64(self.gap)
-        nulls = [_nulls_at_heads(heads), None, None]
-        wide = Predicate(_WIDE[kind], [ends[:-1], begins[1:], gap], nulls)
-        flags = np.empty_like(ends, np.bool_)
-        flags[:1] = False
-        kernels.flags(wide, out=flags[1:])
-        return flags
+    def _gap_for(self, times: Any) -> np.uint64 | np.float64:
+        return np.float64(self.gap) if times.dtype.kind == "f" else np.uint64(self.gap)
 
-    def _check_order(
-        self,
-        columns: Sequence[Any],
-        ends: Any,
-        begins: Any,
-        heads: Any,
-        rows_of: Callable[[Any], Any],
-    ) -> None:
-        """Raise if any begins before the end of the one before in its group; `rows_of` tells which rows they are."""
-        before, after = ends[:-1], begins[1:]
-        if heads is None and ends is begins and kernels.is_sorted(ends):
-            return
-        is_late = after < before  # by the arrays' library: one kernel less to compile
-        if heads is not None:
-            is_late &= ~heads[1:]
-        if is_late.any():
-            self._refuse(columns, rows_of(np.flatnonzero(is_late) + 1))
+    def _scan(self, times: Any, heads: Any, before: int = 0) -> tuple[Any, int]:
+        """Count the gaps before each row since the last head, after `before` of them, and tell what was met."""
+        previous = np.empty_like(times)
+        previous[:1], previous[1:] = times[:1], times[:-1]
+        pairs = (previous, times) if heads is None else (heads, previous, times)
+        counter = _counter(self._gap_for(times), heads is not None)
+        out, met = kernels.scan(counter, pairs, carry_in=_GAP * before)
+        return out, int(met)
+
+    def _join(self, begins: Any, ends: Any, gaps: Any, heads: Any) -> Any:
+        """Count the gaps within and between stretches of rows, from each head on.
+
+        Arrays' own methods do it: there are few stretches, and no kernel is compiled for them.
+        """
+        apart = begins[1:] - ends[:-1]
+        apart = apart if apart.dtype.kind == "f" else apart.view(np.uint64)
+        gaps = gaps.astype(INT64)
+        gaps[1:] += (apart > self._gap_for(begins)) & ~heads[1:]
+        so_far = gaps.cumsum()
+        return so_far - (so_far - gaps)[heads][heads.cumsum() - 1]
 
     def _refuse(self, columns: Sequence[Any], rows: Any) -> None:
         """Raise if any of the rows, which are earlier than those before them, belongs to a group."""
@@ -176,9 +192,10 @@ class CountGaps:
             )
 
 
-def _nulls_at_heads(heads: Any) -> Nulls:
-    """Of pairs of neighbours, those whose second starts a group are null."""
-    return None if heads is None else byte_mask(heads[1:])
+def _late(ends: Any, begins: Any, heads: Any) -> Any:
+    """Tell which rows but the first begin before the end of the one before, in the same group."""
+    late = begins[1:] < ends[:-1]
+    return late if heads is None else late & ~heads[1:]
 
 
 def _times(column: Any) -> Any:
@@ -186,26 +203,6 @@ def _times(column: Any) -> Any:
     values = stored_numbers(column)
     kind = values.dtype.kind
     return values.astype(f"{kind if kind in 'fu' else 'i'}8", copy=False)
-
-
-def _reduced(begins: Any, ends: Any, gaps: Any, groups: AdjacentGroups, heads: Any) -> States:
-    """The first begin, the last end and the sum of the gaps of each group, which start at heads."""
-    first, last = groups.borders(len(gaps))
-    return begins[first], ends[last], _numbers(gaps, heads)[last]
-
-
-def _numbers(gaps: Any, heads: Any, before: int = 0) -> Any:
-    """The sums of gaps so far, from each head on; `before` of the rows before the first head.
-
-    Kernels of runs of keys take longer to compile, and so do two kernels, of flags and of sums.
-    """
-    out, _ = kernels.scan(
-        _ADD_IN_GROUPS,
-        (heads, gaps.astype(INT64, copy=False)),
-        carry_in=(np.False_, np.int64(before)),
-        carry_out=False,
-    )
-    return out
 
 
 # --- without keys ------------------------------------------------------------------------------------

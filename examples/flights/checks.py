@@ -100,7 +100,7 @@ def streaks(flights: pd.DataFrame) -> pd.DataFrame:
 def lateness(flights: pd.DataFrame) -> pd.DataFrame:
     rows = planes(flights)
     recent = rows.recent_delay.clip(0, 120)
-    rows = rows.assign(recent=recent - recent % 15)
+    rows = rows.assign(recent=recent // 15 * 15)
     return rows.groupby("recent").agg(
         flights=("carrier", "size"),
         dep_delay=("dep_delay", "mean"),

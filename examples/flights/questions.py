@@ -115,7 +115,7 @@ def streaks(planes: dd.DataFrame) -> dd.DataFrame:
 def lateness(planes: dd.DataFrame) -> dd.DataFrame:
     """How late an aircraft leaves, by how late it left the last few times."""
     recent = planes.recent_delay.clip(0, 120)
-    rows = planes.assign(recent=recent - recent % 15)
+    rows = planes.assign(recent=recent // 15 * 15)
     return rows.gpuscan.groupby("recent").agg(
         flights=("carrier", "size"),
         dep_delay=("dep_delay", "mean"),

@@ -12,7 +12,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..arrays import MOST, check_size
 from ..selection import Runs, Selection
 from .column_pass import ColumnPass, Gathered
 from .columns import fits, launch_columns
@@ -71,35 +70,19 @@ def compact(
     return kept, [shrink(r, n - count) for r in rests[:wanted]] if split else None
 
 
-def run_lengths(runs: Runs) -> tuple[Any, Any]:
+def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[Any, Any]:
     """Return starts and lengths of runs; see `kernels.run_length_encode`."""
     found = selected(runs)
     n = found.length
-    starts, lengths = cupy.ndarray(n, np.int64), cupy.ndarray(n, np.int64)
+    starts, lengths = cupy.ndarray(n, dtype), cupy.ndarray(n, dtype)
     count = 0
     if n:
         begun = launch_columns(
-            visited(found.only, RUN_LENGTHS), n, found.data, found.masks, outs=[starts],
+            measuring(found.only, dtype), n, found.data, found.masks, outs=[starts],
             rests=[lengths], **found.options,
         )  # fmt: skip
         count = int(begun.read()["selected"][0])
     return shrink(starts, count), shrink(lengths, count)
-
-
-def repeat(lengths: Any, arrays: Sequence[Any], beside: int) -> list[Any]:
-    """Repeat entries of arrays; see `kernels.run_length_decode`."""
-    if len(lengths) and int(lengths.min()) < 0:
-        raise ValueError(f"lengths must not be negative, found {int(lengths.min())}")
-    ends = cupy.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    if float(lengths.sum(dtype=np.float64)) > MOST / 2:  # what the integers may not have counted
-        total = MOST
-    check_size(total, 8, float("inf"))  # smaller ones are for CuPy's pool to refuse
-    # how many entries end before each row
-    ended = cupy.zeros(total + 1, np.int32 if len(ends) < 1 << 31 else np.uint64)
-    cupy.add.at(ended, ends[:-1], 1)
-    rows = cupy.cumsum(ended[:total], dtype=np.int64)
-    return [a[rows] for a in arrays]
 
 
 @lru_cache(maxsize=1024)
@@ -108,6 +91,12 @@ def gathering(
 ) -> ColumnPass:
     """Return a pass that selects the same rows and gathers arrays, of which tiles hold some."""
     return replace(each, gathered=gathered, gathered_columns=held, split=split, in_place=in_place)
+
+
+@lru_cache(maxsize=1024)
+def measuring(each: ColumnPass, dtype: np.dtype) -> ColumnPass:
+    """Return a pass that selects the same rows and writes their positions, and how far it is to the next one."""
+    return replace(visited(each, RUN_LENGTHS), gathered=(Gathered(dtype, -2),))
 
 
 def _column_of(array: Any, columns: Sequence[Any]) -> int:

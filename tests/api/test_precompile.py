@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import dask_gpuscan
 from dask_gpuscan import ProgressBar, operator, precompile, precompile_plugin
+from dask_gpuscan.api import precompile_processes
 from dask_gpuscan.api.precompile_calls import COMMON, check_method
 from versions import STRING
 
@@ -107,6 +108,30 @@ def test_wrong_arguments(arguments, error, words):
     for function in (precompile, precompile_plugin):
         with pytest.raises(error, match=words):
             function(**{"methods": ["shift"], **arguments})
+
+
+CRASH = """
+import os, pathlib
+met = pathlib.Path({path!r})
+count = len(met.read_text()) if met.exists() else 0
+met.write_text("x" * (count + 1))
+if count < {deaths}:
+    os.abort()
+from dask_gpuscan.api.precompile_processes import serve
+serve()
+"""
+
+
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_process_that_dies_is_replaced_once(cache, tmp_path, monkeypatch, deaths):
+    crash = CRASH.format(path=str(tmp_path / "met"), deaths=deaths)
+    monkeypatch.setattr(precompile_processes, "SERVE", crash)
+    if deaths == 1:
+        done = precompile(["cumsum"], "float64", "cpu", processes=1)
+        assert list(done.refused) == [""]
+    else:
+        with pytest.raises(RuntimeError, match="two processes that compiled cumsum of float64"):
+            precompile(["cumsum"], "float64", "cpu", processes=1)
 
 
 @pytest.mark.parametrize("processes", [-1, 1.5, "2", True])
