@@ -10,15 +10,18 @@ Examples
 """
 
 from .api.accessor import Gpuscan, register
+from .api.array_fills import bfill, ffill
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
 from .api.cluster_options import cluster_options
+from .api.grids import box_filter, summed_area_table, window_sum
 from .api.on import on
 from .api.precompile import precompile, precompile_plugin
 from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .api.table_accessor import register_polars
+from .api.xarray_accessor import register_xarray
 from .kernels.associativity import check_associative
 from .kernels.built_in import (
     add,
@@ -46,15 +49,18 @@ __all__ = [
     "ProgressBar",
     "add",
     "affine",
+    "bfill",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "box_filter",
     "check_associative",
     "cluster_options",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
+    "ffill",
     "first",
     "last",
     "logical_all",
@@ -72,7 +78,9 @@ __all__ = [
     "run_end_encode",
     "scan",
     "segmented",
+    "summed_area_table",
     "welford",
+    "window_sum",
 ]
 
 
@@ -82,3 +90,4 @@ def __dir__() -> list[str]:
 
 register()
 register_polars()
+register_xarray()

@@ -10,14 +10,14 @@ from ..graph.lookback import look_back
 from ..kernels.messages import not_among
 from ..ops.groupby_library import agg_by_library
 from ..ops.operation import GroupReduction, Part
-from ..ops.quantiles import SORTED
+from ..ops.quantiles import GATHERED
 from ..ops.reduction_table import REDUCTIONS, SPREADS
 from ..ops.run_aggregates import RunAggregates
 from .arguments import named_reductions
 from .groupby_reductions import GroupByReductions
 from .object_types import FrameT, Obj, SeriesT
 
-NAMES = (*REDUCTIONS, *SPREADS, *SORTED)
+NAMES = (*REDUCTIONS, *SPREADS, *GATHERED)
 """The reductions that `agg` takes by name."""
 
 
@@ -37,6 +37,7 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
         ----------
         functions : str, list of str or dict, optional
             Names of reductions for all columns, or by column; lists give columns of two levels, as in pandas.
+            ``"list"`` gives all values of a group as a list of Arrow, in the rows' order.
         **named : (column, name)
             One column of the result each.
 
@@ -52,6 +53,7 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
         See Also
         --------
         reduce : By any operator.
+        Gpuscan.explode : One row an item of lists.
 
         Examples
         --------

@@ -12,16 +12,16 @@ from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
+from ..ops.gathered_groups import GatheredReduction
 from ..ops.groupby_clustered import ClusteredReduce
 from ..ops.groupby_library import reduce_by_library
 from ..ops.groupby_table import KeyedReduce
 from ..ops.groupby_together import TogetherReduce
 from ..ops.library_reduction import reduction_of
 from ..ops.operation import GroupReduction, Part
-from ..ops.quantiles import SORTED
+from ..ops.quantiles import GATHERED
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
-from ..ops.sorted_groups import SortedReduction
 from .arguments import check_ddof, check_flags, check_operator
 from .groupby_columns import GroupByColumns
 from .object_types import FrameT, Obj, SeriesT
@@ -48,8 +48,8 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
     def _operation(self, name: str, column: Hashable, ddof: int = 1) -> Any:
-        if name in SORTED:
-            return SORTED[name]
+        if name in GATHERED:
+            return GATHERED[name]
         found = spread(name, ddof) if name in SPREADS else REDUCTIONS[name]
         return reduction_of(library_of(self._meta), self._column(column).dtype, found)
 
@@ -76,7 +76,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         frame = self._needed([n for part in carry.parts for n in part.sources])
         if self._one_pass:
             return look_back(frame, carry)
-        if not any(isinstance(part.operation, SortedReduction) for part in carry.parts):
+        if not any(isinstance(part.operation, GatheredReduction) for part in carry.parts):
             return tree_reduce(frame, KeyedReduce(carry))
         reduction = TogetherReduce(carry)
         if isinstance(frame, Collection):

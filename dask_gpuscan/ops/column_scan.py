@@ -22,8 +22,8 @@ from ..kernels import InBand, Mask, Operator, byte_mask
 from ..kernels.messages import shown
 from .groups import (
     ANY,
-    AdjacentGroups,
     Groups,
+    GroupsAsRuns,
     OneGroup,
     ReducibleGroups,
     States,
@@ -237,7 +237,7 @@ class Scan:
             "dtype": plan.kernel_dtype,
         }
         plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
-        if isinstance(groups, AdjacentGroups) and plain and views[0].unchecked_nan is not None:
+        if isinstance(groups, GroupsAsRuns) and plain and views[0].unchecked_nan is not None:
             (shown,) = library.in_band(views)
             if isinstance(shown.nulls, InBand):  # the kernel tells whether there is any NaN
                 saw_null = library.xp.zeros(1, np.bool_)

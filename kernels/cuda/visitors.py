@@ -24,8 +24,8 @@ class VisitorSpec:
     engine : str
         Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
         "sort" for rows of one key that is sorted by its digits, "codes" for rows of few groups, "windows" for rows of
-        rolling windows, "times" for rows of one value that does not decrease; these four have no tiles to visit, and
-        their source is the whole kernel.
+        rolling windows, "times" for rows of one value that does not decrease, "intervals" for intervals and their
+        items, "grids" for images; these six have no tiles to visit, and their source is the whole kernel.
     schedules : tuple of str
         How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
     looks_back : bool
@@ -73,9 +73,17 @@ SORT_DIGIT = VisitorSpec("sort_digit", "sort_digit", "sort", ("classic",))
 MARK_TIES = VisitorSpec("mark_ties", "mark_ties", "sort", ("classic",), looks_back=False)
 PLACE_ROWS = VisitorSpec("place_rows", "place_rows", "sort", ("classic",), looks_back=False)
 TIED_RANKS = VisitorSpec("tied_ranks", "tied_ranks", "sort", ("classic",), looks_back=False)
+SORTED_SEARCH = VisitorSpec(
+    "sorted_search", "sorted_search", "sort", ("classic",), looks_back=False
+)
 BY_CODE = VisitorSpec("by_code", "by_code", "codes", ("classic",), looks_back=False)
 ROLLING = VisitorSpec("rolling", "rolling", "windows", ("classic",), looks_back=False)
 FIRST_WITHIN = VisitorSpec("first_within", "first_within", "times", ("classic",), looks_back=False)
+INTERVAL_SUMS = VisitorSpec(
+    "interval_sums", "interval_sums", "intervals", ("classic",), looks_back=False
+)
+INTERVALS = VisitorSpec("intervals", "intervals", "intervals", ("classic",), looks_back=False)
+AREA_TABLE = VisitorSpec("area_table", "area_table", "grids", ("classic",))
 MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
 
 VISITORS = (
@@ -92,7 +100,11 @@ VISITORS = (
     TIED_RANKS,
     MOVE_ROWS,
     PLACE_ROWS,
+    SORTED_SEARCH,
     BY_CODE,
     ROLLING,
     FIRST_WITHIN,
+    INTERVAL_SUMS,
+    INTERVALS,
+    AREA_TABLE,
 )
