@@ -51,7 +51,7 @@ def scan_parts(
     if where is not None:
         with entitled("where"):
             kept = scan_input(where, names, meta.ndim, local_dict)
-    return tuple(fused_parts(meta, entries, kept, **groups))
+    return fused_parts(meta, entries, kept, **groups)
 
 
 def fused_scan(

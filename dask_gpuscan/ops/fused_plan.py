@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
+from ..frames.messages import WAY_OUT
 from ..frames.registry import column_of, library_of
 from ..kernels import NAT, Operator
+from ..kernels.kept import keep
 from ..kernels.messages import shown
 from .column_scan import Scan, ScanOptions, starting_from
 from .fused_operator import Lane, Marks, lane, marked, product
@@ -48,6 +50,11 @@ class Entry:
     of: tuple[Input, ...]
     options: ScanOptions
 
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others; texts tell values that are equal and of other types apart."""
+        return self.name, self.op.token, tuple([of.key for of in self.of]), repr(self.options)
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -78,7 +85,7 @@ def fused_parts(
     where: Input | None,
     in_groups: bool = False,
     null_keys: bool = False,
-) -> list[Part[GroupScan]]:
+) -> Parts:
     """Return the parts of an answer, of which each entry is a column: as few as there can be.
 
     Raises
@@ -86,11 +93,34 @@ def fused_parts(
     TypeError, ValueError
         For what cannot be scanned, naming the entry.
     """
-    read = dict.fromkeys(n for e in entries for of in e.of for n in of.columns)
-    columns: dict[Hashable, Any] = {n: column_of(frame, n) for n in read}
+    inputs = [of for entry in entries for of in entry.of] + ([] if where is None else [where])
+    names = dict.fromkeys(name for of in inputs for name in of.columns)
+    columns = {name: column_of(frame, name) for name in names}
+    dtypes = tuple([column.dtype for column in columns.values()])
+    asked = tuple([entry.key for entry in entries])
+    key = library_of(frame), asked, where and where.key, tuple(names), dtypes, in_groups, null_keys
+    found = PARTS.get(key)
+    if found is not None:
+        return found
+    no_rows = {n: library_of(c).slice_column(c, 0, 0) for n, c in columns.items()}
+    return keep(PARTS, key, tuple(_parts(no_rows, entries, where, in_groups, null_keys)))
+
+
+Parts = tuple[Part[GroupScan], ...]
+
+PARTS: dict[Any, Parts] = {}
+"""What `fused_parts` has returned, by all that it depends on."""
+
+
+def _parts(
+    columns: Columns,
+    entries: Sequence[Entry],
+    where: Input | None,
+    in_groups: bool,
+    null_keys: bool,
+) -> list[Part[GroupScan]]:
     rows = None
     if where is not None:
-        columns |= {n: column_of(frame, n) for n in where.columns}
         with entitled("where"):
             rows = _boolean(where, columns)
     parts: list[Part[GroupScan]] = []
@@ -151,6 +181,8 @@ def _planned(
     scan = Scan(f"scan-{op.name}", op, options, in_groups, null_keys)
     initial = scan.initial_state(plan)
     if _is_alone(plan, op):
+        if where is not None and plan.kernel_dtype.kind == "V":
+            raise TypeError(f"dtype {plan.dtype} cannot be scanned with where; {WAY_OUT}")
         names = dict.fromkeys(
             n for of in (*entry.of, *([where] if where else [])) for n in of.columns
         )
