@@ -494,8 +494,8 @@ class XarrayGpuscan(XarrayScans[Obj]):
 
         Notes
         -----
-        Elements whose group is missing are in none: their answers are NaN. The groups of an array are numbered once;
-        chunks hand on the states of those that they have met.
+        Elements whose group is missing are in none: their answers are NaN. Labels that are Dask arrays are computed by
+        this call. Chunks hand on the states of the groups that they have met.
 
         Examples
         --------

@@ -202,8 +202,20 @@ def test_a_group_may_be_a_dataarray_of_another_cube(rain):
     dry = (rain.isnull().sum("x") == 0).rename(None)
     expected = rain.copy(data=in_groups(np.nancumsum, rain.values, dry.values.astype(int)))
     xr.testing.assert_identical(rain.gpuscan.groupby(dry).cumsum(), expected)
-    with pytest.raises(ValueError, match="labels"):
-        rain.gpuscan.groupby(dry.chunk(time=4))
+    xr.testing.assert_identical(rain.gpuscan.groupby(dry.chunk(time=4)).cumsum(), expected)
+
+
+def test_lazy_labels_are_computed(rain):
+    lazy = rain.chunk(time=7)
+    assert lazy.station.chunks
+    for by in ("station", ["station", "depth"]):
+        expected = rain.gpuscan.groupby(by).cumsum()
+        xr.testing.assert_identical(lazy.gpuscan.groupby(by).cumsum().compute(), expected)
+    ds = xr.Dataset({"rain": lazy.drop_vars("station"), "kind": lazy.station.drop_vars("station")})
+    found = ds.gpuscan.groupby("kind").cumsum().rain
+    xr.testing.assert_identical(
+        found.compute(), rain.gpuscan.groupby("station").cumsum().drop_vars("station")
+    )
 
 
 def test_many_chunks_and_products(backend, rain):
