@@ -60,6 +60,14 @@ def flat_items(label: str, column: Column) -> Column:
     return items
 
 
+def ordered_items(label: str, column: Column) -> Column:
+    """Return what `flat_items` does; raises a TypeError for items that have no order."""
+    items = flat_items(label, column)
+    with of_columns(label, [items]):
+        library_of(items).sort_key(items)
+    return items
+
+
 def of_lists(series: Any, operation: ListOperation) -> Any:
     """Return what an operation answers for a series of lists."""
     library = library_of(series)
@@ -154,9 +162,7 @@ class ListSort:
     label = "sort"
 
     def dtype(self, column: Column) -> DType:
-        items = flat_items(self.label, column)
-        with of_columns(self.label, [items]):
-            library_of(items).sort_key(items)
+        ordered_items(self.label, column)
         return column.dtype
 
     def order(self, found: Lists, items: Column) -> Values:
@@ -187,8 +193,7 @@ class ListExtreme:
     label: str
 
     def dtype(self, column: Column) -> DType:
-        ListSort().dtype(column)
-        return item_dtype(self.label, column)
+        return ordered_items(self.label, column).dtype
 
     def apply(self, column: Column) -> Array:
         library = library_of(column)
