@@ -305,7 +305,10 @@ class XarrayScans(Generic[Obj]):
         def along(array: Any, axis: int) -> Any:
             arrays = check_arrays(op, array)
             passes = array.dtype.kind in "fc" if skipna is None else skipna
-            return scan_along(label, arrays, op, axis, {**options, "skipna": passes}, self._codes)
+            out = scan_along(label, arrays, op, axis, {**options, "skipna": passes}, self._codes)
+            if isinstance(out, tuple):
+                raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+            return out
 
         return self._each(label, self._dims(dim), along, _keeps_attrs(keep_attrs), kinds)
 
@@ -340,6 +343,8 @@ class XarrayScans(Generic[Obj]):
     ) -> Obj:
         """Return the object with what `along` makes of each variable's array, axis after axis."""
         obj = self._obj
+        if any(np.isnan(size) for size in obj.sizes.values()):
+            raise ValueError("chunks must have known sizes; call compute_chunk_sizes() first")
         if not hasattr(obj, "data_vars"):
             out = obj.copy(deep=False, data=_walked(label, obj, dims, along))
             out.encoding = {}

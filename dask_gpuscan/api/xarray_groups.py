@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,11 +32,13 @@ def row_groups(obj: Any, group: Any, groupers: Mapping[Any, Any]) -> RowGroups:
     """
     import xarray
 
-    if not (groupers or isinstance(group, (xarray.DataArray, Iterable))):
+    is_array = isinstance(group, (xarray.DataArray, xarray.IndexVariable))
+    is_named = isinstance(group, (Sequence, Mapping)) and len(group)
+    if not (is_array or is_named or (group is None and groupers)):
         raise TypeError(
             f"groupby takes the name of a coordinate, a DataArray, or groupers by name, found {shown(group)}"
         )
-    if isinstance(group, xarray.DataArray):
+    if is_array:
         group = group.compute()
         found = {group.name: group}
     else:

@@ -336,6 +336,11 @@ def test_cubes_without_dimensions():
         x.gpuscan.ffill()
 
 
+PAIR = dask_gpuscan.operator(
+    lambda a, b: (a[0] + b[0], a[1] + b[1]), identity=(0.0, 0.0), lift=lambda x: (x, x), name="pair"
+)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -355,6 +360,12 @@ def test_cubes_without_dimensions():
         (lambda x: x.gpuscan.scan(dask_gpuscan.affine, "time"), TypeError, "affine takes 2 inputs"),
         (lambda x: x.gpuscan.groupby(), TypeError, "groupby takes"),
         (lambda x: x.gpuscan.groupby(5), TypeError, "groupby takes"),
+        (lambda x: x.gpuscan.groupby([]), TypeError, "groupby takes"),
+        (lambda x: x.gpuscan.groupby(np.arange(40)), TypeError, "groupby takes"),
+        (lambda x: x.gpuscan.scan(PAIR, "time"), TypeError, "tuple state and no lower"),
+        (lambda x: x.chunk().gpuscan.scan(PAIR, "time"), TypeError, "tuple state and no lower"),
+        (lambda x: x.gpuscan.groupby("station").scan(PAIR), TypeError, "tuple state and no lower"),
+        (lambda x: xr.DataArray(da.ones(3)[da.ones(3) > 0]).gpuscan.cumsum(), ValueError, "known sizes"),
         (lambda x: x.gpuscan.groupby("statio"), ValueError, "group: 'statio' is not .* did you mean 'station'"),
         (lambda x: x.gpuscan.groupby("time.mont"), ValueError, "group='time.mont'"),
         (lambda x: x.gpuscan.groupby(x > 0), ValueError, "one dimension, found 'rain' along 'time', 'x'"),
