@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dask_cpu
 import groups_cpu
+import intervals_cpu
 import kernels_cpu
 import lists_cpu
 import merge_asof_cpu
@@ -35,6 +36,7 @@ def main() -> None:
     for part in (
         kernels_cpu,
         groups_cpu,
+        intervals_cpu,
         lists_cpu,
         sort_cpu,
         merge_asof_cpu,

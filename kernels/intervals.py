@@ -222,7 +222,7 @@ def expanded(name: str, counts: Array, arrays: Sequence[Array], beside: int = 0)
     return [backend.copy_intervals(intervals, array, None, repeats=True) for array in arrays]
 
 
-_Named = tuple[str, Array]
+_Named = tuple[str, Any]
 
 
 def _moved(
@@ -293,13 +293,14 @@ def _check_out(out: Any, read: Sequence[Array]) -> None:
             raise ValueError("out must share no memory with the other arrays")
 
 
-def _refuse_counts(name: str, counts: Array) -> None:
+def _refuse_counts(name: str, counts: Any) -> None:
+    """Raise an error if a count is negative."""
     least = int(counts.min())
     if least < 0:
         raise ValueError(f"{name} must not be negative, found {least}")
 
 
-def _refuse_offsets(side: _Named, counts: Array, length: int, within: str) -> None:
+def _refuse_offsets(side: _Named, counts: Any, length: int, within: str) -> None:
     """Raise an error for the first interval that is not within so many items, if there is one."""
     name, offsets = side
     wrong = (counts > 0) & ((offsets < 0) | (offsets > length - counts))

@@ -7,7 +7,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dask_gpuscan import Gpuscan, bitwise_or, cumsum, merge_asof, on, operator, rle_decode, scan
+from dask_gpuscan import (
+    Gpuscan,
+    bitwise_or,
+    cumsum,
+    ffill,
+    merge_asof,
+    on,
+    operator,
+    rle_decode,
+    scan,
+)
+
+
+class DataArray:
+    """Has what tells xarray's from other libraries' objects."""
+
+    @property
+    def chunksizes(self) -> Any: ...
 
 
 def of_pandas(s: "pd.Series[Any]", i: "pd.Series[int]", df: pd.DataFrame) -> None:
@@ -107,12 +124,20 @@ def of_dask(s: dd.Series, df: dd.DataFrame) -> None:
 
 def of_arrays(x: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> None:
     assert_type(cumsum(x), NDArray[Any])
+    assert_type(ffill(x, limit=1), "np.ndarray[tuple[int], np.dtype[np.int32]]")
     scan(x, bitwise_or)
 
 
+def of_xarray(x: DataArray) -> None:
+    assert_type(on(x).cumsum("time", skipna=False), DataArray)
+    assert_type(on(x).ffill("time", limit=2), DataArray)
+    assert_type(on(x).groupby("time.month").cummax(), DataArray)
+    on(x).cumsums()  # error
+    on(x).cumsum(exclusiv=True)  # error
+
+
 def of_what_nothing_is_known(x: Any) -> None:
-    on(x).cumsum()
-    on(x).cumsums()  # error of mypy
+    assert_type(on(x), Any)
 
 
 def wrong(s: "pd.Series[Any]", df: pd.DataFrame, ddf: dd.DataFrame) -> None:
