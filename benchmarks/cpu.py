@@ -7,7 +7,9 @@ from pathlib import Path
 
 import dask_cpu
 import groups_cpu
+import intervals_cpu
 import kernels_cpu
+import lists_cpu
 import merge_asof_cpu
 import out_of_core
 import sort_cpu
@@ -34,6 +36,8 @@ def main() -> None:
     for part in (
         kernels_cpu,
         groups_cpu,
+        intervals_cpu,
+        lists_cpu,
         sort_cpu,
         merge_asof_cpu,
         windows_cpu,

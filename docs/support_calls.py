@@ -9,6 +9,7 @@ import pandas as pd
 
 import dask_gpuscan
 from dask_gpuscan.api.groupby import GroupBy
+from dask_gpuscan.api.list_methods import ListAccessor
 from dask_gpuscan.api.resample_methods import Resampler
 from dask_gpuscan.api.rolling_methods import Rolling
 from dask_gpuscan.api.window_methods import Ewm, Expanding
@@ -81,6 +82,21 @@ def on_windows(kind: str, argument: dict[str, Any]) -> Callable[..., Call]:
     return method
 
 
+def lists(f: Any) -> Any:
+    """Return a column of lists, one of each group."""
+    return f.gpuscan.groupby("k", clustered=True).agg(n=("n", "list"))["n"]
+
+
+def on_lists(name: str, *given: Any, **options: Any) -> Call:
+    """Call a method of lists; answers that are lists are exploded."""
+
+    def call(f: Any) -> Any:
+        answer = getattr(lists(f).gpuscan.list, name)(*given, **options)
+        return answer.gpuscan.explode() if name in ("scan", "sort") or name[:3] == "cum" else answer
+
+    return call
+
+
 def on_buckets(name: str, *given: Any, **options: Any) -> Call:
     """Call a method of buckets of time."""
     return lambda f: getattr(f[["t", "x"]].gpuscan.resample("5min", on="t")["x"], name)(
@@ -118,6 +134,9 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.value_counts": lambda f: f["n"].gpuscan.value_counts(),
     "Gpuscan.is_monotonic_increasing": lambda f: f["t"].gpuscan.is_monotonic_increasing,
     "Gpuscan.is_monotonic_decreasing": lambda f: f["t"].gpuscan.is_monotonic_decreasing,
+    "Gpuscan.explode": lambda f: lists(f).gpuscan.explode(),
+    "Gpuscan.list": lambda f: lists(f).gpuscan.list.sum(),
+    "ListAccessor.scan": on_lists("scan", LARGEST),
     "GroupBy.scan": on_groups("scan", LARGEST),
     "GroupBy.reduce": on_groups("reduce", dask_gpuscan.add),
     "GroupBy.agg": on_groups("agg", ["sum", "max"]),
@@ -140,6 +159,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 OWNERS: dict[type, Callable[..., Call]] = {
     dask_gpuscan.Gpuscan: on_column,
+    ListAccessor: on_lists,
     GroupBy: on_groups,
     Rolling: on_windows("rolling", {"window": 3, "min_periods": 1}),
     Expanding: on_windows("expanding", {}),

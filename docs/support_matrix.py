@@ -152,6 +152,7 @@ def merged(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 OWNERS = {
     "Gpuscan": "`.gpuscan`",
+    "ListAccessor": "`.gpuscan.list`",
     "GroupBy": "`.gpuscan.groupby()`",
     "Rolling": "`.gpuscan.rolling()`",
     "Expanding": "`.gpuscan.expanding()`",

@@ -51,11 +51,12 @@ from .scan import (
     scan,
 )
 from .segments import segmented
-from .selection import Predicate
+from .selection import Predicate, Segments
 from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
+from .sorted_search import searchsorted_sorted
 from .tied_ranks import takes_ranks, tied_ranks
 from .windows import BoundWindows, RowWindows, Windows
 
@@ -78,6 +79,7 @@ __all__ = [
     "Rank",
     "RowWindows",
     "ScanOptions",
+    "Segments",
     "Signature",
     "SortKey",
     "Unsorted",
@@ -122,6 +124,7 @@ __all__ = [
     "scan",
     "scan_by_code",
     "scan_by_key",
+    "searchsorted_sorted",
     "segmented",
     "segmented_sort",
     "select",

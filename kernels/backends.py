@@ -12,7 +12,7 @@ from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
 from .options import AsOfOptions, Box, Intervals, OrderStatistic, ScanOptions, Shifted
-from .selection import Predicate, Runs, Selection
+from .selection import Predicate, RunEnds, Runs, Selection
 from .signature import State
 from .sort_key import Positions, SortKey
 from .windows import RowWindows, Windows
@@ -71,7 +71,7 @@ class Backend(Protocol):
     def reduce_by_key(
         self,
         op: Operator,
-        runs: Runs,
+        runs: RunEnds,
         values: tuple[Any, ...],
         options: ScanOptions,
         *,
@@ -83,7 +83,7 @@ class Backend(Protocol):
     def scan_by_key(
         self,
         op: Operator,
-        runs: Runs,
+        runs: RunEnds,
         values: tuple[Any, ...],
         options: ScanOptions,
         carry_in: State | None,
@@ -173,6 +173,9 @@ class Backend(Protocol):
 
     def first_within(self, values: Any, reach: int, starts: Any) -> Any:
         """Return the first row within reach of each row; see `kernels.first_within`."""
+
+    def searchsorted_sorted(self, needles: Any, haystack: Any, *, right: bool) -> Any:
+        """Return where sorted needles would be inserted into sorted values; see `kernels.searchsorted_sorted`."""
 
     def asof(self, left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
         """Return the row of the right side that matches each row of the left; see `kernels.asof`."""

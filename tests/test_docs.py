@@ -14,6 +14,7 @@ import pytest
 import dask_gpuscan
 from dask_gpuscan import kernels
 from dask_gpuscan.api.groupby import GroupBy
+from dask_gpuscan.api.list_methods import ListAccessor
 from dask_gpuscan.api.order_methods import GpuscanIndex
 from dask_gpuscan.api.resample_methods import Resampler
 from dask_gpuscan.api.rolling_methods import Rolling
@@ -32,7 +33,17 @@ ON_OTHER_PAGES = {"check_associative", "operator", "segmented", "Operator"}
 
 
 @pytest.mark.parametrize(
-    "owner", [dask_gpuscan.Gpuscan, GpuscanIndex, GroupBy, Resampler, Rolling, Expanding, Ewm]
+    "owner",
+    [
+        dask_gpuscan.Gpuscan,
+        GpuscanIndex,
+        ListAccessor,
+        GroupBy,
+        Resampler,
+        Rolling,
+        Expanding,
+        Ewm,
+    ],
 )
 def test_methods(owner: type) -> None:
     listed = re.findall(rf"^   ~{owner.__name__}\.(\w+)$", PAGES, re.MULTILINE)

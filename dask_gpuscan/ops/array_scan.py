@@ -9,56 +9,71 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..kernels import Operator, Signature
+from ..kernels import Nulls, Operator, Signature
 from ..kernels.messages import shown
+from .array_nulls import Way, as_time, last_within, way
 from .column_scan import ScanOptions
 from .groups import fields_of
-from .operator_facts import FACTS, PLAIN, SIGNED_SUM
+from .operator_facts import SIGNED_SUM
 
 
 @dataclass(frozen=True)
 class ArrayScan:
-    """A scan of array blocks along an axis, as a carry."""
+    """A scan of array blocks along an axis, as a carry. With `skipna`, NaN and NaT leave the state as it is."""
 
     label: str
     op: Operator
     axis: int
     options: ScanOptions
+    limit: int | None = None
+    """Of a fill: how many elements get the value before them, at most."""
 
     @property
     def reverse(self) -> bool:
         return self.options.reverse
 
-    def check(self, arrays: Sequence[Any]) -> Signature:
-        """Return the types of the answer; raises what does not fit."""
-        types = self._signature(arrays)
-        self._initial(arrays, types.outputs[0])
-        return types
+    def check(self, arrays: Sequence[Any]) -> ScanInputs:
+        """Return how arrays are scanned; raises what does not fit."""
+        inputs = self.inputs(arrays)
+        self.initial(inputs)
+        return inputs
 
-    def _signature(self, arrays: Sequence[Any]) -> Signature:
-        return kernels.signature(self.op, [a.dtype for a in arrays], self.options.dtype)
+    def inputs(self, block: Any) -> ScanInputs:
+        """Return how a block is scanned: an array, or one an input of the operator."""
+        arrays = tuple(block) if isinstance(block, (list, tuple)) else (block,)
+        time = arrays[0].dtype if arrays[0].dtype.kind in "mM" else None
+        dtype, dtypes = self.options.dtype, [a.dtype for a in arrays]
+        if self.limit is not None:
+            found = Way(last_within(self.limit, time is not None))
+        else:
+            found = way(self.op, dtypes, dtype, self.options.skipna)
+        if time is not None:
+            arrays = tuple([a.view(np.int64) for a in arrays])
+        types = kernels.signature(found.op, [a.dtype for a in arrays], dtype)
+        return ScanInputs(found.op, found.nulls, arrays, types, time)
 
-    def _op(self, answer: np.dtype) -> Operator:
-        """The operator that scans rows which are in no groups, for answers of a dtype."""
-        found = FACTS.get(self.op.token, PLAIN).over_rows if answer.kind in "fc" else None
-        return found or self.op
-
-    def _initial(self, arrays: Sequence[Any], answer: np.dtype) -> Any:
+    def initial(self, inputs: ScanInputs) -> Any:
         """The user's initial value as a state of the operator, or None."""
         options, initial = self.options, self.options.initial
         if initial is None:
-            signed = options.exclusive and self._op(answer) == SIGNED_SUM
-            return answer.type(0) if signed else None
+            signed = options.exclusive and inputs.op == SIGNED_SUM
+            return inputs.answer.type(0) if signed else None
         if not all(np.isscalar(part) for part in fields_of(initial)):
             raise TypeError(f"initial must be a scalar or a state, found {shown(initial)}")
-        dtypes = [a.dtype for a in arrays]
-        return kernels.state(self.op, initial, dtypes, options.dtype, "initial")
+        if inputs.time is not None:
+            initial = as_time(initial, inputs.time)
+        dtypes = [a.dtype for a in inputs.arrays]
+        return kernels.state(inputs.op, initial, dtypes, options.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
-        arrays, options = _blocks(block), self.options
-        op = self._op(self._signature(arrays).outputs[0])
+        inputs, options = self.inputs(block), self.options
         return kernels.aggregate(
-            op, arrays, axis=self.axis, reverse=options.reverse, dtype=options.dtype
+            inputs.op,
+            inputs.arrays,
+            nulls=inputs.nulls,
+            axis=self.axis,
+            reverse=options.reverse,
+            dtype=options.dtype,
         )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
@@ -66,14 +81,14 @@ class ArrayScan:
         return carry_operator, kernels.fold(carry_operator, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
-        arrays, options = _blocks(block), self.options
-        answer = self._signature(arrays).outputs[0]
-        carry = self._initial(arrays, answer)
+        inputs, options = self.inputs(block), self.options
+        carry = self.initial(inputs)
         if prefix is not None:
-            carry = kernels.carry_in_from(self.op, prefix[1], answer, carry)
+            carry = kernels.carry_in_from(inputs.op, prefix[1], inputs.types.outputs[0], carry)
         out, _ = kernels.scan(
-            self._op(answer),
-            arrays,
+            inputs.op,
+            inputs.arrays,
+            nulls=inputs.nulls,
             axis=self.axis,
             exclusive=options.exclusive,
             reverse=options.reverse,
@@ -81,8 +96,25 @@ class ArrayScan:
             dtype=options.dtype,
             carry_out=False,
         )
-        return out
+        return inputs.shown(out)
 
 
-def _blocks(block: Any) -> tuple[Any, ...]:
-    return tuple(block) if isinstance(block, (list, tuple)) else (block,)
+@dataclass(frozen=True)
+class ScanInputs:
+    """How a block is scanned."""
+
+    op: Operator
+    nulls: Nulls
+    arrays: tuple[Any, ...]
+    types: Signature
+    time: np.dtype | None
+    """Of the block, if its arrays are the integers of times."""
+
+    @property
+    def answer(self) -> np.dtype:
+        """The dtype of the answer."""
+        return self.types.outputs[0] if self.time is None else self.time
+
+    def shown(self, out: Any) -> Any:
+        """Return what kernels answer as an array of the answer's dtype."""
+        return out if self.time is None else out.view(self.time)

@@ -22,8 +22,8 @@ from ..kernels import InBand, Mask, Operator, byte_mask
 from ..kernels.messages import shown
 from .groups import (
     ANY,
-    AdjacentGroups,
     Groups,
+    GroupsAsRuns,
     OneGroup,
     ReducibleGroups,
     States,
@@ -114,9 +114,11 @@ class Scan:
 
     def _initial(self, columns: Sequence[Any], plan: ScanPlan) -> Any:
         """The user's initial value as a state of the operator, or None."""
+        return self.of_column(columns[0].name).initial_state(plan)
+
+    def initial_state(self, plan: ScanPlan) -> Any:
+        """Return the initial value, which is that of one column, as a state of the operator, or None."""
         value = self.options.initial
-        if isinstance(value, dict):
-            value = value.get(columns[0].name)
         if value is None:
             return None
         if not plan.library.is_number(plan.dtype):
@@ -235,7 +237,7 @@ class Scan:
             "dtype": plan.kernel_dtype,
         }
         plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
-        if isinstance(groups, AdjacentGroups) and plain and views[0].unchecked_nan is not None:
+        if isinstance(groups, GroupsAsRuns) and plain and views[0].unchecked_nan is not None:
             (shown,) = library.in_band(views)
             if isinstance(shown.nulls, InBand):  # the kernel tells whether there is any NaN
                 saw_null = library.xp.zeros(1, np.bool_)

@@ -14,6 +14,7 @@ from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
 from .shift import rows_before, shift
 from .sort import is_sorted, put, sort, take
+from .sorted_search import searchsorted_sorted
 from .tied_ranks import tied_ranks
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "run_lengths",
     "scan",
     "scan_by_key",
+    "searchsorted_sorted",
     "shift",
     "sort",
     "summed_area_table",

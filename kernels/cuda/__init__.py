@@ -29,6 +29,7 @@ from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
 from .shift import rows_before, shift  # noqa: E402
 from .sort import is_sorted, put, sort, take, tied_ranks  # noqa: E402
+from .sorted_search import searchsorted_sorted  # noqa: E402
 
 __all__ = [
     "asof",
@@ -53,6 +54,7 @@ __all__ = [
     "run_lengths",
     "scan",
     "scan_by_key",
+    "searchsorted_sorted",
     "shift",
     "sort",
     "summed_area_table",
