@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
 from ..frames.messages import WAY_OUT
 from ..frames.registry import column_of, library_of
 from ..kernels import NAT, Operator
@@ -210,8 +209,8 @@ def _planned(
 
 def _is_alone(plan: ScanPlan, op: Operator) -> bool:
     """Whether an entry needs more than the functions of its operator."""
-    carries = op.in_order and kernels.carry_operator(op, plan.kernel_dtype) is not op
-    return carries or plan.checks_overflow or any(s.kind == "V" for s in plan.storages)
+    in_order = op.in_order and plan.kernel_dtype.kind in "fc"
+    return in_order or plan.checks_overflow or any(s.kind == "V" for s in plan.storages)
 
 
 def _chunks(planned: Sequence[Planned]) -> Iterator[list[Planned]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backends import same
 from dask_gpuscan import add, affine, first, logical_any, maximum, minimum, multiply, operator
-from dask_gpuscan.api.fused_scans import scan_parts
+from dask_gpuscan.api.operator_scans import scan_parts
 from dask_gpuscan.ops.column_scan import ScanOptions
 from dask_gpuscan.ops.fused_scan import FusedScan
 from strategies import cuts, partitioned
