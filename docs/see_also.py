@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 OWNERS = {
     "Gpuscan": "dask_gpuscan",
     "GpuscanIndex": "dask_gpuscan.api.order_methods",
+    "ListAccessor": "dask_gpuscan.api.list_accessor",
     "GroupBy": "dask_gpuscan.api.groupby",
     "Resampler": "dask_gpuscan.api.resample_methods",
     "Rolling": "dask_gpuscan.api.rolling_methods",

@@ -9,7 +9,7 @@ import pandas as pd
 
 import dask_gpuscan
 from dask_gpuscan.api.groupby import GroupBy
-from dask_gpuscan.api.list_methods import ListAccessor
+from dask_gpuscan.api.list_accessor import ListAccessor
 from dask_gpuscan.api.resample_methods import Resampler
 from dask_gpuscan.api.rolling_methods import Rolling
 from dask_gpuscan.api.window_methods import Ewm, Expanding

@@ -14,7 +14,7 @@ import pytest
 import dask_gpuscan
 from dask_gpuscan import kernels
 from dask_gpuscan.api.groupby import GroupBy
-from dask_gpuscan.api.list_methods import ListAccessor
+from dask_gpuscan.api.list_accessor import ListAccessor
 from dask_gpuscan.api.order_methods import GpuscanIndex
 from dask_gpuscan.api.resample_methods import Resampler
 from dask_gpuscan.api.rolling_methods import Rolling

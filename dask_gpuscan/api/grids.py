@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import dask.array as da
@@ -15,7 +16,7 @@ from ..kernels import BUILT_IN
 from ..kernels.boxes import check_radii
 from ..kernels.grids import added_as, box_ends, check_axes, check_numbers
 from ..kernels.messages import shown
-from ..kernels.options import Box
+from ..kernels.options import edges_of
 from ..ops.array_scan import ArrayScan
 from ..ops.column_scan import ScanOptions
 from ..ops.grids import BoxEnds, BoxFilter
@@ -282,8 +283,7 @@ def box_filter(
     if not given.size:
         return given.astype(meta.dtype)
     by = BoxFilter(radii, options, halos)
-    box = Box(tuple(radii.items()), mode, cval, meta.dtype, meta.dtype)
-    return with_halos(given, halos, box.edges, cval, by.apply, "box-filter", meta)
+    return with_halos(given, halos, partial(edges_of, mode), cval, by.apply, "box-filter", meta)
 
 
 def _check_known(name: str, x: Any, axes: tuple[int, ...]) -> None:

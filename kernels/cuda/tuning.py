@@ -427,7 +427,7 @@ and where they are gathered or scattered."""
 # --- images and grids -----------------------------------------------------------------------------
 
 TABLE_VECTOR, TABLE_GROUP = 4, 16
-"""Neighbouring columns of a lane in a summed-area table, and strips of columns whose sums are looked back for at once."""
+"""Neighbouring columns of a lane in a summed-area table, and strips of columns whose sums are asked for at once."""
 
 TABLE_SHAPES = {1: (12, 8), 2: (12, 8), 4: (12, 8), 8: (12, 4), 16: (8, 2)}
 """Warps of a block, and rows of each in a tile, by the bytes of a number that is read or, if they are more, half of
@@ -435,3 +435,16 @@ those of a sum."""
 
 TABLE_BUSY = 1 / 4
 """Strips of columns a multiprocessor from which on a table is made in one pass."""
+
+BOX_COLUMNS, BOX_ROWS, BOX_WINDOWS = (224, 128, 64), 16, 16
+"""Columns of a block's strip of an image whose boxes are averaged, of which the most are taken that fit; rows that it
+takes at once; and neighbouring windows that a thread sums up at most."""
+
+BOX_SHARED, BOX_BLOCKS = {True: 113 << 10, False: 48 << 10}, 2
+"""Bytes of shared memory of such a block at most, with LARGE_SHARED or without; and blocks on a multiprocessor."""
+
+BOX_BANDS = 4
+"""Bands of rows of strips for each block that runs at a time, if bands are many times as high as windows."""
+
+BOX_THREADS, BOX_RESIDENT = 256, 3
+"""Threads of a block that sums up windows along one axis, and blocks that registers are left for."""

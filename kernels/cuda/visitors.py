@@ -84,6 +84,8 @@ INTERVAL_SUMS = VisitorSpec(
 )
 INTERVALS = VisitorSpec("intervals", "intervals", "intervals", ("classic",), looks_back=False)
 AREA_TABLE = VisitorSpec("area_table", "area_table", "grids", ("classic",))
+BOX_IMAGE = VisitorSpec("box_image", "box_image", "grids", ("classic",), looks_back=False)
+BOX_LINE = VisitorSpec("box_line", "box_line", "grids", ("classic",), looks_back=False)
 MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
 
 VISITORS = (
@@ -107,4 +109,6 @@ VISITORS = (
     INTERVAL_SUMS,
     INTERVALS,
     AREA_TABLE,
+    BOX_IMAGE,
+    BOX_LINE,
 )

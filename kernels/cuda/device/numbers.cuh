@@ -18,6 +18,12 @@ __device__ __forceinline__ Complex<Part> operator+(const Complex<Part>& a, const
   return sum;
 }
 template <class Part>
+__device__ __forceinline__ Complex<Part> operator*(const Complex<Part>& a, double b) {
+  Complex<Part> product = a;
+  product.re *= b, product.im *= b;
+  return product;
+}
+template <class Part>
 __device__ __forceinline__ Complex<Part> operator/(const Complex<Part>& a, double b) {
   Complex<Part> quotient = a;
   quotient.re /= b, quotient.im /= b;
