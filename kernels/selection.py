@@ -153,6 +153,11 @@ class Runs:
         """Rows."""
         return len(self.keys[0])
 
+    @property
+    def most(self) -> int:
+        """Runs, at most."""
+        return self.length
+
 
 @dataclass(frozen=True, eq=False)
 class Segments:
@@ -199,6 +204,11 @@ class Segments:
     def arrays(self) -> tuple[Array, ...]:
         """The arrays that tell the type of all."""
         return (self.offsets,)
+
+    @property
+    def most(self) -> int:
+        """Runs, at most."""
+        return min(self.length, len(self.offsets) - 1)
 
 
 OFFSETS = ("int32", "int64")
