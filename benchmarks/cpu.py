@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import dask_cpu
+import grids_cpu
 import groups_cpu
 import intervals_cpu
 import kernels_cpu
@@ -37,6 +38,7 @@ def main() -> None:
         kernels_cpu,
         groups_cpu,
         intervals_cpu,
+        grids_cpu,
         lists_cpu,
         sort_cpu,
         merge_asof_cpu,

@@ -18,6 +18,8 @@ OWNERS = {
     "Rolling": "dask_gpuscan.api.rolling_methods",
     "Expanding": "dask_gpuscan.api.window_methods",
     "Ewm": "dask_gpuscan.api.window_methods",
+    "XarrayGpuscan": "dask_gpuscan.api.xarray_accessor",
+    "XarrayGroups": "dask_gpuscan.api.xarray_accessor",
     "kernels": "dask_gpuscan",
     "operator": "dask_gpuscan",
 }

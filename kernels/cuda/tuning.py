@@ -427,7 +427,7 @@ and where they are gathered or scattered."""
 # --- images and grids -----------------------------------------------------------------------------
 
 TABLE_VECTOR, TABLE_GROUP = 4, 16
-"""Neighbouring columns of a lane in a summed-area table, and strips whose sums are looked back for at once."""
+"""Neighbouring columns of a lane in a summed-area table, and strips of columns whose sums are asked for at once."""
 
 TABLE_SHAPES = {1: (12, 8), 2: (12, 8), 4: (12, 8), 8: (12, 4), 16: (8, 2)}
 """Warps of a block, and rows of each in a tile, by the bytes of a number that is read or, if they are more, half of
