@@ -237,7 +237,7 @@ def run_ends(
         return runs(keys, nulls, last=last, continues=continues)
     if continues:
         raise ValueError("segments do not go on with a run that is open before them")
-    return Segments(keys.offsets, keys.length, last)
+    return keys if keys.last == last else Segments(keys.offsets, keys.length, last)
 
 
 def runs(
