@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .protocol import Array, DType, Values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lists:
     """A column of lists.
 
