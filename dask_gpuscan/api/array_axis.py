@@ -39,12 +39,12 @@ def scan_along(
     options : dict
         Keywords of `ScanOptions`. NaN and NaT are values, unless `skipna` says that they are not.
     codes : NumPy array of int64, optional
-        The group of each place along the axis, from 0 on; below zero, of none.
+        The group of each place along the axis, from 0 on; below zero, of none. Chunks of Dask arrays have known sizes.
 
     Raises
     ------
     TypeError, ValueError
-        For what does not fit; in groups, for Dask arrays whose chunks along the axis have no known sizes.
+        For what does not fit.
     """
     found = ScanOptions(**{"skipna": False} | options)
     if found.dtype is not None:
@@ -78,11 +78,8 @@ def _walk(arrays: tuple[Any, ...], scan: ArrayScan, codes: Any) -> Any:
     carry = GroupedArrayScan(scan, bool((codes < 0).any()))
     if not lazy:
         return carry.apply((*arrays, codes), None)
-    chunks = arrays[0].chunks[scan.axis]
-    if any(np.isnan(rows) for rows in chunks):
-        raise ValueError("groups need chunks of known sizes; call compute_chunk_sizes() first")
-    meta = _meta(arrays[0], carry.answer(inputs))
-    return over_blocks(arrays, carry, scan.axis, meta, da.from_array(codes, chunks=(chunks,)))
+    beside = da.from_array(codes, chunks=(arrays[0].chunks[scan.axis],))
+    return over_blocks(arrays, carry, scan.axis, _meta(arrays[0], carry.answer(inputs)), beside)
 
 
 def _meta(array: da.Array, dtype: np.dtype) -> Any:

@@ -305,7 +305,10 @@ class XarrayScans(Generic[Obj]):
         def along(array: Any, axis: int) -> Any:
             arrays = check_arrays(op, array)
             passes = array.dtype.kind in "fc" if skipna is None else skipna
-            return scan_along(label, arrays, op, axis, {**options, "skipna": passes}, self._codes)
+            out = scan_along(label, arrays, op, axis, {**options, "skipna": passes}, self._codes)
+            if isinstance(out, tuple):
+                raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+            return out
 
         return self._each(label, self._dims(dim), along, _keeps_attrs(keep_attrs), kinds)
 
@@ -340,6 +343,8 @@ class XarrayScans(Generic[Obj]):
     ) -> Obj:
         """Return the object with what `along` makes of each variable's array, axis after axis."""
         obj = self._obj
+        if any(np.isnan(size) for size in obj.sizes.values()):
+            raise ValueError("chunks must have known sizes; call compute_chunk_sizes() first")
         if not hasattr(obj, "data_vars"):
             out = obj.copy(deep=False, data=_walked(label, obj, dims, along))
             out.encoding = {}
@@ -494,8 +499,8 @@ class XarrayGpuscan(XarrayScans[Obj]):
 
         Notes
         -----
-        Elements whose group is missing are in none: their answers are NaN. The groups of an array are numbered once;
-        chunks hand on the states of those that they have met.
+        Elements whose group is missing are in none: their answers are NaN. Labels that are Dask arrays are computed by
+        this call. Chunks hand on the states of the groups that they have met.
 
         Examples
         --------

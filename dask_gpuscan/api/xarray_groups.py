@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,15 +32,22 @@ def row_groups(obj: Any, group: Any, groupers: Mapping[Any, Any]) -> RowGroups:
     """
     import xarray
 
-    if not (groupers or isinstance(group, (xarray.DataArray, Iterable))):
+    is_array = isinstance(group, (xarray.DataArray, xarray.IndexVariable))
+    is_named = isinstance(group, (Sequence, Mapping)) and len(group)
+    if not (is_array or is_named or (group is None and groupers)):
         raise TypeError(
             f"groupby takes the name of a coordinate, a DataArray, or groupers by name, found {shown(group)}"
         )
-    if isinstance(group, (xarray.DataArray, xarray.Variable)):
+    if is_array:
+        group = group.compute()
         found = {group.name: group}
     else:
         names = [group] if isinstance(group, str) else list(group or ())
-        found = {name: _named(obj, name) for name in (*names, *groupers)}
+        bases = {name: _base(obj, name) for name in (*names, *groupers)}
+        # labels that are lazy are computed, once
+        lazy = {name: obj[name].compute() for name in bases.values() if obj[name].chunks}
+        obj = obj.assign_coords(lazy)
+        found = {name: _named(obj, name) for name in bases}
     dims = dict.fromkeys(dim for one in found.values() for dim in one.dims)
     if len(dims) != 1:
         raise ValueError(
@@ -56,12 +63,17 @@ def row_groups(obj: Any, group: Any, groupers: Mapping[Any, Any]) -> RowGroups:
     return RowGroups(tuple(found), dim, codes)
 
 
-def _named(obj: Any, name: Any) -> Any:
-    """Return a coordinate or variable, or a part of one that holds times."""
+def _base(obj: Any, name: Any) -> Any:
+    """Return the name of the coordinate or variable that a name is of, or of a part of."""
     known = [*obj.coords, *getattr(obj, "data_vars", ())]
     base = name.partition(".")[0] if isinstance(name, str) and name not in known else name
     if base not in known and base not in obj.dims:
         raise ValueError(f"group: {not_among(base, known, 'a coordinate', 'coordinates')}")
+    return base
+
+
+def _named(obj: Any, name: Any) -> Any:
+    """Return a coordinate or variable, or a part of one that holds times."""
     try:
         return obj[name]
     except (AttributeError, KeyError) as error:

@@ -244,7 +244,7 @@ class GroupedArrayScan:
         if self.has_none:
             out = out.astype(self.answer(inputs), copy=False)
             none = xp.asarray(np.flatnonzero(codes < 0))
-            null = np.array("NaT" if out.dtype.kind in "mM" else np.nan, out.dtype)
+            null = np.array("NaT" if out.dtype.kind in "mM" else np.nan, out.dtype)[()]
             out[(slice(None),) * axis + (none,)] = null
         return np.flip(out, axis) if self.reverse else out
 

@@ -139,6 +139,7 @@ def last_within(limit: int, of_times: bool) -> Operator:
 
     Examples
     --------
+    >>> from dask_gpuscan import kernels
     >>> x = np.array([1.0, np.nan, np.nan])
     >>> kernels.scan(last_within(1, False), x, carry_out=False)[0]
     array([ 1.,  1., nan])

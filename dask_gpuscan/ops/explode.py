@@ -12,7 +12,7 @@ from .. import kernels
 from ..frames.lists import Lists
 from ..frames.messages import column_title
 from ..frames.protocol import Array, Column, Library, Values
-from ..frames.registry import column_of, library_of, names_of
+from ..frames.registry import column_of, each, library_of, names_of
 from .flat_frame import flat_frame
 from .groups import INT64
 from .lists import item_dtype
@@ -49,8 +49,9 @@ class Explode:
                 name: _items(library, lists, count, repeats, len(others))
                 for name, lists, count in zip(self.columns, found, counts, strict=True)
             }
+            rest = iter(each(others))
             arrays = [
-                items[name] if name in items else library.array(column_of(others, name))
+                items[name] if name in items else library.array(next(rest))
                 for name in names_of(frame)
             ]
             return library.rebuild(frame, arrays, library.index(others))

@@ -202,8 +202,20 @@ def test_a_group_may_be_a_dataarray_of_another_cube(rain):
     dry = (rain.isnull().sum("x") == 0).rename(None)
     expected = rain.copy(data=in_groups(np.nancumsum, rain.values, dry.values.astype(int)))
     xr.testing.assert_identical(rain.gpuscan.groupby(dry).cumsum(), expected)
-    with pytest.raises(ValueError, match="labels"):
-        rain.gpuscan.groupby(dry.chunk(time=4))
+    xr.testing.assert_identical(rain.gpuscan.groupby(dry.chunk(time=4)).cumsum(), expected)
+
+
+def test_lazy_labels_are_computed(rain):
+    lazy = rain.chunk(time=7)
+    assert lazy.station.chunks
+    for by in ("station", ["station", "depth"]):
+        expected = rain.gpuscan.groupby(by).cumsum()
+        xr.testing.assert_identical(lazy.gpuscan.groupby(by).cumsum().compute(), expected)
+    ds = xr.Dataset({"rain": lazy.drop_vars("station"), "kind": lazy.station.drop_vars("station")})
+    found = ds.gpuscan.groupby("kind").cumsum().rain
+    xr.testing.assert_identical(
+        found.compute(), rain.gpuscan.groupby("station").cumsum().drop_vars("station")
+    )
 
 
 def test_many_chunks_and_products(backend, rain):
@@ -324,6 +336,11 @@ def test_cubes_without_dimensions():
         x.gpuscan.ffill()
 
 
+PAIR = dask_gpuscan.operator(
+    lambda a, b: (a[0] + b[0], a[1] + b[1]), identity=(0.0, 0.0), lift=lambda x: (x, x), name="pair"
+)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -343,6 +360,12 @@ def test_cubes_without_dimensions():
         (lambda x: x.gpuscan.scan(dask_gpuscan.affine, "time"), TypeError, "affine takes 2 inputs"),
         (lambda x: x.gpuscan.groupby(), TypeError, "groupby takes"),
         (lambda x: x.gpuscan.groupby(5), TypeError, "groupby takes"),
+        (lambda x: x.gpuscan.groupby([]), TypeError, "groupby takes"),
+        (lambda x: x.gpuscan.groupby(np.arange(40)), TypeError, "groupby takes"),
+        (lambda x: x.gpuscan.scan(PAIR, "time"), TypeError, "tuple state and no lower"),
+        (lambda x: x.chunk().gpuscan.scan(PAIR, "time"), TypeError, "tuple state and no lower"),
+        (lambda x: x.gpuscan.groupby("station").scan(PAIR), TypeError, "tuple state and no lower"),
+        (lambda x: xr.DataArray(da.ones(3)[da.ones(3) > 0]).gpuscan.cumsum(), ValueError, "known sizes"),
         (lambda x: x.gpuscan.groupby("statio"), ValueError, "group: 'statio' is not .* did you mean 'station'"),
         (lambda x: x.gpuscan.groupby("time.mont"), ValueError, "group='time.mont'"),
         (lambda x: x.gpuscan.groupby(x > 0), ValueError, "one dimension, found 'rain' along 'time', 'x'"),
