@@ -156,10 +156,14 @@ def _corners(boxes: Any, table: Any, axes: tuple[int, ...]) -> tuple[Any, Any, b
     if isinstance(boxes, da.Array):
         raise TypeError("boxes must be in memory, found a Dask array: compute it first")
     pair = isinstance(boxes, tuple) and len(boxes) == 2 and all(np.ndim(c) for c in boxes)
-    corners = [_on_side_of(table, each) for each in (boxes if pair else (boxes,))]
+    corners = [_as_array(each) for each in (boxes if pair else (boxes,))]
     if any(each.dtype.kind not in "iu" and each.size for each in corners):
         found = ", ".join(str(each.dtype) for each in corners)
         raise TypeError(f"boxes must be {accepted}, found {found}")
+    if not isinstance(table, (da.Array, np.ndarray)):
+        corners = [np.asarray(each, like=table) for each in corners]
+    elif not all(isinstance(each, np.ndarray) for each in corners):
+        raise TypeError("boxes must be on the host, as the table is: use cupy.asnumpy")
     is_one = corners[0].ndim == 1 and corners[0].size > 0
     shapes = [each.shape for each in corners]
     inner = shapes[0] if is_one else shapes[0][1:]
@@ -180,13 +184,9 @@ def _corners(boxes: Any, table: Any, axes: tuple[int, ...]) -> tuple[Any, Any, b
     return lows, highs, is_one
 
 
-def _on_side_of(table: Any, boxes: Any) -> Any:
-    """Return boxes as an array of the table's library."""
-    on_host = isinstance(table, (da.Array, np.ndarray))
-    if on_host and kernels.is_array(boxes) and not isinstance(boxes, np.ndarray):
-        raise TypeError("boxes must be on the host, as the table is: use cupy.asnumpy")
+def _as_array(boxes: Any) -> Any:
     try:
-        return np.asarray(boxes) if on_host else np.asarray(boxes, like=table)
+        return boxes if kernels.is_array(boxes) else np.asarray(boxes)
     except ValueError:  # rows of different lengths
         raise ValueError(f"boxes must be of one length each, found {shown(boxes)}") from None
 

@@ -12,20 +12,12 @@ constexpr int CHUNKS = COLUMNS / WINDOWS_X;             // of WINDOWS_X columns
 constexpr int LINE = COLUMNS + (WINDOWS_X > 1 ? CHUNKS : 0);  // places of a row of the ring
 static_assert(COLUMNS % WINDOWS_X == 0 && ROWS % WINDOWS_X == 0 && ROWS % WINDOWS_Y == 0, "threads have whole windows");
 
-__device__ __forceinline__ void copy_async(In* to, const In* from) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr ((sizeof(In) == 4 || sizeof(In) == 8) && alignof(In) == sizeof(In)) {
-    const u32 place = u32(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(In)) : "memory");
-    return;
-  }
-#endif
-  *to = *from;
-}
-__device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
+// Of one number, if it is aligned to its size.
+__device__ __forceinline__ void copy_number(In* to, const In* from) {
+  if constexpr (sizeof(In) == alignof(In) && sizeof(In) <= 8)
+    copy_async<int(sizeof(In))>(to, from);
+  else
+    *to = *from;
 }
 
 extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
@@ -48,16 +40,17 @@ extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const 
         if (x < 0 || y < 0)
           *to = In(p.outside);
         else
-          copy_async(to, p.values + (image + y) * p.columns + x);
+          copy_number(to, p.values + (image + y) * p.columns + x);
         at += COLUMNS;
         if (at >= span) at -= span, row++;
       }
+      commit_copies();
     };
     __syncthreads();
     read_rows(0);
     int newest = 0;  // where the ring has the first of the rows that came last
     for (int first = 0; first < count + 2 * radius_y; first += ROWS) {
-      wait_for_copies();
+      wait_for_copies<0>();
       __syncthreads();
 #pragma unroll 1
       for (int item = thread; item < ROWS * CHUNKS; item += COLUMNS) {
