@@ -177,25 +177,32 @@ def rain():
     return xr.DataArray(values, coords, ("time", "x"), "rain", {"units": "mm"})
 
 
+GROUPS = [
+    (("time.month",), lambda x: x.time.dt.month),
+    (("station",), lambda x: x.station),
+    ((["station", "season"],), lambda x: x.station.astype(object) + x.season.astype(object)),
+    (({"depth": BinGrouper([0, 0.5, 1])},), lambda x: x.depth > 0.5),
+    (({"time": TimeResampler("MS")},), lambda x: x.time.dt.month),
+    (({"station": UniqueGrouper(labels=["a", "b", "c"])},), lambda x: x.station),
+]
+"""What groups are asked for by, and labels that tell the same groups."""
+
+
 @pytest.mark.parametrize(
-    "by",
-    [
-        ("time.month",),
-        ("station",),
-        (["station", "time.season"],),
-        ({"depth": BinGrouper([0, 0.5, 1])},),
-        ({"time": TimeResampler("MS")},),
-        ({"station": UniqueGrouper(labels=["a", "b", "c"])},),
-    ],
+    ("by", "labels"), GROUPS, ids=["month", "name", "names", "bins", "resampled", "known"]
 )
-def test_groups_are_those_of_xarray(backend, rain, by):
-    by = by if not isinstance(by[0], list) else (["station", "season"],)
+def test_groups_are_those_of_xarray(backend, rain, by, labels):
     rain = rain.assign_coords(season=rain.time.dt.season)
-    with xr.set_options(use_flox=False):
-        expected = rain.groupby(*by).cumsum().transpose(*rain.dims)
+    codes = pd.factorize(labels(rain).values)[0]
+    expected = rain.copy(data=in_groups(np.nancumsum, rain.values, codes))
     for each in of_kinds(backend, rain):  # 20 chunks: states are combined on the way
         check(backend, each.gpuscan.groupby(*by).cumsum(), each, expected)
         check(backend, each.gpuscan.groupby(*by).cumsum("time"), each, expected)
+    with xr.set_options(use_flox=False):
+        own = rain.groupby("station").cumsum().transpose(*rain.dims)
+    xr.testing.assert_identical(
+        rain.gpuscan.groupby("station").cumsum(), own.assign_attrs(rain.attrs)
+    )
 
 
 def test_a_group_may_be_a_dataarray_of_another_cube(rain):
@@ -253,8 +260,9 @@ def test_datasets_as_xarray(rain):
     )
     for each, options in product((ds, ds.chunk(time=7)), ({}, {"skipna": False})):
         found = each.gpuscan.cumsum("time", **options)
-        expected = ds.drop_vars("when").cumsum("time", **options)  # xarray does not leave times out
-        xr.testing.assert_identical(found.compute(), expected)
+        # xarray does not leave times out
+        expected = ds.drop_vars("when").cumsum("time", keep_attrs=True, **options)
+        xr.testing.assert_identical(found.compute(), expected.assign_coords(ds.coords))
     summed = ds[["rain", "flag"]].map(np.nancumsum, axis=0, keep_attrs=True)
     one = ds.assign_coords(all=("time", np.zeros(40))).gpuscan.groupby("all").cumsum()
     xr.testing.assert_identical(one.rain.drop_vars("all"), summed.rain)
