@@ -142,7 +142,7 @@ def entitled(title: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        text = str(error).removeprefix("predicate ")
+        text = str(error).removeprefix("predicate").lstrip(": ")
         raise type(error)(f"{title}: {text}") from error.__cause__
 
 
