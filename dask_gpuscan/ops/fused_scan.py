@@ -87,7 +87,7 @@ def _filled(column: Any, keep: Any, neutral: Any) -> Any:
     view = layout.raw(library.array(column))
     values = library.xp.where(keep, view.values, view.values.dtype.type(neutral))
     missing = None if view.nulls is None else view.missing() & keep
-    return library.series(layout.wrap(values, missing, column.dtype), library.index(column))
+    return library.as_column(layout.wrap(values, missing, column.dtype))
 
 
 # --- several scans at once ---------------------------------------------------------------------------
