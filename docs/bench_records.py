@@ -87,6 +87,7 @@ NAMES = {
     "dask_sort_values": "sort_values(), 64 partitions",
     "dask_merge_asof": "merge_asof(), 64 partitions",
     "dask_rolling_sum_1000": "rolling(…).sum(), 1,000 rows",
+    "fused_scan_2": "scan() of a sum and a maximum in one pass",
     # those that were recorded with names
     r"(graph of 10,000 partitions|out of core, Parquet to Parquet)": "{0}",
     "out of core, sort_values": "out of core, sort_values()",
@@ -129,6 +130,7 @@ UNITS = {
     "ratio": "{} times as fast",
     "times_floor": "{} times the time of the floor",
     "times_one_column": "{} times the time of one column",
+    "times_one_scan": "{} times the time of one scan",
     "ours_ms": "{} ms",
     "tasks_a_partition": "{} tasks a partition",
     "times_memory": "{} times the memory of the worker",

@@ -105,11 +105,10 @@ def _items(library: Library, lists: Lists, counts: Values, repeats: Values, rows
     if layout is None:
         numbers = xp.arange(len(lists.items), dtype=INT64)
         return library.take(lists.items, move(numbers, xp.full(rows, -1, INT64)), nulls=True)
-    view = layout.raw(lists.items)
-    if view.nulls is None:
-        missing = xp.zeros(rows, np.bool_)
-        missing[starts[empty]] = True
-    else:
-        missing = move(view.missing(), xp.ones(rows, np.bool_))
-    values = move(view.values, xp.zeros(rows, view.values.dtype))
+    view, holes = layout.raw(lists.items), starts[empty]
+    values = move(view.values, xp.empty(rows, view.values.dtype))
+    missing = xp.zeros(rows, np.bool_)
+    if view.nulls is not None:
+        move(view.missing(), missing)
+    values[holes], missing[holes] = 0, True
     return layout.wrap(values, missing, lists.items.dtype)

@@ -1,8 +1,8 @@
 """The passes of images and grids, and their CUDA source: area_table.cuh, box_image.cuh and box_line.cuh."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -18,14 +18,13 @@ from .tuning import (
     BOX_THREADS,
     BOX_WINDOWS,
     LARGE_SHARED,
+    SMALL_TABLE,
     TABLE_GROUP,
     TABLE_SHAPES,
-    TABLE_VECTOR,
+    TABLE_STAGES,
+    TableShape,
 )
 from .visitors import AREA_TABLE, BOX_IMAGE, BOX_LINE, VisitorSpec
-
-STRIP = 32 * TABLE_VECTOR
-"""Columns of a block's strip of a summed-area table."""
 
 NUMBERS = {
     "b1": "u8", "i1": "signed char", "i2": "short", "i4": "int", "i8": "i64", "u1": "u8", "u2": "u16", "u4": "u32",
@@ -51,36 +50,51 @@ class GridPass(SweepPass):
 
 @dataclass(frozen=True)
 class AreaTablePass(GridPass):
-    """Sum up images along rows and columns."""
+    """Sum up images along rows and columns.
 
+    Parameters
+    ----------
+    large : bool, default True
+        Whether blocks may have much shared memory.
+    """
+
+    large: bool = True
     visitor: ClassVar[VisitorSpec] = AREA_TABLE
     name: ClassVar[str] = "summed-area tables"
     parameters: ClassVar[str] = "=4Q4q0s0s"
     fields: ClassVar[str] = "u64* scratch; u8* carry; i64 columns, lines, tiles, rows;"
-    headers: ClassVar[tuple[str, ...]] = ("states", "lookback")
+    headers: ClassVar[tuple[str, ...]] = ("states", "lookback", "copy_async")
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Warps of a block, and rows of each in a tile."""
-        return TABLE_SHAPES[max(self.values.itemsize, self.state.itemsize // 2)]
+    def shape(self) -> TableShape:
+        """How strips of columns and tiles are cut."""
+        size = max(self.values.itemsize, self.out.itemsize, self.state.itemsize // 2)
+        return TABLE_SHAPES[size] if self.large else TABLE_SHAPES[size]._replace(**SMALL_TABLE)
+
+    def sized(self, capability: Capability) -> Self:
+        """Return the pass with tiles of the size that suits a GPU of this compute capability."""
+        return replace(self, large=capability in LARGE_SHARED)
 
     def constants(self, relief: int) -> dict[str, int]:
         """Return what its source takes. Each step of `relief` leaves more registers to a row."""
-        warps, rows = self.shape
         return {
-            "WARPS": warps,
-            "ROWS": max(rows >> relief, 32 // TABLE_GROUP),
-            "VECTOR": TABLE_VECTOR,
+            "VECTOR": self.shape.vector,
+            "WARPS": self.shape.warps,
+            "ROWS": max(self.shape.rows >> relief, 32 // TABLE_GROUP),
             "GROUP": TABLE_GROUP,
-            "RESIDENT": 1,
+            "RESIDENT": self.shape.blocks,
+            "TABLE_STAGES": TABLE_STAGES,
             "WRITE": True,
         }
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
+        vector, warps, rows, blocks = self.shape
+        column = 32 * warps * vector
+        sums, read = 2 * self.state.itemsize, TABLE_STAGES * rows * self.values.itemsize
         return Geometry(
-            threads=32 * self.shape[0], shared=0, items=STRIP, lines=1, blocks=1,
-            descriptor=8 * state_words((self.state,)), described_from=1, tickets=True,
+            threads=32 * warps, shared=column * (sums + read), items=32 * vector, lines=1,
+            blocks=blocks, descriptor=8 * state_words((self.state,)), described_from=1, tickets=True,
         )  # fmt: skip
 
 
@@ -134,7 +148,7 @@ class BoxImagePass(BoxPass):
         "const i64 *edges_x, *edges_y; u8* scratch; u8* carry; "
         "i64 columns, lines, tiles, rows, radius_x, radius_y, band, line; Sum outside; Number number;"
     )
-    headers: ClassVar[tuple[str, ...]] = ("box_windows",)
+    headers: ClassVar[tuple[str, ...]] = ("copy_async", "box_windows")
 
     def constants(self, relief: int) -> dict[str, int]:
         """Return what its source takes."""

@@ -10,7 +10,7 @@ from ..options import ScanOptions
 from . import launch
 from .device_arrays import readable
 from .devices import device
-from .grid_pass import STRIP, AreaTablePass
+from .grid_pass import AreaTablePass
 from .plan import Extent, Plan
 from .scan import scan
 from .tuning import TABLE_BUSY
@@ -19,13 +19,16 @@ from .tuning import TABLE_BUSY
 def summed_area_table(values: Any, dtype: np.dtype, state: np.dtype) -> Any:
     """Return the tables of images, which are the last two axes of three; see `kernels.summed_area_table`."""
     images, rows, columns = values.shape
-    strips = images * -(-columns // STRIP)
+    each = AreaTablePass(values.dtype, dtype, state)
+    strip = 32 * each.shape.vector
+    strips = images * -(-columns // strip)
     busy = strips >= TABLE_BUSY * device(launch.current_device()).multiprocessors
-    if not values.size or columns < STRIP // 2 or not busy:
+    if not values.size or columns < strip // 2 or not busy:
         return _by_scans(values, state).astype(dtype, copy=False)
     values, out = readable(values), cupy.ndarray(values.shape, dtype)
-    plan = Plan((AreaTablePass(values.dtype, dtype, state),))
-    begun = launch.Launch(launch.current_space(plan, Extent(columns, images * rows)), False)
+    begun = launch.Launch(
+        launch.current_space(Plan((each,)), Extent(columns, images * rows)), False
+    )
     begun.run(0, (values.data.ptr, out.data.ptr), (), (), (rows,), b"", b"")
     return out
 

@@ -10,6 +10,7 @@ are in benchmarks/results/tuning_h200.json (of scans: runs 1, 2 and 9 to 11; of 
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -426,12 +427,30 @@ and where they are gathered or scattered."""
 
 # --- images and grids -----------------------------------------------------------------------------
 
-TABLE_VECTOR, TABLE_GROUP = 4, 16
-"""Neighbouring columns of a lane in a summed-area table, and strips of columns whose sums are asked for at once."""
+TABLE_GROUP, TABLE_STAGES = 16, 3
+"""Strips of columns of a summed-area table whose sums are asked for at once, and tiles that are under way."""
 
-TABLE_SHAPES = {1: (12, 8), 2: (12, 8), 4: (12, 8), 8: (12, 4), 16: (8, 2)}
-"""Warps of a block, and rows of each in a tile, by the bytes of a number that is read or, if they are more, half of
-those of a sum."""
+
+class TableShape(NamedTuple):
+    """Neighbouring columns of a lane, warps of a block, rows of each in a tile, and blocks on a multiprocessor."""
+
+    vector: int
+    warps: int
+    rows: int
+    blocks: int
+
+
+TABLE_SHAPES = {
+    1: TableShape(4, 12, 8, 1),
+    2: TableShape(4, 12, 8, 1),
+    4: TableShape(4, 16, 8, 1),
+    8: TableShape(2, 8, 8, 2),
+    16: TableShape(1, 8, 8, 2),
+}
+"""By the bytes of a number that is read or written or, if they are more, half of those of a sum."""
+
+SMALL_TABLE = {"warps": 8, "rows": 2}
+"""What differs on GPUs without LARGE_SHARED."""
 
 TABLE_BUSY = 1 / 4
 """Strips of columns a multiprocessor from which on a table is made in one pass."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from backends import same
 from strategies import cuts, partitioned
+from versions import older
 
 DAYS = [datetime(2026, 1, day) for day in range(1, 9)]
 ITEMS = {
@@ -264,7 +265,8 @@ def test_explode(backend, kinds, layout, ignore_index, at, data):
                 pd.Timestamp(v) if isinstance(v, datetime) else v for v in wanted[name]
             ]
     if backend.name == "cpu":
-        same(found, out.explode(chosen, ignore_index))
+        if layout == "lists" or not older("pandas", "3"):  # which left large lists as they are
+            same(found, out.explode(chosen, ignore_index))
         assert dict(lazy.dtypes) == dict(parts.dtypes) == dict(found.dtypes)
 
 
@@ -312,7 +314,7 @@ def test_lists_of_groups(backend, keys, clustered, at, data):
         {
             "k": pd.array(keys, "Int64"),
             "x": pd.array(xs, "double[pyarrow]"),
-            "s": pd.array(names, "str"),
+            "s": pd.array(names, "string"),
         }
     )
     if clustered:

@@ -5,10 +5,13 @@
 // adds up those before it. These are in groups of GROUP strips: the last of a group publishes the sum from the first
 // column on, the others that of their columns. Strips are taken by ticket from left to right, so whoever is waited for is
 // running; the order of additions depends on the shape alone.
+//
+// Three tiles are under way: one is fetched into shared memory, where each thread has what it reads itself; the next
+// one's rows are added up and published, which takes long to be seen; the last is written.
 // Look-back after Merrill and Garland, NVR-2016-002.
 #pragma once
 
-constexpr int STRIP = 32 * VECTOR, TILE = WARPS * ROWS;
+constexpr int STRIP = 32 * VECTOR, TILE = WARPS * ROWS, THREADS = 32 * WARPS, STAGES = TABLE_STAGES;
 constexpr int AT_ONCE = 32 / GROUP, READS = ROWS / AT_ONCE;  // rows that a warp looks back for with one read; reads
 static_assert(ROWS % AT_ONCE == 0, "a warp looks back for all of its rows");
 
@@ -24,41 +27,53 @@ __device__ __forceinline__ State group_sum(State s) {
   return s;
 }
 
-// Each group of lanes gets the sums of so many of its rows, AT_ONCE apart and `own` the first, up to row `rows`: a lane
-// waits for one descriptor of each row, and the next row's is `stride` words on.
-__device__ __forceinline__ void look_back(State (&sums)[READS], const u64* from, i64 stride, i64 rows, int own) {
+// What each group of lanes asks for: the sums of so many of its rows, AT_ONCE apart and `own` the first, up to row `rows`.
+// A lane waits for one descriptor of each row, and the next row's is `stride` words on.
+struct LookingBack {
+  const u64* from;
+  i64 stride, rows;
+  int own;
   Descriptor descriptors[READS];
-  bool there[READS], all = true;
+
+  __device__ __forceinline__ bool asks(int i) const { return own + i * AT_ONCE < rows; }
+  __device__ __forceinline__ const u64* place(int i) const { return from + (own + i * AT_ONCE) * stride; }
+  __device__ __forceinline__ void ask() {
 #pragma unroll
-  for (int i = 0; i < READS; i++) {
-    there[i] = own + i * AT_ONCE >= rows;
-    if (!there[i]) descriptors[i].read(from + (own + i * AT_ONCE) * stride);
+    for (int i = 0; i < READS; i++)
+      if (asks(i)) descriptors[i].read(place(i));
   }
-#pragma unroll
-  for (int i = 0; i < READS; i++) {
-    sums[i] = identity();
-    if (!there[i]) there[i] = descriptors[i].says(sums[i]);
-    all &= there[i];
-  }
-  while (!__all_sync(ALL, all)) {
-    all = true;
+  __device__ __forceinline__ void wait(State (&sums)[READS]) {
+    bool there[READS], all = true;
 #pragma unroll
     for (int i = 0; i < READS; i++) {
-      if (!there[i]) there[i] = peek(from + (own + i * AT_ONCE) * stride, sums[i]);
+      sums[i] = identity();
+      there[i] = !asks(i) || descriptors[i].says(sums[i]);
       all &= there[i];
     }
-  }
+    while (!__all_sync(ALL, all)) {
+      all = true;
 #pragma unroll
-  for (int i = 0; i < READS; i++) sums[i] = group_sum(sums[i]);
-}
+      for (int i = 0; i < READS; i++) {
+        if (!there[i]) there[i] = peek(place(i), sums[i]);
+        all &= there[i];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < READS; i++) sums[i] = group_sum(sums[i]);
+  }
+};
 
+// Neighbours of a row, of which the first `there` are within the image.
 template <class Number>
-struct Line {  // of VECTOR neighbours, where the first `there` are within the image
+struct alignas(PIECE<VECTOR, Number>) Neighbours {
   Number number[VECTOR];
 
-  __device__ __forceinline__ void read(const Number* from, i64 there, bool at_once) {
+  __device__ __forceinline__ void fetch(const Number* from, i64 there, bool at_once) {
+    constexpr int bytes = PIECE<VECTOR, Number>, pieces = VECTOR * int(sizeof(Number)) / bytes;
     if (at_once && there >= VECTOR) {
-      read_vector<VECTOR>(reinterpret_cast<const u8*>(from), number);
+#pragma unroll
+      for (int i = 0; i < pieces; i++)
+        copy_async<bytes>(reinterpret_cast<u8*>(number) + i * bytes, reinterpret_cast<const u8*>(from) + i * bytes);
       return;
     }
 #pragma unroll
@@ -82,15 +97,19 @@ __device__ __forceinline__ bool in_vectors(const void* first, i64 columns) {
   return aligned(first, bytes) && columns * i64(sizeof(Number)) % bytes == 0;
 }
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
-  __shared__ Sum sums[2][WARPS][VECTOR][32];  // of the columns of each warp's rows, for two tiles in turn
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
+  extern __shared__ __align__(16) u8 memory[];
+  using Stage = Neighbours<In>[ROWS][THREADS];
+  using Sums = Sum[WARPS][VECTOR][32];                     // of the columns of each warp's rows
+  Sums* sums = reinterpret_cast<Sums*>(memory);            // for two tiles in turn
+  Stage* stages = reinterpret_cast<Stage*>(memory + 2 * sizeof(Sums));
   __shared__ i64 taken;
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
   const i64 images = p.lines / p.rows;
   const bool read_at_once = in_vectors<In>(p.values, p.columns), write_at_once = in_vectors<Out>(p.out, p.columns);
   for (bool first = true;; first = false) {
     __syncthreads();
-    if (threadIdx.x == 0) taken = take_ticket(p, first);
+    if (thread == 0) taken = take_ticket(p, first);
     __syncthreads();
     if (taken >= images * p.tiles) return;
     const i64 image = taken / p.tiles, strip = taken % p.tiles;
@@ -98,70 +117,97 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, RESIDENT) run_tiles(con
     const i64 row_0 = image * p.rows, earliest = strip / GROUP * GROUP - 1;
     const i64 asked = earliest + (lane & (GROUP - 1));  // the strip whose sum this lane looks for
     const bool is_asked = asked >= 0 && asked < strip, closes = strip % GROUP == GROUP - 1;
+    const i64 stride = p.tiles * DESCRIPTOR;
+    u64* descriptors = p.scratch + 2 + row_0 * stride;  // one a row and strip
     Sum above[VECTOR] = {};
-    Line<In> ahead[ROWS];
-    auto read_tile = [&](i64 begin) {
+    State inclusive[ROWS], next[ROWS];
+
+    auto fetch = [&](i64 begin, int stage) {
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
         const i64 row = begin + warp * ROWS + r;
-        ahead[r].read(p.values + (row_0 + row) * p.columns + column, row < p.rows ? there : 0, read_at_once);
+        const In* from = p.values + (row_0 + row) * p.columns + column;
+        stages[stage][r][thread].fetch(from, row < p.rows ? there : 0, read_at_once);
       }
+      commit_copies();
     };
-    read_tile(0);
-    int turn = 0;
-    for (i64 begin = 0; begin < p.rows; begin += TILE, turn ^= 1) {
+    auto add_up = [&](i64 begin, int stage) {
       const i64 row = begin + warp * ROWS;
-      u64* descriptors = p.scratch + 2 + (row_0 + row) * p.tiles * DESCRIPTOR;  // one a strip and row
-      Sum found[ROWS][VECTOR];
-      State inclusive[ROWS];
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
-        found[r][0] = Sum(ahead[r].number[0]);
+        const Neighbours<In> read = stages[stage][r][thread];
+        Sum sum = Sum(read.number[0]);
 #pragma unroll
-        for (int k = 1; k < VECTOR; k++) found[r][k] = found[r][k - 1] + Sum(ahead[r].number[k]);
-        inclusive[r] = warp_scan(State{found[r][VECTOR - 1]}, lane);
-        if (lane == 31 && !closes && row + r < p.rows)
-          publish(descriptors + (r * p.tiles + strip) * DESCRIPTOR, inclusive[r]);
+        for (int k = 1; k < VECTOR; k++) sum = sum + Sum(read.number[k]);
+        next[r] = warp_scan(State{sum}, lane);
       }
-      if (begin + TILE < p.rows) read_tile(begin + TILE);
-State earlier[READS];
-      look_back(
-          earlier, descriptors + asked * DESCRIPTOR, p.tiles * DESCRIPTOR,
-          is_asked ? min(p.rows - row, i64(ROWS)) : 0, lane / GROUP);
+      if (lane == 31 && !closes) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+          if (row + r < p.rows) publish(descriptors + (row + r) * stride + strip * DESCRIPTOR, next[r]);
+      }
+    };
+
+    fetch(0, 0);
+    fetch(TILE, 1);
+    wait_for_copies<1>();
+    add_up(0, 0);
+    int turn = 0, stage = 0;
+    for (i64 begin = 0; begin < p.rows; begin += TILE, turn ^= 1) {
+      const int later = stage + 1 < STAGES ? stage + 1 : 0, latest = later + 1 < STAGES ? later + 1 : 0;
+      const i64 row = begin + warp * ROWS;
+      LookingBack back{descriptors + row * stride + asked * DESCRIPTOR, stride, is_asked ? p.rows - row : 0, lane / GROUP};
+      back.ask();
+      fetch(begin + 2 * TILE, latest);
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) inclusive[r] = next[r];
+      wait_for_copies<1>();
+      if (begin + TILE < p.rows) add_up(begin + TILE, later);
+
+      State earlier[READS];
+      back.wait(earlier);
+      Sum down[VECTOR] = {};
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
         const State left = from_lane(earlier[r / AT_ONCE], r % AT_ONCE * GROUP);
         if (lane == 31 && closes && row + r < p.rows)
-          publish(descriptors + (r * p.tiles + strip) * DESCRIPTOR, combine(left, inclusive[r]));
-        const State offset = combine(left, lanes_before(inclusive[r], lane));
+          publish(descriptors + (row + r) * stride + strip * DESCRIPTOR, combine(left, inclusive[r]));
+        inclusive[r] = combine(left, lanes_before(inclusive[r], lane));  // from here on without its own lane
+        const Neighbours<In> read = stages[stage][r][thread];
+        Sum along = inclusive[r].sum;
 #pragma unroll
-        for (int k = 0; k < VECTOR; k++) found[r][k] = offset.sum + found[r][k];
+        for (int k = 0; k < VECTOR; k++) {
+          along = along + Sum(read.number[k]);
+          down[k] = down[k] + along;
+        }
       }
 #pragma unroll
-      for (int k = 0; k < VECTOR; k++) {
-#pragma unroll
-        for (int r = 1; r < ROWS; r++) found[r][k] = found[r - 1][k] + found[r][k];
-        sums[turn][warp][k][lane] = found[ROWS - 1][k];
-      }
+      for (int k = 0; k < VECTOR; k++) sums[turn][warp][k][lane] = down[k];
       __syncthreads();
 #pragma unroll
       for (int k = 0; k < VECTOR; k++) {
-        Sum before = above[k];
+        down[k] = above[k];
 #pragma unroll
         for (int w = 0; w < WARPS; w++) {
-          if (w == warp) before = above[k];
+          if (w == warp) down[k] = above[k];
           above[k] = above[k] + sums[turn][w][k][lane];
         }
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) found[r][k] = before + found[r][k];
       }
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
-        Line<Out> line;
+        const Neighbours<In> read = stages[stage][r][thread];
+        Neighbours<Out> line;
+        Sum along = inclusive[r].sum;
 #pragma unroll
-        for (int k = 0; k < VECTOR; k++) line.number[k] = Out(found[r][k]);
+        for (int k = 0; k < VECTOR; k++) {
+          along = along + Sum(read.number[k]);
+          down[k] = down[k] + along;
+          line.number[k] = Out(down[k]);
+        }
         if (row + r < p.rows) line.write(p.out + (row_0 + row + r) * p.columns + column, there, write_at_once);
       }
+      stage = later;
     }
+    wait_for_copies<0>();
   }
 }

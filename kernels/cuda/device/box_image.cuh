@@ -10,22 +10,15 @@ __device__ __forceinline__ int padded(int at) { return WINDOWS_X > 1 ? at + int(
 
 constexpr int CHUNKS = COLUMNS / WINDOWS_X;             // of WINDOWS_X columns
 constexpr int LINE = COLUMNS + (WINDOWS_X > 1 ? CHUNKS : 0);  // places of a row of the ring
+constexpr int LINE_BYTES = LINE * int(sizeof(Sum));
 static_assert(COLUMNS % WINDOWS_X == 0 && ROWS % WINDOWS_X == 0 && ROWS % WINDOWS_Y == 0, "threads have whole windows");
 
-__device__ __forceinline__ void copy_async(In* to, const In* from) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr ((sizeof(In) == 4 || sizeof(In) == 8) && alignof(In) == sizeof(In)) {
-    const u32 place = u32(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(In)) : "memory");
-    return;
-  }
-#endif
-  *to = *from;
-}
-__device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
+// Of one number, if it is aligned to its size.
+__device__ __forceinline__ void copy_number(In* to, const In* from) {
+  if constexpr (sizeof(In) == alignof(In) && sizeof(In) <= 8)
+    copy_async<int(sizeof(In))>(to, from);
+  else
+    *to = *from;
 }
 
 extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const __grid_constant__ Params p) {
@@ -40,24 +33,33 @@ extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const 
     const i64 image = work / p.tiles / bands * p.rows;
     const int count = int(min(p.band, p.rows - begin));  // rows of the band
     auto read_rows = [&](int first) {  // counted from the first that a window of the band reaches
-      int row = thread / span, at = thread % span;
-      while (row < ROWS) {
-        const i64 y = source_of(begin - radius_y + first + row, p.rows, p.edges_y, radius_y);
+      const i64 top = begin - radius_y + first;
+      const bool inside = top >= 0 && top + ROWS <= p.rows;
+      for (int at = thread; at < span; at += COLUMNS) {
         const i64 x = source_of(column_0 - radius_x + at, p.columns, p.edges_x, radius_x);
-        In* to = rows + row * line + padded(at);
-        if (x < 0 || y < 0)
-          *to = In(p.outside);
-        else
-          copy_async(to, p.values + (image + y) * p.columns + x);
-        at += COLUMNS;
-        if (at >= span) at -= span, row++;
+        In* to = rows + padded(at);
+        if (inside && x >= 0) {
+          const In* from = p.values + (image + top) * p.columns + x;
+#pragma unroll
+          for (int r = 0; r < ROWS; r++, to += line, from += p.columns) copy_number(to, from);
+          continue;
+        }
+#pragma unroll 1
+        for (int r = 0; r < ROWS; r++, to += line) {
+          const i64 y = source_of(top + r, p.rows, p.edges_y, radius_y);
+          if (x < 0 || y < 0)
+            *to = In(p.outside);
+          else
+            copy_number(to, p.values + (image + y) * p.columns + x);
+        }
       }
+      commit_copies();
     };
     __syncthreads();
     read_rows(0);
     int newest = 0;  // where the ring has the first of the rows that came last
     for (int first = 0; first < count + 2 * radius_y; first += ROWS) {
-      wait_for_copies();
+      wait_for_copies<0>();
       __syncthreads();
 #pragma unroll 1
       for (int item = thread; item < ROWS * CHUNKS; item += COLUMNS) {
@@ -75,20 +77,22 @@ extern "C" __global__ void __launch_bounds__(COLUMNS, RESIDENT) run_tiles(const 
       newest = newest + ROWS < ring_rows ? newest + ROWS : newest + ROWS - ring_rows;
       const int answer = first - 2 * radius_y;  // of which the ring has the first row at `newest`
       if (answer + ROWS > 0 && column_0 + thread < p.columns) {
-        const Sum* column = ring + padded(thread);
-        Out* out = p.out + (image + begin) * p.columns + column_0 + thread;
+        const u8* column = memory + padded(thread) * sizeof(Sum);
+        const int ring_bytes = ring_rows * LINE_BYTES;
+        Out* to = p.out + (image + begin + answer) * p.columns + column_0 + thread;
 #pragma unroll 1
         for (int group = 0; group < ROWS; group += WINDOWS_Y) {
+          const int from = (newest + group) * LINE_BYTES;
           Sum sums[WINDOWS_Y];
           window_sums<WINDOWS_Y>(sums, 2 * radius_y + 1, [&](int at) {
-            const int slot = newest + group + at;
-            return column[(slot < ring_rows ? slot : slot - ring_rows) * LINE];
+            const int place = from + at * LINE_BYTES;
+            return *reinterpret_cast<const Sum*>(column + (place < ring_bytes ? place : place - ring_bytes));
           });
+          const int row = answer + group;
+          const bool all = row >= 0 && row + WINDOWS_Y <= count;
 #pragma unroll
-          for (int k = 0; k < WINDOWS_Y; k++) {
-            const int row = answer + group + k;
-            if (row >= 0 && row < count) out[row * p.columns] = mean_of(sums[k], p.number);
-          }
+          for (int k = 0; k < WINDOWS_Y; k++, to += p.columns)
+            if (all || (row + k >= 0 && row + k < count)) *to = mean_of(sums[k], p.number);
         }
       }
     }
