@@ -19,8 +19,9 @@ from ..graph.lookback import look_back, over_blocks
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import shown
 from ..ops.array_scan import ArrayScan
-from ..ops.column_scan import Scan, ScanOptions
+from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry
+from ..ops.scan_options import ScanOptions
 from .arguments import check_dtype, check_flags, check_keywords
 from .on import on
 from .tables import is_table, known_table

@@ -11,8 +11,9 @@ from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import name_list
-from ..ops.column_scan import Scan, ScanOptions
+from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
+from ..ops.scan_options import ScanOptions
 from .arguments import check_choice, check_flags, check_operator, checked_options
 from .object_types import Axis, FrameT, Methods, Obj, SeriesT
 from .row_methods import with_row_numbers

@@ -11,9 +11,9 @@ import numpy as np
 from .. import kernels
 from ..kernels import Operator, Signature
 from ..kernels.messages import shown
-from .column_scan import ScanOptions
 from .groups import fields_of
 from .operator_facts import FACTS, PLAIN, SIGNED_SUM
+from .scan_options import ScanOptions
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,7 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
     """The library of cuDF: its arrays are cuDF's columns."""
 
     xp = cupy
+    host_values = None
 
     def __reduce__(self) -> str:
         return "CUDF"  # one object a process
@@ -167,6 +168,10 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
 
     def empty(self, dtype: DType) -> ColumnBase:
         return column_empty(0, dtype)
+
+    def one(self, value: object, dtype: DType) -> ColumnBase:
+        row = PANDAS.one(value, dtype.to_pandas() if hasattr(dtype, "to_pandas") else dtype)
+        return self.repeat(row, 1, dtype)
 
     def copy(self, array: ColumnBase) -> ColumnBase:
         return array.copy(deep=True)

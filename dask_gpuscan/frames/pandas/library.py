@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from ... import kernels
+from ...kernels.messages import shown
 from ..messages import refuse_categories
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .grouping import PandasGrouping
+from .host_values import HOST_VALUES, is_string
 from .index import PandasIndex
 from .layouts import PandasArray, bare, holds_null, layout_of, one_chunk, taken
 from .ordering import PandasOrdering
@@ -34,6 +36,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
+    host_values = HOST_VALUES
 
     def __reduce__(self) -> str:
         return "PANDAS"  # one object a process
@@ -123,6 +126,17 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
 
     def empty(self, dtype: DType) -> PandasArray:
         return pd.array([], dtype=dtype)
+
+    def one(self, value: object, dtype: DType) -> PandasArray:
+        found = np.full(1, None, object)
+        with suppress(TypeError, ValueError, pa.ArrowException):
+            found[0] = value
+            if not isinstance(dtype, np.dtype) or dtype.kind != "O":
+                found = pd.array(found, dtype=dtype)
+        is_text = isinstance(value, str)
+        if bool(pd.isna(found)[0]) or is_text < is_string(dtype):
+            raise TypeError(f"initial must be a value of dtype {dtype}, found {shown(value)}")
+        return bare(found)
 
     def copy(self, array: PandasArray) -> PandasArray:
         return bare(array).copy()
