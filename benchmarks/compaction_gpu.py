@@ -104,11 +104,21 @@ def runs(records, clock, n, mean):
     found, lengths = run_length_encode(keys)
     equal(found, starts)
     equal(lengths, cp.diff(starts, append=cp.asarray([n])))
-    measure("run_length_encode", "int32", lambda: run_length_encode(keys), 4 * n + 16 * count)
+    found, lengths = run_length_encode(keys, dtype="i4")  # what CUB writes has as many bytes
+    equal(found, starts.astype("i4"))
+    equal(lengths, cp.diff(starts, append=cp.asarray([n])).astype("i4"))
+    measure(
+        "run_length_encode",
+        "int32",
+        lambda: run_length_encode(keys, dtype="i4"),
+        4 * n + 8 * count,
+    )
     found, (firsts,) = unique(keys, keys)
     equal(found, starts)
     equal(firsts, keys[0][starts])
-    measure("unique", "int32", lambda: unique(keys, keys), 4 * n + 12 * count)
+    found, (firsts,) = unique(keys, keys, positions=False)
+    equal(firsts, keys[0][starts])
+    measure("unique", "int32", lambda: unique(keys, keys, positions=False), 4 * n + 4 * count)
     found, sums = reduce_by_key(add, keys, values, dtype="f4")
     equal(found, starts)
     close(sums, cp.diff(before, append=totals[-1:]))

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     auto encode = [&](void* scratch, size_t& size) {
       return cub::DeviceRunLengthEncode::Encode(scratch, size, keys.data, keys_out.data, lengths.data, count.data, n);
     };
-    report(("run_length_encode" + suffix).c_str(), "int32", n, cub_ms(encode), 4.0 * n + 16 * runs);
+    report(("run_length_encode" + suffix).c_str(), "int32", n, cub_ms(encode), 4.0 * n + 8 * runs);
     auto unique = [&](void* scratch, size_t& size) {
       return cub::DeviceSelect::Unique(scratch, size, keys.data, keys_out.data, count.data, n);
     };

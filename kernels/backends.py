@@ -51,7 +51,7 @@ class Backend(Protocol):
     def head_flags(self, selection: Predicate | Runs, out: Any = None) -> Any:
         """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
 
-    def run_lengths(self, runs: Runs) -> tuple[Any, Any]:
+    def run_lengths(self, runs: Runs, dtype: np.dtype) -> tuple[Any, Any]:
         """Return where runs start and how long they are; see `kernels.run_length_encode`."""
 
     def repeat(self, lengths: Any, arrays: list[Any], beside: int) -> list[Any]:

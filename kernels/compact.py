@@ -180,6 +180,7 @@ def unique(
     *,
     nulls: Sequence[Nulls] | None = None,
     keep: str = "first",
+    positions: bool = True,
     in_place: bool = False,
 ) -> tuple[Any, list[Any]]:
     """Keep one row of each run of equal keys.
@@ -192,13 +193,15 @@ def unique(
         What is compacted; the keys may be among them.
     keep : {"first", "last"}, default "first"
         Which row of a run.
+    positions : bool, default True
+        Return the positions of the kept rows.
     in_place : bool, default False
         As for `select`.
 
     Returns
     -------
     positions : array of int64
-        Of the kept rows.
+        Of the kept rows. None without `positions`.
     compacted : list of arrays
 
     Raises
@@ -222,12 +225,15 @@ def unique(
         raise ValueError(f"keep must be 'first' or 'last', found {shown(keep)}")
     found = runs(keys, nulls, last=keep == "last")
     backend = _backend(check_keep(found, arrays))
-    kept, _ = backend.compact(list(arrays), found, False, True, in_place)
-    return kept[-1], kept[:-1]
+    kept, _ = backend.compact(list(arrays), found, False, positions, in_place)
+    return (kept[-1], kept[:-1]) if positions else (None, kept)
 
 
 def run_length_encode(
-    keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None = None
+    keys: Array | Sequence[Array],
+    *,
+    nulls: Sequence[Nulls] | None = None,
+    dtype: Any = np.int64,
 ) -> tuple[Any, Any]:
     """Return where each run of equal keys starts and how long it is.
 
@@ -235,16 +241,18 @@ def run_length_encode(
     ----------
     keys, nulls
         As for `head_flags`.
+    dtype : {int64, int32}, default int64
+        Of the answers; int32 for fewer than 2**31 rows.
 
     Returns
     -------
-    starts, lengths : array of int64
+    starts, lengths : array
         One entry a run; ``key[starts]`` are the keys of the runs.
 
     Raises
     ------
     TypeError, ValueError
-        As `head_flags`.
+        As `head_flags`; for another dtype, or one that does not hold the number of rows.
 
     See Also
     --------
@@ -256,8 +264,13 @@ def run_length_encode(
     >>> run_length_encode([np.array([7, 7, 8, 7])])
     (array([0, 2, 3]), array([2, 1, 1]))
     """
-    found = runs(keys, nulls)
-    return _backend(found.arrays).run_lengths(found)
+    dtype, found = np.dtype(dtype), runs(keys, nulls)
+    rows = len(found.arrays[0])
+    if dtype not in (np.int32, np.int64):
+        raise TypeError(f"dtype must be int64 or int32, found {dtype}")
+    if rows > np.iinfo(dtype).max:
+        raise ValueError(f"dtype must hold the number of rows, {rows}, found {dtype}")
+    return _backend(found.arrays).run_lengths(found, dtype)
 
 
 def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 0) -> list[Any]:

@@ -24,26 +24,28 @@ from .groups import INT64, AdjacentGroups, Groups, OneGroup, ReducibleGroups, So
 NUMBER = "session"
 """Name of the session numbers."""
 
-_HEAD, _LATE = 1, 2
-"""Bits of a state: there is a first row of a group, there is a time that is earlier than the one before it."""
+_HEAD, _LATE, _GAP = 1, 2, 4
+"""Parts of a state, which is an integer: whether the first row of a group was met, whether a time that is earlier than
+the one before it, and the number of gaps since the last head."""
+_MET = _HEAD | _LATE
 
 
 @lru_cache(maxsize=64)
 def _counter(gap: np.uint64 | np.float64, of_groups: bool) -> Operator:
     """Return the operator on a time and the next whose answer is the number of gaps so far.
 
-    Its state is the bits of what was met, and the number since the last head. Of groups it takes head flags first.
+    Of groups it takes head flags first.
     """
     wide = _wide if isinstance(gap, np.floating) else _wide_whole
 
     def lift(before: Any, after: Any) -> Any:
-        return (_LATE if after < before else 0), (1 if wide(before, after, gap) else 0)
+        return (_LATE if after < before else 0) | (_GAP if wide(before, after, gap) else 0)
 
     def lift_of_groups(head: Any, before: Any, after: Any) -> Any:
-        return (_HEAD, 0) if head else lift(before, after)
+        return _HEAD if head else lift(before, after)
 
     chosen = lift_of_groups if of_groups else lift
-    return Operator(_counted, (0, 0), chosen, _number, name="gaps", inputs=2 + of_groups)
+    return Operator(_counted, 0, chosen, _number, name="gaps", inputs=2 + of_groups)
 
 
 def _wide_whole(before: Any, after: Any, gap: Any) -> Any:
@@ -55,11 +57,11 @@ def _wide(before: Any, after: Any, gap: Any) -> Any:
 
 
 def _counted(a: Any, b: Any) -> Any:
-    return a[0] | b[0], b[1] if b[0] & _HEAD else a[1] + b[1]
+    return (a & _MET) | (b if b & _HEAD else (a & ~_MET) + b)
 
 
 def _number(state: Any) -> Any:
-    return state[1]
+    return state >> 2
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class CountGaps:
         previous[:1], previous[1:] = times[:1], times[:-1]
         pairs = (previous, times) if heads is None else (heads, previous, times)
         counter = _counter(self._gap_for(times), heads is not None)
-        out, (met, _) = kernels.scan(counter, pairs, carry_in=(0, before))
+        out, met = kernels.scan(counter, pairs, carry_in=_GAP * before)
         return out, int(met)
 
     def _join(self, begins: Any, ends: Any, gaps: Any, heads: Any) -> Any:

@@ -111,14 +111,14 @@ def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np
     return out
 
 
-def run_lengths(runs: Runs) -> tuple[np.ndarray, np.ndarray]:
+def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """Return where runs start and how long they are; see `kernels.run_length_encode`."""
     args, _, length, _keepalive = kernel_selection(runs)
     make = np.empty if length < PARALLEL else empty
-    starts, lengths = make(length, WORD), make(length, WORD)
+    starts, lengths = make(length, dtype), make(length, dtype)
     work = compiled.Lengths(args, starts, lengths, length)
     make_space = partial(space_for, uses=LIST)
-    count, _ = walk(_lengths_walk(), LATEST, work, (0, 0), length, make_space=make_space)
+    count, _ = walk(_lengths_walk(dtype), LATEST, work, (0, 0), length, make_space=make_space)
     return shrink(starts, count), shrink(lengths, count)
 
 
@@ -222,9 +222,9 @@ def _flags_kernel(selection: Kind) -> Kernel:
     return entry(compiled.write_flags, (selection.type, SPACE, out, CONTROL))
 
 
-@lru_cache(maxsize=1)
-def _lengths_walk() -> Walk:
-    to, word = array_type(WORD, layout="C"), types.int64
+@lru_cache(maxsize=2)
+def _lengths_walk(dtype: np.dtype) -> Walk:
+    to, word = array_type(dtype, layout="C"), types.int64
     work = record_type(compiled.Lengths, selection=RUNS.type, starts=to, lengths=to, length=word)
     return Walk(tiles_kernel(LATEST, PAIR, work, SPACE), LATEST, (0, 0), PAIR.fields)
 

@@ -71,15 +71,15 @@ def compact(
     return kept, [shrink(r, n - count) for r in rests[:wanted]] if split else None
 
 
-def run_lengths(runs: Runs) -> tuple[Any, Any]:
+def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[Any, Any]:
     """Return starts and lengths of runs; see `kernels.run_length_encode`."""
     found = selected(runs)
     n = found.length
-    starts, lengths = cupy.ndarray(n, np.int64), cupy.ndarray(n, np.int64)
+    starts, lengths = cupy.ndarray(n, dtype), cupy.ndarray(n, dtype)
     count = 0
     if n:
         begun = launch_columns(
-            visited(found.only, RUN_LENGTHS), n, found.data, found.masks, outs=[starts],
+            measuring(found.only, dtype), n, found.data, found.masks, outs=[starts],
             rests=[lengths], **found.options,
         )  # fmt: skip
         count = int(begun.read()["selected"][0])
@@ -108,6 +108,12 @@ def gathering(
 ) -> ColumnPass:
     """Return a pass that selects the same rows and gathers arrays, of which tiles hold some."""
     return replace(each, gathered=gathered, gathered_columns=held, split=split, in_place=in_place)
+
+
+@lru_cache(maxsize=1024)
+def measuring(each: ColumnPass, dtype: np.dtype) -> ColumnPass:
+    """Return a pass that selects the same rows and writes their positions, and how far it is to the next one."""
+    return replace(visited(each, RUN_LENGTHS), gathered=(Gathered(dtype, -2),))
 
 
 def _column_of(array: Any, columns: Sequence[Any]) -> int:

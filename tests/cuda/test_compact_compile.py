@@ -11,11 +11,11 @@ from dask_gpuscan.kernels.cuda import source as source_module
 from dask_gpuscan.kernels.cuda.build import build, source
 from dask_gpuscan.kernels.cuda.by_key import reducing, scanning
 from dask_gpuscan.kernels.cuda.column_pass import ColumnPass, Gathered
-from dask_gpuscan.kernels.cuda.compact import POSITIONS, gathering
+from dask_gpuscan.kernels.cuda.compact import POSITIONS, gathering, measuring
 from dask_gpuscan.kernels.cuda.plan import Nullness
 from dask_gpuscan.kernels.cuda.selection import parametric, visited
 from dask_gpuscan.kernels.cuda.tuning import COLUMN_LIMITS, STAGES_AT_LEAST
-from dask_gpuscan.kernels.cuda.visitors import HEAD_FLAGS, RUN_LENGTHS, SELECT, UNIQUE, VISITORS
+from dask_gpuscan.kernels.cuda.visitors import HEAD_FLAGS, SELECT, UNIQUE, VISITORS
 
 from architectures import builds
 
@@ -64,7 +64,7 @@ PLANS = {
         replace(RUNS, keys=(I4, F8), key_nulls=(BITS, BYTES), last=True), Gathered(I4, 0), POSITIONS
     ),
     "unique-key": gather(RUNS, Gathered(I4, 0), POSITIONS),
-    "run-lengths": visited(RUNS, RUN_LENGTHS),
+    "run-lengths": measuring(RUNS, I4),
     "heads": ColumnPass(
         HEAD_FLAGS, "runs", tuple(map(np.dtype, ("c16", "f2", "u1"))), (NO, BITS, BYTES)
     ),
@@ -106,7 +106,7 @@ def test_tiles_fit_into_shared_memory(keys, capability):
     room = COLUMN_LIMITS.shared_on(capability)
     for key_nulls in (NO, BITS, BYTES):
         runs = replace(RUNS, keys=form, key_nulls=(key_nulls,) * len(form))
-        plans = [visited(runs, RUN_LENGTHS), gather(runs, POSITIONS)]
+        plans = [measuring(runs, I8), gather(runs, POSITIONS)]
         for nulls in (NO, BITS, BYTES, BAND):
             for reduces in (True, False):
                 for name, dtype in (

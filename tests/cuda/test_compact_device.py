@@ -140,10 +140,11 @@ def test_runs(n, mean):
         first = first_rows(key)
         last = np.append(first[1:], True) if n else first
         same(head_flags([given]), first)
-        starts, lengths = run_length_encode([given])
         at = np.flatnonzero(first)
-        same(starts, at)
-        same(lengths, np.diff(at, append=n))
+        for dtype in ("i4", "i8"):
+            starts, lengths = run_length_encode([given], dtype=dtype)
+            same(starts, at.astype(dtype))
+            same(lengths, np.diff(at, append=n).astype(dtype))
         same(run_length_decode(lengths, [given[starts]])[0], key)
         other = rng.normal(size=n)
         for keep, marks in (("first", first), ("last", last)):

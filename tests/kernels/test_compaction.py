@@ -148,9 +148,10 @@ def test_heads_of_every_dtype(backend, n, dtype):
     flags = first_rows([key if key.dtype.kind not in "mM" else key.astype("i8")])
     found = head_flags([backend.array(key)])
     equal([found], [flags], backend)
-    starts, lengths = run_length_encode([backend.array(key)])
     first = np.flatnonzero(flags)
-    equal([starts, lengths], [first, np.diff(first, append=n)], backend)
+    for answer in ("i8", "i4") if dtype == "i8" else ("i8",):
+        found = run_length_encode([backend.array(key)], dtype=answer)
+        equal(found, [x.astype(answer) for x in (first, np.diff(first, append=n))], backend)
 
 
 @pytest.mark.parametrize("n", LENGTHS)
@@ -166,8 +167,12 @@ def test_unique_of_several_keys_with_nulls(backend, n, keep, in_place):
     flags = first_rows(keys, [null[0], np.zeros(n, bool), null[1]])
     if keep == "last":
         flags = np.append(flags[1:], True)[:n]
+    kept = [k[flags] for k in keys]
+    nothing, found = unique(on_device, on_device, nulls=nulls, keep=keep, positions=False)
+    assert nothing is None
+    equal(found, kept, backend)
     rows, found = unique(on_device, on_device, nulls=nulls, keep=keep, in_place=in_place)
-    equal([rows, *found], [np.flatnonzero(flags), *(k[flags] for k in keys)], backend)
+    equal([rows, *found], [np.flatnonzero(flags), *kept], backend)
 
 
 def test_unique_of_a_mask_that_is_compacted_too(backend):
@@ -275,6 +280,7 @@ def test_memory_of_dropped_rows_of_small_arrays_is_given_back(backend, kept):
         (lambda x: head_flags([x, x[:1]]), ValueError, "one length"),
         (lambda x: head_flags([x], nulls=[None, None]), ValueError, "one entry a key"),
         (lambda x: unique([x], keep="any"), ValueError, "'first' or 'last'"),
+        (lambda x: run_length_encode([x], dtype="i2"), TypeError, "dtype must be int64 or int32"),
         (lambda x: run_length_decode(-x, [x]), ValueError, "negative, found -3"),
         (lambda x: run_length_decode(x * 1.0, [x]), TypeError, "int64"),
         (lambda x: select([x, x[:0]], x > 1), ValueError, "one length"),

@@ -32,10 +32,11 @@ __device__ __forceinline__ State segment_reduce(const Params& p, const View& vie
   return State{Count(total), Count(count - __shfl_sync(ALL, place, total - 1))};
 }
 
+using Index = Gathered<0>::type;
 // The run that starts at place `at` of the segment closes one that has `length` items.
 __device__ __forceinline__ void write_run(const Params& p, i64 place, i64 start, i64 length) {
-  reinterpret_cast<i64*>(p.out[0])[place] = start;
-  if (place) reinterpret_cast<i64*>(p.rest[0])[place - 1] = length;
+  reinterpret_cast<Index*>(p.out[0])[place] = Index(start);
+  if (place) reinterpret_cast<Index*>(p.rest[0])[place - 1] = Index(length);
 }
 __device__ __forceinline__ void kept_write(const Params& p, const View& view, const Kept* kept, const State& sum,
                                            const Prefix& before, u16* list, int warp, int lane) {
@@ -62,5 +63,5 @@ __device__ __forceinline__ void segment_write(const Params&, const View&, Kept*,
 // By one thread, once: what the last item decides.
 __device__ __forceinline__ void finish(const Params& p, const Prefix& all) {
   *p.carry_out = all;
-  reinterpret_cast<i64*>(p.rest[0])[all.selected - 1] = all.open;
+  reinterpret_cast<Index*>(p.rest[0])[all.selected - 1] = Index(all.open);
 }
