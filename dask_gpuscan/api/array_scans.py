@@ -12,6 +12,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.exceptions import AxisError
 from numpy.typing import NDArray
 
 from .. import kernels
@@ -84,6 +85,8 @@ def scan(
     ------
     TypeError, ValueError
         For inputs, arguments and operators that do not fit, before anything is computed.
+    numpy.exceptions.AxisError
+        For an `axis` that is not there; it is a ValueError and an IndexError.
 
     See Also
     --------
@@ -118,7 +121,8 @@ def _check_axis(axis: Any, ndim: int) -> int:
         return 0
     is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
     if not is_integer or not -ndim <= axis < ndim:
-        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
+        kind = AxisError if is_integer else ValueError
+        raise kind(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
     return int(axis) % ndim
 
 
@@ -139,7 +143,7 @@ def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptio
     if not types.scalar_output:
         raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
     like = arrays[0]._meta  # an empty NumPy or CuPy array
-    meta = np.empty_like(like, types.outputs[0], shape=(0,) * like.ndim)
+    meta = np.empty_like(like, carry.dtype(arrays), shape=(0,) * like.ndim)
     return over_blocks(arrays, carry, carry.axis, meta)
 
 

@@ -15,6 +15,8 @@ from .groups import fields_of
 from .operator_facts import FACTS, PLAIN, SIGNED_SUM
 from .scan_options import ScanOptions
 
+HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
+
 
 @dataclass(frozen=True)
 class ArrayScan:
@@ -35,8 +37,19 @@ class ArrayScan:
         self._initial(arrays, types.outputs[0])
         return types
 
+    def dtype(self, arrays: Sequence[Any]) -> np.dtype:
+        """Return the dtype of answers of one value: half floats, which are summed as floats, stay half floats."""
+        asked, found = self.options.dtype, self._signature(arrays).outputs[0]
+        is_half = all(a.dtype == HALF for a in arrays) if asked is None else asked == HALF
+        return HALF if is_half and found == FLOAT else found
+
     def _signature(self, arrays: Sequence[Any]) -> Signature:
-        return kernels.signature(self.op, [a.dtype for a in arrays], self.options.dtype)
+        return kernels.signature(self.op, [_stored(a.dtype) for a in arrays], self._scanned)
+
+    @property
+    def _scanned(self) -> np.dtype | None:
+        """The dtype that kernels are asked for."""
+        return None if self.options.dtype is None else _stored(self.options.dtype)
 
     def _op(self, answer: np.dtype) -> Operator:
         """The operator that scans rows which are in no groups, for answers of a dtype."""
@@ -51,14 +64,14 @@ class ArrayScan:
             return answer.type(0) if signed else None
         if not all(np.isscalar(part) for part in fields_of(initial)):
             raise TypeError(f"initial must be a scalar or a state, found {shown(initial)}")
-        dtypes = [a.dtype for a in arrays]
-        return kernels.state(self.op, initial, dtypes, options.dtype, "initial")
+        dtypes = [_stored(a.dtype) for a in arrays]
+        return kernels.state(self.op, initial, dtypes, self._scanned, "initial")
 
     def aggregate(self, block: Any) -> Any:
-        arrays, options = _blocks(block), self.options
+        arrays, options = _readable(block), self.options
         op = self._op(self._signature(arrays).outputs[0])
         return kernels.aggregate(
-            op, arrays, axis=self.axis, reverse=options.reverse, dtype=options.dtype
+            op, arrays, axis=self.axis, reverse=options.reverse, dtype=self._scanned
         )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
@@ -66,7 +79,7 @@ class ArrayScan:
         return carry_operator, kernels.fold(carry_operator, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
-        arrays, options = _blocks(block), self.options
+        arrays, options = _readable(block), self.options
         answer = self._signature(arrays).outputs[0]
         carry = self._initial(arrays, answer)
         if prefix is not None:
@@ -78,11 +91,20 @@ class ArrayScan:
             exclusive=options.exclusive,
             reverse=options.reverse,
             carry_in=carry,
-            dtype=options.dtype,
+            dtype=self._scanned,
             carry_out=False,
         )
-        return out
+        return out if isinstance(out, tuple) else out.astype(self.dtype(_blocks(block)), copy=False)
 
 
 def _blocks(block: Any) -> tuple[Any, ...]:
     return tuple(block) if isinstance(block, (list, tuple)) else (block,)
+
+
+def _stored(dtype: np.dtype) -> np.dtype:
+    """Return the dtype in which kernels take numbers of a dtype."""
+    return FLOAT if dtype == HALF else dtype
+
+
+def _readable(block: Any) -> tuple[Any, ...]:
+    return tuple(a.astype(_stored(a.dtype), copy=False) for a in _blocks(block))

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -31,7 +31,7 @@ def _ours(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
 class _Replaced:
     """The methods that are replaced now."""
 
-    active: list[tuple[type, str, Any, Any]] = []
+    active: ClassVar[list[tuple[type, str, Any, Any]]] = []
 
     @classmethod
     def put(cls, ours: bool) -> None:
@@ -62,15 +62,17 @@ class _Replaced:
             cls.active.clear()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     for item in items:
         reason = reason_for(_name(item))
         if reason is not None:
             item.add_marker(pytest.mark.xfail(reason=reason))
 
 
-def _name(item: pytest.Item) -> str:
-    return item.nodeid.rpartition("pandas/tests/")[2]
+def _name(item: pytest.Function) -> str:
+    """Return the id of a test from its module in pandas' tests on."""
+    module = item.module.__name__.partition("pandas.tests.")[2]
+    return f"{module}::{item.nodeid.partition('::')[2]}"
 
 
 @pytest.hookimpl(wrapper=True)

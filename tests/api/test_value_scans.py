@@ -1,0 +1,162 @@
+"""Running answers of values that kernels do not hold: strings, objects, ordered categoricals, complex numbers."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends import same
+from strategies import cuts, partitioned
+from versions import since
+
+pytestmark = since("pandas", "3", "has no running answers of strings")
+
+ORDERED = pd.CategoricalDtype(["c", "a", "", "b", "zz"], ordered=True)
+STRINGS = (
+    "str",
+    "string[python]",
+    "string[pyarrow]",
+    pd.StringDtype("python", na_value=np.nan),
+    pd.ArrowDtype(pa.string()),
+    pd.ArrowDtype(pa.large_string()),
+)
+TEXTS = st.sampled_from(["", "a", "b", "c", "zz", "é", "日本"])
+
+
+@st.composite
+def strings(draw, dtypes=STRINGS):
+    """A series of strings, with nulls."""
+    dtype = draw(st.sampled_from(dtypes))
+    items = draw(st.lists(TEXTS | st.none(), max_size=12))
+    return pd.Series(items, dtype=dtype, name="x", index=pd.Index(range(len(items), 0, -1)))
+
+
+@st.composite
+def extremes(draw):
+    """A series of any dtype whose values have an order, but are no numbers, with nulls."""
+    if draw(st.booleans()):
+        return draw(strings())
+    items = draw(st.lists(st.sampled_from([*ORDERED.categories, None]), max_size=12))
+    return pd.Series(items, dtype=ORDERED, name="x")
+
+
+@st.composite
+def objects(draw):
+    """A series of Python's objects, with nulls where pandas takes them."""
+    numbers = st.integers(-3, 3) | st.booleans()
+    kinds = (
+        numbers | st.just(np.nan) | st.none(),
+        st.integers(-(2**70), 2**70),
+        TEXTS,
+        st.integers(-3, 3).map(Fraction),
+        st.integers(-3, 3).map(Decimal),
+    )
+    items = draw(st.lists(draw(st.sampled_from(kinds)), max_size=12))
+    return pd.Series(items, dtype=object, name="x")
+
+
+def check(backend, x, at, method, skipna):
+    expected = backend.answer(x, lambda s: getattr(s, method)(skipna=skipna))
+    for series in (backend.frame(x), partitioned(backend.frame(x), at)):
+        answer = getattr(series.gpuscan, method)(skipna=skipna)
+        meta = answer.dtype
+        if hasattr(answer, "compute"):
+            answer = answer.compute()
+        assert answer.dtype == meta
+        same(backend.to_pandas(answer), expected)
+
+
+@given(x=extremes(), at=cuts(), method=st.sampled_from(["cummax", "cummin"]), skipna=st.booleans())
+def test_extremes_as_pandas(backend, x, at, method, skipna):
+    check(backend, x, at, method, skipna)
+
+
+@given(x=strings(), at=cuts(), skipna=st.booleans())
+def test_joined_strings_as_pandas(x, at, skipna):
+    expected = x.cumsum(skipna=skipna)
+    same(x.gpuscan.cumsum(skipna=skipna), expected)
+    same(partitioned(x, at).gpuscan.cumsum(skipna=skipna).compute(), expected)
+
+
+@given(x=objects(), at=cuts(), method=st.sampled_from(["cumsum", "cumprod", "cummax", "cummin"]))
+def test_objects_as_pandas(x, at, method):
+    try:
+        expected = getattr(x, method)()
+    except TypeError:
+        with pytest.raises(TypeError, match=f"{method} of column 'x'"):
+            getattr(x.gpuscan, method)()
+        return
+    same(getattr(x.gpuscan, method)(), expected)
+    same(getattr(partitioned(x, at).gpuscan, method)().compute(), expected)
+
+
+def reference(x, method, *, exclusive=False, initial=None, reverse=False, skipna=True):
+    """The answer value by value, in plain Python."""
+    join = {"cumsum": lambda a, b: a + b, "cummax": max, "cummin": min}[method]
+    order = list(x.cat.categories) if isinstance(x.dtype, pd.CategoricalDtype) else None
+    state, null, out = initial, False, []
+    if order is not None and state is not None:
+        state = order.index(state)
+    if state is None and exclusive and method == "cumsum":
+        state = ""
+    for value in reversed(list(x)) if reverse else list(x):
+        is_null, before = pd.isna(value), state
+        if not is_null:
+            number = value if order is None else order.index(value)
+            state = number if state is None else join(state, number)
+        shown = (
+            None
+            if (null if exclusive else null or is_null) and not skipna
+            else (before if exclusive else state)
+        )
+        null |= is_null
+        out.append(
+            None
+            if shown is None or (skipna and is_null)
+            else shown
+            if order is None
+            else order[shown]
+        )
+    return pd.Series(out[::-1] if reverse else out, dtype=x.dtype, index=x.index, name=x.name)
+
+
+@given(
+    x=extremes(),
+    at=cuts(),
+    method=st.sampled_from(["cumsum", "cummax", "cummin"]),
+    flags=st.fixed_dictionaries({k: st.booleans() for k in ("exclusive", "reverse", "skipna")}),
+    initial=st.sampled_from([None, "b"]),
+)
+def test_every_option(backend, x, at, method, flags, initial):
+    if method == "cumsum" and (backend.name == "cuda" or x.dtype == ORDERED):
+        method = "cummax"
+    expected = reference(x, method, initial=initial, **flags)
+    lazy = getattr(partitioned(backend.frame(x), at).gpuscan, method)(initial=initial, **flags)
+    same(backend.to_pandas(lazy.compute()), expected)
+
+
+@given(
+    x=extremes(),
+    keys=st.lists(st.sampled_from([1, 2, None]), min_size=12, max_size=12),
+    at=cuts(),
+    method=st.sampled_from(["cumsum", "cummax", "cummin"]),
+    flags=st.fixed_dictionaries({k: st.booleans() for k in ("exclusive", "reverse", "skipna")}),
+    clustered=st.booleans(),
+)
+def test_in_groups(backend, x, keys, at, method, flags, clustered):
+    if method == "cumsum" and (backend.name == "cuda" or x.dtype == ORDERED):
+        method = "cummin"
+    x = x.reset_index(drop=True)
+    key = pd.Series(keys[: len(x)], dtype="Int64")
+    runs = key.fillna(0).diff().ne(0).fillna(True).cumsum() if clustered else key
+    parts = [reference(part, method, **flags) for _, part in x.groupby(runs)]
+    expected = pd.concat([x.iloc[:0], *parts]).reindex(x.index).mask(key.isna())
+    frame = x.to_frame().assign(k=key)
+    ddf = partitioned(backend.frame(frame), at)
+    lazy = getattr(ddf.gpuscan.groupby("k", clustered=clustered)["x"], method)(**flags)
+    same(backend.to_pandas(lazy.compute()), expected.astype(x.dtype))
