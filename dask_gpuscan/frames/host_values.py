@@ -23,7 +23,7 @@ class HostValues(Protocol):
         """Return the values of an array; what stands for nulls is any value."""
 
     def array(self, values: np.ndarray, valid: np.ndarray, dtype: DType) -> Array:
-        """Return values as an array of a dtype, null where not `valid`."""
+        """Return values, which may be written to, as an array of a dtype, null where not `valid`."""
 
     def running(self, method: str, values: np.ndarray) -> np.ndarray:
         """Return the running answers of a method; raises a MemoryError for strings that would take too much."""

@@ -1,7 +1,7 @@
 """Scans of columns of any dtype by an operator, in groups or not: each dtype is scanned in one of three ways.
 
-Kernels scan numbers and times. Of other values that have an order they scan the ranks, for running extremes; what else
-Python combines is scanned by the host, value by value.
+Kernels scan numbers and times. What Python combines, such as strings, the host scans; running extremes of other values
+that have an order are those of their ranks.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Scan(ScanBase):
 
     def _of_dtype(self, library: Library, dtype: DType) -> KernelScan | ValueScan:
         """Return the way in which a column of a dtype is scanned, by an operator that libraries have a method of."""
-        facts, host, layout = facts_of(self.op), library.host_values, library.layout(dtype)
+        facts, host = facts_of(self.op), library.host_values
         if host is not None and host.combines(facts.library_method, dtype):
             return self._as(HostScan)
-        if facts.extreme and (layout is None or layout.storage(dtype).kind == "c"):
+        if facts.extreme and library.layout(dtype) is None:
             return self._as(RankedScan)
         return self._as(KernelScan)
 
@@ -68,8 +68,8 @@ class Scan(ScanBase):
 
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         first = states[0]
-        by_kernels = isinstance(first, library.xp.ndarray) and first.dtype.kind != "O"
-        found = self._as(KernelScan) if by_kernels else self._of_dtype(library, first.dtype)
+        of_kernels = isinstance(first, library.xp.ndarray) and first.dtype.kind in "biufV"
+        found = self._as(KernelScan) if of_kernels else self._of_dtype(library, first.dtype)
         return found.merge(library, states, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:

@@ -34,9 +34,9 @@ class HostScan(ValueScan):
         totals: dict[int, Any] = {}
         with self._by_python(column):
             for group, rows in _chains(groups, len(values), 0, True):
-                rows = rows[valid[rows]]
-                if len(rows):
-                    totals[group] = host.total(self.method, values[rows])
+                found = values[rows][valid[rows]]
+                if len(found):
+                    totals[group] = host.total(self.method, found)
         numbers = list(totals)
         if not groups.is_one:
             (first,) = groups.reduce(_FIRST, np.arange(len(values), dtype=INT64))()
@@ -47,31 +47,29 @@ class HostScan(ValueScan):
         seen = np.fromiter((group in totals for group in numbers), np.bool_, len(numbers))
         return host.array(found, seen, column.dtype)
 
-    def scanned(self, column: Column, valid: Any, groups: Groups, start: Start) -> Any:
+    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
         library = library_of(column)
         host = _host_of(library)
-        values, own = host.values(library.array(column)), library.valid(column)
+        values = host.values(library.array(column))
         initial, before = host.values(start.initial), host.values(start.before)
-        had = library.valid(library.as_column(start.before))
+        had = set(np.flatnonzero(library.valid(library.as_column(start.before))).tolist())
         nothing = host.of_nothing(self.method, column.dtype)
         out, known = np.empty_like(values), np.zeros(len(values), np.bool_)
         with self._by_python(column):
             for group, rows in _chains(groups, len(values), len(before), start.of_one):
-                seen = own[rows]
-                first = (
-                    before[group : group + 1] if group < len(before) and had[group] else before[:0]
-                )
-                met = np.concatenate([initial, first, values[rows[seen]]])
-                states = np.empty(len(met) + 1, values.dtype)
+                first = np.concatenate([initial, before[[group]]]) if group in had else initial
+                seen = valid[rows]
+                found = values[rows] if seen.all() else values[rows][seen]
+                states = np.empty(1 + len(first) + len(found), values.dtype)
                 if nothing is not None:
                     states[0] = nothing
-                states[1:] = host.running(self.method, met)
-                so_far = len(initial) + len(first) + np.cumsum(seen)
+                states[1:] = host.running(self.method, np.concatenate([first, found]))
+                so_far = len(first) + np.cumsum(seen)
                 if self.options.exclusive:
                     so_far -= seen
                 out[rows] = states[so_far]
                 known[rows] = (so_far > 0) | (nothing is not None)
-        return host.array(out, valid & known, column.dtype)
+        return host.array(out, shown & known, column.dtype)
 
     @contextmanager
     def _by_python(self, column: Column) -> Iterator[None]:
@@ -89,19 +87,18 @@ def _host_of(library: Library) -> HostValues:
     return library.host_values
 
 
-def _chains(
-    groups: Groups, count: int, before: int, of_one: bool
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield a number for each group, and its rows in the order in which they are met.
+def _chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tuple[int, Any]]:
+    """Yield a number for each group, and its rows in the order in which they are met, as an index.
 
     The number of a group that had a value before is its place among these; of any other, that of its first row after
     them.
     """
-    rows = np.arange(count, dtype=INT64)
-    met = rows[::-1] if groups.reverse else rows
+    way = slice(None, None, -1 if groups.reverse else None)
     if groups.is_one:
-        yield 0, met
+        yield 0, way
     elif count:
+        rows = np.arange(count, dtype=INT64)
+        met = rows[way]
         places = np.empty_like(rows)
         places[met] = rows + before
         carry: Any = np.arange(before, dtype=INT64)

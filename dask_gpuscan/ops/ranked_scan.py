@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.messages import WAY_OUT
 from ..frames.protocol import Column, Library
 from ..frames.registry import library_of
 from ..kernels import BUILT_IN
@@ -27,8 +26,6 @@ class RankedScan(ValueScan):
     """A running maximum or minimum of one column, by the ranks of its values."""
 
     def answer(self, library: Library, dtype: Any) -> Any:
-        if self.in_groups and library.layout(dtype) is not None:
-            raise TypeError(f"dtype {dtype} has no {self.method} within groups; {WAY_OUT}")
         library.answer_dtype(self.method, dtype)
         return dtype
 
@@ -40,14 +37,15 @@ class RankedScan(ValueScan):
             return library.empty(column.dtype)
         return library.take(library.array(column), at, nulls=True)
 
-    def scanned(self, column: Column, valid: Any, groups: Groups, start: Start) -> Any:
+    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
         library = library_of(column)
         before = [a for a in (start.initial, start.before) if len(a)]
         array = library.array(column)
         if before:
             array = library.concatenate([*before, array])
-        joined = library.as_column(array)
-        ranks, rows = self._ranks(library, joined, library.valid(joined))
+            column = library.as_column(array)
+            valid = library.valid(column)
+        ranks, rows = self._ranks(library, column, valid)
         first = len(start.initial)
         least = int(ranks[0]) if first else -1
         carry: Any = ranks[first : first + len(start.before)]
@@ -61,7 +59,7 @@ class RankedScan(ValueScan):
             dtype=ranks.dtype,
         )
         xp = library.xp
-        at = xp.where(valid, rows[xp.maximum(found, least)], -1)
+        at = xp.where(shown, rows[xp.maximum(found, least)], -1)
         return library.take(array, at, nulls=True)
 
     def _ranks(self, library: Library, column: Column, valid: Any) -> tuple[Any, Any]:

@@ -47,8 +47,8 @@ class ValueScan(ScanBase):
         """Return an array of one row a group, null where it has no value; of one group without a value no row."""
         raise NotImplementedError
 
-    def scanned(self, column: Column, valid: Any, groups: Groups, start: Start) -> Any:
-        """Return the array of answers, null where not `valid`."""
+    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+        """Return the array of answers, null where not `shown`; `valid` tells which rows have a value."""
         raise NotImplementedError
 
     def answer(self, library: Library, dtype: Any) -> Any:
@@ -115,9 +115,9 @@ class ValueScan(ScanBase):
             value = library.empty(column.dtype)
         elif of_one:
             value = value.array
-        valid = library.valid(column)
+        valid = shown = library.valid(column)
         if not self.options.skipna:
             after = groups.any_so_far(~valid, exclusive=self.options.exclusive, carry_in=null)
-            valid = valid if after is None else ~after
+            shown = valid if after is None else ~after
         start = Start(self._initial(library, column), value, of_one)
-        return self.scanned(column, valid, groups, start)
+        return self.scanned(column, valid, shown, groups, start)

@@ -1,4 +1,4 @@
-"""Values of pandas that Python combines rather than kernels: objects, strings, floats of more than 64 bits."""
+"""Values of pandas that NumPy and Python combine rather than kernels: objects, strings, wide floats."""
 
 from __future__ import annotations
 
@@ -39,9 +39,13 @@ class PandasHostValues:
     """Columns of pandas as NumPy arrays."""
 
     def combines(self, method: str | None, dtype: DType) -> bool:
-        if method == "cumsum" and is_string(dtype):
-            return True
-        return method is not None and isinstance(dtype, np.dtype) and dtype in WHOLE
+        if method not in FUNCTIONS:
+            return False
+        if is_string(dtype):
+            return method != "cumprod"
+        if not isinstance(dtype, np.dtype):
+            return False
+        return dtype in WHOLE or (dtype.kind == "c" and method in ("cummax", "cummin"))
 
     def of_nothing(self, method: str, dtype: DType) -> object:
         if method == "cumsum":
@@ -53,11 +57,10 @@ class PandasHostValues:
         return array if isinstance(array, np.ndarray) else np.asarray(array, dtype=object)
 
     def array(self, values: np.ndarray, valid: np.ndarray, dtype: DType) -> PandasArray:
-        if isinstance(dtype, np.dtype):
-            return np.where(valid, values, np.asarray(np.nan, dtype))
-        found = values.copy()
-        found[~valid] = None
-        return pd.array(found, dtype=dtype)
+        is_numpy = isinstance(dtype, np.dtype)
+        if not valid.all():
+            values[~valid] = np.nan if is_numpy else None
+        return values if is_numpy else pd.array(values, dtype=dtype)
 
     def running(self, method: str, values: np.ndarray) -> np.ndarray:
         if _joins(method, values):
