@@ -22,6 +22,7 @@ from .compact import (
 from .first_within import first_within
 from .inference import Endless
 from .int128 import INT128
+from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators import Operator, operator
 from .options import (
@@ -94,6 +95,10 @@ __all__ = [
     "flags",
     "fold",
     "head_flags",
+    "interval_expand",
+    "interval_gather",
+    "interval_move",
+    "interval_scatter",
     "is_array",
     "is_sorted",
     "most_codes",

@@ -11,7 +11,7 @@ import numpy as np
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
-from .options import AsOfOptions, OrderStatistic, ScanOptions, Shifted
+from .options import AsOfOptions, Intervals, OrderStatistic, ScanOptions, Shifted
 from .selection import Predicate, Runs, Selection
 from .signature import State
 from .sort_key import Positions, SortKey
@@ -54,8 +54,19 @@ class Backend(Protocol):
     def run_lengths(self, runs: Runs, dtype: np.dtype) -> tuple[Any, Any]:
         """Return where runs start and how long they are; see `kernels.run_length_encode`."""
 
-    def repeat(self, lengths: Any, arrays: list[Any], beside: int) -> list[Any]:
-        """Repeat entries of arrays; see `kernels.run_length_decode`."""
+    def intervals(
+        self, counts: Any, gather: Any, scatter: Any, lengths: tuple[int, int]
+    ) -> Intervals:
+        """Return intervals of a source and an output of these lengths: counts and offsets checked, counts added up."""
+
+    def copy_intervals(self, intervals: Intervals, source: Any, out: Any, *, repeats: bool) -> Any:
+        """Copy the items of intervals to `out`, which is new if it is None, and return it.
+
+        If it `repeats`, the source has one item for each interval.
+        """
+
+    def available(self) -> float:
+        """Return the bytes of memory that could be used; infinity where only an allocation tells."""
 
     def reduce_by_key(
         self,

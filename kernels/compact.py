@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, check_columns, is_array
+from .arrays import Array
 from .backends import BACKENDS, Backend, backend_of
+from .intervals import expanded
 from .messages import shown
 from .nulls import Nulls
 from .selection import Predicate, Selection, check_keep, runs
@@ -301,17 +302,14 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
     See Also
     --------
     run_length_encode : The inverse.
+    interval_expand : The same for one array.
 
     Examples
     --------
     >>> run_length_decode(np.array([2, 0, 3]), [np.array([7, 8, 9])])
     [array([7, 7, 9, 9, 9])]
     """
-    if not is_array(lengths) or lengths.dtype != np.int64:
-        found = f"an array of {lengths.dtype}" if is_array(lengths) else type(lengths).__name__
-        raise TypeError(f"lengths must be an array of int64, found {found}")
-    check_columns("lengths and arrays", [lengths, *arrays])
-    return _backend([lengths, *arrays]).repeat(lengths, list(arrays), beside)
+    return expanded("lengths", lengths, arrays, beside)
 
 
 def _backend(arrays: Sequence[Array]) -> Backend:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -217,3 +217,17 @@ class Shifted:
 
     def _inner(self, periods: int) -> slice:
         return slice(min(max(periods, 0), self.rows), max(min(self.rows + periods, self.rows), 0))
+
+
+class Intervals(NamedTuple):
+    """Intervals of arrays as a backend walks them; the parameters are those of `kernels.interval_move`."""
+
+    counts: Any
+    gather: Any
+    """Offsets in the source, or None: items are read in their order."""
+    scatter: Any
+    """Offsets in the output, or None: items are written in their order."""
+    starts: Any
+    """How many items come before each chunk of intervals."""
+    total: int
+    """How many items there are, `arrays.MOST` for any number above; -1 if a count or an offset is wrong."""

@@ -3,9 +3,11 @@
 from .asof import asof
 from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
 from .codes import number_codes
-from .compact import compact, head_flags, repeat, run_lengths
+from .compact import compact, head_flags, run_lengths
 from .first_within import first_within
+from .intervals import copy_intervals, intervals
 from .order_statistics import order_statistics
+from .outputs import available
 from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
 from .shift import rows_before, shift
@@ -14,11 +16,14 @@ from .tied_ranks import tied_ranks
 
 __all__ = [
     "asof",
+    "available",
     "by_code",
     "compact",
+    "copy_intervals",
     "first_within",
     "fold",
     "head_flags",
+    "intervals",
     "is_sorted",
     "most_codes",
     "most_ring_rows",
@@ -26,7 +31,6 @@ __all__ = [
     "order_statistics",
     "put",
     "reduce_by_key",
-    "repeat",
     "rolling",
     "rolling_by_code",
     "rows_before",

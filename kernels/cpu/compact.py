@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numba.core import types
 
-from ..arrays import MOST, check_size
 from ..built_in import BUILT_IN
 from ..segments import LATEST
 from ..selection import Predicate, Runs, Selection
 from ..signature import StateForm
 from . import compact_visitors as compiled
-from . import outputs
 from .engine import STATUS, TILE
 from .launch import (
     CONTROL,
@@ -41,16 +39,13 @@ from .selection import (
     walk,
 )
 from .selection_visitors import count_rows, list_rows
-from .shared import address
+from .shared import address, address_for
 from .visitors import record_type
 
 COUNT = StateForm((WORD,), True)
 PAIR = StateForm((WORD, WORD), False)
 ADD = BUILT_IN["add"]
 """The operator of counts."""
-
-SLICE = 1 << 17
-"""Lengths that a thread adds up at once."""
 
 LIST = (list_rows,)
 COUNT_AND_LIST = (count_rows, list_rows)
@@ -122,49 +117,17 @@ def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     return shrink(starts, count), shrink(lengths, count)
 
 
-def repeat(lengths: np.ndarray, arrays: list[np.ndarray], beside: int) -> list[np.ndarray]:
-    """Repeat entries of arrays; see `kernels.run_length_decode`."""
-    lengths = np.require(lengths, requirements=["C", "A"])
-    total = _total(lengths)
-    check_size(total, beside + sum(a.itemsize for a in arrays), outputs.available())
-    outs = [empty(total, a.dtype) for a in arrays]
-    table = _table(arrays, outs, None, False, False, compiled.repeat)
-    work = compiled.Repeat(lengths, address_of(lengths), table[1:])
-    entries = max(1, min(TILE, TILE * len(lengths) // max(total, 1)))
-    walk(_repeat_walk(), ADD, work, (0,), len(lengths), tile=entries, cost=total)
-    return outs
-
-
-def _total(lengths: np.ndarray) -> int:
-    """Return the sum of lengths, or MOST if that is less; raises a ValueError if one is negative."""
-    waiting = iter(np.array_split(lengths, len(lengths) // SLICE + 1))
-    found: list[tuple[int, int]] = []
-
-    def add_up(_: bool) -> None:
-        for part in waiting:
-            longest = part.view(np.uint64).max(initial=0)  # of a negative one, more than MOST
-            found.append((int(longest), int(part.sum())))
-
-    run_team(len(lengths), np.zeros(STATUS, np.int64), add_up)
-    longest = max(longest for longest, _ in found)
-    if longest > MOST:
-        raise ValueError(f"lengths must not be negative, found {lengths.min()}")
-    if longest * len(lengths) <= MOST:
-        return sum(total for _, total in found)
-    return int(min(sum(lengths.tolist()), MOST))  # as integers that do not wrap around
-
-
 def _table(
     arrays: list[np.ndarray],
     kept: list[np.ndarray],
     rest: list[np.ndarray] | None,
     positions: bool,
     in_place: bool,
-    function: Any = compiled.move,
 ) -> np.ndarray:
     """What is known of all columns, `COLUMNS`, then one row a column: where it is and where its rows go."""
     columns = [
-        (address_of(a), a.strides[0], a.itemsize, _mover(function, a.itemsize)) for a in arrays
+        (address_of(a), a.strides[0], a.itemsize, address_for(compiled.move, a.itemsize))
+        for a in arrays
     ]
     if positions:
         columns.append((0, 0, 8, address(compiled.move_positions)))
@@ -175,16 +138,6 @@ def _table(
     table = np.array([every, *rows], np.int64)
     table[0, compiled.TABLE] = address_of(table) + table.strides[0]
     return table
-
-
-@lru_cache(maxsize=16)
-def _mover(function: Any, width: int) -> int:
-    """Return the address of a function that copies elements of so many bytes."""
-    return address(function, _KINDS[width])
-
-
-_KINDS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
-"""Numbers that are as wide as an element."""
 
 
 def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
@@ -227,11 +180,3 @@ def _lengths_walk(dtype: np.dtype) -> Walk:
     to, word = array_type(dtype, layout="C"), types.int64
     work = record_type(compiled.Lengths, selection=RUNS.type, starts=to, lengths=to, length=word)
     return Walk(tiles_kernel(LATEST, PAIR, work, SPACE), LATEST, (0, 0), PAIR.fields)
-
-
-@lru_cache(maxsize=1)
-def _repeat_walk() -> Walk:
-    columns = types.Array(types.int64, 2, "C")
-    lengths = array_type(WORD, True, "C")
-    work = record_type(compiled.Repeat, lengths=lengths, address=types.int64, columns=columns)
-    return _counting(work, types.none)

@@ -54,6 +54,15 @@ def address(function: Any, number: str = "uint8") -> int:
     return pointer
 
 
+def address_for(function: Any, width: int) -> int:
+    """Return where a shared function for numbers of so many bytes is."""
+    return address(function, _OF_WIDTH[width])
+
+
+_OF_WIDTH = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
+"""Numbers that stand for any element of their width."""
+
+
 @intrinsic
 def zero(typing_context, kind):
     """Return a number of a kind."""

@@ -17,8 +17,9 @@ require()
 
 from .asof import asof  # noqa: E402
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
-from .compact import compact, repeat, run_lengths  # noqa: E402
+from .compact import compact, run_lengths  # noqa: E402
 from .first_within import first_within  # noqa: E402
+from .intervals import available, copy_intervals, intervals  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .order_statistics import order_statistics  # noqa: E402
 from .rolling import most_ring_rows, rolling, rolling_by_code  # noqa: E402
@@ -29,10 +30,13 @@ from .sort import is_sorted, put, sort, take, tied_ranks  # noqa: E402
 
 __all__ = [
     "asof",
+    "available",
     "by_code",
     "compact",
+    "copy_intervals",
     "first_within",
     "head_flags",
+    "intervals",
     "is_sorted",
     "most_codes",
     "most_ring_rows",
@@ -40,7 +44,6 @@ __all__ = [
     "order_statistics",
     "put",
     "reduce_by_key",
-    "repeat",
     "rolling",
     "rolling_by_code",
     "rows_before",

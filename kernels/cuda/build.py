@@ -26,6 +26,7 @@ from .column_pass import ColumnPass, forms_of
 from .columns_source import columns_source
 from .devices import Device, check, device
 from .first_within_pass import first_within_source
+from .interval_pass import interval_source
 from .lto import lto_functions, lto_predicate
 from .plan import Capability, Pass
 from .scan_source import scan_source
@@ -42,6 +43,7 @@ SOURCES: dict[str, Callable[..., str]] = {
     "codes": code_source,
     "windows": window_source,
     "times": first_within_source,
+    "intervals": interval_source,
 }
 """What generates the source of a pass, by the engine of its visitor."""
 

@@ -12,7 +12,6 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..arrays import MOST, check_size
 from ..selection import Runs, Selection
 from .column_pass import ColumnPass, Gathered
 from .columns import fits, launch_columns
@@ -84,22 +83,6 @@ def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[Any, Any]:
         )  # fmt: skip
         count = int(begun.read()["selected"][0])
     return shrink(starts, count), shrink(lengths, count)
-
-
-def repeat(lengths: Any, arrays: Sequence[Any], beside: int) -> list[Any]:
-    """Repeat entries of arrays; see `kernels.run_length_decode`."""
-    if len(lengths) and int(lengths.min()) < 0:
-        raise ValueError(f"lengths must not be negative, found {int(lengths.min())}")
-    ends = cupy.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    if float(lengths.sum(dtype=np.float64)) > MOST / 2:  # what the integers may not have counted
-        total = MOST
-    check_size(total, 8, float("inf"))  # smaller ones are for CuPy's pool to refuse
-    # how many entries end before each row
-    ended = cupy.zeros(total + 1, np.int32 if len(ends) < 1 << 31 else np.uint64)
-    cupy.add.at(ended, ends[:-1], 1)
-    rows = cupy.cumsum(ended[:total], dtype=np.int64)
-    return [a[rows] for a in arrays]
 
 
 @lru_cache(maxsize=1024)

@@ -408,3 +408,18 @@ neighbouring rows 0.92, 1.00, 1.41, with 16: 1.13, 1.16, 2.34."""
 ORDER_PIECE = 1 << 22
 """Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
 cache of an H100."""
+
+# --- intervals ------------------------------------------------------------------------------------
+
+INTERVAL_THREADS, INTERVAL_ROWS = 256, 4
+"""Threads of a block that walks intervals, and intervals of a chunk that each of them lists."""
+
+INTERVAL_PART = 1 << 14
+"""Intervals and items that a block takes at once."""
+
+INTERVAL_RESIDENT, INTERVAL_BLOCKS = 4, 64
+"""Blocks that registers are left for, and blocks a multiprocessor in a launch at most."""
+
+INTERVAL_VECTOR, INTERVAL_BATCH = {True: 16, False: 8}, {True: 1, False: 4}
+"""Bytes that a thread writes at once, and how often before it waits for what it has read: where intervals are repeated,
+and where they are gathered or scattered."""

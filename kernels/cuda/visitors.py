@@ -24,8 +24,8 @@ class VisitorSpec:
     engine : str
         Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
         "sort" for rows of one key that is sorted by its digits, "codes" for rows of few groups, "windows" for rows of
-        rolling windows, "times" for rows of one value that does not decrease; these four have no tiles to visit, and
-        their source is the whole kernel.
+        rolling windows, "times" for rows of one value that does not decrease, "intervals" for intervals and their
+        items; these five have no tiles to visit, and their source is the whole kernel.
     schedules : tuple of str
         How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
     looks_back : bool
@@ -76,6 +76,10 @@ TIED_RANKS = VisitorSpec("tied_ranks", "tied_ranks", "sort", ("classic",), looks
 BY_CODE = VisitorSpec("by_code", "by_code", "codes", ("classic",), looks_back=False)
 ROLLING = VisitorSpec("rolling", "rolling", "windows", ("classic",), looks_back=False)
 FIRST_WITHIN = VisitorSpec("first_within", "first_within", "times", ("classic",), looks_back=False)
+INTERVAL_SUMS = VisitorSpec(
+    "interval_sums", "interval_sums", "intervals", ("classic",), looks_back=False
+)
+INTERVALS = VisitorSpec("intervals", "intervals", "intervals", ("classic",), looks_back=False)
 MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
 
 VISITORS = (
@@ -95,4 +99,6 @@ VISITORS = (
     BY_CODE,
     ROLLING,
     FIRST_WITHIN,
+    INTERVAL_SUMS,
+    INTERVALS,
 )

@@ -16,6 +16,7 @@ from dask_gpuscan.kernels import (
     Predicate,
     bitmap,
     byte_mask,
+    cpu,
     flags,
     head_flags,
     partition,
@@ -361,7 +362,7 @@ def test_more_rows_than_memory_are_refused_before_any_is_made(backend, lengths, 
 
 
 def test_what_is_made_beside_the_rows_counts(monkeypatch):
-    monkeypatch.setattr(outputs, "available", lambda: 1000.0)
+    monkeypatch.setattr(cpu, "available", lambda: 1000.0)
     lengths = np.array([50, 50])
     assert len(run_length_decode(lengths, [lengths], beside=2)[0]) == 100
     with pytest.raises(MemoryError, match="100 rows"):

@@ -1,0 +1,18 @@
+// Load-balancing searches: where a step of the path that merges two ordered lists lies (Green, McColl, Bader, GPU Merge
+// Path, ICS 2012). Whole warps search: each round tells 33 parts of what is left apart.
+#pragma once
+
+// How many of `count` things are true, where none is behind one that is false. All lanes get the answer, which is from
+// 0 to `count` for things in any order.
+template <class Is>
+__device__ __forceinline__ i64 count_true(i64 count, Is is) {
+  const int lane = threadIdx.x & 31;
+  i64 known = 0;
+  while (count > 0) {
+    const i64 step = (count + 31) / 32, last = (lane + 1) * step - 1;
+    const i64 done = __popc(__ballot_sync(~0u, last < count && is(known + last))) * step;
+    known += done;
+    count = min(count - done, step - 1);
+  }
+  return known;
+}
