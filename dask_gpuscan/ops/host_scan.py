@@ -101,9 +101,9 @@ def _chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[t
         met = rows[way]
         places = np.empty_like(rows)
         places[met] = rows + before
-        carry: Any = np.arange(before, dtype=INT64)
-        if of_one:
-            carry = INT64.type(0) if before else None
+        carry: Any = None
+        if before:
+            carry = INT64.type(0) if of_one else np.arange(before, dtype=INT64)
         first = groups.scan(_FIRST, places, carry_in=carry, dtype=INT64)[met]
         order = np.argsort(first, kind="stable")
         starts = np.flatnonzero(np.diff(first[order], prepend=-1))

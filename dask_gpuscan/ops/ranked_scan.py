@@ -51,6 +51,8 @@ class RankedScan(ValueScan):
         carry: Any = ranks[first : first + len(start.before)]
         if start.of_one:
             carry = ranks.dtype.type(int(carry[0]) if len(carry) else -1)
+        elif not len(carry):
+            carry = None
         found = groups.scan(
             HIGHEST,
             ranks[first + len(start.before) :],

@@ -29,7 +29,7 @@ class Start:
     before: Any
     """The value that each group had before, null where it had none."""
     of_one: bool
-    """Whether that is the value of one group, in one row or none."""
+    """Whether that is of one group alone, in one row, or in none if it had no value."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ class ValueScan(ScanBase):
         found = self._state(library, column, groups)
         if not self.options.skipna:
             missing = ~library.valid(column)
-            some = (np.bool_(missing.any()),) if groups.is_one else groups.reduce(ANY, missing)()
+            some = (
+                (np.bool_(bool(missing.any())),) if groups.is_one else groups.reduce(ANY, missing)()
+            )
             found = (*found, *some)
         return lambda: found
 
@@ -110,7 +112,7 @@ class ValueScan(ScanBase):
         (column,) = columns
         library = library_of(column)
         value, null = (None, None) if prior is None else (prior[0], *prior[1:], None)[:2]
-        of_one = value is None or isinstance(value, HostScalar)
+        of_one = isinstance(value, HostScalar)
         if value is None:
             value = library.empty(column.dtype)
         elif of_one:
