@@ -38,7 +38,7 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running sum.
+        """Return the running sum; of strings, all so far joined.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         exclusive : bool, default False
             Sum what comes before each row, without the row itself.
         initial : scalar or dict of column to scalar, optional
-            Start from this value rather than from zero.
+            Start from this value rather than from zero, or from an empty string.
         reverse : bool, default False
             Run from the last row to the first.
         dtype : dtype, optional
@@ -69,6 +69,8 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
             For a column that has no sum, naming it; for an `initial` or `dtype` that does not fit.
         ValueError
             For an unknown `axis`.
+        MemoryError
+            For strings whose answers, each as long as all before it, would not fit the memory that there is.
 
         See Also
         --------
@@ -79,7 +81,8 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         Notes
         -----
         Integers wrap around on overflow as NumPy's do; Arrow-backed ones raise, as in pandas.
-        One pass over the data; see `dask_gpuscan.kernels.scan` for the algorithm.
+        One pass over the data; see `dask_gpuscan.kernels.scan` for the algorithm. Strings and objects are combined by
+        Python on the host.
 
         Examples
         --------
@@ -89,6 +92,8 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         [1.0, nan, 4.0]
         >>> s.gpuscan.cumsum(reverse=True, initial=10).tolist()
         [14.0, nan, 13.0]
+        >>> pd.Series(["a", "b", None, "c"]).gpuscan.cumsum().tolist()
+        ['a', 'ab', nan, 'abc']
         """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._scan("cumsum", "add", options, axis, numeric_only)
@@ -130,7 +135,7 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running maximum, of datetimes too; parameters as for `Gpuscan.cumsum`.
+        """Return the running maximum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
         With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the smallest value of
         the dtype.
@@ -160,7 +165,7 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running minimum, of datetimes too; parameters as for `Gpuscan.cumsum`.
+        """Return the running minimum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
         With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the largest value of
         the dtype.

@@ -1,8 +1,11 @@
 """Running answers of values that kernels do not hold: strings, objects, ordered categoricals, complex numbers."""
 
+import datetime
 from decimal import Decimal
 from fractions import Fraction
 
+import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
+from dask_gpuscan import maximum
 from strategies import cuts, partitioned
 from versions import since
 
@@ -174,3 +178,68 @@ def test_in_groups(backend, x, keys, at, method, flags, clustered):
     ddf = partitioned(backend.frame(frame), at)
     lazy = getattr(ddf.gpuscan.groupby("k", clustered=clustered)["x"], method)(**flags)
     same(backend.to_pandas(lazy.compute()), as_held(backend, expected.astype(x.dtype)))
+
+
+@pytest.mark.parametrize("method", ["cumsum", "cumprod", "cummax", "cummin"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "longdouble", "clongdouble"])
+def test_numbers_that_no_kernel_compares_or_holds(method, dtype):
+    x = pd.Series(np.array([1 / 3, 2, np.nan, 0, 5, -7]).astype(dtype), name="x")
+    expected = getattr(x, method)()
+    for at in ([], [0.2, 0.4, 0.4, 0.7]):
+        answer = getattr(partitioned(x, at).gpuscan, method)().compute()
+        same(answer, expected, rtol=1e-6)
+
+
+def test_a_sum_of_objects_goes_on_after_nulls():
+    x = pd.Series(["a", None, "b", np.nan], dtype=object)  # which pandas refuses
+    assert x.gpuscan.cumsum().tolist()[::2] == ["a", "ab"]
+    days = pd.Series([datetime.timedelta(1), None, datetime.timedelta(2)], dtype=object)
+    assert days.gpuscan.cumsum().iloc[2] == datetime.timedelta(3)
+    assert pd.Series([1, None, True], dtype=object).gpuscan.cumsum().iloc[2] == 2
+
+
+def test_strings_joined_beyond_memory_are_refused():
+    x = pd.Series(["x" * 10**6] * 10**6, dtype=object)
+    with pytest.raises(MemoryError, match=r"1,000,000 rows, which take 500,000,500 GB: more than"):
+        x.gpuscan.cumsum()
+
+
+def test_categories_that_differ_by_partition():
+    parts = [pd.Series(pd.Categorical([c], ordered=True), name="x") for c in "ab"]
+    lazy = dd.from_map(lambda p: p, parts, meta=parts[0]).gpuscan.cummax()
+    with pytest.raises(ValueError, match=r"other categories .* cat.set_categories"):
+        lazy.compute()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "options", "message"),
+    [
+        ("str", {"initial": 5}, "initial must be a value of dtype str, found 5"),
+        ("str", {"initial": np.nan}, "initial must be a value of dtype str, found"),
+        (ORDERED, {"initial": "x"}, "initial must be a value of dtype category, found 'x'"),
+        ("str", {"dtype": "str"}, "dtype must be a numeric dtype|dtype=str cannot be asked"),
+        ("str", {"dtype": "int64"}, "dtype=int64 cannot be asked for a column of str"),
+        (object, {"initial": None, "dtype": "int64"}, "dtype=int64 cannot be asked for a"),
+    ],
+)
+def test_wrong_options(dtype, options, message):
+    x = pd.Series(["a", "b"], dtype=dtype, name="x")
+    for series in (x, partitioned(x, [0.5])):
+        with pytest.raises(TypeError, match=f"cummax of column 'x': {message}"):
+            series.gpuscan.cummax(**options)
+
+
+@pytest.mark.parametrize("method", ["cummax", "cummin"])
+def test_categories_without_order(method):
+    x = pd.Series(["a", "b"], dtype="category", name="x")
+    with pytest.raises(TypeError, match=rf"{method} of column 'x': .*not ordered.*; cast it"):
+        getattr(x.gpuscan, method)()
+
+
+def test_options_by_column():
+    frame = pd.DataFrame({"s": ["a", "b"], "n": [1, 2]})
+    for each in (frame, partitioned(frame, [0.5])):
+        (out,) = dask.compute(each.gpuscan.cumsum(initial={"s": ">", "n": 10}))
+        assert out.to_dict("list") == {"s": [">a", ">ab"], "n": [11, 13]}
+        (out,) = dask.compute(each.gpuscan.scan(maximum, reverse=True))
+        assert out.to_dict("list") == {"s": ["b", "b"], "n": [2, 2]}

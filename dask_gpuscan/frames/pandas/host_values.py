@@ -73,7 +73,8 @@ class PandasHostValues:
 
 
 def _joins(method: str, values: np.ndarray) -> bool:
-    return method == "cumsum" and len(values) > 0 and isinstance(values[0], str)
+    is_sum = method == "cumsum" and values.dtype.kind == "O" and len(values) > 0
+    return is_sum and all(isinstance(value, str) for value in values)
 
 
 HOST_VALUES = PandasHostValues()

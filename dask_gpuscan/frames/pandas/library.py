@@ -130,7 +130,8 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
     def one(self, value: object, dtype: DType) -> PandasArray:
         found = np.full(1, None, object)
         with suppress(TypeError, ValueError, pa.ArrowException):
-            found[0] = value
+            if not isinstance(dtype, pd.CategoricalDtype) or value in dtype.categories:
+                found[0] = value
             if not isinstance(dtype, np.dtype) or dtype.kind != "O":
                 found = pd.array(found, dtype=dtype)
         is_text = isinstance(value, str)
