@@ -13,6 +13,7 @@ from .api.accessor import Gpuscan, register
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
 from .api.cluster_options import cluster_options
+from .api.grids import box_filter, summed_area_table, window_sum
 from .api.on import on
 from .api.precompile import precompile, precompile_plugin
 from .api.progress_bar import ProgressBar
@@ -49,6 +50,7 @@ __all__ = [
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "box_filter",
     "check_associative",
     "cluster_options",
     "cummax",
@@ -72,7 +74,9 @@ __all__ = [
     "run_end_encode",
     "scan",
     "segmented",
+    "summed_area_table",
     "welford",
+    "window_sum",
 ]
 
 

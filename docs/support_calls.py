@@ -176,6 +176,9 @@ ARRAY_CALLS: dict[str, Call] = {
     "cummax": dask_gpuscan.cummax,
     "cummin": dask_gpuscan.cummin,
     "scan": lambda x: dask_gpuscan.scan(x, LARGEST),
+    "summed_area_table": dask_gpuscan.summed_area_table,
+    "window_sum": lambda x: dask_gpuscan.window_sum(x, [[0, 3], [1, 5]]),
+    "box_filter": lambda x: dask_gpuscan.box_filter(x, 1),
     "run_end_encode": dask_gpuscan.run_end_encode,
     "run_end_decode": lambda x: dask_gpuscan.run_end_decode(dask_gpuscan.run_end_encode(x)),
 }

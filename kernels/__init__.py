@@ -7,6 +7,7 @@ This package knows arrays, null masks and operators, and must never import Dask,
 from .arrays import is_array
 from .asof import asof
 from .associativity import check_associative
+from .boxes import box_filter
 from .built_in import BUILT_IN
 from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
 from .codes import most_codes, number_codes
@@ -20,6 +21,7 @@ from .compact import (
     unique,
 )
 from .first_within import first_within
+from .grids import summed_area_table, window_sum
 from .inference import Endless
 from .int128 import INT128
 from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
@@ -49,11 +51,12 @@ from .scan import (
     scan,
 )
 from .segments import segmented
-from .selection import Predicate
+from .selection import Predicate, Segments
 from .shift import difference, rows_before, shift
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
+from .sorted_search import searchsorted_sorted
 from .tied_ranks import takes_ranks, tied_ranks
 from .windows import BoundWindows, RowWindows, Windows
 
@@ -76,6 +79,7 @@ __all__ = [
     "Rank",
     "RowWindows",
     "ScanOptions",
+    "Segments",
     "Signature",
     "SortKey",
     "Unsorted",
@@ -85,6 +89,7 @@ __all__ = [
     "argsort",
     "asof",
     "bitmap",
+    "box_filter",
     "byte_mask",
     "carry_in_from",
     "carry_inputs",
@@ -119,6 +124,7 @@ __all__ = [
     "scan",
     "scan_by_code",
     "scan_by_key",
+    "searchsorted_sorted",
     "segmented",
     "segmented_sort",
     "select",
@@ -127,10 +133,12 @@ __all__ = [
     "sort",
     "sort_pairs",
     "state",
+    "summed_area_table",
     "take",
     "takes_ranks",
     "tied_ranks",
     "unique",
+    "window_sum",
 ]
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
-from .options import AsOfOptions, Intervals, OrderStatistic, ScanOptions, Shifted
-from .selection import Predicate, Runs, Selection
+from .options import AsOfOptions, Box, Intervals, OrderStatistic, ScanOptions, Shifted
+from .selection import Predicate, RunEnds, Runs, Selection
 from .signature import State
 from .sort_key import Positions, SortKey
 from .windows import RowWindows, Windows
@@ -71,7 +71,7 @@ class Backend(Protocol):
     def reduce_by_key(
         self,
         op: Operator,
-        runs: Runs,
+        runs: RunEnds,
         values: tuple[Any, ...],
         options: ScanOptions,
         *,
@@ -83,7 +83,7 @@ class Backend(Protocol):
     def scan_by_key(
         self,
         op: Operator,
-        runs: Runs,
+        runs: RunEnds,
         values: tuple[Any, ...],
         options: ScanOptions,
         carry_in: State | None,
@@ -174,8 +174,17 @@ class Backend(Protocol):
     def first_within(self, values: Any, reach: int, starts: Any) -> Any:
         """Return the first row within reach of each row; see `kernels.first_within`."""
 
+    def searchsorted_sorted(self, needles: Any, haystack: Any, *, right: bool) -> Any:
+        """Return where sorted needles would be inserted into sorted values; see `kernels.searchsorted_sorted`."""
+
     def asof(self, left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
         """Return the row of the right side that matches each row of the left; see `kernels.asof`."""
+
+    def summed_area_table(self, values: Any, dtype: np.dtype, state: np.dtype) -> Any:
+        """Return the tables of images, which are the last two axes of three; see `kernels.summed_area_table`."""
+
+    def box_filter(self, values: Any, box: Box) -> Any:
+        """Return the mean of the box around each element; see `kernels.box_filter`."""
 
 
 BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}

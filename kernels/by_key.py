@@ -15,13 +15,13 @@ from .codes import CODES, check_codes, check_groups
 from .nulls import Mask, Nulls
 from .operators import Operator
 from .options import ScanOptions
-from .selection import runs
+from .selection import RunEnds, Segments, run_ends
 from .signature import State
 
 
 def reduce_by_key(
     op: Operator,
-    keys: Array | Sequence[Array],
+    keys: Array | Sequence[Array] | Segments,
     values: Array | tuple[Array, ...],
     *,
     key_nulls: Sequence[Nulls] | None = None,
@@ -35,8 +35,8 @@ def reduce_by_key(
     Parameters
     ----------
     op : Operator
-    keys : sequence of arrays
-        As for `head_flags`.
+    keys : sequence of arrays, or Segments
+        As for `head_flags`; or where the runs are.
     values : array or tuple of arrays
         1-d, as many as the operator has inputs, as long as the keys.
     key_nulls : sequence of InBand, Mask or None, optional
@@ -81,8 +81,8 @@ def reduce_by_key(
     >>> reduce_by_key(BUILT_IN["first"], [key], x, starts=False)
     (None, (array([1, 3, 4]), array([ True,  True,  True])))
     """
-    found = runs(keys, key_nulls)
-    backend, arrays = _begin(op, "keys", found.keys, values, nulls)
+    found = run_ends(keys, key_nulls)
+    backend, arrays = _begin_runs(op, found, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     return backend.reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
@@ -90,7 +90,7 @@ def reduce_by_key(
 
 def scan_by_key(
     op: Operator,
-    keys: Array | Sequence[Array],
+    keys: Array | Sequence[Array] | Segments,
     values: Array | tuple[Array, ...],
     *,
     key_nulls: Sequence[Nulls] | None = None,
@@ -150,8 +150,8 @@ def scan_by_key(
     >>> scan_by_key(BUILT_IN["add"], [key], x, carry_in=10, continues=True)
     (array([11, 13,  3,  4]), np.int64(4))
     """
-    found = runs(keys, key_nulls, last=reverse, continues=continues)
-    backend, arrays = _begin(op, "keys", found.keys, values, nulls)
+    found = run_ends(keys, key_nulls, last=reverse, continues=continues)
+    backend, arrays = _begin_runs(op, found, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
     carry = carry_in if continues else None
@@ -268,14 +268,27 @@ def _by_code(
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 
+def _begin_runs(
+    op: Operator, found: RunEnds, values: Array | tuple[Array, ...], nulls: Nulls
+) -> tuple[Backend, tuple[Array, ...]]:
+    """Return the backend of what is done by key, and the values; raises as `_begin`."""
+    if not isinstance(found, Segments):
+        return _begin(op, "keys", found.keys, values, nulls)
+    backend, arrays = _begin(op, "offsets", (), values, nulls, found.arrays)
+    if len(arrays[0]) != found.length:
+        raise ValueError(f"segments have {found.length} rows, found {len(arrays[0])} values")
+    return backend, arrays
+
+
 def _begin(
     op: Operator,
     name: str,
     beside: tuple[Array, ...],
     values: Array | tuple[Array, ...],
     nulls: Nulls,
+    others: tuple[Array, ...] = (),
 ) -> tuple[Backend, tuple[Array, ...]]:
-    """Return the backend of what is done by arrays of a name, and the values.
+    """Return the backend of what is done by arrays of a name, and of others of any length, and the values.
 
     Raises
     ------
@@ -284,10 +297,10 @@ def _begin(
     """
     arrays = values if isinstance(values, tuple) else (values,)
     every = *beside, *arrays
-    backend = BACKENDS.get(frozenset(map(type, every)))
+    backend = BACKENDS.get(frozenset(map(type, (*every, *others))))
     if backend is None or not isinstance(op, Operator) or len(arrays) != op.inputs:
         arrays = as_inputs(op, values)
-        backend = backend_of(every)
+        backend = backend_of((*every, *others))
     shapes = {a.shape for a in every}
     if len(shapes) > 1 or every[0].ndim != 1:
         check_one_length(f"{name} and values", every)

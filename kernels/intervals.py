@@ -228,7 +228,7 @@ _Named = tuple[str, Array]
 def _moved(
     counts: Array,
     source: Array,
-    out: Array | None,
+    out: Any,
     *,
     gather: _Named | None = None,
     scatter: _Named | None = None,
@@ -239,11 +239,14 @@ def _moved(
         _check_words(name, offsets)
     check_one_length("offsets and counts", [*(offsets for _, offsets in sides), counts])
     _check_items("source", source)
-    if out is not None:
-        _check_out(out, [source, counts, *(offsets for _, offsets in sides)])
-    lengths = len(source), 0 if out is None else len(out)
-    every = [counts, *(offsets for _, offsets in sides), source, *([] if out is None else [out])]
-    backend = backend_of(every)
+    arrays = [source, counts, *(offsets for _, offsets in sides)]
+    if scatter is not None:
+        _check_items("out", out)
+        arrays.append(out)
+    backend = backend_of(arrays)
+    if scatter is not None:
+        _check_out(out, arrays[:-1])
+    lengths = len(source), 0 if scatter is None else len(out)
     of, to = (None if side is None else side[1] for side in (gather, scatter))
     intervals = backend.intervals(counts, of, to, lengths)
     if intervals.total < 0:
@@ -255,7 +258,7 @@ def _moved(
         raise ValueError(
             f"source must have as many items as counts add up to, {intervals.total}, found {len(source)}"
         )
-    taken = source.dtype.itemsize if out is None else 0
+    taken = source.dtype.itemsize if scatter is None else 0
     check_size(intervals.total, taken, backend.available())
     return backend.copy_intervals(intervals, source, out, repeats=False)
 
@@ -279,7 +282,6 @@ def _check_items(name: str, array: Any) -> None:
 
 def _check_out(out: Any, read: Sequence[Array]) -> None:
     """Check that items can be written to `out` while others are read."""
-    _check_items("out", out)
     if out.dtype != read[0].dtype:
         raise TypeError(f"out must have the dtype of source, {read[0].dtype}, found {out.dtype}")
     if not out.flags.c_contiguous:

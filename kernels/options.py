@@ -1,6 +1,8 @@
 """The options of a primitive, as one object that travels from the public functions to a kernel's launch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import prod
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -231,3 +233,59 @@ class Intervals(NamedTuple):
     """How many items come before each chunk of intervals."""
     total: int
     """How many items there are, `arrays.MOST` for any number above; -1 if a count or an offset is wrong."""
+
+
+def _folded(at: np.ndarray, period: int) -> np.ndarray:
+    """Return the positions on a line whose mirror images repeat with a period."""
+    return np.minimum(at % period, -at % period) if period else at * 0
+
+
+EDGES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+    "reflect": lambda at, length: _folded(2 * at + 1, 4 * length) // 2,
+    "mirror": lambda at, length: _folded(at, 2 * length - 2),
+    "nearest": lambda at, length: at.clip(0, length - 1),
+    "wrap": lambda at, length: at % length,
+    "constant": lambda at, length: np.full_like(at, -1),
+}
+"""Which element stands for one beyond the ends of a line, by the modes of SciPy; -1 where a constant does."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """The box around each element whose mean is asked for.
+
+    Parameters
+    ----------
+    radii : tuple of (int, int)
+        The axes, and how many elements on either side along each.
+    mode : str
+        One of `EDGES`.
+    outside : number
+        What stands beyond the ends if the mode is "constant".
+    dtype : dtype
+        Of the answer.
+    state : dtype
+        Of sums.
+
+    Examples
+    --------
+    >>> box = Box(((0, 1), (1, 2)), "nearest", 0.0, np.dtype("f4"), np.dtype("f8"))
+    >>> box.count, box.edges(2, 10)
+    (15, array([0, 0, 9, 9]))
+    """
+
+    radii: tuple[tuple[int, int], ...]
+    mode: str
+    outside: Any
+    dtype: np.dtype
+    state: np.dtype
+
+    @property
+    def count(self) -> int:
+        """Elements of a box."""
+        return prod(2 * radius + 1 for _, radius in self.radii)
+
+    def edges(self, radius: int, length: int) -> np.ndarray:
+        """Return which elements of a line of this length stand before it, and which behind it, in their order."""
+        places = [np.arange(-radius, 0), np.arange(length, length + radius)]
+        return EDGES[self.mode](np.concatenate(places), length)

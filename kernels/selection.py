@@ -145,8 +145,89 @@ class Runs:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """The arrays that tell the type and length of all."""
+        """The arrays that tell the type of all."""
         return self.keys
+
+    @property
+    def length(self) -> int:
+        """Rows."""
+        return len(self.keys[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The first rows of segments, or the last ones: what stands in for keys where it is known where their runs start.
+
+    Parameters
+    ----------
+    offsets : array of int32 or int64
+        Where segments start, from 0 on and not decreasing, and at last where the last one ends, which is not checked.
+        A segment may have no rows: it is no run.
+    length : int
+        Rows of all segments.
+    last : bool, default False
+        Select the last row of each segment rather than the first.
+
+    Raises
+    ------
+    TypeError
+        For offsets that are no such array.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN, scan_by_key
+    >>> lists = Segments(np.array([0, 2, 2, 4]), 4)
+    >>> scan_by_key(BUILT_IN["add"], lists, np.array([1, 2, 3, 4]), carry_out=False)
+    (array([1, 3, 3, 7]), None)
+    """
+
+    offsets: Array
+    length: int
+    last: bool = False
+    continues = False
+
+    def __post_init__(self) -> None:
+        offsets = self.offsets
+        if not is_array(offsets) or offsets.ndim != 1 or offsets.dtype.name not in OFFSETS:
+            found = brief(offsets) if is_array(offsets) else type(offsets).__name__
+            raise TypeError(f"offsets must be a 1-d array of int32 or int64, found {found}")
+
+    def __repr__(self) -> str:
+        return f"Segments({brief(self.offsets)}, length={self.length}, last={self.last})"
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The arrays that tell the type of all."""
+        return (self.offsets,)
+
+
+OFFSETS = ("int32", "int64")
+"""The dtypes of offsets."""
+
+
+RunEnds = Runs | Segments
+"""Rows at the ends of runs."""
+
+
+def run_ends(
+    keys: Array | Sequence[Array] | Segments,
+    nulls: Sequence[Nulls] | None = None,
+    *,
+    last: bool = False,
+    continues: bool = False,
+) -> RunEnds:
+    """Describe the runs of `keys`, which callers may give as one array, as a sequence, or as segments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `runs`; if segments are to go on with what is before them.
+    """
+    if not isinstance(keys, Segments):
+        return runs(keys, nulls, last=last, continues=continues)
+    if continues:
+        raise ValueError("segments do not go on with a run that is open before them")
+    return Segments(keys.offsets, keys.length, last)
 
 
 def runs(

@@ -16,6 +16,7 @@ from .filter_methods import FilterMethods
 from .groupby import GroupMethods
 from .interpolate_methods import InterpolateMethods
 from .lazy_import import when_imported
+from .list_methods import ListMethods
 from .object_types import FrameT, Obj, ScalarT, SeriesT
 from .order_methods import GpuscanIndex, OrderMethods
 from .rank_methods import RankMethods
@@ -39,6 +40,7 @@ class Gpuscan(
     RollingMethods[Obj, SeriesT, FrameT],
     FilterMethods[Obj, SeriesT, FrameT],
     RunMethods[Obj, SeriesT, FrameT],
+    ListMethods[Obj, SeriesT, FrameT],
     GroupMethods[Obj, SeriesT, FrameT],
     SessionMethods[Obj, SeriesT, FrameT],
     ResampleMethods[Obj, SeriesT, FrameT],

@@ -24,6 +24,7 @@ from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry
 from ..ops.scan_options import ScanOptions
 from .arguments import check_dtype, check_flags, check_keywords
+from .grids import summed_area_table
 from .on import on
 from .tables import is_table, known_table
 
@@ -207,16 +208,19 @@ def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str,
 
 @overload
 def cumsum(
-    x: NDArray[Any], axis: int | None = None, **options: Unpack[Keywords]
+    x: NDArray[Any], axis: int | tuple[int, ...] | None = None, **options: Unpack[Keywords]
 ) -> NDArray[Any]: ...
 @overload
-def cumsum(x: X, axis: int | None = None, **options: Unpack[Keywords]) -> X: ...
-def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
+def cumsum(x: X, axis: int | tuple[int, ...] | None = None, **options: Unpack[Keywords]) -> X: ...
+def cumsum(x: Any, axis: int | tuple[int, ...] | None = None, **options: Any) -> Any:
     """Return the running sum of an array; see `scan` for the parameters.
+
+    Along several axes of an array, ``axis=(0, 1)``, it is `summed_area_table`, which takes `dtype` alone.
 
     See Also
     --------
     scan : By any operator; says what the parameters mean.
+    summed_area_table : Along several axes.
 
     Examples
     --------
@@ -224,6 +228,9 @@ def cumsum(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cumsum(np.array([1, 2, 3]), exclusive=True)
     array([0, 1, 3])
     """
+    if isinstance(axis, tuple):
+        check_keywords("cumsum of several axes", options, ("dtype",))
+        return summed_area_table(x, axis, **options)
     return _named("cumsum", x, BUILT_IN["add"], axis, options)
 
 

@@ -13,21 +13,21 @@ from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
 from ..kernels.messages import not_among
+from ..ops.gathered_groups import GatheredReduction
 from ..ops.groupby_clustered import ClusteredReduce
 from ..ops.groupby_library import agg_by_library, reduce_by_library
 from ..ops.groupby_table import KeyedReduce
 from ..ops.groupby_together import TogetherReduce
 from ..ops.library_reduction import reduction_of
 from ..ops.operation import GroupReduction, Part
-from ..ops.quantiles import SORTED
+from ..ops.quantiles import GATHERED
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
-from ..ops.sorted_groups import SortedReduction
 from .arguments import check_ddof, check_flags, check_operator, named_reductions
 from .groupby_columns import GroupByColumns
 from .object_types import FrameT, Obj, SeriesT
 
-NAMES = (*REDUCTIONS, *SPREADS, *SORTED)
+NAMES = (*REDUCTIONS, *SPREADS, *GATHERED)
 """The reductions that `agg` takes by name."""
 
 
@@ -52,8 +52,8 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
     def _operation(self, name: str, column: Hashable, ddof: int = 1) -> Any:
-        if name in SORTED:
-            return SORTED[name]
+        if name in GATHERED:
+            return GATHERED[name]
         found = spread(name, ddof) if name in SPREADS else REDUCTIONS[name]
         return reduction_of(library_of(self._meta), self._column(column).dtype, found)
 
@@ -80,7 +80,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         frame = self._needed([n for part in carry.parts for n in part.sources])
         if self._one_pass:
             return look_back(frame, carry)
-        if not any(isinstance(part.operation, SortedReduction) for part in carry.parts):
+        if not any(isinstance(part.operation, GatheredReduction) for part in carry.parts):
             return tree_reduce(frame, KeyedReduce(carry))
         reduction = TogetherReduce(carry)
         if isinstance(frame, Collection):
@@ -349,6 +349,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         ----------
         functions : str, list of str or dict, optional
             Names of reductions for all columns, or by column; lists give columns of two levels, as in pandas.
+            ``"list"`` gives all values of a group as a list of Arrow, in the rows' order.
         **named : (column, name)
             One column of the result each.
 
@@ -364,6 +365,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         See Also
         --------
         reduce : By any operator.
+        Gpuscan.explode : One row an item of lists.
 
         Examples
         --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
@@ -14,7 +15,8 @@ from ..ops.fill import Fill
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from ..ops.scan_options import ScanOptions
-from .arguments import check_limit, check_operator, checked_options
+from .arguments import check_limit, checked_options
+from .fused_scans import check_scan, scan_parts
 from .groupby_rows import GroupByRows
 from .object_types import FrameT, Obj, SeriesT
 from .row_methods import with_row_numbers
@@ -208,7 +210,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
 
     def scan(
         self,
-        op: Operator,
+        op: Operator | Mapping[Hashable, Any],
         *,
         exclusive: bool = False,
         initial: Any = None,
@@ -216,14 +218,17 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-    ) -> Obj | SeriesT:
-        """Scan within groups by any operator.
+        where: str | Callable[..., Any] | None = None,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> Obj | SeriesT | FrameT:
+        """Scan within groups by any operator, or by several in one pass.
 
         Parameters
         ----------
-        op : Operator
-            One of several inputs takes the columns in their order, and answers with one Series.
-        exclusive, initial, reverse, skipna, dtype, positions
+        op : Operator or dict
+            One of several inputs takes the columns in their order, and answers with one Series; a dict is as for
+            `Gpuscan.scan`, of any columns of the frame.
+        exclusive, initial, reverse, skipna, dtype, positions, where, local_dict
             As for `Gpuscan.scan`. Each group starts from `initial`; positions are those in the whole collection.
 
         Returns
@@ -243,19 +248,14 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].scan(dask_gpuscan.bitwise_xor).tolist()
         [6, 3, 3]
         """
-        check_operator(op)
-        if not isinstance(positions, FLAG):
-            refuse_flag("positions", positions)
-        if positions:
-            return self._numbered().scan(
-                op,
-                exclusive=exclusive,
-                initial=initial,
-                reverse=reverse,
-                skipna=skipna,
-                dtype=dtype,
-            )
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        check_scan(op, positions, where=where)
+        if isinstance(op, Mapping):
+            groups = {"in_groups": True, "null_keys": self._null_keys}
+            several = scan_parts(self._meta, op, options, where, local_dict, **groups)
+            return self._scan("scan-fused", several, False, named=True)
+        if positions:
+            return self._numbered().scan(op, **vars(options))
         options = checked_options(options, self._columns())
         operation = Scan(f"scan-{op.name}", op, options, in_groups=True)
         parts, joint = self._op_parts(op, operation)

@@ -8,7 +8,7 @@ from typing import Any
 from ..frames.messages import ways_out
 from ..kernels import INTERPOLATIONS
 from ..ops.operation import Part
-from ..ops.quantiles import SORTED, QuantileLevel, Quantiles, checked_quantiles
+from ..ops.quantiles import MEDIAN, QuantileLevel, Quantiles, checked_quantiles
 from ..ops.sorted_groups import CountDistinct, SortedReduction
 from .arguments import check_choice, check_flags
 from .groupby_reductions import GroupByReductions
@@ -32,7 +32,7 @@ class GroupBySorted(GroupByReductions[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].median().to_dict()
         {1: 4.5, 2: 5.0}
         """
-        return self._reduce_sorted(SORTED["median"], numeric_only)
+        return self._reduce_sorted(MEDIAN, numeric_only)
 
     def quantile(
         self,

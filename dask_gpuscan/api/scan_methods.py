@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Literal
 
 from dask.dataframe.utils import meta_nonempty
 
-from ..frames.messages import FLAG, WAY_OUT, refuse_flag, ways_out
+from ..frames.messages import WAY_OUT, ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import BUILT_IN, Operator
@@ -14,8 +15,9 @@ from ..kernels.messages import name_list
 from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry, JointCarry, numeric_columns
 from ..ops.scan_options import ScanOptions
-from .arguments import check_choice, check_flags, check_operator, checked_options
-from .object_types import Axis, FrameT, Methods, Obj, SeriesT
+from .arguments import check_choice, check_flags, checked_options
+from .fused_scans import check_scan, fused_scan
+from .object_types import Axis, FrameT, Methods, Names, Obj, SeriesT
 from .row_methods import with_row_numbers
 
 ALONG_ROWS = (1, "columns")
@@ -216,7 +218,7 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
 
     def scan(
         self,
-        op: Operator,
+        op: Operator | Mapping[Hashable, Any],
         *,
         exclusive: bool = False,
         initial: Any = None,
@@ -224,35 +226,62 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-    ) -> Obj | SeriesT:
-        """Scan by any operator.
+        where: str | Callable[..., Any] | None = None,
+        by: Names | None = None,
+        clustered: bool | Literal["check"] | None = None,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> Obj | SeriesT | FrameT:
+        """Scan by any operator, or by several in one pass.
 
         Parameters
         ----------
-        op : Operator
+        op : Operator or dict
             A built-in one, or one made by `dask_gpuscan.operator`. An operator of several inputs takes the
-            columns of a DataFrame in their order, and answers with one Series.
+            columns of a DataFrame in their order, and answers with one Series. Or several scans as a dict of names to
+            ``(operator, of)``, where `of` is a column, a text of columns such as ``"price * volume"``, or a Python
+            function of columns that is compiled, both as in `filter` but with an answer of numbers; of an operator of
+            several inputs, a list of these. ``(operator, of, "exclusive")`` answers with what comes before each row,
+            whatever `exclusive` says, and ``"inclusive"`` with the row as well.
         exclusive, reverse, skipna, dtype
             As for `cumsum`.
         initial : state, optional
-            Start from this state of the operator; if the state is a tuple, also from an element.
+            Start from this state of the operator; if the state is a tuple, also from an element. For a dict, also a
+            dict of its names to these.
         positions : bool, default False
-            Give the operator one more input, last: the number of each row in the whole collection, from 0.
+            Give the operator one more input, last: the number of each row in the whole collection, from 0. Not for a
+            dict.
+        where : str or function, optional
+            For a dict: which rows are scanned, as `filter` takes it. The others are null in the answer and leave the
+            state as it is, as nulls do.
+        by, clustered
+            For a dict: scan within groups, as `groupby` makes them.
+        local_dict : mapping, optional
+            As for `filter`.
 
         Returns
         -------
         Series or DataFrame
+            For a dict a DataFrame with its names as columns.
 
         Raises
         ------
         TypeError, ValueError
-            If `op` is not an operator, or if its functions cannot be compiled for a column or raise an error.
+            If `op` is not an operator, or if its functions cannot be compiled for a column or raise an error. For a
+            dict, also for texts, functions and columns that cannot be scanned; the error names the entry.
 
         See Also
         --------
         operator : Make an operator.
         segmented : Restart an operator where a flag is true.
         Gpuscan.rolling : Its method ``scan`` combines the rows of windows.
+
+        Notes
+        -----
+        The scans of a dict are one operator, whose state is theirs side by side: one read of the columns, and texts of
+        ``+ - * /`` and comparisons are computed in it. Products of floating-point numbers, and sums and products of
+        integers that raise on overflow, take a pass each. Columns of integers that have no null are scanned as float64
+        where `where` leaves rows out. Multi-scan and visiting logic: Merrill and Grimshaw, *Revisiting sorting for
+        GPGPU stream architectures* (UVA CS2010-03).
 
         Examples
         --------
@@ -271,21 +300,33 @@ class ScanMethods(Methods[Obj, SeriesT, FrameT]):
         ... )
         >>> pd.Series([3.0, 5.0, 4.0, 7.0]).gpuscan.scan(argmax, positions=True).tolist()
         [0.0, 1.0, 1.0, 3.0]
+
+        Turnover so far, and the highest price before each row, of the rows that were traded:
+
+        >>> df = pd.DataFrame({"price": [2.0, 3.0, 9.0, 2.5], "volume": [10, 20, 0, 40]})
+        >>> df.gpuscan.scan(
+        ...     {
+        ...         "total": (dask_gpuscan.add, "price * volume"),
+        ...         "peak": (dask_gpuscan.maximum, "price", "exclusive"),
+        ...     },
+        ...     where="volume > 0",
+        ... )
+           total  peak
+        0   20.0   NaN
+        1   80.0   2.0
+        2    NaN   NaN
+        3  180.0   3.0
         """
-        check_operator(op)
-        if not isinstance(positions, FLAG):
-            refuse_flag("positions", positions)
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        check_scan(op, positions, where=where, by=by, clustered=clustered)
+        if isinstance(op, Mapping):
+            if by is not None:
+                groups = self._obj.gpuscan.groupby(by, clustered=clustered)
+                return groups.scan(op, **vars(options), where=where, local_dict=local_dict)
+            return fused_scan(self._obj, op, options, where, local_dict)
         if positions:
             numbered, _ = with_row_numbers(self._obj)
-            return numbered.gpuscan.scan(
-                op,
-                exclusive=exclusive,
-                initial=initial,
-                reverse=reverse,
-                skipna=skipna,
-                dtype=dtype,
-            )
-        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+            return numbered.gpuscan.scan(op, **vars(options))
         column = Scan(f"scan-{op.name}", op, self._checked(options))
         if op.inputs == 1:
             with ways_out(self._obj.ndim == 1, None):

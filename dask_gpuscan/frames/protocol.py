@@ -1,8 +1,9 @@
-"""What is asked of a dataframe library: five protocols by meaning, and the views and layouts of its columns.
+"""What is asked of a dataframe library: six protocols by meaning, and the views and layouts of its columns.
 
 `Schema` answers for dtypes, `Arrays` handles the columns of frames, `Index` their labels, `GroupBy` rows with equal
-keys, and `Ordering` keys that rows are sorted by. A `Library` is all five in one object. A layout shows the numbers of
-a column and where its nulls are, without a copy where memory allows, and makes a column out of numbers.
+keys, `Ordering` keys that rows are sorted by, and `ListColumns` lists. A `Library` is all six in one object. A layout
+shows the numbers of a column and where its nulls are, without a copy where memory allows, and makes a column out of
+numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..kernels import Nulls
 from .grouping import GroupBy
 from .host_values import HostValues
 from .index import Index
+from .lists import ListColumns
 from .ordering import Ordering
 
 T = TypeVar("T")
@@ -363,7 +365,7 @@ class Arrays(Protocol):
         """Return numbers with a scalar of the host before them."""
 
 
-class Library(Schema, Arrays, Index, GroupBy, Ordering, Protocol):
+class Library(Schema, Arrays, Index, GroupBy, Ordering, ListColumns, Protocol):
     """What is asked of the library that a frame belongs to: pandas, cuDF or another."""
 
     @property

@@ -36,10 +36,15 @@ class Scan(ScanBase):
             return self
         return replace(self, options=replace(self.options, initial=initial.get(name)))
 
+    @property
+    def by_kernels(self) -> KernelScan:
+        """The same scan, of columns that kernels hold."""
+        return self._as(KernelScan)
+
     def _of(self, columns: Sequence[Any]) -> KernelScan | ValueScan:
         if len(columns) == 1 and facts_of(self.op).library_method is not None:
             return self._of_dtype(library_of(columns[0]), columns[0].dtype)
-        return self._as(KernelScan)
+        return self.by_kernels
 
     def _of_dtype(self, library: Library, dtype: DType) -> KernelScan | ValueScan:
         """Return the way in which a column of a dtype is scanned, by an operator that libraries have a method of."""
@@ -48,7 +53,7 @@ class Scan(ScanBase):
             return self._as(HostScan)
         if facts.extreme and library.layout(dtype) is None:
             return self._as(RankedScan)
-        return self._as(KernelScan)
+        return self.by_kernels
 
     def _as(self, kind: type[T]) -> T:
         return kind(self.label, self.op, self.options, self.in_groups, self.null_keys)
@@ -64,12 +69,12 @@ class Scan(ScanBase):
         first = states[0][0]
         if isinstance(first, HostScalar):
             return self._of_dtype(first.library, first.dtype).combine(states)
-        return self._as(KernelScan).combine(states)
+        return self.by_kernels.combine(states)
 
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
         first = states[0]
         of_kernels = isinstance(first, library.xp.ndarray) and first.dtype.kind in "biufV"
-        found = self._as(KernelScan) if of_kernels else self._of_dtype(library, first.dtype)
+        found = self.by_kernels if of_kernels else self._of_dtype(library, first.dtype)
         return found.merge(library, states, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:

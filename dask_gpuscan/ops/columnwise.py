@@ -8,7 +8,7 @@ from typing import Any
 
 from ..frames.registry import column_of, each, library_of
 from .groups import BACKWARD, FORWARD, States
-from .operation import ColumnOperation, GroupScan, Part
+from .operation import ColumnOperation, GroupScan, Part, each_of, named_answers
 
 
 class FrameColumns:
@@ -40,7 +40,7 @@ class FrameColumns:
     def meta(self, frame: Any) -> Any:
         dtypes = [operation.dtype(columns) for operation, columns in self.pairs(frame)]
         library = library_of(frame)
-        return self.build(library.no_rows(frame), [library.empty(d) for d in dtypes])
+        return self.build(library.no_rows(frame), [each_of(library.empty, d) for d in dtypes])
 
 
 class OneOperation(FrameColumns):
@@ -101,8 +101,8 @@ class NamedColumns(FrameColumns):
         return [[column_of(frame, name) for name in part.sources] for part in self.parts]
 
     def build(self, frame: Any, arrays: list[Any]) -> Any:
-        library, names = library_of(frame), [part.name for part in self.parts]
-        index = library.index(frame)
+        library, index = library_of(frame), library_of(frame).index(frame)
+        names, arrays = named_answers(self.parts, arrays)
         if self.as_series:
             return library.series(arrays[0], index, names[0])
         # beside columns of others, names of the frame's own are of another kind
@@ -170,6 +170,10 @@ class NamedCarry(NamedColumns, FrameCarry):
     label: str
     parts: tuple[Part[GroupScan], ...]
     as_series: bool
+
+    @property
+    def reverse(self) -> bool:
+        return any(part.operation.reverse for part in self.parts)
 
 
 def numeric_columns(frame: Any) -> Any:

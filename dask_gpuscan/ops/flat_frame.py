@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..frames.protocol import Array, DType, Layout, Values
+from ..frames.protocol import Array, DType, Labels, Layout, Values
 from ..frames.registry import each, library_of
 
 
@@ -35,8 +35,18 @@ class FlatFrame:
     columns: list[FlatColumn]
     arrays: list[Values]
 
-    def rebuild(self, arrays: Sequence[Values], positions: Values) -> Any:
-        """Return a frame of the rows at some positions, given these rows of the arrays."""
+    @property
+    def others(self) -> list[DType]:
+        """The dtypes of the columns that are not in the arrays."""
+        return [c.dtype for c in self.columns if c.layout is None]
+
+    def rebuild(
+        self, arrays: Sequence[Values], positions: Values, index: Labels | None = None
+    ) -> Any:
+        """Return a frame of the rows at some positions, given these rows of the arrays.
+
+        Positions may be None where all columns are in the arrays and there is an index.
+        """
         library = library_of(self.frame)
         made: list[Array] = []
         for c in self.columns:
@@ -45,7 +55,8 @@ class FlatFrame:
             else:
                 missing = arrays[c.start + 1] if c.masked else None
                 made.append(c.layout.wrap(arrays[c.start], missing, c.dtype))
-        index = library.take_index(library.index(self.frame), positions)
+        if index is None:
+            index = library.take_index(library.index(self.frame), positions)
         return library.rebuild(self.frame, made, index)
 
 

@@ -43,7 +43,8 @@ def agg_by_library(
 
     def ask(groups: Any) -> Any:
         pairs = zip(columns, names, strict=True)
-        return [getattr(groups if obj.ndim == 1 else groups[c], name)() for c, name in pairs]
+        methods = [getattr(groups if obj.ndim == 1 else groups[c], name) for c, name in pairs]
+        return [method() for method in methods]  # once all are there
 
     found = _asked(obj, by, dropna, list(dict.fromkeys(columns)), ask)
     if found is None:

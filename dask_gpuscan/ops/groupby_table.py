@@ -18,7 +18,7 @@ from ..frames.protocol import Library
 from ..frames.registry import Schema, common_schema, library_of, schema_of
 from .groupby_clustered import Clustered, ClusteredReduce, ClusteredScan
 from .groups import AdjacentGroups, CodedGroups, Groups, SortedGroups
-from .operation import GroupOperation, GroupReduction, GroupScan
+from .operation import GroupOperation, GroupReduction, GroupScan, each_of
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class KeyedScan:
                 if alone:
                     rows = _in_order(library, columns, order)
                     array = part.operation.apply(rows, AdjacentGroups(keys), None)
-                    array = put_back(library, array, order)
+                    array = each_of(lambda a: put_back(library, a, order), array)
                 else:
                     array = part.operation.apply(columns, groups, prior)
                 found.append(self.carry.in_groups(library, array, null))

@@ -9,7 +9,7 @@ from typing import Any
 from ..frames.keys import By, key_arrays
 from ..frames.protocol import Library
 from ..frames.registry import library_of
-from .operation import Part, Typed
+from .operation import Part, Typed, each_of, named_answers
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,19 @@ class GroupedColumns:
             part.operation.dtype(self.columns(frame, part))
 
     def in_groups(self, library: Library, array: Any, null: Any) -> Any:
-        """Return the answers of a scan, null in rows that are in no group."""
-        array = array if null is None else library.set_null(array, null)
-        return library.to_nullable(array) if self.null_keys else array
+        """Return the answers of a scan, or of several, null in rows that are in no group."""
+
+        def in_group(array: Any) -> Any:
+            array = array if null is None else library.set_null(array, null)
+            return library.to_nullable(array) if self.null_keys else array
+
+        return each_of(in_group, array)
 
     def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
         """Make arrays, one a part, the result."""
         library = library_of(frame)
         if self.as_series:
             return library.series(arrays[0], index, self.parts[0].name)
-        names = [part.name for part in self.parts]
+        names, arrays = named_answers(self.parts, arrays)
         like = None if self.named or frame.ndim == 1 else frame
         return library.frame(arrays, names, index, like)

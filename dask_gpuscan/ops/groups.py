@@ -9,8 +9,9 @@ item a group where they stand for many.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -123,7 +124,44 @@ FORWARD, BACKWARD = OneGroup(), OneGroup(reverse=True)
 """All rows, met from the first or from the last."""
 
 
-class AdjacentGroups(ReducibleGroups):
+class RunKeys(TypedDict):
+    """What tells kernels where runs are; see `kernels.scan_by_key`."""
+
+    keys: Sequence[Any] | kernels.Segments
+    key_nulls: Sequence[Nulls] | None
+
+
+class GroupsAsRuns(ReducibleGroups):
+    """The rows of each group are adjacent."""
+
+    continues = False
+    """Whether the first group goes on with one that is open before."""
+
+    def _runs(self) -> RunKeys:
+        raise NotImplementedError
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        saw_null: Any = None,
+        **options: Unpack[ScanArguments],
+    ) -> Any:
+        out, _ = kernels.scan_by_key(
+            op,
+            values=values,
+            reverse=self.reverse,
+            continues=self.continues,
+            saw_null=saw_null,
+            carry_out=False,
+            **self._runs(),
+            **options,
+        )
+        return out
+
+
+class AdjacentGroups(GroupsAsRuns):
     """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
 
     def __init__(self, keys: Keys, continues: bool = False, reverse: bool = False) -> None:
@@ -131,6 +169,9 @@ class AdjacentGroups(ReducibleGroups):
         self.continues = continues
         self.reverse = reverse
         self._starts: Any = None
+
+    def _runs(self) -> RunKeys:
+        return {"keys": self.keys.arrays, "key_nulls": self.keys.nulls}
 
     @property
     def first_rows(self) -> Any:
@@ -145,27 +186,6 @@ class AdjacentGroups(ReducibleGroups):
         last[:-1] = last[1:]
         last[-1:] = rows - 1
         return first, last
-
-    def scan(
-        self,
-        op: Operator,
-        values: Any,
-        *,
-        saw_null: Any = None,
-        **options: Unpack[ScanArguments],
-    ) -> Any:
-        out, _ = kernels.scan_by_key(
-            op,
-            self.keys.arrays,
-            values,
-            key_nulls=self.keys.nulls,
-            reverse=self.reverse,
-            continues=self.continues,
-            saw_null=saw_null,
-            carry_out=False,
-            **options,
-        )
-        return out
 
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
@@ -182,6 +202,55 @@ class AdjacentGroups(ReducibleGroups):
         if starts is not None:
             self._starts = starts
         return lambda: fields_of(states)
+
+
+class SegmentGroups(GroupsAsRuns):
+    """Groups lie between offsets, and may have no rows: a reduction has a state for these too.
+
+    Parameters
+    ----------
+    xp : module
+        Of the arrays: NumPy or CuPy.
+    offsets : array of int32 or int64
+        Where each group begins, from 0 on, and at last where the last one ends.
+    rows : int
+    reverse : bool
+    """
+
+    def __init__(self, xp: Any, offsets: Any, rows: int, reverse: bool = False) -> None:
+        self.xp, self.offsets, self.reverse = xp, offsets, reverse
+        self.segments = kernels.Segments(offsets, rows)
+
+    def _runs(self) -> RunKeys:
+        return {"keys": self.segments, "key_nulls": None}
+
+    @cached_property
+    def filled(self) -> Any:
+        """Which groups have rows, as an array of bool; None if all have."""
+        filled = self.offsets[1:] > self.offsets[:-1]
+        return None if bool(filled.all()) else filled
+
+    def borders(self, rows: int) -> tuple[Any, Any] | None:
+        return None if self.filled is not None else (self.offsets[:-1], self.offsets[1:] - 1)
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        _, found = kernels.reduce_by_key(
+            op, self.segments, values, nulls=nulls, dtype=dtype, starts=False
+        )
+        states = fields_of(found)
+        if self.filled is None:
+            return lambda: states
+        inputs = [v.dtype for v in fields_of(values)]
+        identity = fields_of(kernels.signature(op, inputs, dtype).identity)
+        every = tuple(
+            self.xp.full(len(self.filled), x, s.dtype)
+            for x, s in zip(identity, states, strict=True)
+        )
+        for field, state in zip(every, states, strict=True):
+            field[self.filled] = state
+        return lambda: every
 
 
 class CodedGroups(ReducibleGroups):
@@ -267,6 +336,8 @@ class SortedGroups(Groups):
             dtype=dtype if len(both) == 1 else None,
             carry_out=False,
         )
+        if isinstance(out, tuple):
+            return tuple(map(self.returned, out))
         out = self.returned(out)
         return out if dtype is None else out.astype(dtype, copy=False)
 

@@ -6,7 +6,7 @@ them, whether there was a value and whether there was a null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -21,8 +21,8 @@ from ..kernels import InBand, Mask, Operator, byte_mask
 from ..kernels.messages import shown
 from .groups import (
     ANY,
-    AdjacentGroups,
     Groups,
+    GroupsAsRuns,
     OneGroup,
     ReducibleGroups,
     States,
@@ -55,7 +55,11 @@ class KernelScan(ScanBase):
 
     def _initial(self, columns: Sequence[Any], plan: ScanPlan) -> Any:
         """The user's initial value as a state of the operator, or None."""
-        value = self.options.initial_of(columns[0].name)
+        return self.initial_state(plan, columns[0].name)
+
+    def initial_state(self, plan: ScanPlan, name: Hashable = None) -> Any:
+        """Return the initial value of the scan of a column as a state of the operator, or None."""
+        value = self.options.initial_of(name)
         if value is None:
             return None
         if not plan.library.is_number(plan.dtype):
@@ -174,7 +178,7 @@ class KernelScan(ScanBase):
             "dtype": plan.kernel_dtype,
         }
         plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
-        if isinstance(groups, AdjacentGroups) and plain and views[0].unchecked_nan is not None:
+        if isinstance(groups, GroupsAsRuns) and plain and views[0].unchecked_nan is not None:
             (shown,) = library.in_band(views)
             if isinstance(shown.nulls, InBand):  # the kernel tells whether there is any NaN
                 saw_null = library.xp.zeros(1, np.bool_)

@@ -81,3 +81,29 @@ class Part(Generic[Done]):
     name: Hashable
     sources: tuple[Hashable, ...]
     operation: Done
+
+
+@dataclass(frozen=True)
+class JointPart(Part[Done]):
+    """Several columns of a result, which one operation gives as a list of arrays: `name` is all of theirs."""
+
+    places: tuple[int, ...] = ()
+    """Where they stand among the columns of all joint parts."""
+
+
+def each_of(function: Callable[[Any], Any], answer: Any) -> Any:
+    """Return what a function returns of an operation's answer, or of each of several."""
+    return [function(one) for one in answer] if isinstance(answer, list) else function(answer)
+
+
+def named_answers(parts: Sequence[Part[Any]], answers: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the names of a result's columns, and their arrays."""
+    if not any(isinstance(part, JointPart) for part in parts):
+        return [part.name for part in parts], answers
+    found: dict[int, tuple[Any, Any]] = {}
+    for part, answer in zip(parts, answers, strict=True):
+        assert isinstance(part, JointPart)
+        arrays = answer if isinstance(answer, list) else [answer]
+        found |= dict(zip(part.places, zip(part.name, arrays, strict=True), strict=True))  # type: ignore[call-overload]
+    pairs = [found[place] for place in sorted(found)]
+    return [name for name, _ in pairs], [array for _, array in pairs]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ class Function:
     """A predicate that is a Python function; its parameters are named like the columns that it takes."""
 
     function: Callable[..., Any]
-    columns: tuple[str, ...]
+    columns: tuple[Hashable, ...]
 
     @functools.cached_property
     def token(self) -> str:
@@ -49,7 +49,7 @@ class Function:
 
 
 @functools.lru_cache(maxsize=256)
-def _load(pickled: bytes, columns: tuple[str, ...]) -> Function:
+def _load(pickled: bytes, columns: tuple[Hashable, ...]) -> Function:
     return Function(cloudpickle.loads(pickled), columns)
 
 
@@ -76,7 +76,7 @@ def function_of(predicate: Any, names: list[Any], ndim: int) -> Function:
     return Function(freeze(plain), columns)
 
 
-def shown(library: Library, frame: Any, names: Sequence[str], title: str) -> list[View]:
+def shown(library: Library, frame: Any, names: Sequence[Hashable], title: str) -> list[View]:
     """Show columns of numbers to a function; their nulls are those that are no numbers."""
     views = []
     for name in names:
@@ -108,6 +108,15 @@ def _first_but_zero(a: Any, b: Any) -> Any:
 @functools.lru_cache(maxsize=256)
 def _counter(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> kernels.Operator:
     """Return what counts rows by a frozen function; a TypeError if it does not compile, or is not of bool."""
+    found = answer_dtype(function, dtypes, title)
+    if found != np.bool_:
+        raise TypeError(f"{title} must be boolean, found a function that returns {found}")
+    return counter_of(function, title)
+
+
+@functools.lru_cache(maxsize=256)
+def answer_dtype(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> np.dtype:
+    """Return the dtype of the answers of a frozen function; a TypeError if it does not compile."""
     try:
         lifts = kernels.Operator(_first_but_zero, False, function, name=title, inputs=len(dtypes))
         found = kernels.signature(lifts, dtypes)
@@ -123,8 +132,6 @@ def _counter(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> kernels
             f"functions of the same kind, but no files, objects or strings; for anything else give a boolean "
             f"Series or a text"
         ) from error
-    if found.outputs != (np.dtype(np.bool_),):
-        raise TypeError(
-            f"{title} must be boolean, found a function that returns {found.outputs[0]}"
-        )
-    return counter_of(function, title)
+    if not found.scalar_output:
+        raise TypeError(f"{title} must return one number, found a tuple")
+    return found.outputs[0]

@@ -94,6 +94,11 @@ class Expression:
             if names.count(name) > 1:
                 raise ValueError(f"{self.title}: there are two columns named {quoted(name)}")
 
+    @property
+    def may_divide_by_zero(self) -> bool:
+        """Whether it takes floors or remainders of divisions by what may be zero."""
+        return _divides(self.tree)
+
     def evaluate(self, columns: dict[str, Any]) -> Any:
         """Return the predicate's value for columns by their names: a series of bool, if it is one.
 
@@ -131,9 +136,34 @@ class Expression:
             return None
         return _compiled(self.tree, self.columns)
 
+    def number(self, dtypes: dict[str, np.dtype]) -> tuple[Callable[..., Any], list[Any]] | None:
+        """Return an expression of numbers as `function` does a predicate; None where that one would.
+
+        Examples
+        --------
+        >>> value, numbers = Expression("price * (1 + rate)").number(dict.fromkeys(["price", "rate"], np.dtype("f8")))
+        >>> numbers, value(10.0, 0.5, *numbers)
+        ([1], 15.0)
+        """
+        if not all(d in _WIDE for d in dtypes.values()):
+            return None
+        return _compiled(self.tree, self.columns, _number)
+
 
 _EXACT = tuple(np.dtype(name) for name in ("uint8", "uint16", "uint32", "float64"))
 """Types whose elements are the same numbers in 64 bits."""
+
+_WIDE = (np.dtype(np.int64), np.dtype(np.float64))
+"""Types of which compiled code computes with the same types as NumPy."""
+
+
+def _divides(node: Node) -> bool:
+    """Whether a floor or a remainder of a division by anything but a literal is among the operations."""
+    if node.kind == "arithmetic" and node.value in ("//", "%"):
+        by = node.operands[1]
+        if by.kind != "literal" or by.value == 0:
+            return True
+    return any(map(_divides, node.operands))
 
 
 def _keeps_no_null(node: Node) -> bool:
@@ -146,13 +176,19 @@ def _keeps_no_null(node: Node) -> bool:
     return node.kind == "chain"
 
 
-def _compiled(tree: Node, names: tuple[str, ...]) -> tuple[Callable[..., Any], list[Any]] | None:
-    """The tree as a function of elements and numbers, if it is small and only compares them."""
+Writer = Callable[[Node, dict[str, str], list[Any]], str | None]
+"""What writes a tree as Python, given the parameters of columns; it adds the numbers of the tree to the last."""
+
+
+def _compiled(
+    tree: Node, names: tuple[str, ...], write: Writer | None = None
+) -> tuple[Callable[..., Any], list[Any]] | None:
+    """The tree as a function of elements and numbers, if it is small and there is nothing else in it."""
     if tree.size > _FUSED:
         return None
     parameters = {name: f"c{i}" for i, name in enumerate(names)}
     numbers: list[Any] = []
-    source = _source(tree, parameters, numbers)
+    source = (write or _source)(tree, parameters, numbers)
     if source is None:
         return None
     listed = [*parameters.values(), *(f"n{i}" for i in range(len(numbers)))]
@@ -207,3 +243,21 @@ def _element(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str 
         return None
     numbers.append(value)
     return f"n{len(numbers) - 1}"
+
+
+_COMPUTED = ("+", "-", "*", "/")
+"""Arithmetic that compiled code does as NumPy does, of zeros too."""
+
+
+def _number(node: Node, parameters: dict[str, str], numbers: list[Any]) -> str | None:
+    """Write arithmetic as Python of elements; None for what is other than in NumPy."""
+    match node.kind:
+        case "arithmetic" if node.value in _COMPUTED:
+            parts = [_number(o, parameters, numbers) for o in node.operands]
+            return _joined(f" {node.value} ", parts)
+        case "unary" if node.value in ("-", "+"):
+            inner = _number(node.operands[0], parameters, numbers)
+            return None if inner is None else f"({node.value}{inner})"
+        case "literal" if isinstance(node.value, bool):
+            return None
+    return _element(node, parameters, numbers)

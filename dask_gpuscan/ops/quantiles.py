@@ -12,6 +12,7 @@ from ..frames.messages import WAY_OUT
 from ..frames.protocol import Library, Values
 from ..frames.registry import library_of, stored_numbers
 from ..kernels.messages import shown
+from .gathered_groups import GatheredReduction, ListOfValues
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 from .reduction_table import FLOAT64
@@ -104,11 +105,12 @@ class QuantileLevel(ClusteredReduce):
         return library.take(array, rows.ravel())
 
 
-SORTED: dict[str, SortedReduction] = {
-    "median": Quantiles((0.5,), "midpoint", "median"),
-    "nunique": CountDistinct(),
-}
-"""Reductions of the sorted values of groups that `agg` takes by name."""
+MEDIAN = Quantiles((0.5,), "midpoint", "median")
+
+_EVERY: tuple[GatheredReduction, ...] = (MEDIAN, CountDistinct(), ListOfValues())
+
+GATHERED = {r.name: r for r in _EVERY}
+"""Reductions of all values of groups that `agg` takes by name."""
 
 
 def checked_quantiles(q: Any) -> tuple[tuple[float, ...], bool]:

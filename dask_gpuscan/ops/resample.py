@@ -16,6 +16,7 @@ import numpy as np
 from ..frames.protocol import Library, Values
 from ..frames.registry import column_of, library_of, stored_numbers
 from .clock import Clock
+from .gathered_groups import ListOfValues
 from .groupby_clustered import ClusteredReduce
 from .groups import INT64
 from .library_reduction import LibraryReduction, NullIfNone
@@ -140,6 +141,8 @@ class ResampleReduce(ClusteredReduce):
     def _of_nothing(self, partition: Any, part: Part[GroupReduction], array: Any) -> Any:
         """Return the answer of a bucket without rows as an array of one row; None if it is null."""
         library, operation = library_of(partition), part.operation
+        if isinstance(operation, ListOfValues):
+            return operation.of_nothing(self.columns(partition, part))
         value = EMPTY.get(operation.name)
         if value is None or isinstance(operation, NullIfNone):
             return None

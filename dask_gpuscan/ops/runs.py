@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import kernels
 from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
-from ..frames.registry import column_of, each, library_of, stored_numbers
+from ..frames.registry import column_of, library_of, stored_numbers
 from .flat_frame import flat_frame
 from .groups import INT64
 
@@ -303,14 +303,22 @@ def decoded(frame: Any) -> Any:
     library = library_of(frame)
     lengths = column_of(frame, "run_length")
     with library.reading(frame):
+        wrong = ValueError("column 'run_length' must hold no nulls and nothing below zero")
+        if library.missing(lengths) is not None:
+            raise wrong
         counts = stored_numbers(lengths).astype(INT64, copy=False)
-        if library.missing(lengths) is not None or bool((counts < 0).any()):
-            raise ValueError("column 'run_length' must hold no nulls and nothing below zero")
-        keys = library.select(
-            frame, [n not in ("run_start", "run_length") for n in library.names(frame)]
+        flat = flat_frame(
+            library.select(
+                frame, [n not in ("run_start", "run_length") for n in library.names(frame)]
+            )
         )
-        rows = library.xp.arange(len(frame), dtype=INT64)
-        width = sum(getattr(c.dtype, "itemsize", 8) for c in each(keys))
-        (positions,) = kernels.run_length_decode(counts, [rows], beside=width)
-        arrays = [library.take(library.array(c), positions) for c in each(keys)]
-        return library.rebuild(keys, arrays, library.range_index(0, len(positions)))
+        width = sum(getattr(dtype, "itemsize", 8) for dtype in flat.others)
+        needs_rows = bool(flat.others) or not flat.arrays  # the others are taken at their positions
+        rows = [library.xp.arange(len(frame), dtype=INT64)] * needs_rows
+        try:
+            arrays = kernels.run_length_decode(counts, [*rows, *flat.arrays], beside=width)
+        except ValueError as error:
+            raise wrong from error
+        positions = arrays.pop(0) if needs_rows else None
+        count = len(arrays[0] if positions is None else positions)
+        return flat.rebuild(arrays, positions, library.range_index(0, count))

@@ -1,22 +1,19 @@
 """Reductions of the sorted values of groups: what they have in common, and the number of distinct values.
 
-The values of groups, whose rows are adjacent, are sorted within each group in one segmented sort. The state of a group
-that goes on in the next partition is its values.
+The values of groups, whose rows are adjacent, are sorted within each group in one segmented sort.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .. import kernels
 from ..frames.keys import key_arrays
-from ..frames.messages import of_columns
 from ..frames.protocol import Library, Values
 from ..frames.registry import library_of
-from .groups import INT64, AdjacentGroups, ReducibleGroups, States
-from .runs import Runs
+from .gathered_groups import GatheredReduction
+from .groups import INT64
 
 
 @dataclass(frozen=True)
@@ -31,21 +28,8 @@ class SortedValues:
     """Values of each group that are not null; these come first."""
 
 
-class SortedReduction:
+class SortedReduction(GatheredReduction):
     """A reduction of the sorted values of each group."""
-
-    @property
-    def name(self) -> str:
-        """For the names of tasks, and messages."""
-        raise NotImplementedError
-
-    def dtype(self, columns: Sequence[Any]) -> Any:
-        """Dtype of the answer; raises a TypeError that names the column and the way out."""
-        with of_columns(self.name, columns[:1]):
-            return self._dtype(library_of(columns[0]), columns[0].dtype)
-
-    def _dtype(self, library: Library, dtype: Any) -> Any:
-        raise NotImplementedError
 
     def numbers(self, column: Any) -> Values:
         """Return the array whose elements are sorted; what stands for nulls does not matter."""
@@ -54,39 +38,6 @@ class SortedReduction:
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         """Return the answers of groups, and where they are null."""
         raise NotImplementedError
-
-    # --- states: the values themselves ------------------------------------------------------------
-
-    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
-        library = library_of(columns[0])
-        if isinstance(groups, AdjacentGroups):
-            return lambda: (groups.first_rows,)
-        return lambda: (library, library.copy(library.array(columns[0])))
-
-    def combine(self, states: Sequence[States]) -> States:
-        library = states[0][0]
-        return library, library.concatenate([array for _, array in states])
-
-    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
-        raise NotImplementedError("values of one group do not make a row of a table")
-
-    def finalize(self, columns: Sequence[Any], states: States) -> Any:
-        return self._answers(columns[0], library_of(columns[0]).array(columns[0]), states[0])
-
-    def finalize_runs(
-        self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
-    ) -> Any:
-        column, starts = columns[0], states[0]
-        library, closed = library_of(column), len(runs.starts)
-        end = int(starts[closed]) if closed < len(starts) else len(column)
-        array, starts = library.slice_array(library.array(column), 0, end), starts[:closed]
-        if runs.before or runs.joined:
-            assert carried is not None
-            earlier = carried[1]
-            array = library.concatenate([earlier, array])
-            later = starts[1:] if runs.joined else starts
-            starts = library.prepend_number(INT64.type(0), later + len(earlier))
-        return self._answers(column, array, starts)
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         library, dtype = library_of(column), self.dtype([column])

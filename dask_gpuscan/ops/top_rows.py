@@ -151,7 +151,7 @@ class Top:
             return order, numbers[: len(order)] - begin
         # equal values have one place
         ties, lengths = kernels.run_length_encode([array[order] for array in tied])
-        begin = starts[xp.searchsorted(starts, ties, side="right") - 1]
+        begin = starts[kernels.searchsorted_sorted(ties, starts, "right") - 1]
         return order, kernels.run_length_decode(lengths, [ties - begin])[0]
 
 

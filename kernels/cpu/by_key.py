@@ -14,7 +14,7 @@ from ..operator_calls import as_constant_as
 from ..operators import Operator
 from ..options import ScanOptions
 from ..segments import counted_segments
-from ..selection import Runs
+from ..selection import RunEnds
 from ..signature import Signature, State, StateForm, as_state
 from .by_key_visitors import ReduceRuns, ScanRuns
 from .engine import walk_codes
@@ -61,7 +61,7 @@ class Types:
 
 def reduce_by_key(
     op: Operator,
-    runs: Runs,
+    runs: RunEnds,
     values: tuple[np.ndarray, ...],
     options: ScanOptions,
     *,
@@ -103,7 +103,7 @@ def reduce_by_key(
 
 def scan_by_key(
     op: Operator,
-    runs: Runs,
+    runs: RunEnds,
     values: tuple[np.ndarray, ...],
     options: ScanOptions,
     carry_in: State | None,

@@ -108,16 +108,24 @@ def walk_tiles(op, work, space, states, tiles, control, leader):
 def look_back(op, identity, aggregates, control, prefix, folded, until):
     """Fold the aggregates of the tiles since the last look-back, in order, as they are published."""
     while folded < until:
-        looks = 0
-        while load_acquire(control, STATUS + folded) == 0:
-            if load_acquire(control, FAILED) != 0:
-                return prefix, until
-            looks += 1
-            if looks > PATIENCE:
-                _let_others_run()
+        if not wait_for(control, STATUS + folded, 1):
+            return prefix, until
         prefix = cast(identity, combine(op, prefix, load(aggregates, folded)))
         folded += 1
     return prefix, folded
+
+
+@numba.njit(**OPTIONS)
+def wait_for(control, at, least):
+    """Wait until a word of the control array is so high; return whether it is, and no thread gave up."""
+    looks = 0
+    while load_acquire(control, at) < least:
+        if load_acquire(control, FAILED) != 0:
+            return False
+        looks += 1
+        if looks > PATIENCE:
+            _let_others_run()
+    return True
 
 
 class Lines(NamedTuple):

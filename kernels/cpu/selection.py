@@ -19,7 +19,7 @@ from ..kept import keep
 from ..nulls import Mask, Nulls
 from ..operator_calls import operator_type
 from ..operators import Operator
-from ..selection import Predicate, Runs, Selection
+from ..selection import Predicate, Runs, Segments, Selection
 from ..signature import State
 from . import selection_visitors as compiled
 from .engine import STATUS, TILE, States, Tiles
@@ -53,10 +53,12 @@ class KernelSelection(NamedTuple):
     keepalive: list[Any]
 
 
-def kernel_selection(selection: Selection) -> KernelSelection:
+def kernel_selection(selection: Selection | Segments) -> KernelSelection:
     """Return a selection as a kernel reads it; what it points to lives as long as the answer."""
     if isinstance(selection, Runs):
         return _runs(selection)
+    if isinstance(selection, Segments):
+        return _segments(selection)
     if isinstance(selection, Predicate):
         return _predicate(selection)
     flags = selection.view(np.uint8)
@@ -145,6 +147,14 @@ def _runs(runs: Runs) -> KernelSelection:
     return KernelSelection(
         compiled.Runs(address(compiled.flag_runs), start), RUNS, length, keepalive
     )
+
+
+def _segments(segments: Segments) -> KernelSelection:
+    offsets = np.require(segments.offsets, requirements=["C", "A"])
+    known = words_of("q", [address_of(offsets), len(offsets), segments.length, segments.last, 0])
+    flag = address(compiled.flag_segments, offsets.dtype.name)
+    args = compiled.Runs(flag, known.buffer_info()[0])
+    return KernelSelection(args, RUNS, segments.length, [offsets, known])
 
 
 @lru_cache(maxsize=64)

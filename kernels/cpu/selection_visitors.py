@@ -38,9 +38,9 @@ class Mask(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """The first rows of runs of equal keys are selected, or the last ones.
+    """The first rows of runs are selected, or the last ones.
 
-    `flag_runs` is the address of that function, `runs` that of the words `RUNS`.
+    `flag_runs` is the address of what finds them, `flag_runs` or `flag_segments`, and `runs` that of the words `RUNS`.
     """
 
     flag_runs: int
@@ -58,7 +58,8 @@ class Predicate(NamedTuple):
 RUNS = ("keys", "count", "length", "last", "continues")
 KEYS, COUNT, LENGTH, LAST, CONTINUES = range(len(RUNS))
 """What is known of runs: where `count` rows of `KEY` are, how many rows there are, whether the last row of a run is
-selected rather than the first, and whether a run at the border goes on beyond it."""
+selected rather than the first, and whether a run at the border goes on beyond it. Of segments: where `count` offsets
+are."""
 
 KEY = (
     *("compare", "address", "width", "border"),
@@ -230,6 +231,32 @@ def flag_runs(kind, runs, space, first, size):
         flags[size - 1] = not known[CONTINUES]
     elif first == 0 and not known[LAST]:
         flags[0] = not known[CONTINUES]
+    return 0
+
+
+@shared_njit
+def flag_segments(kind, segments, space, first, size):
+    """Flag the rows of a tile where segments start or end; as `flag_runs`, with offsets in the place of keys."""
+    word = np.int64(0)
+    known, places = elements(segments, len(RUNS), word), elements(space, len(SPACE), word)
+    flags = elements(places[FLAGS], size, np.uint8(0))
+    for i in range(size):
+        flags[i] = 0
+    offsets, last = elements(known[KEYS], known[COUNT], zero(kind)), known[LAST]
+    # offset k is the first row of a segment, and the row before it the last of another, if these have rows
+    low, high = last, known[COUNT] - 1 + last
+    while low < high:
+        middle = (low + high) // 2
+        if offsets[middle] - last < first:
+            low = middle + 1
+        else:
+            high = middle
+    end = first + size
+    for k in range(low, known[COUNT] - 1 + last):
+        row = offsets[k] - last
+        if row >= end:
+            break
+        flags[row - first] = 1
     return 0
 
 

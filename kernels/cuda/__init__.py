@@ -16,9 +16,11 @@ from .requirements import require
 require()
 
 from .asof import asof  # noqa: E402
+from .boxes import box_filter  # noqa: E402
 from .by_key import reduce_by_key, scan_by_key  # noqa: E402
 from .compact import compact, run_lengths  # noqa: E402
 from .first_within import first_within  # noqa: E402
+from .grids import summed_area_table  # noqa: E402
 from .intervals import available, copy_intervals, intervals  # noqa: E402
 from .multi_scan import by_code, most_codes, number_codes  # noqa: E402
 from .order_statistics import order_statistics  # noqa: E402
@@ -27,10 +29,12 @@ from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
 from .shift import rows_before, shift  # noqa: E402
 from .sort import is_sorted, put, sort, take, tied_ranks  # noqa: E402
+from .sorted_search import searchsorted_sorted  # noqa: E402
 
 __all__ = [
     "asof",
     "available",
+    "box_filter",
     "by_code",
     "compact",
     "copy_intervals",
@@ -50,8 +54,10 @@ __all__ = [
     "run_lengths",
     "scan",
     "scan_by_key",
+    "searchsorted_sorted",
     "shift",
     "sort",
+    "summed_area_table",
     "take",
     "tied_ranks",
 ]

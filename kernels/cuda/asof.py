@@ -9,6 +9,7 @@ from ..options import AsOfOptions, Unsorted
 from ..sort_key import SortKey
 from .device_arrays import readable
 from .sort import is_sorted, sort
+from .sorted_search import searchsorted_sorted
 
 
 def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
@@ -31,8 +32,7 @@ def _one_way(left: Any, right: Any, codes: Any, exact: bool, forward: bool) -> A
     """Return the nearest row of the right side on one side of each row of the left, -1 where none is."""
     count = len(right)
     # how many rows of the right side lie wholly before the match, or up to it
-    places = cupy.searchsorted(right, left, "right" if exact != forward else "left")
-    places = places.astype(np.int64, copy=False)
+    places = searchsorted_sorted(left, right, right=exact != forward)
     if codes is None:
         return cupy.where(places < count, places, -1) if forward else places - 1
     if not count:

@@ -13,7 +13,7 @@ import numpy as np
 from ..operator_calls import as_constant_as
 from ..operators import Operator
 from ..options import ScanOptions
-from ..selection import Runs
+from ..selection import RunEnds
 from ..signature import Signature, as_state, signature_of
 from .captured_numbers import shared_code
 from .column_pass import ColumnPass
@@ -28,7 +28,7 @@ from .visitors import REDUCE_BY_KEY, SCAN_BY_KEY
 
 def reduce_by_key(
     op: Operator,
-    runs: Runs,
+    runs: RunEnds,
     values: tuple[Any, ...],
     options: ScanOptions,
     *,
@@ -57,7 +57,7 @@ def reduce_by_key(
 
 def scan_by_key(
     op: Operator,
-    runs: Runs,
+    runs: RunEnds,
     values: tuple[Any, ...],
     options: ScanOptions,
     carry_in: Any,

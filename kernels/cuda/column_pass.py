@@ -62,9 +62,9 @@ class ColumnPass:
     ----------
     visitor : VisitorSpec
     selection : str
-        What selects a row: "flags", "predicate", or "runs" of keys.
+        What selects a row: "flags", "predicate", "runs" of keys, or "bits", one mask.
     keys, key_nulls
-        The columns that decide on it.
+        The columns that decide on it, and their masks; of bits, the mask alone.
     scalars, predicate, order
         A predicate, and its parameters: ("row", which of the keys) or ("scalar", which of the scalars).
     last : bool

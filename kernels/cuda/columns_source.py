@@ -10,6 +10,9 @@ from .plan import Capability
 from .source import constants_source, include, numbers_source, operator_source, word, words_of
 from .tuning import COLUMN_BLOCKS, STAGES_AT_LEAST, WINDOW, batch_for
 
+SELECTION_KINDS = {"runs": 1, "bits": 2}
+"""What tells whether a row is selected, as selection.cuh numbers it, where that is not the row alone."""
+
 
 def columns_source(each: ColumnPass, schedule: str, capability: Capability, relief: int = 0) -> str:
     """Return the CUDA source of a pass over columns. Each step of `relief` leaves more registers to a thread."""
@@ -31,7 +34,7 @@ def columns_source(each: ColumnPass, schedule: str, capability: Capability, reli
         "WINDOW": WINDOW,
         "BATCH": max(1, batch_for(each.words(schedule)) >> relief),
         "RESIDENT": max(1, COLUMN_BLOCKS[each.operator is not None] >> relief),
-        "SELECTS": neighbours,
+        "SELECTS": SELECTION_KINDS.get(each.selection, 0),
         "BEFORE": neighbours and not after,
         "AFTER": after,
         "REVERSE": each.reverse,
@@ -73,7 +76,7 @@ def _keys(each: ColumnPass) -> list[str]:
     fields += [f"u8 n{i};" for i, n in enumerate(each.key_nulls) if n.masked]
     lines = [f"struct Key {{ {' '.join(fields)} }};", "template <int K> struct Field;"]
     mask = len(each.keys) + len(each.values)
-    for i, nulls in enumerate(each.key_nulls):
+    for i, nulls in enumerate(each.key_nulls[: len(each.keys)]):
         lines.append(
             f"template <> struct Field<{i}> {{ static constexpr int MASK = {mask if nulls.masked else -1}; "
             f"static __device__ __forceinline__ auto& of(Key& k) {{ return k.f{i}; }} static __device__ "
@@ -147,7 +150,7 @@ def _selection(each: ColumnPass) -> list[str]:
             f"op_predicate(&r, {', '.join(given)}); return r{nulls}; }}"
         )
         selected = "passes(p, k)"
-    else:
+    elif each.selection == "runs":
         differs = " || ".join(
             f"!same_keys{_comparison(d)}(a.f{i}, b.f{i}, {f'a.n{i}, b.n{i}' if n.masked else '0, 0'})"
             for i, (d, n) in enumerate(zip(each.keys, each.key_nulls, strict=True))

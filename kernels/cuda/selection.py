@@ -11,7 +11,7 @@ from numba.core import types
 from ..inference import lifted
 from ..nulls import Mask, Nulls
 from ..operators import ROLES, Operator
-from ..selection import Predicate, Runs, Selection, counter_of
+from ..selection import Predicate, Runs, Segments, Selection, counter_of
 from .captured_numbers import kernel_code
 from .column_pass import ColumnPass
 from .columns import fits, launch_columns
@@ -25,15 +25,12 @@ class Selected:
     """A pass that selects rows and writes nothing yet, and what it reads to do so."""
 
     only: ColumnPass
+    length: int
+    """Rows."""
     data: list[Any]
     masks: list[Mask]
     scalars: list[Any]
     continues: bool = False
-
-    @property
-    def length(self) -> int:
-        """Rows."""
-        return len(self.data[0])
 
     @property
     def options(self) -> dict[str, Any]:
@@ -55,13 +52,15 @@ def head_flags(selection: Predicate | Runs, out: Any = None) -> Any:
     return flags
 
 
-def selected(selection: Selection) -> Selected:
+def selected(selection: Selection | Segments) -> Selected:
     """Return what selects the rows of a bool array, a predicate, or runs of keys."""
     if isinstance(selection, Predicate):
         return _predicate(selection)
+    if isinstance(selection, Segments):
+        return Selected(_bits(selection.last), selection.length, [], [_end_bits(selection)], [])
     if not isinstance(selection, Runs):
         flags = readable(selection)
-        return Selected(_flags(flags.dtype, False), [flags], [], [])
+        return Selected(_flags(flags.dtype, False), len(flags), [flags], [], [])
     keys = [readable(k) for k in selection.keys]
     nulls = tuple([nullness(m if isinstance(m, Mask) else None) for m in selection.nulls])
     masks = [m for m in selection.nulls if isinstance(m, Mask)]
@@ -72,8 +71,8 @@ def selected(selection: Selection) -> Selected:
         others = replace(selection, keys=selection.keys[half:], nulls=selection.nulls[half:])
         flags = head_flags(some) | head_flags(others)
         flat = _flags(flags.dtype, selection.last)
-        return Selected(flat, [flags], [], [], selection.continues)
-    return Selected(runs, keys, masks, [], selection.continues)
+        return Selected(flat, selection.length, [flags], [], [], selection.continues)
+    return Selected(runs, selection.length, keys, masks, [], selection.continues)
 
 
 def _predicate(selection: Predicate) -> Selected:
@@ -93,7 +92,8 @@ def _predicate(selection: Predicate) -> Selected:
             scalars.append(np.asarray(value)[()])
     forms = tuple([r.dtype for r in rows]), tuple([s.dtype for s in scalars])
     only = _predicated(counter, *forms, tuple(map(nullness, nulls)), tuple(order))
-    return Selected(only, rows, [m for m in nulls if isinstance(m, Mask)], scalars)
+    masks = [m for m in nulls if isinstance(m, Mask)]
+    return Selected(only, len(rows[0]), rows, masks, scalars)
 
 
 def _dtype(value: Any) -> np.dtype:
@@ -132,6 +132,32 @@ def _runs(keys: Form, nulls: tuple[Nullness, ...], last: bool) -> ColumnPass:
 @lru_cache(maxsize=1024)
 def _flags(dtype: np.dtype, last: bool) -> ColumnPass:
     return ColumnPass(SELECT, "flags", (dtype,), (NOWHERE,), last=last)
+
+
+@lru_cache(maxsize=2)
+def _bits(last: bool) -> ColumnPass:
+    return ColumnPass(SELECT, "bits", (), (Nullness("bits", 1),), last=last)
+
+
+def _end_bits(segments: Segments) -> Mask:
+    """Set the bits of the rows where segments start or end: an eighth of a byte a row to write and to read."""
+    bits = cupy.zeros(-(-segments.length // 32), np.uint32)
+    rows = segments.offsets[1:] if segments.last else segments.offsets[:-1]
+    _set_bits()(rows, np.int64(segments.last), np.int64(segments.length), bits)
+    return Mask(bits.view(np.uint8), 0, 3, 1)
+
+
+@lru_cache(maxsize=1)
+def _set_bits() -> Any:
+    return cupy.ElementwiseKernel(
+        "T offset, int64 last, int64 length",
+        "raw uint32 bits",
+        """
+        const long long row = (long long)offset - last;
+        if (row >= 0 && row < length) atomicOr(&bits[row >> 5], 1u << (row & 31));
+        """,
+        "set_bits",
+    )
 
 
 @lru_cache(maxsize=1024)

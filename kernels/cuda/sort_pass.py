@@ -21,6 +21,7 @@ from .visitors import (
     MOVE_ROWS,
     PLACE_ROWS,
     SORT_DIGIT,
+    SORTED_SEARCH,
     TIED_RANKS,
     VisitorSpec,
 )
@@ -134,6 +135,17 @@ class RankPass(SweepPass):
     visitor: ClassVar[VisitorSpec] = TIED_RANKS
     name: ClassVar[str] = "ranks of sorted keys"
     parameters: ClassVar[str] = "=4Q3q0s0s"
+
+
+@dataclass(frozen=True)
+class SearchPass(SweepPass):
+    """Find where sorted needles would be inserted into sorted values, behind equal ones if `right`."""
+
+    code: KeyCode
+    right: bool
+    visitor: ClassVar[VisitorSpec] = SORTED_SEARCH
+    name: ClassVar[str] = "places among sorted values"
+    parameters: ClassVar[str] = "=5Q5q0s0s"
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,20 @@
 
 from ..options import RANKS
 from .plan import Capability
-from .sort_pass import CountPass, DigitPass, KeyCode, MovePass, PlacePass, RankPass, TiesPass
+from .sort_pass import (
+    CountPass,
+    DigitPass,
+    KeyCode,
+    MovePass,
+    PlacePass,
+    RankPass,
+    SearchPass,
+    TiesPass,
+)
 from .source import constants_source, include
 from .tuning import DIGIT_BATCH, SWEEP_ITEMS, SWEEP_THREADS
 
-SortPass = CountPass | TiesPass | RankPass | MovePass | PlacePass | DigitPass
+SortPass = CountPass | TiesPass | RankPass | SearchPass | MovePass | PlacePass | DigitPass
 
 
 def sort_source(each: SortPass, schedule: str, capability: Capability, relief: int = 0) -> str:
@@ -21,6 +30,8 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
         constants = _code_constants(each.code)
     if isinstance(each, RankPass):
         constants["METHOD"] = tuple(RANKS).index(each.method)
+    if isinstance(each, SearchPass):
+        constants["RIGHT"] = each.right
     if isinstance(each, CountPass):
         threads, rows, copies, resident = each.shape
         constants |= {"DIGITS": each.code.size, "COPIES": copies, "RESIDENT": resident}
@@ -47,7 +58,7 @@ def sort_source(each: SortPass, schedule: str, capability: Capability, relief: i
         lines.append(
             f"constexpr {_word(size)} INFINITE = {each.code.infinite}u{'ll' * (size == 8)};"
         )
-        lines += include("sort_code")
+        lines += include("sort_code", *["merge_path"] * isinstance(each, SearchPass))
     return "\n".join([*lines, *include(each.visitor.source), ""])
 
 

@@ -73,6 +73,9 @@ SORT_DIGIT = VisitorSpec("sort_digit", "sort_digit", "sort", ("classic",))
 MARK_TIES = VisitorSpec("mark_ties", "mark_ties", "sort", ("classic",), looks_back=False)
 PLACE_ROWS = VisitorSpec("place_rows", "place_rows", "sort", ("classic",), looks_back=False)
 TIED_RANKS = VisitorSpec("tied_ranks", "tied_ranks", "sort", ("classic",), looks_back=False)
+SORTED_SEARCH = VisitorSpec(
+    "sorted_search", "sorted_search", "sort", ("classic",), looks_back=False
+)
 BY_CODE = VisitorSpec("by_code", "by_code", "codes", ("classic",), looks_back=False)
 ROLLING = VisitorSpec("rolling", "rolling", "windows", ("classic",), looks_back=False)
 FIRST_WITHIN = VisitorSpec("first_within", "first_within", "times", ("classic",), looks_back=False)
@@ -96,6 +99,7 @@ VISITORS = (
     TIED_RANKS,
     MOVE_ROWS,
     PLACE_ROWS,
+    SORTED_SEARCH,
     BY_CODE,
     ROLLING,
     FIRST_WITHIN,

@@ -14,10 +14,14 @@ if not all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda")):
         "test_plan.py",
         "test_rolling_compile.py",
     ]
-    collect_ignore += ["test_sort_compile.py", "test_wavelet_compile.py"]
+    collect_ignore += [
+        "test_sort_compile.py",
+        "test_wavelet_compile.py",
+        "test_interval_compile.py",
+    ]
 if not has_cuda():
     collect_ignore += ["test_device.py", "test_compact_device.py", "test_sort_device.py"]
-    collect_ignore += ["test_rolling_device.py"]
+    collect_ignore += ["test_rolling_device.py", "test_interval_device.py"]
 elif os.environ.get("MEMCHECK"):
     import cupy
 

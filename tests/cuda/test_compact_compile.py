@@ -26,6 +26,7 @@ LATE = ColumnPass(SELECT, "predicate", (I4,), (BITS,), (I8,), LESS, (("row", 0),
 KEPT = (Gathered(I4, 0), Gathered(F8, -1), POSITIONS)
 FLAGS = ColumnPass(SELECT, "flags", (BOOL,), (NO,))
 RUNS = ColumnPass(UNIQUE, "runs", (I4,), (NO,))
+ENDS = ColumnPass(SELECT, "bits", (), (Nullness("bits", 1),))
 
 
 def gather(each, *gathered, held=(), split=False, in_place=False):
@@ -82,6 +83,9 @@ PLANS = {
     "scan-welford": by(replace(RUNS, last=True, key_nulls=(BITS,)), "welford", "f8"),
     "scan-weighted": by(RUNS, weighted(2.0), "f8"),
     "reduce-weighted": by(RUNS, weighted(2.0), "f8", reduces=True),
+    "scan-segments": by(ENDS, "add", "f8", BAND),
+    "scan-segments-back": by(replace(ENDS, last=True), "maximum", "i4", BITS, exclusive=True),
+    "reduce-segments": by(ENDS, "add", "f8", BAND, reduces=True),
     "scan-last-exclusive": by(replace(RUNS, last=True), "last", "u1", exclusive=True),
 }
 

@@ -15,6 +15,7 @@ from dask_gpuscan.kernels.cuda.sort_pass import (
     MovePass,
     PlacePass,
     RankPass,
+    SearchPass,
     TiesPass,
 )
 
@@ -35,6 +36,7 @@ PASSES = {
     **{f"count-{name}": CountPass(code) for name, code in CODES.items()},
     **{f"ties-{name}": TiesPass(code) for name, code in CODES.items()},
     **{f"ranks-{name}": RankPass(code, "average") for name, code in CODES.items()},
+    **{f"search-{name}": SearchPass(code, name == "i4") for name, code in CODES.items()},
     **{f"keys-{name}": DigitPass(code) for name, code in CODES.items()},
     **{f"positions-{name}": DigitPass(code, 4, positions=True) for name, code in CODES.items()},
     **{f"pairs-{size}": DigitPass(CODES["i4"], size) for size in (1, 2, 4, 8)},

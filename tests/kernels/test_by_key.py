@@ -7,6 +7,7 @@ from dask_gpuscan.kernels import (
     NAT,
     InBand,
     Mask,
+    Segments,
     bitmap,
     byte_mask,
     head_flags,
@@ -61,6 +62,41 @@ def test_sums(backend, n, mean, reverse, exclusive):
     np.testing.assert_array_equal(backend.to_numpy(out), expected)
     if n:
         assert carry == backend.to_numpy(sums)[0 if reverse else -1]
+
+
+@pytest.mark.parametrize("n", [0, 1, TILE, 5 * TILE + 3])
+@pytest.mark.parametrize("offset", ["int32", "int64"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_segments_are_runs_whose_starts_are_known(backend, n, offset, reverse):
+    key, x = keys_and_values(n, 3)
+    starts, _ = runs(key)
+    bounds = np.concatenate(
+        [starts, [0, n], starts[1::7]]
+    )  # every seventh after a segment without rows
+    offsets = backend.array(np.sort(bounds).astype(offset))
+    segments, k, y = Segments(offsets, n), backend.array(key), backend.array(x)
+    out, carry = scan_by_key(BUILT_IN["add"], segments, y, reverse=reverse)
+    expected, expected_carry = scan_by_key(BUILT_IN["add"], [k], y, reverse=reverse)
+    np.testing.assert_array_equal(backend.to_numpy(out), backend.to_numpy(expected))
+    assert carry == expected_carry
+    for found, wanted in zip(
+        reduce_by_key(BUILT_IN["add"], segments, y),
+        reduce_by_key(BUILT_IN["add"], [k], y),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(backend.to_numpy(found), backend.to_numpy(wanted))
+
+
+def test_segments_that_do_not_fit(backend):
+    x, offsets = backend.array(np.arange(4)), np.array([0, 2, 4])
+    for wrong in ([0, 2, 4], offsets.astype("f8"), offsets[None]):
+        with pytest.raises(TypeError, match="offsets must be a 1-d array of int32 or int64, found"):
+            Segments(wrong, 4)
+    segments = Segments(backend.array(offsets), 3)
+    with pytest.raises(ValueError, match="segments have 3 rows, found 4 values"):
+        scan_by_key(BUILT_IN["add"], segments, x)
+    with pytest.raises(ValueError, match="segments do not go on"):
+        scan_by_key(BUILT_IN["add"], Segments(segments.offsets, 4), x, continues=True)
 
 
 @pytest.mark.parametrize(

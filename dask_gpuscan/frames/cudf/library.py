@@ -29,6 +29,7 @@ from ..registry import LIBRARY_OF
 from .grouping import CudfGrouping
 from .index import CudfIndex
 from .layouts import LAYOUT, floats_of, moved_layout_of, nulls_of, view_of
+from .lists import CudfLists
 from .ordering import CudfOrdering
 from .schema import CudfSchema
 
@@ -67,7 +68,7 @@ class CudfColumn:
         return size
 
 
-class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering):
+class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     """The library of cuDF: its arrays are cuDF's columns."""
 
     xp = cupy

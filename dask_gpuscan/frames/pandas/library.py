@@ -18,6 +18,7 @@ from .grouping import PandasGrouping
 from .host_values import HOST_VALUES, is_string
 from .index import PandasIndex
 from .layouts import PandasArray, bare, holds_null, layout_of, one_chunk, taken
+from .lists import PandasLists
 from .ordering import PandasOrdering
 from .schema import PandasSchema
 
@@ -32,7 +33,7 @@ DIFFERENCES: dict[DType, np.generic] = {
 """The dtypes whose differences all cores take, and what stands where there is no row to take one from."""
 
 
-class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering):
+class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLists):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np

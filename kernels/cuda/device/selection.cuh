@@ -4,7 +4,7 @@
 // keys. What is done with selected items is said by a visitor.
 #pragma once
 
-enum SelectionKind { ALONE, NEIGHBOURS };
+enum SelectionKind { ALONE, NEIGHBOURS, BITS };
 
 __device__ __forceinline__ Key read_key(const View& view, int at) {
   Key key;
@@ -42,7 +42,9 @@ __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, i
     }
   });
   u32 selection = 0;
-  if constexpr (SELECTS == ALONE) {
+  if constexpr (SELECTS == BITS) {
+    selection = missing_four<VALUES>(view, i);
+  } else if constexpr (SELECTS == ALONE) {
 #pragma unroll
     for (int j = 0; j < VN; j++) selection |= u32(is_selected(p, keys[j])) << j;
   } else if constexpr (AFTER && !REVERSE) {  // the last items of runs

@@ -1,0 +1,294 @@
+"""Images and grids: summed-area tables, sums of boxes from them, and means of boxes, of NumPy, CuPy and Dask arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import dask.array as da
+import numpy as np
+
+from .. import kernels
+from ..graph.blocks import at_places, with_halos
+from ..graph.lookback import over_blocks
+from ..kernels import BUILT_IN
+from ..kernels.boxes import check_radii
+from ..kernels.grids import added_as, box_ends, check_axes, check_numbers
+from ..kernels.messages import shown
+from ..kernels.options import Box
+from ..ops.array_scan import ArrayScan
+from ..ops.grids import BoxEnds, BoxFilter
+from ..ops.scan_options import ScanOptions
+
+X = TypeVar("X")
+"""The type of an array."""
+
+Axes = int | Sequence[int] | None
+
+
+def summed_area_table(x: X, axes: Axes = None, *, dtype: Any = None) -> X:
+    """Return the sum of all elements up to each element along some axes: the integral image.
+
+    Parameters
+    ----------
+    x : array
+        NumPy, CuPy or Dask, of numbers or bool, of any number of dimensions. Dask arrays may be chunked along all axes.
+    axes : int or sequence of int, optional
+        By default all. With ``axes=(-2, -1)`` a stack of images has one table an image.
+    dtype : dtype, optional
+        Of the table. By default int64 for integers and bool, uint64 for unsigned ones, float64 for floats and
+        complex128 for complex numbers, also of fewer bits.
+
+    Returns
+    -------
+    array
+        Of the type and the shape of `x`: ``table[i, j]`` is the sum of ``x[:i + 1, :j + 1]``. Lazy for Dask arrays.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of numbers, or `dtype` cannot hold their sums.
+    ValueError
+        If an axis is not there, or is there twice.
+
+    See Also
+    --------
+    window_sum : Sums of boxes from the table.
+    box_filter : The mean of the box around each element.
+    cumsum : Of one axis; with several, ``cumsum(x, axis=(0, 1))``, this function.
+
+    Notes
+    -----
+    Sums of integers are exact, modulo 2^64. Those of floats are kept in float64 whatever `dtype` is: a sum of N
+    elements along axes of n and m is off by at most about (n + m) 1.1e-16 times the sum of their absolute values, and
+    far less if errors are random. A sum of a box, which is a difference of sums up to its corners, is off by as much
+    as the largest of these: of values about 1 in 16384 x 16384, by some 1e-6. A table of float32 is rounded once
+    more, by up to 6e-8 of each of its values: a sum of a box far from the first corner then loses what is small
+    against the sum of all.
+
+    The last two axes take one pass over memory, each other axis one more. Algorithm: F. C. Crow, Summed-area tables for
+    texture mapping, SIGGRAPH 1984.
+
+    Examples
+    --------
+    >>> import numpy as np, dask_gpuscan
+    >>> dask_gpuscan.summed_area_table(np.array([[1, 2], [3, 4]]))
+    array([[ 1,  3],
+           [ 4, 10]])
+    """
+    table: Any = x
+    if not isinstance(x, da.Array):
+        return kernels.summed_area_table(table, axes, dtype=dtype)
+    meta = kernels.summed_area_table(table._meta, axes, dtype=dtype)
+    state = kernels.summed_area_table(meta).dtype
+    found = check_axes(axes, table.ndim)
+    table, options = table.astype(added_as(table.dtype, state)), ScanOptions(dtype=state)
+    inside = tuple(axis for axis in found if table.numblocks[axis] == 1)
+    if inside:
+        table = table.map_blocks(
+            kernels.summed_area_table, inside, dtype=state, meta=meta.astype(state)
+        )
+    for axis in set(found).difference(inside):
+        carry = ArrayScan("summed-area-table", BUILT_IN["add"], axis, options)
+        table = over_blocks([table], carry, axis, meta.astype(state))
+    return table.astype(meta.dtype)
+
+
+def window_sum(table: X, boxes: Any, axes: Axes = None) -> X:
+    """Return the sums of many boxes at once, from a summed-area table.
+
+    Parameters
+    ----------
+    table : array
+        NumPy, CuPy or Dask: what `summed_area_table` returns.
+    boxes : array of integers, or tuple of two
+        Half-open, by position: of shape (boxes, 2 * axes) with the first element of a box along each axis and then
+        the one behind its last along each (``top, left, bottom, right`` of an image), or of shape (boxes, 2, axes),
+        or a tuple of both corners, each of shape (boxes, axes). Of one box, without the first axis. For Dask tables
+        they are in memory.
+    axes : int or sequence of int, optional
+        Those of the table, as it was made. By default all.
+
+    Returns
+    -------
+    array
+        Of the table's type and dtype, and of shape (boxes,), behind the shape of the axes that the table is not of: a
+        stack of images has one row an image. Lazy for Dask tables.
+
+    Raises
+    ------
+    TypeError
+        If the table is no array of numbers, or boxes are not of integers.
+    ValueError
+        If a box is not within the table or ends before it begins, or boxes are of another shape.
+
+    See Also
+    --------
+    summed_area_table : Makes the table, and says how exact sums are: those of integers are.
+    box_filter : The mean of a box of one size around each element.
+
+    Notes
+    -----
+    A sum takes two reads an axis, 4 for an image, however large its box is. A mean is the sum over the number of
+    elements.
+
+    Examples
+    --------
+    >>> import numpy as np, dask_gpuscan
+    >>> table = dask_gpuscan.summed_area_table(np.arange(12).reshape(3, 4))
+    >>> dask_gpuscan.window_sum(table, [[0, 0, 3, 4], [1, 2, 3, 4]])
+    array([66, 34])
+    """
+    given: Any = table
+    check_numbers(given._meta if isinstance(table, da.Array) else given)
+    found = check_axes(axes, given.ndim)
+    lows, highs, is_one = _corners(boxes, given, found)
+    method = _sums_of_blocks if isinstance(table, da.Array) else kernels.window_sum
+    out = method(given, lows, highs, found)
+    return out[..., 0] if is_one else out
+
+
+def _corners(boxes: Any, table: Any, axes: tuple[int, ...]) -> tuple[Any, Any, bool]:
+    """Return the lower and the upper corners of boxes, and whether there is one box only."""
+    count, shape = len(axes), tuple(table.shape[axis] for axis in axes)
+    accepted = (
+        f"of integers of shape (boxes, {2 * count}) or (boxes, 2, {count}), "
+        f"or a tuple of two of shape (boxes, {count})"
+    )
+    if isinstance(boxes, da.Array):
+        raise TypeError("boxes must be in memory, found a Dask array: compute it first")
+    pair = isinstance(boxes, tuple) and len(boxes) == 2 and all(np.ndim(c) for c in boxes)
+    corners = [_on_side_of(table, each) for each in (boxes if pair else (boxes,))]
+    if any(each.dtype.kind not in "iu" and each.size for each in corners):
+        found = ", ".join(str(each.dtype) for each in corners)
+        raise TypeError(f"boxes must be {accepted}, found {found}")
+    is_one = corners[0].ndim == 1 and corners[0].size > 0
+    shapes = [each.shape for each in corners]
+    inner = shapes[0] if is_one else shapes[0][1:]
+    fits = inner == (count,) if pair else inner in ((2 * count,), (2, count))
+    if len(set(shapes)) > 1 or not (fits or not corners[0].size):
+        raise ValueError(f"boxes must be {accepted}, found shapes {', '.join(map(str, shapes))}")
+    lows, highs = corners if pair else (corners[0].reshape(-1, 2, count)[:, k] for k in (0, 1))
+    lows, highs = (each.reshape(-1, count).astype(np.int64) for each in (lows, highs))
+    ends = np.asarray(shape, like=highs)
+    wrong = ((lows < 0) | (highs < lows) | (highs > ends)).any(axis=1)
+    if wrong.any():
+        first = int(wrong.argmax())
+        box = [*map(int, lows[first]), *map(int, highs[first])]
+        raise ValueError(
+            f"boxes must be within the table, whose shape along its axes is {shape}, and end where they begin or "
+            f"behind; found {box} at position {first}"
+        )
+    return lows, highs, is_one
+
+
+def _on_side_of(table: Any, boxes: Any) -> Any:
+    """Return boxes as an array of the table's library."""
+    on_host = isinstance(table, (da.Array, np.ndarray))
+    if on_host and kernels.is_array(boxes) and not isinstance(boxes, np.ndarray):
+        raise TypeError("boxes must be on the host, as the table is: use cupy.asnumpy")
+    try:
+        return np.asarray(boxes) if on_host else np.asarray(boxes, like=table)
+    except ValueError:  # rows of different lengths
+        raise ValueError(f"boxes must be of one length each, found {shown(boxes)}") from None
+
+
+def _sums_of_blocks(table: Any, lows: Any, highs: Any, axes: tuple[int, ...]) -> Any:
+    """Return the sums of boxes from a Dask table."""
+    _check_known("table", table, axes)
+    places = np.stack([each.reshape(-1) for each in np.broadcast_arrays(*box_ends(lows, highs))])
+    of = BoxEnds(axes, len(lows))
+    meta = np.empty_like(table._meta, shape=(0,) * (table.ndim - len(axes) + 1))
+    return at_places(table, axes, places, of.pick, of.sums, len(lows), "window-sum", meta)
+
+
+def box_filter(
+    x: X,
+    radius: int | Sequence[int],
+    *,
+    axes: Axes = None,
+    mode: str = "reflect",
+    cval: complex = 0,
+    dtype: Any = None,
+) -> X:
+    """Return the mean of the box around each element.
+
+    Parameters
+    ----------
+    x : array
+        NumPy, CuPy or Dask, of numbers or bool, of any number of dimensions. Dask arrays may be chunked along all axes,
+        and chunks may be shorter than the radius.
+    radius : int or sequence of int
+        How many elements on either side belong to the box: it has ``2 * radius + 1`` along an axis. One for all axes,
+        or one an axis.
+    axes : int or sequence of int, optional
+        Those that boxes extend along. By default all. With ``axes=(-2, -1)`` each image of a stack is filtered by
+        itself.
+    mode : {"reflect", "mirror", "nearest", "wrap", "constant"}, default "reflect"
+        What stands beyond the ends of an axis, as in ``scipy.ndimage.uniform_filter``: of ``a b c``, before ``a``,
+        there is ``c b a``, ``c b``, ``a a a``, ``a b c`` or `cval`.
+    cval : number, default 0
+        For ``mode="constant"``.
+    dtype : dtype, optional
+        Of the answer. By default that of `x`, as in SciPy, and float64 for bool. Means of integers lose what is
+        behind the point; ask for a float to keep it.
+
+    Returns
+    -------
+    array
+        Of the type and the shape of `x`. Lazy for Dask arrays.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array of numbers, a radius or an axis is no integer, or `dtype` cannot hold the means.
+    ValueError
+        If a radius is negative, there are not as many as axes, an axis is not there, or there is no such mode.
+
+    See Also
+    --------
+    summed_area_table : What sums of boxes of many sizes are read from.
+    Gpuscan.rolling : Windows of frames and series.
+
+    Notes
+    -----
+    A sum is made of the elements of its box alone, by no difference of larger sums: a NaN or an infinity stays in the
+    boxes that hold it, and a large value leaves no error behind. Floats are added in float64: the answer is off by a
+    few 1e-16 of the mean of absolute values, times the radius at most, before it is rounded to `dtype`. Integers are
+    added in 64 bits, exactly, and divided once; SciPy rounds after each axis.
+
+    A Dask array is computed block by block, each with the elements around it that its boxes reach.
+
+    Algorithm: M. van Herk, Pattern Recognition Letters 13, 1992; J. Gil and M. Werman, IEEE PAMI 15, 1993.
+
+    Examples
+    --------
+    >>> import numpy as np, dask_gpuscan
+    >>> dask_gpuscan.box_filter(np.array([[0.0, 9.0, 0.0], [0.0, 0.0, 9.0]]), 1, mode="constant")
+    array([[1., 2., 2.],
+           [1., 2., 2.]])
+    >>> dask_gpuscan.box_filter(np.array([0, 5, 6]), (1,), mode="nearest", dtype=float)
+    array([1.66666667, 3.66666667, 5.66666667])
+    """
+    options: dict[str, Any] = {"mode": mode, "cval": cval, "dtype": dtype}
+    given: Any = x
+    if not isinstance(x, da.Array):
+        return kernels.box_filter(given, radius, axes=axes, **options)
+    meta = kernels.box_filter(given._meta, radius, axes=axes, **options)
+    found = check_axes(axes, given.ndim)
+    radii = dict(zip(found, check_radii(radius, len(found)), strict=True))
+    halos = {axis: each for axis, each in radii.items() if each and given.numblocks[axis] > 1}
+    _check_known("x", given, tuple(halos))
+    if not given.size:
+        return given.astype(meta.dtype)
+    by = BoxFilter(radii, options, halos)
+    box = Box(tuple(radii.items()), mode, cval, meta.dtype, meta.dtype)
+    return with_halos(given, halos, box.edges, cval, by.apply, "box-filter", meta)
+
+
+def _check_known(name: str, x: Any, axes: tuple[int, ...]) -> None:
+    """Check that the shape of a Dask array is known along axes."""
+    if any(np.isnan(x.shape[axis]) for axis in axes):
+        raise ValueError(
+            f"{name} must have chunks of known sizes: call compute_chunk_sizes() first"
+        )

@@ -1,0 +1,165 @@
+"""Means of boxes of NumPy arrays: sums along one axis after another, of lanes side by side, without subtracting.
+
+Rows of a panel of lanes are cut into blocks as long as a window. A window is the end of one block and the beginning of
+the next one: sums of the former have been left by a walk back over the block, that of the latter runs along. After van
+Herk (Pattern Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.extending import overload
+
+from ..jit import OPTIONS, cached_njit
+from ..options import Box
+from .engine import TICKET
+from .launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel
+from .memory import borrow, take_ticket
+from .outputs import empty
+from .visitors import record_type
+
+LANES = {True: 256, False: 16}
+"""Lanes of a panel at most: of those that lie side by side, and of those that are lines of memory."""
+
+KEPT_BYTES = 1 << 20
+"""Bytes of sums of a block, which should stay in a core's L2 cache, at most: wider ones have fewer lanes."""
+
+SEGMENT, BLOCKS = 4096, 8
+"""Rows that a thread answers at once, at least, and blocks; one more block is walked before the first answer."""
+
+
+class Panels(NamedTuple):
+    """Panels of `lanes` lanes, and segments of so many rows, of which a thread takes one of each at a time.
+
+    An answer is the sum of a window divided by `divisor`; 1 leaves it as it is.
+    """
+
+    lanes: int
+    segment: int
+    radius: int
+    divisor: float
+
+
+def box_filter(values: np.ndarray, box: Box) -> np.ndarray:
+    """Return the mean of the box around each element; see `kernels.box_filter`."""
+    outside, last = box.state.type(box.outside), box.radii[-1]
+    for each in box.radii:
+        values = _along(values, each, box, outside, each is last)
+        outside = outside * box.state.type(2 * each[1] + 1)
+    return values
+
+
+def _along(
+    values: np.ndarray, each: tuple[int, int], box: Box, outside: np.generic, divides: bool
+) -> np.ndarray:
+    """Return sums along an axis or, if it `divides`, means of boxes."""
+    axis, radius = each
+    shape, length = values.shape, values.shape[axis]
+    before, inner = prod(shape[:axis]), prod(shape[axis + 1 :])
+    dtype = box.dtype if divides else box.state
+    out = empty(values.size, dtype).reshape(shape)
+    given, to = (np.ascontiguousarray(a).reshape(before, length, inner) for a in (values, out))
+    side = inner > 1
+    if not side:
+        given, to = given.transpose(2, 1, 0), to.transpose(2, 1, 0)
+    exact = box.state.kind in "iu" and dtype.kind in "iu"
+    number = box.state if exact else np.dtype(float)
+    divisor: Any = number.type(box.count if divides else 1)
+    width = 2 * radius + 1
+    panels = Panels(
+        max(1, min(LANES[side], KEPT_BYTES // (8 * width))),
+        max(-(-SEGMENT // width), BLOCKS) * width,
+        radius,
+        divisor,
+    )
+    kernel = _kernel(given.dtype, dtype, box.state, number, side)
+    run_kernel(
+        values.size, kernel, given, box.edges(radius, length), np.full(1, outside), to, panels
+    )
+    return out
+
+
+@cached_njit
+def walk_panels(values, edges, outside, out, panels, control):
+    """Write sums of windows, together with any other thread that runs the same call."""
+    values, edges, out, control = borrow(values), borrow(edges), borrow(out), borrow(control)
+    groups, length, side = values.shape
+    lanes, segment, radius, divisor = panels
+    width = 2 * radius + 1
+    across, segments = (side + lanes - 1) // lanes, (length + segment - 1) // segment
+    sums = np.empty((width, lanes), outside.dtype)
+    running, answers = np.empty(lanes, outside.dtype), np.empty(lanes, outside.dtype)
+    while True:
+        ticket = take_ticket(control, TICKET)
+        if ticket >= groups * across * segments:
+            break
+        group, panel = ticket // (across * segments), ticket // segments % across
+        first, begin = panel * lanes, ticket % segments * segment
+        number, end = min(lanes, side - first), min(begin + segment, length)
+        for block in range(begin - width, end, width):
+            running[:] = 0
+            for k in range(min(width, end - block)):
+                if block >= begin:
+                    for lane in range(number):
+                        answers[lane] = sums[k, lane] + running[lane]
+                    if divisor == 1:
+                        for lane in range(number):
+                            out[group, block + k, first + lane] = answers[lane]
+                    else:
+                        for lane in range(number):
+                            out[group, block + k, first + lane] = quotient(answers[lane], divisor)
+                row = block + k + width - radius
+                if row < 0:
+                    row = edges[radius + row]
+                elif row >= length:
+                    row = edges[radius + row - length] if row < length + radius else -1
+                if row < 0:
+                    for lane in range(number):
+                        sums[k, lane] = outside[0]
+                else:
+                    for lane in range(number):
+                        sums[k, lane] = values[group, row, first + lane]
+                for lane in range(number):
+                    running[lane] += sums[k, lane]
+            running[:] = 0
+            for k in range(width - 1, -1, -1):
+                for lane in range(number):
+                    running[lane] += sums[k, lane]
+                    sums[k, lane] = running[lane]
+
+
+def quotient(total, divisor):
+    """Return a mean; of integers without what is behind the point."""
+
+
+@overload(quotient, jit_options=OPTIONS)
+def _quotient(total, divisor):
+    if not isinstance(divisor, types.Integer):
+        return lambda total, divisor: total / divisor
+    if not divisor.signed:
+        return lambda total, divisor: total // divisor
+
+    def truncated(total, divisor):
+        mean = total // divisor
+        return mean + 1 if mean < 0 and mean * divisor != total else mean
+
+    return truncated
+
+
+@lru_cache(maxsize=64)
+def _kernel(
+    given: np.dtype, dtype: np.dtype, state: np.dtype, divisor: np.dtype, side: bool
+) -> Kernel:
+    layout, word = "C" if side else "A", types.int64
+    values = types.Array(numba.from_dtype(given), 3, layout, readonly=True)
+    out = types.Array(numba.from_dtype(dtype), 3, layout)
+    number = numba.from_dtype(divisor)
+    panels = record_type(Panels, lanes=word, segment=word, radius=word, divisor=number)
+    return entry(walk_panels, (values, array_type(WORD), array_type(state), out, panels, CONTROL))

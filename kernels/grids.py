@@ -1,0 +1,226 @@
+"""Summed-area tables of arrays, and sums of boxes from them."""
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, is_array
+from .backends import backend_of
+from .built_in import BUILT_IN
+from .messages import shown
+from .scan import scan
+
+NUMBERS = "biufc"
+"""The kinds of dtypes that are summed."""
+
+STATES = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
+"""What sums are kept in, by the kind of a dtype."""
+
+
+def summed_area_table(
+    values: Array, axes: int | Sequence[int] | None = None, *, dtype: Any = None
+) -> Any:
+    """Return, for each element, the sum of all elements up to it along some axes.
+
+    Parameters
+    ----------
+    values : array
+        Of numbers or bool, of at least one dimension.
+    axes : int or sequence of int, optional
+        By default all.
+    dtype : dtype, optional
+        Of the answer. By default int64, uint64, float64 or complex128, as the values' kind is. Sums are kept in these
+        whatever it is, and those of integers in float64 if it is a float.
+
+    Returns
+    -------
+    array
+        Of the shape of the values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arguments.
+
+    See Also
+    --------
+    window_sum : Sums of boxes from the table.
+    scan : Along one axis, by any operator.
+
+    Notes
+    -----
+    The table of the last two axes takes one pass, each other axis one more. Algorithm: Crow, SIGGRAPH 1984.
+
+    Examples
+    --------
+    >>> summed_area_table(np.array([[1, 2], [3, 4]]))
+    array([[ 1,  3],
+           [ 4, 10]])
+    """
+    check_numbers(values)
+    axes = check_axes(axes, values.ndim)
+    dtype = _table_dtype(values.dtype, dtype)
+    state = np.dtype(STATES[dtype.kind])
+    given: Any = values.astype(added_as(values.dtype, state), copy=False)
+    if given.flags.f_contiguous and not given.flags.c_contiguous:
+        turned = {given.ndim - 1 - axis for axis in axes}
+        return _table(given.transpose(), turned, dtype, state).transpose()
+    return _table(given, set(axes), dtype, state)
+
+
+def _table(values: Any, axes: set[int], dtype: np.dtype, state: np.dtype) -> Any:
+    """Return the table; the last two axes are those whose elements are neighbours in memory."""
+    shape, last = values.shape, {values.ndim - 2, values.ndim - 1}
+    if last <= axes:
+        axes = axes - last
+        images = values.reshape(prod(shape[:-2]), *shape[-2:])
+        kept = state if axes or dtype == np.float16 else dtype
+        values = backend_of([values]).summed_area_table(images, kept, state).reshape(shape)
+    for axis in sorted(axes):
+        values, _ = scan(BUILT_IN["add"], values, axis=axis, dtype=state, carry_out=False)
+    return values.astype(dtype, copy=False)
+
+
+def window_sum(
+    table: Array, lows: Array, highs: Array, axes: int | Sequence[int] | None = None
+) -> Any:
+    """Return the sums of boxes from a summed-area table.
+
+    Parameters
+    ----------
+    table : array
+        What `summed_area_table` returns.
+    lows, highs : array of integers
+        Of shape (boxes, axes) and of the table's own library: the first element of each box along each axis, and the
+        one behind its last. They are within the table, which is not checked.
+    axes : int or sequence of int, optional
+        Those of the table, in the order of the columns. By default all.
+
+    Returns
+    -------
+    array
+        Of the shape of the other axes, and the boxes last; of the table's dtype.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arguments.
+
+    See Also
+    --------
+    summed_area_table : Makes the table.
+
+    Examples
+    --------
+    >>> table = summed_area_table(np.array([[1, 2], [3, 4]]))
+    >>> window_sum(table, np.array([[0, 0], [0, 1]]), np.array([[2, 2], [2, 2]]))
+    array([10,  6])
+    """
+    check_numbers(table)
+    axes = check_axes(axes, table.ndim)
+    backend_of([table, lows, highs])
+    others = [axis for axis in range(table.ndim) if axis not in axes]
+    turned: Any = table
+    if not all(table.shape[axis] for axis in axes):  # all boxes are empty
+        return np.zeros_like(turned, shape=(*(table.shape[a] for a in others), len(lows)))
+    at = box_ends(lows, highs)
+    found, outside = turned.transpose(*others, *axes)[(..., *at)], at[0] < 0
+    for each in at[1:]:
+        outside = outside | (each < 0)
+    found[..., outside] = 0
+    return corner_differences(found, len(axes))
+
+
+def box_ends(lows: Any, highs: Any) -> list[Any]:
+    """Return where a table has the sums before the ends of boxes, by axis; each has an axis of two for each axis."""
+    before: Any = np.stack([lows, highs], axis=-1).astype(np.int64) - 1
+    axes = range(lows.shape[1])
+    return [before[:, k].reshape(-1, *(2 if k == i else 1 for i in axes)) for k in axes]
+
+
+def corner_differences(found: Any, count: int) -> Any:
+    """Return differences of the ends of boxes along so many last axes; an empty box is 0, however that rounds."""
+    for _ in range(count):
+        found = found[..., 1] - found[..., 0]
+    return found
+
+
+def added_as(given: np.dtype, state: np.dtype) -> np.dtype:
+    """Return the dtype in which values of one are added to sums: their own, where a sum with one of them is a sum."""
+    keeps = given != np.float16 and np.result_type(given, state) == state
+    return given if keeps else state
+
+
+def _table_dtype(given: np.dtype, dtype: Any) -> np.dtype:
+    """Return the dtype of a table."""
+    if dtype is None:
+        return np.dtype(STATES[given.kind])
+    found = check_number_dtype(dtype)
+    if not np.can_cast(given, STATES[found.kind], "same_kind"):
+        raise TypeError(f"dtype must hold sums of {given}, found {found}")
+    return found
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def check_numbers(values: Any) -> None:
+    """Check that values are an array of numbers."""
+    if not is_array(values):
+        raise TypeError(f"x must be an array (NumPy, CuPy, Dask), found {type(values).__name__}")
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError("x must not be a masked array: fill it")
+    if values.dtype.kind not in NUMBERS or values.dtype.itemsize > _widest(values.dtype):
+        raise TypeError(f"x must be of numbers or bool, of at most 64 bits, found {values.dtype}")
+    if not values.dtype.isnative:
+        raise TypeError(f"x must be in the byte order of this machine, found {values.dtype}")
+    if not values.ndim:
+        raise ValueError("x must have at least one dimension, found a 0-d array")
+
+
+def _widest(dtype: np.dtype) -> int:
+    return np.dtype(STATES[dtype.kind]).itemsize
+
+
+def check_number_dtype(dtype: Any) -> np.dtype:
+    """Return the dtype of an answer; raises a TypeError if it is none of numbers."""
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
+    if found.kind not in NUMBERS or found.kind == "b" or found.itemsize > _widest(found):
+        raise TypeError(f"dtype must be one of numbers of at most 64 bits, found {found}")
+    native: np.dtype = found.newbyteorder("=")
+    return native
+
+
+def check_axes(axes: Any, ndim: int) -> tuple[int, ...]:
+    """Return axes, each counted from the first; None stands for all.
+
+    Raises
+    ------
+    TypeError
+        If they are no integers.
+    ValueError
+        If one is not there, or is there twice, or there are none.
+
+    Examples
+    --------
+    >>> check_axes(-1, 3), check_axes(None, 2)
+    ((2,), (0, 1))
+    """
+    if axes is None:
+        return tuple(range(ndim))
+    given = list(axes) if isinstance(axes, Iterable) and not isinstance(axes, str) else [axes]
+    for axis in given:
+        if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
+            raise TypeError(f"axes must be integers, found {shown(axis)}")
+        if not -ndim <= axis < ndim:
+            text = f"axes must be from {-ndim} to {ndim - 1}, found {axis}"
+            raise np.exceptions.AxisError(text)
+    found = tuple(int(axis) % ndim for axis in given)
+    if len(set(found)) < len(found) or not found:
+        raise ValueError(f"axes must name each axis once, and at least one, found {shown(axes)}")
+    return found

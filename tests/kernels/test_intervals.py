@@ -1,0 +1,264 @@
+"""Intervals and sorted searches of arrays against NumPy."""
+
+import numpy as np
+import pytest
+from dask_gpuscan.kernels import (
+    INT128,
+    cpu,
+    interval_expand,
+    interval_gather,
+    interval_move,
+    interval_scatter,
+    run_length_decode,
+    searchsorted_sorted,
+)
+from dask_gpuscan.kernels.cpu.intervals import CHUNK, PART
+from hypothesis import given
+from hypothesis import strategies as st
+
+DTYPES = ["?", "i1", "u2", "f2", "i4", "f8", "c8", "c16", "M8[ns]"]
+
+CASES = {
+    "none": np.zeros(0, np.int64),
+    "one": np.array([5]),
+    "empty": np.zeros(3 * CHUNK, np.int64),
+    "short": np.arange(5 * CHUNK + 7) % 5,
+    "few in many": np.where(np.arange(9 * CHUNK) % 1000, 0, 7),
+    "long": np.array([0, 3 * PART + 1, 2, 0, PART]),
+    "half in one": np.where(np.arange(2 * CHUNK) == CHUNK - 1, 2 * PART, 64),
+    "all in the first": np.append(2 * PART, np.zeros(2 * CHUNK, np.int64)),
+    "all in the last": np.append(np.zeros(2 * CHUNK, np.int64), 2 * PART),
+}
+
+
+def expected_places(offsets, counts):
+    """The place of each item, in the order of the intervals."""
+    starts = np.cumsum(counts) - counts
+    return np.repeat(offsets - starts, counts) + np.arange(counts.sum())
+
+
+def items(n, dtype, seed=0):
+    return np.random.default_rng(seed).integers(0, 2 if dtype == "?" else 100, n).astype(dtype)
+
+
+def side_by_side(counts, seed=1):
+    """Offsets of intervals that lie in another order, without gaps."""
+    order = np.random.default_rng(seed).permutation(len(counts))
+    offsets = np.empty_like(counts)
+    offsets[order] = np.cumsum(counts[order]) - counts[order]
+    return offsets
+
+
+def equal(found, expected, backend):
+    found = backend.to_numpy(found)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def check(counts, dtype, backend):
+    """Compare all functions on intervals with these counts."""
+    total, array = int(counts.sum()), backend.array
+    values, source = items(len(counts), dtype), items(total + 9, dtype)
+    to, on = side_by_side(counts), array(counts)
+    of = np.random.default_rng(2).integers(0, np.maximum(total + 10 - counts, 1))
+    equal(interval_expand(on, array(values)), np.repeat(values, counts), backend)
+    of_places, to_places = expected_places(of, counts), expected_places(to, counts)
+    equal(interval_gather(array(of), on, array(source)), source[of_places], backend)
+    before = items(total + 5, dtype, 3)
+    for offsets, read in ((None, np.arange(total)), (of, of_places)):
+        expected, out = before.copy(), array(before.copy())
+        expected[to_places] = source[read]
+        if offsets is None:
+            found = interval_scatter(array(to), on, array(source[:total]), out)
+        else:
+            found = interval_move(array(offsets), array(to), on, array(source), out)
+        assert found is out
+        equal(out, expected, backend)
+
+
+@pytest.mark.parametrize("counts", CASES.values(), ids=CASES)
+def test_lengths_of_intervals(backend, counts):
+    check(counts, "f8", backend)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_widths_of_items(backend, dtype):
+    if not backend.holds(dtype):
+        pytest.skip("no such arrays")
+    check(np.random.default_rng(0).integers(0, 40, CHUNK + 3), dtype, backend)
+
+
+@given(
+    counts=st.lists(st.integers(0, 6) | st.just(0), max_size=60),
+    dtype=st.sampled_from("u1 i4 f8".split()),
+)
+def test_any_counts(backend, counts, dtype):
+    check(np.array(counts, np.int64), dtype, backend)
+
+
+def test_gather_and_scatter_are_inverse(backend):
+    counts = np.random.default_rng(4).integers(0, 50, 3000)
+    to, source = backend.array(side_by_side(counts)), backend.array(items(counts.sum(), "f8"))
+    on = backend.array(counts)
+    there = interval_scatter(to, on, source, backend.array(np.zeros(counts.sum())))
+    equal(interval_gather(to, on, there), backend.to_numpy(source), backend)
+
+
+def test_strided_arrays(backend):
+    counts, values = np.arange(2000) % 7, items(4000, "i4")
+    on, array = backend.array(np.repeat(counts, 2))[::2], backend.array(values)[::-2]
+    equal(interval_expand(on, array), np.repeat(values[::-2], counts), backend)
+    offsets = backend.array(np.arange(6000)[::-1].copy())[::3]
+    fitting = np.where(backend.to_numpy(offsets) + counts <= 2000, counts, 0)
+    places = expected_places(backend.to_numpy(offsets), fitting)
+    found = interval_gather(offsets, backend.array(fitting), array)
+    equal(found, values[::-2][places], backend)
+
+
+def test_128_bit_integers():
+    values = np.zeros(3, INT128)
+    values["low"], values["high"] = [1, 2, 3], [-1, 0, 7]
+    found = interval_expand(np.array([2, 0, 1]), values)
+    assert found.tolist() == [(1, -1), (1, -1), (3, 7)]
+
+
+def test_offsets_of_empty_intervals_are_not_looked_at(backend):
+    offsets, counts, source = (backend.array(np.array(v)) for v in ([99, 0, -5], [0, 2, 0], [7, 8]))
+    equal(interval_gather(offsets, counts, source), np.array([7, 8]), backend)
+    assert interval_scatter(offsets, counts, source, backend.array(np.zeros(2, int)))[1] == 8
+
+
+def test_outputs_are_written_everywhere(backend, poisoned):
+    if backend.name != "cpu":
+        pytest.skip("outputs on a device are poisoned by its own tests")
+    for name in ("short", "few in many", "half in one"):
+        check(CASES[name], "i4", backend)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("dtype", ["?", "i4", "f2", "f8", "M8[s]", "m8[ns]"])
+@pytest.mark.parametrize("sizes", [(0, 5), (5, 0), (3, 3 * PART), (5000, 7000), (2 * PART, PART)])
+def test_searchsorted(backend, side, dtype, sizes):
+    if not backend.holds(dtype):
+        pytest.skip("no such arrays")
+    highest = {"?": 2, "f2": 2000}.get(dtype, 9000)
+    rng = np.random.default_rng(0)
+    low = -highest if np.dtype(dtype).kind in "if" else 0
+    needles, haystack = (np.sort(rng.integers(low, highest, n).astype(dtype)) for n in sizes)
+    if np.dtype(dtype).kind in "fmM":
+        for array in (needles, haystack):
+            array[len(array) - len(array) // 9 :] = (
+                "NaT" if np.dtype(dtype).kind in "mM" else np.nan
+            )
+    found = searchsorted_sorted(backend.array(needles), backend.array(haystack), side=side)
+    equal(found, np.searchsorted(haystack, needles, side), backend)
+
+
+def test_searchsorted_of_what_is_in_no_order_stays_within(backend):
+    rng = np.random.default_rng(0)
+    needles, haystack = backend.array(rng.random(9000)), backend.array(rng.random(70_000))
+    assert searchsorted_sorted(needles, haystack).shape == (9000,)
+
+
+X = np.arange(4)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: interval_expand(-x, x), ValueError, "counts must not be negative, found -3"),
+        (lambda x: interval_expand(x * 1.0, x), TypeError, "counts must be an array of int64"),
+        (lambda x: interval_expand([1, 2], x), TypeError, "counts must be an array of int64"),
+        (lambda x: interval_expand(x, x[:3]), ValueError, "counts and values must have one length"),
+        (lambda x: interval_expand(x, x.astype(object)), TypeError, "values: .* dtype object"),
+        (lambda x: interval_expand(x, [1, 2, 3, 4]), TypeError, "values must be arrays"),
+        (lambda x: interval_expand(x.reshape(2, 2), x), ValueError, "counts must be 1-d"),
+        (lambda x: interval_gather(x, x[:3], x), ValueError, "offsets and counts must have one"),
+        (
+            lambda x: interval_gather(x, x, x),
+            ValueError,
+            "offsets: interval 3 has 3 items from 3 on",
+        ),
+        (lambda x: interval_gather(x - 2, x, x), ValueError, "1 items from -1 on"),
+        (
+            lambda x: interval_gather(x + 2**62, x + 2**62, x),
+            ValueError,
+            "not within the 4 of source",
+        ),
+        (lambda x: interval_gather(x.astype("i4"), x, x), TypeError, "offsets must be"),
+        (lambda x: interval_scatter(x, x, x, x.copy()), ValueError, "not within the 4 of out"),
+        (
+            lambda x: interval_scatter(x * 0, x // 3, x, x.copy()),
+            ValueError,
+            "add up to, 1, found 4",
+        ),
+        (lambda x: interval_scatter(x, x // x.clip(1), x, x), ValueError, "share no memory"),
+        (
+            lambda x: interval_scatter(x, x, x, x * 1.0),
+            TypeError,
+            "dtype of source, int64, found fl",
+        ),
+        (lambda x: interval_scatter(x, x, x, None), TypeError, "out must be arrays"),
+        (lambda x: interval_scatter(x, x, x, np.zeros(8, int)[::2]), ValueError, "contiguous"),
+        (lambda x: interval_scatter(x, x, x, fixed(x)), ValueError, "read-only"),
+        (lambda x: interval_move(x, x, x[:2], x, x), ValueError, "one length"),
+        (
+            lambda x: interval_move(x, 9 - x, x // 3, x, x + 0),
+            ValueError,
+            "scatter_offsets: interval 3",
+        ),
+        (
+            lambda x: interval_move(9 - x, x, x // 3, x, x + 0),
+            ValueError,
+            "gather_offsets: interval 3",
+        ),
+        (lambda x: searchsorted_sorted(x, x, side="up"), ValueError, "side must be 'left' or"),
+        (
+            lambda x: searchsorted_sorted(x, x * 1.0),
+            TypeError,
+            "one dtype, found int64 and float64",
+        ),
+        (lambda x: searchsorted_sorted(x * 1j, x * 1j), TypeError, "no order of dtype complex128"),
+        (lambda x: searchsorted_sorted(x.reshape(2, 2), x), ValueError, "needles must be 1-d"),
+    ],
+)
+def test_bad_input(call, error, message):
+    with pytest.raises(error, match=message):
+        call(X.copy())
+
+
+def fixed(x):
+    out = x.copy()
+    out.flags.writeable = False
+    return out
+
+
+def test_wrong_counts_and_offsets_are_found_wherever_they_are(backend):
+    good = np.ones(5 * CHUNK + 3, np.int64)
+    for at in (0, CHUNK - 1, CHUNK, len(good) - 1):
+        counts, offsets = good.copy(), np.arange(len(good))
+        counts[at] = -1
+        with pytest.raises(ValueError, match="negative, found -1"):
+            interval_expand(backend.array(counts), backend.array(good))
+        offsets[at] = len(good)
+        with pytest.raises(ValueError, match=f"interval {at} has 1 items from {len(good)} on"):
+            interval_gather(backend.array(offsets), backend.array(good), backend.array(good))
+
+
+@pytest.mark.parametrize("counts", [[10**12, 3], [2**62] * 4, [2**62] * 5000])
+def test_more_items_than_memory_are_refused_before_any_is_made(backend, counts):
+    counts = backend.array(np.array(counts))
+    with pytest.raises(MemoryError):
+        interval_expand(counts, counts)
+
+
+def test_the_memory_that_is_needed_is_told(monkeypatch):
+    monkeypatch.setattr(cpu, "available", lambda: 1000.0)
+    counts, source = np.array([60, 60]), np.zeros(60)
+    assert len(interval_expand(counts, counts.astype("i4"))) == 120
+    with pytest.raises(MemoryError, match="200 rows, which take"):
+        interval_expand(np.array([150, 50]), counts)
+    with pytest.raises(MemoryError, match="180 rows"):
+        interval_gather(np.zeros(3, int), np.array([60] * 3), source)
+    with pytest.raises(MemoryError, match="120 rows"):
+        run_length_decode(counts, [counts], beside=1)
