@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     themes = [a for a in arguments if a in SUITES] or list(SUITES)
     modules = [f"pandas.tests.{m}" for theme in themes for m in SUITES[theme].modules]
     others = [a for a in arguments if a not in SUITES]
-    return int(pytest.main(["-c", str(HERE / "pytest.ini"), "--pyargs", *modules, *others]))
+    return int(pytest.main(["-c", str(HERE / "foreign.ini"), "--pyargs", *modules, *others]))
 
 
 sys.exit(main(sys.argv[1:]))

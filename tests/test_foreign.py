@@ -15,7 +15,7 @@ from versions import since
 def test_theme(theme):
     done = subprocess.run(
         [sys.executable, "-m", "foreign", theme],
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
         check=False,
