@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import dask.dataframe as dd
+
+from dask_gpuscan import Gpuscan
+
 from .suites import LEFT_TO_PANDAS, OBJECTS, Methods
 
 
@@ -14,6 +18,8 @@ class Replaced:
 
     active: ClassVar[list[tuple[type, str, Any, Any]]] = []
     calls = 0
+    by_rows = False
+    """Whether ours are called on Dask collections whose partitions are single rows."""
 
     @classmethod
     def _put(cls, ours: bool) -> None:
@@ -51,26 +57,42 @@ def _method(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
         with Replaced.paused():
             bound = functools.partial(theirs, self)
-            return _called(name, bound, getattr(self.gpuscan, name), args, options)
+            return _called(name, bound, Gpuscan, lambda: _source(self).gpuscan, args, options)
 
     return method
+
+
+def _source(frame: Any) -> Any:
+    """Return the frame or series that ours are called on."""
+    if not Replaced.by_rows:
+        return frame
+    parts = [frame.iloc[i : i + 1] for i in range(len(frame))] or [frame]
+    return dd.from_map(lambda part: part, parts, meta=frame.iloc[:0])
+
+
+def _computed(answer: Any) -> Any:
+    return answer.compute(scheduler="synchronous") if hasattr(answer, "compute") else answer
 
 
 def _called(
     name: str,
     theirs: Callable[..., Any],
-    ours: Callable[..., Any],
+    kind: type,
+    ours: Callable[[], Any],
     args: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Any:
-    """Return what ours answers, or theirs where an argument is none of ours; objects answer in the same way."""
-    given = _arguments(theirs, ours, args, options)
+    """Return what ours answers, a method of a kind of objects, or theirs where an argument is none of ours.
+
+    If the answer is an object, its methods are replaced in the same way.
+    """
+    given = _arguments(theirs, getattr(kind, name), args, options)
     if given is None or (name in LEFT_TO_PANDAS and LEFT_TO_PANDAS[name](given)):
         return theirs(*args, **options)
     if name in OBJECTS:
-        return Beside(theirs(*args, **options), ours(**given))
+        return Beside(theirs(*args, **options), getattr(ours(), name)(**given))
     Replaced.calls += 1
-    return ours(**given)
+    return _computed(getattr(ours(), name)(**given))
 
 
 def _arguments(
@@ -104,13 +126,13 @@ class Beside:
         self._theirs, self._ours = theirs, ours
 
     def __getattr__(self, name: str) -> Any:
-        theirs, ours = getattr(self._theirs, name), getattr(type(self._ours), name, None)
-        if not callable(theirs) or not callable(ours):
+        theirs, kind = getattr(self._theirs, name), type(self._ours)
+        if not callable(theirs) or not callable(getattr(kind, name, None)):
             return theirs
 
         def method(*args: Any, **options: Any) -> Any:
             with Replaced.paused():
-                return _called(name, theirs, getattr(self._ours, name), args, options)
+                return _called(name, theirs, kind, lambda: self._ours, args, options)
 
         return method
 
