@@ -98,7 +98,7 @@ bench: .venv/test/ready
 # nvcc, for CUB's side, comes with the compilers of the extra cuda13; one part that fails does not keep the others back.
 bench-gpu: .venv/gpu/ready
 	@PATH="$$(echo "$(CURDIR)"/.venv/gpu/lib/python3*/site-packages/nvidia/cu13/bin):$$PATH"; \
-	failed=; for part in gpu compaction_gpu sort_gpu frames_gpu groups_gpu windows_gpu; do \
+	failed=; for part in gpu compaction_gpu intervals_gpu sort_gpu frames_gpu groups_gpu windows_gpu lists_gpu grids_gpu; do \
 	  .venv/gpu/bin/python benchmarks/$$part.py $(BENCH) || failed="$$failed $$part"; \
 	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 

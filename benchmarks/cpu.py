@@ -6,8 +6,11 @@ import argparse
 from pathlib import Path
 
 import dask_cpu
+import grids_cpu
 import groups_cpu
+import intervals_cpu
 import kernels_cpu
+import lists_cpu
 import merge_asof_cpu
 import out_of_core
 import sort_cpu
@@ -34,6 +37,9 @@ def main() -> None:
     for part in (
         kernels_cpu,
         groups_cpu,
+        intervals_cpu,
+        grids_cpu,
+        lists_cpu,
         sort_cpu,
         merge_asof_cpu,
         windows_cpu,

@@ -112,6 +112,32 @@ def series(bench: GpuBench) -> None:
         )
 
 
+def fused(bench: GpuBench) -> None:
+    """Two scans of one column in one pass, against one of them, which moves 2/3 of the bytes."""
+    n = bench.scale(1 << 27, 1 << 20)
+    if not bench.wanted("fused_scan_2"):
+        return
+    frame = cudf.DataFrame({"x": values(n, "float64")})
+    scans = {"total": (dask_gpuscan.add, "x"), "peak": (dask_gpuscan.maximum, "x")}
+
+    def check(both: cudf.DataFrame, total: cudf.Series) -> None:
+        same(both["total"].rename("x"), total)
+        same(both["peak"].rename("x"), frame["x"].cummax())
+
+    bench.compare(
+        "fused_scan_2",
+        lambda: frame.gpuscan.scan(scans),
+        {"one scan": lambda: frame["x"].gpuscan.scan(dask_gpuscan.add)},
+        dtype="float64",
+        n=n,
+        check=check,
+        rounds=bench.scale(7, 3),
+        calls=CALLS,
+        moved=3 * 8 * n,
+        targets={"one scan": "times_one_scan <= 1.35"},
+    )
+
+
 def keys(n: int, dtype: str) -> cp.ndarray:
     """Random numbers of the whole range of an integer dtype, or around zero."""
     rng = cp.random.default_rng(20130101)
@@ -213,6 +239,7 @@ def main() -> None:
     bench = start(options)
     if options.series or both:
         series(bench)
+        fused(bench)
         sorts(bench)
         arrays(bench)
         if options.profile:

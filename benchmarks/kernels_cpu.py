@@ -22,6 +22,7 @@ def run(bench: Bench) -> None:
     missing(bench, n)
     extension_dtypes(bench, n)
     operators(bench, n)
+    fused(bench, n)
     two_dimensions(bench, n)
     compaction(bench, n)
     by_key(bench, n)
@@ -145,6 +146,32 @@ def operators(bench: Bench, n: int) -> None:
         dtype="float64",
         n=n,
         check=same,
+    )
+
+
+def fused(bench: Bench, n: int) -> None:
+    """Two scans of one column in one pass, against one of them, which moves 2/3 of the bytes, and against pandas."""
+    frame = pd.DataFrame({"x": column(n, "float64")})
+    scans = {"total": (dask_gpuscan.add, "x"), "peak": (dask_gpuscan.maximum, "x")}
+
+    def check(both: pd.DataFrame, theirs: pd.DataFrame | pd.Series) -> None:
+        alone = theirs if theirs.ndim == 1 else theirs["total"]
+        same(both["total"].rename(alone.name), alone)
+        same(both["peak"].rename("x"), frame["x"].cummax())
+
+    bench.compare(
+        "fused_scan_2",
+        lambda: frame.gpuscan.scan(scans),
+        {
+            "one scan": lambda: frame["x"].gpuscan.scan(dask_gpuscan.add),
+            "pandas": lambda: pd.DataFrame(
+                {"total": frame["x"].cumsum(), "peak": frame["x"].cummax()}
+            ),
+        },
+        dtype="float64",
+        n=n,
+        check=check,
+        targets={"pandas": TARGETS["pandas"]},
     )
 
 

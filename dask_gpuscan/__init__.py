@@ -10,6 +10,7 @@ Examples
 """
 
 from .api.accessor import Gpuscan, register
+from .api.array_fills import bfill, ffill
 from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
 from .api.asof import merge_asof
 from .api.cluster_options import cluster_options
@@ -20,6 +21,7 @@ from .api.progress_bar import ProgressBar
 from .api.run_ends import run_end_decode, run_end_encode
 from .api.run_methods import rle_decode
 from .api.table_accessor import register_polars
+from .api.xarray_accessor import register_xarray
 from .kernels.associativity import check_associative
 from .kernels.built_in import (
     add,
@@ -47,6 +49,7 @@ __all__ = [
     "ProgressBar",
     "add",
     "affine",
+    "bfill",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
@@ -57,6 +60,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "ffill",
     "first",
     "last",
     "logical_all",
@@ -86,3 +90,4 @@ def __dir__() -> list[str]:
 
 register()
 register_polars()
+register_xarray()

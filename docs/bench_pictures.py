@@ -108,7 +108,9 @@ def of_limit(theme: Theme, groups: list[Group]) -> Figure:
 
 
 def milliseconds(theme: Theme, groups: list[Group]) -> Figure:
-    return bars(theme, groups, lambda g, who: g.times[who], "milliseconds", skip=("one column",))
+    return bars(
+        theme, groups, lambda g, who: g.times[who], "milliseconds", skip=("one column", "one scan")
+    )
 
 
 def microseconds(theme: Theme, groups: list[Group]) -> Figure:

@@ -12,11 +12,14 @@ from sphinx.application import Sphinx
 OWNERS = {
     "Gpuscan": "dask_gpuscan",
     "GpuscanIndex": "dask_gpuscan.api.order_methods",
+    "ListAccessor": "dask_gpuscan.api.list_accessor",
     "GroupBy": "dask_gpuscan.api.groupby",
     "Resampler": "dask_gpuscan.api.resample_methods",
     "Rolling": "dask_gpuscan.api.rolling_methods",
     "Expanding": "dask_gpuscan.api.window_methods",
     "Ewm": "dask_gpuscan.api.window_methods",
+    "XarrayGpuscan": "dask_gpuscan.api.xarray_accessor",
+    "XarrayGroups": "dask_gpuscan.api.xarray_accessor",
     "kernels": "dask_gpuscan",
     "operator": "dask_gpuscan",
 }

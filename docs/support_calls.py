@@ -9,9 +9,11 @@ import pandas as pd
 
 import dask_gpuscan
 from dask_gpuscan.api.groupby import GroupBy
+from dask_gpuscan.api.list_accessor import ListAccessor
 from dask_gpuscan.api.resample_methods import Resampler
 from dask_gpuscan.api.rolling_methods import Rolling
 from dask_gpuscan.api.window_methods import Ewm, Expanding
+from dask_gpuscan.api.xarray_accessor import XarrayGpuscan, XarrayGroups
 
 Call = Callable[[Any], Any]
 
@@ -81,6 +83,21 @@ def on_windows(kind: str, argument: dict[str, Any]) -> Callable[..., Call]:
     return method
 
 
+def lists(f: Any) -> Any:
+    """Return a column of lists, one of each group."""
+    return f.gpuscan.groupby("k", clustered=True).agg(n=("n", "list"))["n"]
+
+
+def on_lists(name: str, *given: Any, **options: Any) -> Call:
+    """Call a method of lists; answers that are lists are exploded."""
+
+    def call(f: Any) -> Any:
+        answer = getattr(lists(f).gpuscan.list, name)(*given, **options)
+        return answer.gpuscan.explode() if name in ("scan", "sort") or name[:3] == "cum" else answer
+
+    return call
+
+
 def on_buckets(name: str, *given: Any, **options: Any) -> Call:
     """Call a method of buckets of time."""
     return lambda f: getattr(f[["t", "x"]].gpuscan.resample("5min", on="t")["x"], name)(
@@ -118,6 +135,9 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.value_counts": lambda f: f["n"].gpuscan.value_counts(),
     "Gpuscan.is_monotonic_increasing": lambda f: f["t"].gpuscan.is_monotonic_increasing,
     "Gpuscan.is_monotonic_decreasing": lambda f: f["t"].gpuscan.is_monotonic_decreasing,
+    "Gpuscan.explode": lambda f: lists(f).gpuscan.explode(),
+    "Gpuscan.list": lambda f: lists(f).gpuscan.list.sum(),
+    "ListAccessor.scan": on_lists("scan", LARGEST),
     "GroupBy.scan": on_groups("scan", LARGEST),
     "GroupBy.reduce": on_groups("reduce", dask_gpuscan.add),
     "GroupBy.agg": on_groups("agg", ["sum", "max"]),
@@ -140,6 +160,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 OWNERS: dict[type, Callable[..., Call]] = {
     dask_gpuscan.Gpuscan: on_column,
+    ListAccessor: on_lists,
     GroupBy: on_groups,
     Rolling: on_windows("rolling", {"window": 3, "min_periods": 1}),
     Expanding: on_windows("expanding", {}),
@@ -176,6 +197,8 @@ ARRAY_CALLS: dict[str, Call] = {
     "cummax": dask_gpuscan.cummax,
     "cummin": dask_gpuscan.cummin,
     "scan": lambda x: dask_gpuscan.scan(x, LARGEST),
+    "ffill": dask_gpuscan.ffill,
+    "bfill": lambda x: dask_gpuscan.bfill(x, limit=1),
     "summed_area_table": dask_gpuscan.summed_area_table,
     "window_sum": lambda x: dask_gpuscan.window_sum(x, [[0, 3], [1, 5]]),
     "box_filter": lambda x: dask_gpuscan.box_filter(x, 1),
@@ -183,3 +206,34 @@ ARRAY_CALLS: dict[str, Call] = {
     "run_end_decode": lambda x: dask_gpuscan.run_end_decode(dask_gpuscan.run_end_encode(x)),
 }
 """A call for each function of arrays."""
+
+
+def cube() -> Any:
+    """Return a DataArray of two dimensions, with NaN and labels in any order."""
+    import xarray
+
+    values = np.array([[3.0, 1.0], [np.nan, 4.0], [1.0, np.nan], [5.0, 9.0], [2.0, 6.0]])
+    labels = {"k": ("time", ["b", "a", "b", "b", "a"])}
+    return xarray.DataArray(values, labels, ("time", "y"), "x")
+
+
+def _cube_calls() -> dict[str, Call]:
+    def call(groups: bool, name: str) -> Call:
+        given = (LARGEST, "time") if name == "scan" else ("time",)
+
+        def called(x: Any) -> Any:
+            owner = x.gpuscan.groupby("k") if groups or name == "groupby" else x.gpuscan
+            return owner.cumsum() if name == "groupby" else getattr(owner, name)(*given)
+
+        return called
+
+    return {
+        f"{owner.__name__}.{name}": call(owner is XarrayGroups, name)
+        for owner in (XarrayGpuscan, XarrayGroups)
+        for name, _ in inspect.getmembers(owner)
+        if not name.startswith("_")
+    }
+
+
+CUBE_CALLS = _cube_calls()
+"""A call for each method of xarray's objects, and of their groups."""

@@ -24,7 +24,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from support_calls import ARRAY_CALLS, CALLS, frame, numbers
+from support_calls import ARRAY_CALLS, CALLS, CUBE_CALLS, cube, frame, numbers
 
 HERE = Path(__file__).parent
 TABLE = HERE / "support_matrix.json"
@@ -59,6 +59,9 @@ ARRAYS: dict[str, tuple[str, Callable[[np.ndarray], Any]]] = {
     ),
 }
 
+CUBES = ("NumPy", "Dask array", "CuPy", "Dask of CuPy")
+"""What holds the data of xarray's objects."""
+
 
 def is_here(module: str) -> bool:
     """Tell whether a library can be imported and, if it needs a GPU, there is one."""
@@ -77,6 +80,8 @@ def plain(answer: Any) -> Any:
         return tuple(map(plain, answer))
     if dask.is_dask_collection(answer):
         (answer,) = dask.compute(answer)
+    if hasattr(answer, "chunksizes"):  # of xarray
+        answer = answer.data
     if hasattr(answer, "get") and type(answer).__module__.startswith("cupy"):
         answer = answer.get()
     for way in ("to_pandas", "to_numpy"):
@@ -118,7 +123,17 @@ def run() -> dict[str, Any]:
     """Call everything that can be called here."""
     cells: Answers = {}
     ran: dict[str, str] = {}
-    for libraries, calls, data in ((FRAMES, CALLS, frame()), (ARRAYS, ARRAY_CALLS, numbers())):
+    cubes = {
+        name: (module, lambda x, make=make: x.copy(data=make(x.values)))
+        for name, (module, make) in ARRAYS.items()
+        if name in CUBES
+    }
+    runs: tuple[Any, ...] = (
+        (FRAMES, CALLS, frame()),
+        (ARRAYS, ARRAY_CALLS, numbers()),
+        (cubes, CUBE_CALLS, cube()),
+    )
+    for libraries, calls, data in runs:
         here = {name: make(data) for name, (module, make) in libraries.items() if is_here(module)}
         for name, call in calls.items():
             expected = plain(call(data))
@@ -143,7 +158,7 @@ def merged(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return a table with the columns of another taken over; methods that are no more are dropped."""
     cells = {
         name: {**known["cells"].get(name, {}), **new["cells"].get(name, {})}
-        for name in (*CALLS, *ARRAY_CALLS)
+        for name in (*CALLS, *ARRAY_CALLS, *CUBE_CALLS)
     }
     return {"ran": {**known["ran"], **new["ran"]}, "cells": cells}
 
@@ -152,12 +167,17 @@ def merged(known: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 OWNERS = {
     "Gpuscan": "`.gpuscan`",
+    "ListAccessor": "`.gpuscan.list`",
     "GroupBy": "`.gpuscan.groupby()`",
     "Rolling": "`.gpuscan.rolling()`",
     "Expanding": "`.gpuscan.expanding()`",
     "Ewm": "`.gpuscan.ewm()`",
     "Resampler": "`.gpuscan.resample()`",
     "dask_gpuscan": "functions of frames",
+}
+OF_XARRAY = {
+    "XarrayGpuscan": "`.gpuscan` of xarray",
+    "XarrayGroups": "`.gpuscan.groupby()` of xarray",
 }
 BEGIN, END = "<!-- support matrix -->", "<!-- end of support matrix -->"
 
@@ -210,7 +230,13 @@ def full(known: dict[str, Any]) -> str:
         columns = (*FRAMES, "arrays") if owner == "Gpuscan" else tuple(FRAMES)
         parts += [f"## {title}", table("method", columns, rows_of(known, owner))]
     arrays = {name: known["cells"][name] for name in ARRAY_CALLS}
-    parts += ["## Functions of arrays", table("function", tuple(ARRAYS), arrays), refusals(known)]
+    parts += ["## Functions of arrays", table("function", tuple(ARRAYS), arrays)]
+    for owner, title in OF_XARRAY.items():
+        rows = {
+            n.partition(".")[2]: known["cells"][n] for n in CUBE_CALLS if n.startswith(f"{owner}.")
+        }
+        parts += [f"## {title}", table("method", CUBES, rows)]
+    parts.append(refusals(known))
     return "\n\n".join(parts)
 
 

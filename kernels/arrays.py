@@ -120,7 +120,7 @@ def check_size(rows: int, bytes_a_row: int, available: float) -> None:
     MemoryError: the answer has 1,000,000,000,000 rows, which take 8,000 GB: more than the 10 GB that are available
     """
     size = rows * bytes_a_row
-    if rows < MOST and size <= available:
+    if rows < MOST and size <= min(available, MOST):
         return
     more = "at least " * (rows >= MOST)
     there = f"the {available / 1e9:,.0f} GB that are available" if available < MOST else "there are"

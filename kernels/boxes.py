@@ -123,13 +123,12 @@ def _not_half(dtype: np.dtype) -> np.dtype:
 
 
 def _outside(cval: Any, dtype: np.dtype) -> Any:
-    """Return a constant, which integers and bool must be able to hold."""
+    """Return a constant as one of the values, which integers and bool must hold as it is."""
     if not isinstance(cval, Number):
         raise TypeError(f"cval must be a number, found {shown(cval)}")
-    kind: Any = dtype.type if dtype.kind in "biu" else STATES[dtype.kind]
     try:
-        held = kind(cval)
-        if held == cval or (held != held and cval != cval):
+        held = dtype.type(cval)
+        if dtype.kind in "fc" or held == cval:
             return held
     except (TypeError, ValueError, OverflowError):
         pass

@@ -153,6 +153,11 @@ class Runs:
         """Rows."""
         return len(self.keys[0])
 
+    @property
+    def most(self) -> int:
+        """Runs, at most."""
+        return self.length
+
 
 @dataclass(frozen=True, eq=False)
 class Segments:
@@ -200,6 +205,11 @@ class Segments:
         """The arrays that tell the type of all."""
         return (self.offsets,)
 
+    @property
+    def most(self) -> int:
+        """Runs, at most."""
+        return min(self.length, len(self.offsets) - 1)
+
 
 OFFSETS = ("int32", "int64")
 """The dtypes of offsets."""
@@ -227,7 +237,7 @@ def run_ends(
         return runs(keys, nulls, last=last, continues=continues)
     if continues:
         raise ValueError("segments do not go on with a run that is open before them")
-    return Segments(keys.offsets, keys.length, last)
+    return keys if keys.last == last else Segments(keys.offsets, keys.length, last)
 
 
 def runs(

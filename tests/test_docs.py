@@ -14,10 +14,12 @@ import pytest
 import dask_gpuscan
 from dask_gpuscan import kernels
 from dask_gpuscan.api.groupby import GroupBy
+from dask_gpuscan.api.list_accessor import ListAccessor
 from dask_gpuscan.api.order_methods import GpuscanIndex
 from dask_gpuscan.api.resample_methods import Resampler
 from dask_gpuscan.api.rolling_methods import Rolling
 from dask_gpuscan.api.window_methods import Ewm, Expanding
+from dask_gpuscan.api.xarray_accessor import XarrayGpuscan, XarrayGroups
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))  # whose scripts are no package
@@ -32,7 +34,19 @@ ON_OTHER_PAGES = {"check_associative", "operator", "segmented", "Operator"}
 
 
 @pytest.mark.parametrize(
-    "owner", [dask_gpuscan.Gpuscan, GpuscanIndex, GroupBy, Resampler, Rolling, Expanding, Ewm]
+    "owner",
+    [
+        dask_gpuscan.Gpuscan,
+        GpuscanIndex,
+        ListAccessor,
+        GroupBy,
+        Resampler,
+        Rolling,
+        Expanding,
+        Ewm,
+        XarrayGpuscan,
+        XarrayGroups,
+    ],
 )
 def test_methods(owner: type) -> None:
     listed = re.findall(rf"^   ~{owner.__name__}\.(\w+)$", PAGES, re.MULTILINE)
@@ -80,7 +94,7 @@ def test_every_headline_is_recorded() -> None:
 
 def test_support_matrix_is_written_out() -> None:
     known = json.loads(support_matrix.TABLE.read_text())
-    calls = {*support_matrix.CALLS, *support_matrix.ARRAY_CALLS}
+    calls = {*support_matrix.CALLS, *support_matrix.ARRAY_CALLS, *support_matrix.CUBE_CALLS}
     assert set(known["cells"]) == calls, "run docs/support_matrix.py"
     for page, made in support_matrix.PAGES.items():
         text = page.read_text(encoding="utf-8")

@@ -9,24 +9,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
 import dask.array as da
-import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.exceptions import AxisError
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..graph.lookback import look_back, over_blocks
+from ..graph.lookback import look_back
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import shown
-from ..ops.array_scan import ArrayScan
 from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry
 from ..ops.scan_options import ScanOptions
 from .arguments import check_dtype, check_flags, check_keywords
+from .array_axis import check_arrays, check_axis, scan_along
 from .grids import summed_area_table
 from .on import on
 from .tables import is_table, known_table
+from .xarray_accessor import XarrayGpuscan
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -54,6 +53,7 @@ def scan(
     exclusive: bool = False,
     initial: Any = None,
     reverse: bool = False,
+    skipna: bool | None = None,
     dtype: Any = None,
 ) -> Any:
     """Scan an array by any operator.
@@ -74,6 +74,10 @@ def scan(
         Start from this state of the operator.
     reverse : bool, default False
         Run from the last element to the first.
+    skipna : bool, optional
+        Pass over NaN and NaT: each gets the state before it, and what comes before the first value is NaN for extremes,
+        else the identity. By default they are values of NumPy, CuPy and Dask arrays, and in Arrow and in frames nulls,
+        as at `Gpuscan.cumsum`.
     dtype : dtype, optional
         Of the answer; where the element is the state, also to accumulate in.
 
@@ -104,81 +108,47 @@ def scan(
     """
     if not isinstance(op, Operator):
         raise TypeError(f"op must be a dask_gpuscan.Operator, found {shown(op)}")
-    x = known_table(x) if is_table(x) else x
-    if _is_frame(x):
-        _check_axis(axis, 1)
-        return on(x).scan(op, exclusive=exclusive, initial=initial, reverse=reverse, dtype=dtype)
-    options = ScanOptions(exclusive, initial, reverse, dtype=dtype)
+    options: dict[str, Any] = {
+        "exclusive": exclusive,
+        "initial": initial,
+        "reverse": reverse,
+        "dtype": dtype,
+    }
+    if skipna is not None:
+        options["skipna"] = skipna
+    x, is_frame = frame_or_array(x)
+    if is_frame:
+        check_axis(axis, 1)
+        return on(x).scan(op, **options)
     return _scan(f"scan-{op.name}", x, op, axis, options)
 
 
-def _is_frame(x: Any) -> bool:
-    return hasattr(type(x), "gpuscan") or isinstance(x, (pa.Table, pa.RecordBatch))
+def frame_or_array(x: Any) -> tuple[Any, bool]:
+    """Return an input, a table as one of polars or pyarrow, and whether it is a frame whose own methods are called.
+
+    Raises
+    ------
+    TypeError
+        For what has dimensions with names.
+    """
+    found = getattr(type(x), "gpuscan", None)
+    if isinstance(found, type) and issubclass(found, XarrayGpuscan):
+        raise TypeError(
+            f"x has dimensions with names, found a {type(x).__name__}; call its method, as in x.gpuscan.cumsum(dim)"
+        )
+    x = known_table(x) if is_table(x) else x
+    return x, hasattr(type(x), "gpuscan") or isinstance(x, (pa.Table, pa.RecordBatch))
 
 
-def _check_axis(axis: Any, ndim: int) -> int:
-    """Return the axis, counted from the first; None is the only one."""
-    if axis is None and ndim == 1:
-        return 0
-    is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
-    if not is_integer or not -ndim <= axis < ndim:
-        kind = AxisError if is_integer else ValueError
-        raise kind(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
-    return int(axis) % ndim
-
-
-def _scan(label: str, x: Any, op: Operator, axis: int | None, options: ScanOptions) -> Any:
+def _scan(label: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     if not isinstance(x, (tuple, da.Array)) and not kernels.is_array(x):
-        _check_axis(axis, 1)
-        return _scan_arrow(x, Scan(label, op, replace(options, dtype=check_dtype(options.dtype))))
-    arrays = _check_arrays(op, x)
-    if options.dtype is not None:
-        options = replace(options, dtype=_numpy_dtype(options.dtype))
+        check_axis(axis, 1)
+        found = ScanOptions(**options)
+        return _scan_arrow(x, Scan(label, op, replace(found, dtype=check_dtype(found.dtype))))
+    arrays = check_arrays(op, x)
     if axis is None and arrays[0].ndim != 1:
         arrays = tuple(a.ravel() for a in arrays)
-    along = _check_axis(axis, arrays[0].ndim)
-    carry = ArrayScan(label, op, along, options)
-    if not isinstance(arrays[0], da.Array):
-        return carry.apply(arrays, None)
-    types = carry.check(arrays)
-    if not types.scalar_output:
-        raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
-    like = arrays[0]._meta  # an empty NumPy or CuPy array
-    meta = np.empty_like(like, carry.dtype(arrays), shape=(0,) * like.ndim)
-    return over_blocks(arrays, carry, carry.axis, meta)
-
-
-def _numpy_dtype(dtype: Any) -> np.dtype:
-    try:
-        return np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
-
-
-def _check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:
-    """Return the input arrays of an operator; all of one kind and shape."""
-    arrays = x if isinstance(x, tuple) else (x,)
-    kinds = {da.Array if isinstance(a, da.Array) else type(a) for a in arrays}
-    known = [a for a in arrays if isinstance(a, da.Array) or kernels.is_array(a)]
-    if len(known) != len(arrays) or len(kinds) != 1:
-        names = ", ".join(type(a).__name__ for a in arrays)
-        raise TypeError(f"x must be NumPy, CuPy or Dask arrays, all of one kind, found {names}")
-    for a in arrays:
-        if isinstance(getattr(a, "_meta", a), np.ma.MaskedArray):
-            raise TypeError(
-                "x must not be a masked array: scan a nullable column (Int64, Float64) or an Arrow array, "
-                "or fill it"
-            )
-    if len(arrays) != op.inputs:
-        raise TypeError(f"{op.name} takes {op.inputs} arrays, found {len(arrays)}")
-    if len(arrays) > 1:
-        shapes = [a.shape for a in arrays]
-        known = [s for s in shapes if not any(np.isnan(length) for length in s)]
-        if len({a.ndim for a in arrays}) > 1 or len(set(known)) > 1:
-            raise ValueError(f"x must be arrays of one shape, found {shapes}")
-    if arrays[0].ndim == 0:
-        raise ValueError("x must have at least one dimension, found a 0-d array")
-    return arrays
+    return scan_along(label, arrays, op, check_axis(axis, arrays[0].ndim), options)
 
 
 def _scan_arrow(x: Any, column: Scan) -> Any:
@@ -197,13 +167,13 @@ def _scan_arrow(x: Any, column: Scan) -> Any:
 def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
     check_keywords(name, options, Keywords.__annotations__)
-    x = known_table(x) if is_table(x) else x
-    if _is_frame(x):
+    x, is_frame = frame_or_array(x)
+    if is_frame:
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
     check_flags(numeric_only=options.get("numeric_only", False))
     if options.pop("numeric_only", False):
         raise TypeError(f"numeric_only is for frames, found x of type {type(x).__name__}")
-    return _scan(name, x, op, axis, ScanOptions(**options))
+    return _scan(name, x, op, axis, options)
 
 
 @overload

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, SupportsIndex, overload
+from typing import Any, SupportsIndex
 
 from ..frames.messages import ways_out
-from ..frames.registry import library_of, names_of
+from ..frames.registry import library_of
 from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
 from ..graph.tree_reduce import tree_reduce
 from ..kernels import Operator
-from ..kernels.messages import not_among
 from ..ops.gathered_groups import GatheredReduction
 from ..ops.groupby_clustered import ClusteredReduce
-from ..ops.groupby_library import agg_by_library, reduce_by_library
+from ..ops.groupby_library import reduce_by_library
 from ..ops.groupby_table import KeyedReduce
 from ..ops.groupby_together import TogetherReduce
 from ..ops.library_reduction import reduction_of
@@ -23,12 +22,9 @@ from ..ops.operation import GroupReduction, Part
 from ..ops.quantiles import GATHERED
 from ..ops.reduce import ReduceColumn
 from ..ops.reduction_table import REDUCTIONS, ROWS, SPREADS, Reduction, spread
-from .arguments import check_ddof, check_flags, check_operator, named_reductions
+from .arguments import check_ddof, check_flags, check_operator
 from .groupby_columns import GroupByColumns
 from .object_types import FrameT, Obj, SeriesT
-
-NAMES = (*REDUCTIONS, *SPREADS, *GATHERED)
-"""The reductions that `agg` takes by name."""
 
 
 class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
@@ -335,76 +331,6 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         operation = ReduceColumn(replace(reduction, finish=_unused), user=True)
         parts, joint = self._op_parts(op, operation)
         return self._run_parts(parts, joint or self._as_series)
-
-    @overload
-    def agg(self, functions: str) -> Obj: ...
-    @overload
-    def agg(self, functions: list[str] | tuple[str, ...] | Mapping[Any, Any]) -> FrameT: ...
-    @overload
-    def agg(self, **named: tuple[Hashable, str] | str) -> FrameT: ...
-    def agg(self, functions: Any = None, **named: tuple[Hashable, str] | str) -> Any:
-        """Return several reductions of each group.
-
-        Parameters
-        ----------
-        functions : str, list of str or dict, optional
-            Names of reductions for all columns, or by column; lists give columns of two levels, as in pandas.
-            ``"list"`` gives all values of a group as a list of Arrow, in the rows' order.
-        **named : (column, name)
-            One column of the result each.
-
-        Returns
-        -------
-        Series or DataFrame
-
-        Raises
-        ------
-        ValueError
-            For unknown columns and reductions.
-
-        See Also
-        --------
-        reduce : By any operator.
-        Gpuscan.explode : One row an item of lists.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
-        >>> df.gpuscan.groupby("k", clustered=True).agg(low=("x", "min"), rows=("x", "size"))
-           low  rows
-        k
-        1    3     2
-        2    5     1
-        """
-        wanted, two_levels = named_reductions(self._columns(), self._as_series, functions, named)
-        known = self._columns()
-        if self._meta.ndim == 2 and self._selected is None:
-            known = names_of(self._meta)  # keys too, if they are named
-        for _, column, name in wanted:
-            if column not in known:
-                raise ValueError(f"agg: {not_among(column, known)}")
-            if name not in NAMES:
-                raise ValueError(f"agg: {not_among(name, NAMES, 'a reduction', 'reductions')}")
-        out = None
-        if self._may_ask and library_of(self._meta).widens_by_value:
-            for _, column, _ in wanted:
-                self._column(column)
-            out = agg_by_library(self._obj, self._by, self._dropna, wanted, bool(named))
-        if out is None:
-            parts = [
-                Part(label, (column,), self._operation(name, column))
-                for label, column, name in wanted
-            ]
-            out = self._run_parts(parts, False, named=bool(named))
-        if two_levels:
-            labels = library_of(self._meta).pair_names(
-                self._meta, [label for label, _, _ in wanted]
-            )
-            out.columns = labels
-        if isinstance(functions, str) and self._as_series:
-            return out[wanted[0][0]]
-        return out
 
 
 def _unused(xp: Any, states: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 from ..frames.messages import FLAG, refuse_flag, ways_out
 from ..frames.registry import names_of
@@ -16,9 +16,9 @@ from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
 from ..ops.scan_options import ScanOptions
 from .arguments import check_limit, checked_options
-from .fused_scans import check_scan, scan_parts
 from .groupby_rows import GroupByRows
 from .object_types import FrameT, Obj, SeriesT
+from .operator_scans import check_scan, scan_parts
 from .row_methods import with_row_numbers
 
 
@@ -208,9 +208,34 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         """
         return self._scan("row-number", [Part("row_number", (), CountRows())], True)
 
+    @overload
     def scan(
         self,
-        op: Operator | Mapping[Hashable, Any],
+        op: Operator,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        positions: bool = False,
+    ) -> Obj | SeriesT: ...
+    @overload
+    def scan(
+        self,
+        op: Mapping[Hashable, Any] | Mapping[str, Any],
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        where: str | Callable[..., Any] | None = None,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> FrameT: ...
+    def scan(
+        self,
+        op: Any,
         *,
         exclusive: bool = False,
         initial: Any = None,
@@ -220,7 +245,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         positions: bool = False,
         where: str | Callable[..., Any] | None = None,
         local_dict: Mapping[str, Any] | None = None,
-    ) -> Obj | SeriesT | FrameT:
+    ) -> Any:
         """Scan within groups by any operator, or by several in one pass.
 
         Parameters

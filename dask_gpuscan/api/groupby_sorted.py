@@ -11,11 +11,11 @@ from ..ops.operation import Part
 from ..ops.quantiles import MEDIAN, QuantileLevel, Quantiles, checked_quantiles
 from ..ops.sorted_groups import CountDistinct, SortedReduction
 from .arguments import check_choice, check_flags
-from .groupby_reductions import GroupByReductions
+from .groupby_agg import GroupByAgg
 from .object_types import FrameT, Interpolation, Obj, SeriesT
 
 
-class GroupBySorted(GroupByReductions[Obj, SeriesT, FrameT]):
+class GroupBySorted(GroupByAgg[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that sorts the values of groups."""
 
     def median(self, numeric_only: bool = False) -> Obj:

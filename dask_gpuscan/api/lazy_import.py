@@ -20,7 +20,7 @@ def when_imported(name: str, then: Callable[[], None]) -> None:
     then : callable
         Called once, without arguments.
     """
-    if name in sys.modules:
+    if sys.modules.get(name) is not None:  # None bars the import
         then()
     else:
         sys.meta_path.insert(0, _Finder(name, then))

@@ -50,6 +50,18 @@ class SpeaksArrow(Protocol):
 Table = TypeVar("Table", bound=SpeaksArrow)
 """A table or column that speaks Arrow."""
 
+
+class HasDimensions(Protocol):
+    """A DataArray or a Dataset of xarray."""
+
+    @property
+    def chunksizes(self) -> Any:
+        """The sizes of chunks along each dimension."""
+
+
+Dimensioned = TypeVar("Dimensioned", bound=HasDimensions)
+"""A DataArray or a Dataset of xarray."""
+
 Names: TypeAlias = Hashable | Sequence[Hashable]
 """One name of a column, or several."""
 

@@ -12,10 +12,11 @@ import dask.dataframe as dd
 import pandas as pd
 
 from .accessor import Gpuscan
-from .object_types import Table
+from .object_types import Dimensioned, Table
 from .order_methods import GpuscanIndex
 from .table_accessor import LazyGpuscan, TableGpuscan
 from .tables import is_table, known_table
+from .xarray_accessor import XarrayGpuscan
 
 if TYPE_CHECKING:
     from .object_types import CudfFrame, CudfSeries
@@ -41,6 +42,8 @@ def on(obj: CudfSeries) -> OnCudfSeries: ...
 @overload
 def on(obj: CudfFrame) -> OnCudfFrame: ...
 @overload
+def on(obj: Dimensioned) -> XarrayGpuscan[Dimensioned]: ...
+@overload
 def on(obj: Table) -> Gpuscan[Table, Any, Any, bool]: ...
 def on(obj: Any) -> Any:
     """Return the methods of ``.gpuscan``, of a type that checkers and editors know, for tables that speak Arrow too.
@@ -51,13 +54,13 @@ def on(obj: Any) -> Any:
 
     Parameters
     ----------
-    obj : Series, DataFrame or table
-        Of pandas, cuDF, Dask or polars; a ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of pyarrow; a
-        relation of DuckDB, or anything else with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+    obj : Series, DataFrame, table, DataArray or Dataset
+        Of pandas, cuDF, Dask or polars; of xarray; a ``Table``, ``RecordBatch``, ``ChunkedArray`` or ``Array`` of
+        pyarrow; a relation of DuckDB, or anything else with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
 
     Returns
     -------
-    Gpuscan or TableGpuscan
+    Gpuscan, TableGpuscan or XarrayGpuscan
         The same as ``obj.gpuscan``, where there is one. Answers are of the kind of `obj`; those of tables that are
         neither of polars nor of pyarrow are ``pyarrow.Table`` and ``pyarrow.ChunkedArray``.
 
@@ -69,6 +72,7 @@ def on(obj: Any) -> Any:
     See Also
     --------
     Gpuscan : The methods.
+    XarrayGpuscan : Those of xarray.
     cumsum, cumprod, cummax, cummin, scan : Scans of arrays, which take tables too.
 
     Examples
@@ -84,10 +88,10 @@ def on(obj: Any) -> Any:
     found = getattr(obj, "gpuscan", None) if hasattr(type(obj), "gpuscan") else None
     if found is None and is_table(obj):
         found = TableGpuscan(known_table(obj))
-    if not isinstance(found, Gpuscan | TableGpuscan | LazyGpuscan):
-        is_index = isinstance(found, GpuscanIndex)
+    if not isinstance(found, Gpuscan | TableGpuscan | LazyGpuscan | XarrayGpuscan):
+        way_out = "; take to_series() of it" if isinstance(found, GpuscanIndex) else ""
         raise TypeError(
-            f"obj must be a Series or DataFrame of pandas, cuDF, Dask or polars, or a table with "
-            f"__arrow_c_stream__, found {type(obj).__name__}{'; take to_series() of it' if is_index else ''}"
+            f"obj must be a Series or DataFrame of pandas, cuDF, Dask or polars, a table with __arrow_c_stream__, or "
+            f"a DataArray or Dataset of xarray, found {type(obj).__name__}{way_out}"
         )
     return found

@@ -50,10 +50,13 @@ ARGUMENTS: dict[str, tuple[Mapping[str, Any], ...]] = {
 OF_FRAMES = ("groupby", "sessionize", "sessions")
 """Methods of a frame; others are called of its column ``x``."""
 
+OF_LISTS = ("explode", "list")
+"""Methods of a column of lists: those of the values of ``x`` by key."""
+
 NAMELESS = ("agg", "aggregate", "reduce", "scan")
 """Methods that do as their argument says."""
 
-WAITING = ("ewm", "expanding", "groupby", "resample", "rolling")
+WAITING = ("ewm", "expanding", "groupby", "list", "resample", "rolling")
 """Methods that compute nothing by themselves."""
 
 
@@ -87,11 +90,14 @@ def check_method(method: Any) -> None:
         raise TypeError(
             f"methods must be names of methods of .gpuscan such as 'groupby.sum', or operators, found {method!r}"
         )
-    found: Any = Gpuscan(pd.DataFrame({"key": [0], "x": [0.0]}, index=pd.to_datetime(["2000"])))
+    frame = pd.DataFrame({"key": [0], "x": [0.0]}, index=pd.to_datetime(["2000"]))
     *above, last = method.split(".")
+    found: Any = Gpuscan(lists_of(frame) if {*above, last} & {*OF_LISTS} else frame)
     for name in above:
         _check_name(found, name, method)
-        found = getattr(found, name)(**ARGUMENTS.get(name, ({},))[0])
+        found = getattr(found, name)
+        if callable(found):
+            found = found(**ARGUMENTS.get(name, ({},))[0])
     if last in NAMELESS:
         raise ValueError(
             f"methods: {method!r} depends on its argument: give names of reductions, or the operator itself"
@@ -101,6 +107,11 @@ def check_method(method: Any) -> None:
             f"methods: {method!r} computes nothing: add a method of it, as in '{method}.mean'"
         )
     _check_name(found, last, method)
+
+
+def lists_of(frame: Any) -> Any:
+    """Return a column of lists: the values of ``x`` of each key."""
+    return frame.gpuscan.groupby("key", clustered=True).agg(x=("x", "list"))["x"]
 
 
 def _check_name(found: Any, name: str, method: str) -> None:
@@ -159,7 +170,11 @@ def _answers(obj: Any, method: str | Operator) -> Iterator[Any]:
             yield obj.gpuscan.groupby(**given)["x"].scan(method)
         return
     path = method.split(".")
-    yield from _walk((obj if path[0] in OF_FRAMES else obj["x"]).gpuscan, path)
+    if path[0] in OF_LISTS:
+        obj = lists_of(obj)
+    elif path[0] not in OF_FRAMES:
+        obj = obj["x"]
+    yield from _walk(obj.gpuscan, path)
 
 
 def _walk(found: Any, path: list[str]) -> Iterator[Any]:
@@ -169,7 +184,7 @@ def _walk(found: Any, path: list[str]) -> Iterator[Any]:
     name, *rest = path
     member = getattr(found, name)
     if not callable(member):
-        yield member
+        yield from _walk(member, rest)
         return
     for given in ARGUMENTS.get(name, ({},)):
         answer = member(**given)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from ..frames.keys import check_subset
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from ..frames.keys import By, check_subset
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
-from ..kernels.messages import name_list
+from ..kernels.messages import name_list, shown
 from ..ops.row_number import ResetIndex
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
 from .arguments import check_choice
@@ -53,13 +56,20 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         by = check_subset(meta_of(self._obj), subset)
         return look_back(self._obj, UniqueConsecutive(by, keep == "last"))
 
-    def rle(self, subset: Names | None = None) -> FrameT:
+    def rle(
+        self,
+        subset: Names | None = None,
+        agg: Mapping[Hashable, tuple[Hashable, str] | str] | None = None,
+    ) -> FrameT:
         """Return one row for each run of equal rows: its keys, ``run_start`` and ``run_length``.
 
         Parameters
         ----------
         subset : name or list of names, optional
             Columns whose rows are compared, and which the result has; default all.
+        agg : dict of name to (column, reduction), optional
+            More columns of the result, each a reduction of a column within each run, as for the ``agg`` of `groupby`:
+            ``{"begin": ("time", "first"), "end": ("time", "last")}``. Of a Series, the name of the reduction will do.
 
         Returns
         -------
@@ -70,15 +80,18 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            As for `unique_consecutive`.
+            As for `unique_consecutive`; for names that the result has already, unknown columns and reductions, and
+            columns that a reduction does not take.
 
         See Also
         --------
         dask_gpuscan.rle_decode : The inverse.
+        Gpuscan.groupby : Its ``agg`` reduces groups of rows in any order, and with ``clustered=True`` runs of keys.
 
         Notes
         -----
-        A run may span any number of partitions, and is reported in the last one.
+        A run may span any number of partitions, and is reported in the last one. Other columns are read in the same
+        task.
 
         Examples
         --------
@@ -88,17 +101,50 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
         0  a          0           2
         1  b          2           3
         2  a          5           1
+
+        Until when a machine was in each state, and how often its load was measured:
+
+        >>> df = pd.DataFrame({"state": list("aab"), "time": [0, 5, 8], "load": [1.0, None, 3.0]})
+        >>> df.gpuscan.rle("state", agg={"end": ("time", "last"), "loads": ("load", "count")})
+          state  run_start  run_length  end  loads
+        0     a          0           2    5      1
+        1     b          2           1    8      1
         """
         by = check_subset(meta_of(self._obj), subset)
-        for name in ("run_start", "run_length"):
+        for name in PLACES:
             if name in by.columns:
                 raise ValueError(
                     f"column {name!r} cannot be among the keys of rle; rename it first"
                 )
-        found = look_back(self._obj, RunLengths(by))
+        if agg is None:
+            found = look_back(self._obj, RunLengths(by))
+        else:
+            found = _aggregated(self._obj, by, agg)
         return (
             look_back(found, ResetIndex(drop=True)) if isinstance(self._obj, Collection) else found
         )
+
+
+PLACES = ("run_start", "run_length")
+"""Columns that tell where runs are."""
+
+
+def _aggregated(obj: Any, by: By, agg: Any) -> Any:
+    """Return one row for each run, with reductions of columns."""
+    if not isinstance(agg, Mapping) or not agg:
+        raise TypeError(f"agg must be a dict of names to (column, reduction), found {shown(agg)}")
+    meta = meta_of(obj)
+    if meta.ndim == 1:
+        name = "value" if meta.name is None else meta.name
+        obj, by = obj.to_frame(name=name), By((name,))
+        agg = {n: (name, asked) if isinstance(asked, str) else asked for n, asked in agg.items()}
+    for name in agg:
+        if name in PLACES or name in by.columns:
+            raise ValueError(
+                f"agg: {shown(name)} is the name of a column of the result; choose another"
+            )
+    groups = obj.gpuscan.groupby(list(by.columns), clustered=True, dropna=False)
+    return groups._runs(agg)
 
 
 @takes_tables

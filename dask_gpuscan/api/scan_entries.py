@@ -106,4 +106,6 @@ def scan_input(
         return Function(function.function, tuple(names)) if ndim == 1 else function
     if is_name(of) and not callable(of):
         raise ValueError(f"column {not_among(of, list(names))}")
-    raise TypeError(f"it must be a column, a text or a function of columns, found {shown(of)}")
+    raise TypeError(
+        f"it must be a column, a text or a function of columns, found {shown(of)}; assign a Series as a column first"
+    )

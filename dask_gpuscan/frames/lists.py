@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from .protocol import Array, DType, Values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lists:
     """A column of lists.
 
@@ -19,13 +21,18 @@ class Lists:
         Those of all lists, one list after the other; of null lists too, where memory has any.
     offsets : array of int32 or int64
         Where each list begins among the items, from 0 on, and at last where the last one ends.
-    missing : array of bool, optional
-        Which lists are null; None if none is.
+    find_missing : callable
+        Returns which lists are null, as an array of bool; None if none is.
     """
 
     items: Array
     offsets: Values
-    missing: Values | None
+    find_missing: Callable[[], Values | None]
+
+    @cached_property
+    def missing(self) -> Values | None:
+        """Which lists are null, as an array of bool; None if none is."""
+        return self.find_missing()
 
     @property
     def lengths(self) -> Values:
@@ -51,8 +58,11 @@ class ListColumns(Protocol):
     def lists(self, array: Array) -> Lists:
         """Show the items of an array of lists, without a copy where they lie in one piece of memory."""
 
-    def with_items(self, array: Array, items: Array, dtype: DType) -> Array:
-        """Return an array of lists as long, and null where they are, of other items; they share no more memory."""
+    def with_items(self, array: Array, lists: Lists, items: Array, dtype: DType) -> Array:
+        """Return an array of lists as long as those of another, and null where they are, of other items.
+
+        `lists` is what was shown of that array.
+        """
 
     def from_items(self, items: Array, offsets: Values, dtype: DType) -> Array:
         """Return lists of items, of which none is null; as `Lists` has them. Memory of the items may be shared."""

@@ -254,33 +254,39 @@ def look_back(obj: Any, carry: DataFrameCarry) -> Any:
     return final(carry).apply(obj, None)
 
 
-def over_blocks(arrays: Sequence[Array], carry: Carry, axis: int, meta: Any) -> Array:
+def over_blocks(
+    arrays: Sequence[Array], carry: Carry, axis: int, meta: Any, beside: Array | None = None
+) -> Array:
     """Return `carry` over the blocks of Dask arrays along an axis.
 
     Parameters
     ----------
     arrays : sequence of dask.array.Array
-        Of one shape; several are given to the carry as a tuple of blocks.
+        Of one shape; several are given to the carry as a list of blocks.
     carry : Carry
     axis : int
     meta : array
         Empty array of the result's type and number of dimensions.
+    beside : dask.array.Array, optional
+        One item a place along the axis; its block is given to the carry last.
     """
     indices = tuple(range(arrays[0].ndim))
-    _, arrays = unify_chunks(*(part for array in arrays for part in (array, indices)))
+    along = [] if beside is None else [beside, (axis,)]
+    _, arrays = unify_chunks(*(part for array in arrays for part in (array, indices)), *along)
     name = f"{carry.label}-{tokenize(carry, *arrays)}"
     blocks = list(arrays[0].numblocks)
     count, blocks[axis] = blocks[axis], 1
     graph: dict[Key, Any] = {}
     for first in product(*map(range, blocks)):
         line = [(*first[:axis], i, *first[axis + 1 :]) for i in range(count)]
-        inputs = [_block(arrays, at) for at in line]
+        inputs = [_block(arrays, at, axis) for at in line]
         outputs = [(name, *at) for at in line]
         graph |= tasks(name, inputs, outputs, carry, suffix=first)
     layers = HighLevelGraph.from_collections(name, graph, dependencies=arrays)
     return Array(layers, name, arrays[0].chunks, meta=meta, dtype=meta.dtype)
 
 
-def _block(arrays: Sequence[Array], at: tuple[int, ...]) -> Any:
-    refs = [TaskRef((array.name, *at)) for array in arrays]
+def _block(arrays: Sequence[Array], at: tuple[int, ...], axis: int) -> Any:
+    places = [at if array.ndim == len(at) else (at[axis],) for array in arrays]
+    refs = [TaskRef((array.name, *place)) for array, place in zip(arrays, places, strict=True)]
     return refs[0] if len(refs) == 1 else List(*refs)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..kernels import Operator, Signature
+from ..kernels import Nulls, Operator, Signature
 from ..kernels.messages import shown
+from .array_nulls import Way, as_time, last_within, way
 from .groups import fields_of
-from .operator_facts import FACTS, PLAIN, SIGNED_SUM
+from .operator_facts import SIGNED_SUM
 from .scan_options import ScanOptions
 
 HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
@@ -20,58 +21,70 @@ HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
 
 @dataclass(frozen=True)
 class ArrayScan:
-    """A scan of array blocks along an axis, as a carry."""
+    """A scan of array blocks along an axis, as a carry. With `skipna`, NaN and NaT leave the state as it is."""
 
     label: str
     op: Operator
     axis: int
     options: ScanOptions
+    limit: int | None = None
+    """Of a fill: how many elements get the value before them, at most."""
 
     @property
     def reverse(self) -> bool:
         return self.options.reverse
 
-    def check(self, arrays: Sequence[Any]) -> Signature:
-        """Return the types of the answer; raises what does not fit."""
-        types = self._signature(arrays)
-        self._initial(arrays, types.outputs[0])
-        return types
+    def check(self, arrays: Sequence[Any]) -> ScanInputs:
+        """Return how arrays are scanned; raises what does not fit."""
+        inputs = self.inputs(arrays)
+        self.initial(inputs)
+        return inputs
 
-    def dtype(self, arrays: Sequence[Any]) -> np.dtype:
-        """Return the dtype of answers of one value: half floats, which are summed as floats, stay half floats."""
-        asked, found = self.options.dtype, self._signature(arrays).outputs[0]
+    def inputs(self, block: Any) -> ScanInputs:
+        """Return how a block is scanned: an array, or one an input of the operator."""
+        arrays = tuple(block) if isinstance(block, (list, tuple)) else (block,)
+        time = arrays[0].dtype if arrays[0].dtype.kind in "mM" else None
+        asked = self.options.dtype
         is_half = all(a.dtype == HALF for a in arrays) if asked is None else asked == HALF
-        return HALF if is_half and found == FLOAT else found
-
-    def _signature(self, arrays: Sequence[Any]) -> Signature:
-        return kernels.signature(self.op, [_stored(a.dtype) for a in arrays], self._scanned)
+        arrays = tuple([a.astype(FLOAT) if a.dtype == HALF else a for a in arrays])
+        dtype, dtypes = self.dtype, [a.dtype for a in arrays]
+        if self.limit is not None:
+            found = Way(last_within(self.limit, time is not None))
+        else:
+            found = way(self.op, dtypes, dtype, self.options.skipna)
+        if time is not None:
+            arrays = tuple([a.view(np.int64) for a in arrays])
+        types = kernels.signature(found.op, [a.dtype for a in arrays], dtype)
+        stays = time or (HALF if is_half and types.outputs[0] == FLOAT else None)
+        return ScanInputs(found.op, found.nulls, arrays, types, stays)
 
     @property
-    def _scanned(self) -> np.dtype | None:
-        """The dtype that kernels are asked for."""
-        return None if self.options.dtype is None else _stored(self.options.dtype)
+    def dtype(self) -> np.dtype | None:
+        """The dtype that kernels are asked for: of half floats the answers are made of floats."""
+        return FLOAT if self.options.dtype == HALF else self.options.dtype
 
-    def _op(self, answer: np.dtype) -> Operator:
-        """The operator that scans rows which are in no groups, for answers of a dtype."""
-        found = FACTS.get(self.op.token, PLAIN).over_rows if answer.kind in "fc" else None
-        return found or self.op
-
-    def _initial(self, arrays: Sequence[Any], answer: np.dtype) -> Any:
+    def initial(self, inputs: ScanInputs) -> Any:
         """The user's initial value as a state of the operator, or None."""
         options, initial = self.options, self.options.initial
         if initial is None:
-            signed = options.exclusive and self._op(answer) == SIGNED_SUM
-            return answer.type(0) if signed else None
+            signed = options.exclusive and inputs.op == SIGNED_SUM
+            return inputs.answer.type(0) if signed else None
         if not all(np.isscalar(part) for part in fields_of(initial)):
             raise TypeError(f"initial must be a scalar or a state, found {shown(initial)}")
-        dtypes = [_stored(a.dtype) for a in arrays]
-        return kernels.state(self.op, initial, dtypes, self._scanned, "initial")
+        if inputs.time is not None:
+            initial = as_time(initial, inputs.time)
+        dtypes = [a.dtype for a in inputs.arrays]
+        return kernels.state(inputs.op, initial, dtypes, self.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
-        arrays, options = _readable(block), self.options
-        op = self._op(self._signature(arrays).outputs[0])
+        inputs, options = self.inputs(block), self.options
         return kernels.aggregate(
-            op, arrays, axis=self.axis, reverse=options.reverse, dtype=self._scanned
+            inputs.op,
+            inputs.arrays,
+            nulls=inputs.nulls,
+            axis=self.axis,
+            reverse=options.reverse,
+            dtype=self.dtype,
         )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
@@ -79,32 +92,47 @@ class ArrayScan:
         return carry_operator, kernels.fold(carry_operator, [state for _, state in aggregates])
 
     def apply(self, block: Any, prefix: Any) -> Any:
-        arrays, options = _readable(block), self.options
-        answer = self._signature(arrays).outputs[0]
-        carry = self._initial(arrays, answer)
+        inputs, options = self.inputs(block), self.options
+        carry = self.initial(inputs)
         if prefix is not None:
-            carry = kernels.carry_in_from(self.op, prefix[1], answer, carry)
+            carry = kernels.carry_in_from(inputs.op, prefix[1], inputs.types.outputs[0], carry)
         out, _ = kernels.scan(
-            self._op(answer),
-            arrays,
+            inputs.op,
+            inputs.arrays,
+            nulls=inputs.nulls,
             axis=self.axis,
             exclusive=options.exclusive,
             reverse=options.reverse,
             carry_in=carry,
-            dtype=self._scanned,
+            dtype=self.dtype,
             carry_out=False,
         )
-        return out if isinstance(out, tuple) else out.astype(self.dtype(_blocks(block)), copy=False)
+        return inputs.shown(out)
 
 
-def _blocks(block: Any) -> tuple[Any, ...]:
-    return tuple(block) if isinstance(block, (list, tuple)) else (block,)
+@dataclass(frozen=True)
+class ScanInputs:
+    """How a block is scanned."""
 
+    op: Operator
+    nulls: Nulls
+    arrays: tuple[Any, ...]
+    types: Signature
+    stays: np.dtype | None
+    """The dtype of the answer where kernels have another one for it: integers for times, floats for half floats."""
 
-def _stored(dtype: np.dtype) -> np.dtype:
-    """Return the dtype in which kernels take numbers of a dtype."""
-    return FLOAT if dtype == HALF else dtype
+    @property
+    def time(self) -> np.dtype | None:
+        """The dtype of the block, if its arrays are the integers of times."""
+        return None if self.stays == HALF else self.stays
 
+    @property
+    def answer(self) -> np.dtype:
+        """The dtype of the answer."""
+        return self.types.outputs[0] if self.stays is None else self.stays
 
-def _readable(block: Any) -> tuple[Any, ...]:
-    return tuple(a.astype(_stored(a.dtype), copy=False) for a in _blocks(block))
+    def shown(self, out: Any) -> Any:
+        """Return what kernels answer as an array of the answer's dtype."""
+        if self.stays is None:
+            return out
+        return out.astype(HALF) if self.stays == HALF else out.view(self.stays)

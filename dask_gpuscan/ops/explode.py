@@ -6,11 +6,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .. import kernels
 from ..frames.lists import Lists
 from ..frames.messages import column_title
 from ..frames.protocol import Array, Column, Library, Values
 from ..frames.registry import column_of, each, library_of, names_of
+from .flat_frame import flat_frame
 from .groups import INT64
 from .lists import item_dtype
 
@@ -41,22 +44,30 @@ class Explode:
             counts = [_counts(lists) for lists in found]
             _check_counts(columns, counts)
             repeats = library.xp.maximum(counts[0], 1)
-            numbers = library.xp.arange(len(frame), dtype=INT64)
-            (rows,) = kernels.run_length_decode(repeats, [numbers])
-            starts = library.xp.cumsum(repeats) - repeats
+            others = self._repeated(frame, repeats)
             items = {
-                name: _items(library, lists, count, rows, starts)
+                name: _items(library, lists, count, repeats, len(others))
                 for name, lists, count in zip(self.columns, found, counts, strict=True)
             }
+            rest = iter(each(others))
             arrays = [
-                items[name] if name in items else library.take(library.array(column), rows)
-                for name, column in zip(names_of(frame), each(frame), strict=True)
+                items[name] if name in items else library.array(next(rest))
+                for name in names_of(frame)
             ]
-            if self.ignore_index:
-                index = library.range_index(0, len(rows))
-            else:
-                index = library.take_index(library.index(frame), rows)
-            return library.rebuild(frame, arrays, index)
+            return library.rebuild(frame, arrays, library.index(others))
+
+    def _repeated(self, frame: Any, repeats: Values) -> Any:
+        """Return the columns that hold no lists, and the index, with each row repeated."""
+        library = library_of(frame)
+        if frame.ndim == 1:
+            frame = library.frame([], [], library.index(frame))
+        flat = flat_frame(library.select(frame, [n not in self.columns for n in names_of(frame)]))
+        needs_rows = bool(flat.others) or not flat.arrays or not self.ignore_index
+        rows = [library.xp.arange(len(frame), dtype=INT64)] * needs_rows
+        arrays = kernels.run_length_decode(repeats, [*rows, *flat.arrays])
+        count, positions = len(arrays[0]), arrays.pop(0) if needs_rows else None
+        index = library.range_index(0, count) if self.ignore_index else None
+        return flat.rebuild(arrays, positions, index)
 
 
 def _counts(lists: Lists) -> Values:
@@ -79,12 +90,25 @@ def _check_counts(columns: Sequence[Column], counts: Sequence[Values]) -> None:
             )
 
 
-def _items(library: Library, lists: Lists, counts: Values, rows: Values, starts: Values) -> Array:
-    """Return the item of each row, given the list of each, and the row that each list's items start in."""
-    if bool((counts > 0).all()):  # of null lists too
+def _items(library: Library, lists: Lists, counts: Values, repeats: Values, rows: int) -> Array:
+    """Return the item of each of so many rows, null in that of a list without items."""
+    empty = counts == 0
+    if not bool(empty.any()):
         return library.copy(lists.items)
-    xp = library.xp
-    places = xp.arange(len(rows), dtype=INT64)
-    places += kernels.take(lists.offsets[:-1] - starts, rows)
-    places[kernels.take(counts, rows) == 0] = -1
-    return library.take(lists.items, places, nulls=True)
+    xp, first = library.xp, lists.offsets[:-1].astype(INT64)
+    starts = xp.cumsum(repeats) - repeats
+
+    def move(source: Values, out: Values) -> Values:
+        return kernels.interval_move(first, starts, counts, source, out)
+
+    layout = library.moved_layout(lists.items.dtype)
+    if layout is None:
+        numbers = xp.arange(len(lists.items), dtype=INT64)
+        return library.take(lists.items, move(numbers, xp.full(rows, -1, INT64)), nulls=True)
+    view, holes = layout.raw(lists.items), starts[empty]
+    values = move(view.values, xp.empty(rows, view.values.dtype))
+    missing = xp.zeros(rows, np.bool_)
+    if view.nulls is not None:
+        move(view.missing(), missing)
+    values[holes], missing[holes] = 0, True
+    return layout.wrap(values, missing, lists.items.dtype)

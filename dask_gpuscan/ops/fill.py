@@ -24,9 +24,9 @@ from .row_number import places
 LAST_NUMBER = Operator(lambda a, b: a if b != b else b, np.nan, name="last-number", inputs=1)
 """`last` of floats: NaN is the identity, so the state is one number, which is moved faster."""
 
-_LAST_TIME = Operator(lambda a, b: a if b == NAT else b, NAT, name="last-time", inputs=1)
+LAST_TIME = Operator(lambda a, b: a if b == NAT else b, NAT, name="last-time", inputs=1)
 
-_LAST_IN_BAND = {"f": LAST_NUMBER, "i": _LAST_TIME}
+_LAST_IN_BAND = {"f": LAST_NUMBER, "i": LAST_TIME}
 """The operators whose state is a number, NaN or NaT where there was no value, by the kind of what is scanned."""
 
 _LARGEST = BUILT_IN["maximum"]

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
+from ..frames.messages import WAY_OUT
 from ..frames.registry import column_of, library_of
 from ..kernels import NAT, Operator
+from ..kernels.kept import keep
 from ..kernels.messages import shown
 from .column_scan import Scan
 from .fused_operator import Lane, Marks, lane, marked, product
@@ -50,6 +51,11 @@ class Entry:
     of: tuple[Input, ...]
     options: ScanOptions
 
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others; texts tell values that are equal and of other types apart."""
+        return self.name, self.op.token, tuple([of.key for of in self.of]), repr(self.options)
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -62,6 +68,8 @@ class Planned:
     plan: ScanPlan
     lane: Lane
     marks: Marks
+    marked: Lane
+    """The lane that is told what is left out and missing."""
     null_tests: tuple[str, ...]
     """What tells, of each input, whether an element is null; empty if no element is, but for a mask."""
 
@@ -78,7 +86,7 @@ def fused_parts(
     where: Input | None,
     in_groups: bool = False,
     null_keys: bool = False,
-) -> list[Part[GroupScan]]:
+) -> Parts:
     """Return the parts of an answer, of which each entry is a column: as few as there can be.
 
     Raises
@@ -86,11 +94,34 @@ def fused_parts(
     TypeError, ValueError
         For what cannot be scanned, naming the entry.
     """
-    read = dict.fromkeys(n for e in entries for of in e.of for n in of.columns)
-    columns: dict[Hashable, Any] = {n: column_of(frame, n) for n in read}
+    inputs = [of for entry in entries for of in entry.of] + ([] if where is None else [where])
+    names = dict.fromkeys(name for of in inputs for name in of.columns)
+    columns = {name: column_of(frame, name) for name in names}
+    dtypes = tuple([column.dtype for column in columns.values()])
+    asked = tuple([entry.key for entry in entries])
+    key = library_of(frame), asked, where and where.key, tuple(names), dtypes, in_groups, null_keys
+    found = PARTS.get(key)
+    if found is not None:
+        return found
+    no_rows = {n: library_of(c).slice_column(c, 0, 0) for n, c in columns.items()}
+    return keep(PARTS, key, tuple(_parts(no_rows, entries, where, in_groups, null_keys)))
+
+
+Parts = tuple[Part[GroupScan], ...]
+
+PARTS: dict[Any, Parts] = {}
+"""What `fused_parts` has returned, by all that it depends on."""
+
+
+def _parts(
+    columns: Columns,
+    entries: Sequence[Entry],
+    where: Input | None,
+    in_groups: bool,
+    null_keys: bool,
+) -> list[Part[GroupScan]]:
     rows = None
     if where is not None:
-        columns |= {n: column_of(frame, n) for n in where.columns}
         with entitled("where"):
             rows = _boolean(where, columns)
     parts: list[Part[GroupScan]] = []
@@ -151,6 +182,8 @@ def _planned(
     scan = Scan(f"scan-{op.name}", op, options, in_groups, null_keys)
     initial = scan.by_kernels.initial_state(plan)
     if _is_alone(plan, op):
+        if where is not None and plan.kernel_dtype.kind == "V":
+            raise TypeError(f"dtype {plan.dtype} cannot be scanned with where; {WAY_OUT}")
         names = dict.fromkeys(
             n for of in (*entry.of, *([where] if where else [])) for n in of.columns
         )
@@ -172,13 +205,14 @@ def _planned(
         options.skipna,
     )
     made = lane(of, plan.storages, plan.kernel_dtype)
-    return Planned(entry, place, inputs, plan, made, marks, tuple(tests))
+    with_marks = marked(made, marks, plan.kernel_dtype)
+    return Planned(entry, place, inputs, plan, made, marks, with_marks, tuple(tests))
 
 
 def _is_alone(plan: ScanPlan, op: Operator) -> bool:
     """Whether an entry needs more than the functions of its operator."""
-    carries = op.in_order and kernels.carry_operator(op, plan.kernel_dtype) is not op
-    return carries or plan.checks_overflow or any(s.kind == "V" for s in plan.storages)
+    in_order = op.in_order and plan.kernel_dtype.kind in "fc"
+    return in_order or plan.checks_overflow or any(s.kind == "V" for s in plan.storages)
 
 
 def _chunks(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
@@ -186,7 +220,7 @@ def _chunks(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
     some: list[Planned] = []
     size = 0
     for one in planned:
-        width = (1 + one.marks.exclusive) * sum(max(d.itemsize, 4) for d in one.lane.dtypes) + 12
+        width = sum(max(d.itemsize, 4) for d in one.marked.dtypes)
         if some and size + width > WIDEST:
             yield some
             some, size = [], 0
@@ -250,7 +284,7 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
             lanes.append(one.lane)
             calls.append(", ".join(values))
         else:
-            lanes.append(marked(one.lane, one.marks, one.plan.kernel_dtype))
+            lanes.append(one.marked)
             calls.append(", ".join([keep, " | ".join(missing) or "False", *values]))
     op = product(lanes, elements, calls, **functions)
     sources = tuple(dict.fromkeys(n for of in inputs for n in of.columns))

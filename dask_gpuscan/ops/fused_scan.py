@@ -17,7 +17,7 @@ from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
 from ..kernels import InBand, Operator
 from .column_scan import Scan
-from .groups import Groups, OneGroup, ReducibleGroups, States, folded, merged, state_of
+from .groups import Groups, OneGroup, ReducibleGroups, States, fields_of, folded, merged, state_of
 from .kernel_scan import Inputs
 from .scan_inputs import Input, evaluated, kept, raw_view
 
@@ -231,4 +231,4 @@ class OfOneColumn(FusedScan):
 
 
 def _any_nan(state: Any) -> bool:
-    return any(bool(np.isnan(part)) for part in state)
+    return any(bool(np.isnan(part)) for part in fields_of(state))

@@ -16,7 +16,7 @@ from ..frames.registry import library_of
 from .grouped_columns import GroupedColumns
 from .groups import AdjacentGroups, OneGroup
 from .operation import GroupOperation, GroupReduction, GroupScan, Part
-from .runs import Open, OpenRuns, runs_of
+from .runs import Open, OpenRuns, Runs, runs_of
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,11 @@ class ClusteredReduce(Clustered):
 
     def closed(self, partition: Any, prefix: Open | None) -> tuple[list[Any], list[Any]]:
         """Return the keys of the groups that end in a partition, and their answers, as arrays."""
+        runs, _, arrays = self.ended(partition, prefix)
+        return runs.keys(), arrays
+
+    def ended(self, partition: Any, prefix: Open | None) -> tuple[Runs, Any, list[Any]]:
+        """Return the runs that end in a partition, where all of its own start, and the answers of those that end."""
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
         order = self.order(partition)
@@ -92,7 +97,7 @@ class ClusteredReduce(Clustered):
             operation.finalize_runs(columns, states, runs, before)
             for (operation, columns, states), before in zip(found, carried, strict=True)
         ]
-        return runs.keys(), arrays
+        return runs, groups.first_rows, arrays
 
     def by_key(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
         """Make the keys of groups and their answers the result, without null keys if these are left out."""

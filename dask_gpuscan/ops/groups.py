@@ -80,8 +80,16 @@ class ReducibleGroups(Groups):
         """Begin to reduce each group; the function that is returned waits for the states."""
         raise NotImplementedError
 
+    @property
+    def filled(self) -> Any:
+        """Which groups have rows, as an array of bool; None if all have."""
+        return None
+
     def borders(self, rows: int) -> tuple[Any, Any] | None:
-        """Return where groups begin and where they end, of so many rows; None where their rows are not adjacent."""
+        """Return the first row of each group and the last one, of so many rows; None where they are not adjacent.
+
+        Of a group without rows, the last one is before the first.
+        """
         return None
 
 
@@ -230,8 +238,8 @@ class SegmentGroups(GroupsAsRuns):
         filled = self.offsets[1:] > self.offsets[:-1]
         return None if bool(filled.all()) else filled
 
-    def borders(self, rows: int) -> tuple[Any, Any] | None:
-        return None if self.filled is not None else (self.offsets[:-1], self.offsets[1:] - 1)
+    def borders(self, rows: int) -> tuple[Any, Any]:
+        return self.offsets[:-1], self.offsets[1:] - 1
 
     def reduce(
         self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None

@@ -11,11 +11,11 @@ from functools import lru_cache
 from typing import Any
 
 from .. import kernels
-from ..frames.keys import Keys
+from ..frames.keys import Keys, key_arrays
 from ..frames.messages import of_columns
 from ..frames.protocol import Library
 from ..frames.registry import library_of
-from .groups import INT64, AdjacentGroups, CodedGroups, ReducibleGroups, States
+from .groups import FORWARD, INT64, AdjacentGroups, CodedGroups, ReducibleGroups, States, merged
 from .host_scalar import HostScalar
 from .reduce import ReduceColumn, in_kernels
 from .reduction_table import COUNT, REDUCTIONS, Reduction
@@ -94,6 +94,69 @@ class FirstLastReduction(_ArrayReduction):
         return library_of(columns[0]).first_last(states[0])
 
 
+@dataclass(frozen=True)
+class CountChanges:
+    """How many runs of equal values each group has, nulls passed over, of columns of any dtype.
+
+    The states of groups are the number of runs, and the first and the last value.
+    """
+
+    reduction: Reduction
+
+    @property
+    def name(self) -> str:
+        return self.reduction.name
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        return INT64
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        library = library_of(columns[0])
+        nulls = kernels.byte_mask(~library.valid(columns[0]))
+        codes = key_arrays(columns).arrays[0]
+        found = groups.reduce(self.reduction.op, codes, nulls=nulls)
+        ends = [end.aggregate(columns, groups) for end in _ENDS]
+        return lambda: (found()[0], *(value for end in ends for value in end()))
+
+    def combine(self, states: Sequence[States]) -> States:
+        library = states[0][1].library
+        counts = library.xp.asarray([int(n) for n, _, _ in states], INT64)
+        ends = [library.concatenate([s[k].array for s in states]) for k in (1, 2)]
+        values = [end.combine([(s[k],) for s in states])[0] for k, end in enumerate(_ENDS, 1)]
+        return (self._joined(library, counts, ends, FORWARD), *values)
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        counts, *ends = states
+        values = [
+            end.merge(library, (each,), groups)[0] for end, each in zip(_ENDS, ends, strict=True)
+        ]
+        return (self._joined(library, counts, ends, groups), *values)
+
+    def _joined(
+        self, library: Library, counts: Any, ends: list[Any], groups: ReducibleGroups
+    ) -> Any:
+        """Return the number of runs of groups of parts, given that of each part and its first and last value."""
+        both = library.as_column(library.concatenate(ends))
+        codes = key_arrays([both]).arrays[0]
+        fields = counts, codes[: len(counts)], codes[len(counts) :]
+        return merged(self.reduction.op, fields, groups)[0]
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
+    ) -> Any:
+        library, (counts, *ends) = library_of(columns[0]), states
+        counts = counts[: len(runs.starts)].copy()
+        if carried is not None and runs.joined:
+            own = [HostScalar(library, _row(library, each), each.dtype) for each in ends]
+            counts[0] = self.combine([carried, (counts[0].item(), *own)])[0]
+        elif carried is not None and runs.before:
+            counts = library.prepend_number(carried[0], counts)
+        return self.finalize(columns, (counts,))
+
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        return library_of(columns[0]).from_integers(states[0])
+
+
 class LibraryReduction(_ArrayReduction):
     """A reduction by the library's own group-by."""
 
@@ -122,6 +185,14 @@ class LibraryReduction(_ArrayReduction):
         library = library_of(columns[0])
         values = library.as_column(states[0])
         return library.group_reduce(self.name, values, library.xp.arange(len(values), dtype=INT64))
+
+
+_ENDS = (FirstLastReduction(REDUCTIONS["first"]), FirstLastReduction(REDUCTIONS["last"]))
+
+
+def _row(library: Library, array: Any) -> Any:
+    """Return the first row of an array on the host."""
+    return library.host_row(library.as_column(array), 0)
 
 
 def _codes_of(library: Library, groups: ReducibleGroups) -> Any:
@@ -201,6 +272,8 @@ def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
     if reduction.of == "values" and not in_kernels(library, dtype):
         if reduction.picks is not None:
             return FirstLastReduction(reduction)
+        if reduction.compares:
+            return CountChanges(reduction)
         if reduction.by_library:
             return LibraryReduction(reduction)
     if not library.is_number(dtype):

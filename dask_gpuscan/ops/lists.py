@@ -6,7 +6,9 @@ list stays null, whatever items it has in memory.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 from .. import kernels
@@ -56,7 +58,12 @@ def flat_items(label: str, column: Column) -> Column:
             f"{label} of {column_title(column)}: its items are lists themselves, of dtype {found}; explode it first, "
             f"or take one level of it"
         )
-    items: Column = library.series(library.empty(found), None, column.name)  # type: ignore[assignment]
+    return _no_items(library, found, column.name)
+
+
+@lru_cache(maxsize=256)
+def _no_items(library: Library, dtype: DType, name: Hashable) -> Column:
+    items: Column = library.series(library.empty(dtype), None, name)  # type: ignore[assignment]
     return items
 
 
@@ -103,7 +110,8 @@ class ListScan:
         found = library.lists(array)
         groups = _groups(library, found, self.scan.reverse)
         items = self.scan.apply([library.as_column(found.items)], groups, None)
-        return library.with_items(array, items, library.list_dtype(items.dtype, column.dtype))
+        dtype = library.list_dtype(items.dtype, column.dtype)
+        return library.with_items(array, found, items, dtype)
 
 
 @dataclass(frozen=True)
@@ -183,7 +191,7 @@ class ListSort:
         array = library.array(column)
         found = library.lists(array)
         order = self.order(found, library.as_column(found.items))
-        return library.with_items(array, library.take(found.items, order), column.dtype)
+        return library.with_items(array, found, library.take(found.items, order), column.dtype)
 
 
 @dataclass(frozen=True)

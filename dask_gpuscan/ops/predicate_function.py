@@ -35,6 +35,11 @@ class Function:
         """What tells this function from any other content."""
         return fingerprint(self.function, self.columns)
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from others, in this process."""
+        return self.function, self.columns
+
     def __dask_tokenize__(self) -> tuple[str, str]:
         return ("dask_gpuscan.Function", self.token)
 

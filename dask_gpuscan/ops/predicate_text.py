@@ -82,6 +82,11 @@ class Expression:
         return _parsed(self.text).columns
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from others: of values that are equal, types may differ."""
+        return self.text, repr(self.values)
+
+    @property
     def title(self) -> str:
         """How messages call it."""
         return f"predicate {quoted(self.text)}"

@@ -134,15 +134,21 @@ class ReduceColumn:
         first, last = borders
         if reduction.picks is None:
             return (last - first + 1,) if self._counts_all(columns) else None
-        picked, nulls = (
-            views[0].values[first if reduction.picks == "first" else last],
-            views[0].nulls,
-        )
-        if isinstance(nulls, kernels.Mask) or (nulls and bool(missing_in_band(picked).any())):
+        values, nulls, filled = views[0].values, views[0].nulls, groups.filled
+        if isinstance(nulls, kernels.Mask):
+            return None
+        rows = first if reduction.picks == "first" else last
+        if filled is not None:  # any row will do for the others
+            if not len(values):
+                return None
+            rows = rows.clip(0, len(values) - 1)
+        picked = values[rows]
+        if nulls and bool(missing_in_band(picked).any()):
             return None
         if groups.is_one:
             return picked.dtype.type(picked[0].item()), np.bool_(True)
-        return picked, library_of(columns[0]).xp.ones(len(picked), np.bool_)
+        seen = library_of(columns[0]).xp.ones(len(picked), np.bool_) if filled is None else filled
+        return picked, seen
 
     def _counts_all(self, columns: Sequence[Any]) -> bool:
         of = self.reduction.of

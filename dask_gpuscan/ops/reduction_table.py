@@ -157,6 +157,8 @@ class Reduction:
         Whether libraries have a reduction of this name; else answers are int64.
     picks : {"first", "last"}, optional
         Which value is chosen, so that columns of any dtype are reduced.
+    compares : bool
+        Whether it compares values alone, so that columns of any dtype are reduced.
     by_library : bool
         Whether the library may reduce columns that kernels do not, and its own answers again.
     null_if_none : bool
@@ -177,6 +179,7 @@ class Reduction:
     nan_field: int | None = None
     library_has: bool = True
     picks: str | None = None
+    compares: bool = False
     by_library: bool = False
     null_if_none: bool = False
     times: Reduction | None = None
@@ -221,7 +224,7 @@ REDUCTIONS: dict[str, Reduction] = {
         ),
         Reduction("first", BUILT_IN["first"], _if_seen, picks="first"),
         Reduction("last", BUILT_IN["last"], _if_seen, picks="last"),
-        Reduction("nunique_consecutive", CHANGES, _itself, library_has=False),
+        Reduction("nunique_consecutive", CHANGES, _itself, library_has=False, compares=True),
     )
 }
 """The reductions that take no argument."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import kernels
 from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
+from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
 from .flat_frame import flat_frame
 from .groups import INT64
@@ -283,19 +284,37 @@ class RunLengths(OpenRuns):
             keys = key_arrays(series)
             starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
             runs = runs_of(series, starts, prefix.border, self.ends)
-            first, lengths = runs.starts, lengths[: len(runs.starts)]
-            if prefix.rows:  # without rows before, `first` are the starts themselves
-                first, so_far = first + prefix.rows, prefix.rows - prefix.start
-                if runs.joined:
-                    first[0] = prefix.start
-                    lengths[0] += so_far
-                elif runs.before:
-                    first = library.prepend_number(prefix.start, first)
-                    lengths = library.prepend_number(so_far, lengths)
+            first, lengths = places(library, runs, lengths, prefix)
             arrays = [*runs.keys(), library.from_integers(first), library.from_integers(lengths)]
             names = self.by.columns or (partition.name or "value",)
             columns = [*names, "run_start", "run_length"]
             return library.frame(arrays, columns, library.range_index(0, runs.count))
+
+
+def places(library: Library, runs: Runs, lengths: Any, before: Open) -> tuple[Any, Any]:
+    """Return the numbers of the first rows of runs, and how many rows runs have.
+
+    Parameters
+    ----------
+    library : Library
+    runs : Runs
+        Those that end in a partition.
+    lengths : array
+        Of the partition's own runs, in it; may be written to.
+    before : Open
+        The rows before the partition.
+    """
+    first, lengths = runs.starts, lengths[: len(runs.starts)]
+    if not before.rows:
+        return first, lengths
+    first, so_far = first + before.rows, before.rows - before.start
+    if runs.joined:
+        first[0] = before.start
+        lengths[0] += so_far
+    elif runs.before:
+        first = library.prepend_number(before.start, first)
+        lengths = library.prepend_number(so_far, lengths)
+    return first, lengths
 
 
 def decoded(frame: Any) -> Any:

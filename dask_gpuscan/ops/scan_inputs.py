@@ -34,9 +34,14 @@ class Column:
         """The one name."""
         return (self.name,)
 
+    @property
+    def key(self) -> Hashable:
+        """What tells it from other inputs."""
+        return self.name, type(self.name)
+
 
 Input = Column | Expression | Function
-"""What has `columns`, the names of those that it is computed of."""
+"""What has `columns`, the names of those that it is computed of, and a `key` that tells it from others."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from numba.core import types
 from numba.core.extending import overload
 
 from ..jit import OPTIONS, cached_njit
-from ..options import Box
+from ..options import Box, edges_of
 from .engine import TICKET
 from .launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel
 from .memory import borrow, take_ticket
@@ -81,7 +81,13 @@ def _along(
     )
     kernel = _kernel(given.dtype, dtype, box.state, number, side)
     run_kernel(
-        values.size, kernel, given, box.edges(radius, length), np.full(1, outside), to, panels
+        values.size,
+        kernel,
+        given,
+        edges_of(box.mode, radius, length),
+        np.full(1, outside),
+        to,
+        panels,
     )
     return out
 

@@ -75,11 +75,11 @@ def reduce_by_key(
     )
     args, _, length, _keepalive = kernel_selection(runs)
     make = np.empty if length < PARALLEL else empty
-    firsts = make(length, WORD) if starts else None
+    firsts = make(runs.most, WORD) if starts else None
     fields, scalar = (
         (work.outputs, work.scalar_output) if lower else (work.state, work.scalar_state)
     )
-    outs = [make(length, d) for d in fields]
+    outs = [make(runs.most, d) for d in fields]
     visitor = ReduceRuns(
         _source(op, work, _side_by_side(values), options),
         args,

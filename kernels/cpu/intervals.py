@@ -45,9 +45,9 @@ def intervals(
     lengths: tuple[int, int],
 ) -> Intervals:
     """Return intervals, checked and added up; see `backends.Backend.intervals`."""
-    counts, gather, scatter = (
-        None if a is None else np.require(a, requirements=["C", "A"])
-        for a in (counts, gather, scatter)
+    counts = np.require(counts, requirements=["C", "A"])
+    gather, scatter = (
+        None if a is None else np.require(a, requirements=["C", "A"]) for a in (gather, scatter)
     )
     sums = np.empty(-(-len(counts) // CHUNK), WORD)
     bounds = [

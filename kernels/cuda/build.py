@@ -26,6 +26,7 @@ from .column_pass import ColumnPass, forms_of
 from .columns_source import columns_source
 from .devices import Device, check, device
 from .first_within_pass import first_within_source
+from .grid_pass import grid_source
 from .interval_pass import interval_source
 from .lto import lto_functions, lto_predicate
 from .plan import Capability, Pass
@@ -44,6 +45,7 @@ SOURCES: dict[str, Callable[..., str]] = {
     "windows": window_source,
     "times": first_within_source,
     "intervals": interval_source,
+    "grids": grid_source,
 }
 """What generates the source of a pass, by the engine of its visitor."""
 

@@ -41,8 +41,8 @@ def reduce_by_key(
     only, types_, seed, numbers = reducing(
         found.only, op, forms, nullness(nulls), options.dtype, starts, lower
     )
-    outs = [cupy.ndarray(n, d) for d in types_.outputs]
-    first = cupy.ndarray(n if starts else 0, np.int64)
+    outs = [cupy.ndarray(runs.most, d) for d in types_.outputs]
+    first = cupy.ndarray(runs.most if starts else 0, np.int64)
     count = 0
     if n:
         begun = launch_columns(

@@ -5,7 +5,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..arrays import MOST
+from ..arrays import MOST, check_size
 from ..operators import operator
 from ..options import Intervals, ScanOptions
 from . import launch
@@ -41,7 +41,7 @@ def copy_intervals(intervals: Intervals, source: Any, out: Any, *, repeats: bool
     counts, gather, scatter, starts, total = intervals
     source = readable(source)
     if out is None:
-        out = cupy.ndarray(total, source.dtype)
+        out = _new(total, source.dtype)
     elif out.data.ptr % out.dtype.alignment:
         raise ValueError("out must be aligned to its items")
     if total:
@@ -52,8 +52,17 @@ def copy_intervals(intervals: Intervals, source: Any, out: Any, *, repeats: bool
 
 
 def available() -> float:
-    """Return infinity: how much memory there is, CuPy's allocator tells by what it refuses."""
+    """Return infinity: which memory can be used, only the allocator knows."""
     return float("inf")
+
+
+def _new(count: int, dtype: np.dtype) -> Any:
+    """Return a new array; an error that there is no memory for it says how much it takes."""
+    try:
+        return cupy.ndarray(count, dtype)
+    except MemoryError:
+        check_size(count, dtype.itemsize, cupy.cuda.runtime.memGetInfo()[0])
+        raise
 
 
 def _run(each: Pass, length: int, arrays: list[Any], options: tuple[int, int]) -> None:

@@ -10,6 +10,7 @@ are in benchmarks/results/tuning_h200.json (of scans: runs 1, 2 and 9 to 11; of 
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -237,7 +238,7 @@ SMALL_BYTES = 36 << 10
 
 TILE_BYTES = {
     "select": SMALL_BYTES,
-    "unique": 52 << 10,
+    "unique": SMALL_BYTES,
     "run_lengths": 68 << 10,
     "reduce_by_key": 104 << 10,
     "scan_by_key": 52 << 10,
@@ -423,3 +424,46 @@ INTERVAL_RESIDENT, INTERVAL_BLOCKS = 4, 64
 INTERVAL_VECTOR, INTERVAL_BATCH = {True: 16, False: 8}, {True: 1, False: 4}
 """Bytes that a thread writes at once, and how often before it waits for what it has read: where intervals are repeated,
 and where they are gathered or scattered."""
+
+# --- images and grids -----------------------------------------------------------------------------
+
+TABLE_GROUP, TABLE_STAGES = 16, 3
+"""Strips of columns of a summed-area table whose sums are asked for at once, and tiles that are under way."""
+
+
+class TableShape(NamedTuple):
+    """Neighbouring columns of a lane, warps of a block, rows of each in a tile, and blocks on a multiprocessor."""
+
+    vector: int
+    warps: int
+    rows: int
+    blocks: int
+
+
+TABLE_SHAPES = {
+    1: TableShape(4, 12, 8, 1),
+    2: TableShape(4, 12, 8, 1),
+    4: TableShape(4, 16, 8, 1),
+    8: TableShape(2, 8, 8, 2),
+    16: TableShape(1, 8, 8, 2),
+}
+"""By the bytes of a number that is read or written or, if they are more, half of those of a sum."""
+
+SMALL_TABLE = {"warps": 8, "rows": 2}
+"""What differs on GPUs without LARGE_SHARED."""
+
+TABLE_BUSY = 1 / 4
+"""Strips of columns a multiprocessor from which on a table is made in one pass."""
+
+BOX_COLUMNS, BOX_ROWS, BOX_WINDOWS = (224, 128, 64), 16, 16
+"""Columns of a block's strip of an image whose boxes are averaged, of which the most are taken that fit; rows that it
+takes at once; and neighbouring windows that a thread sums up at most."""
+
+BOX_SHARED, BOX_BLOCKS = {True: 113 << 10, False: 48 << 10}, 2
+"""Bytes of shared memory of such a block at most, with LARGE_SHARED or without; and blocks on a multiprocessor."""
+
+BOX_BANDS = 4
+"""Bands of rows of strips for each block that runs at a time, if bands are many times as high as windows."""
+
+BOX_THREADS, BOX_RESIDENT = 256, 3
+"""Threads of a block that sums up windows along one axis, and blocks that registers are left for."""

@@ -25,7 +25,7 @@ class VisitorSpec:
         Which tiles it visits: "scan" for lines of an operator's inputs, "columns" for rows of keys, values and masks,
         "sort" for rows of one key that is sorted by its digits, "codes" for rows of few groups, "windows" for rows of
         rolling windows, "times" for rows of one value that does not decrease, "intervals" for intervals and their
-        items; these five have no tiles to visit, and their source is the whole kernel.
+        items, "grids" for images; these six have no tiles to visit, and their source is the whole kernel.
     schedules : tuple of str
         How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
     looks_back : bool
@@ -83,6 +83,9 @@ INTERVAL_SUMS = VisitorSpec(
     "interval_sums", "interval_sums", "intervals", ("classic",), looks_back=False
 )
 INTERVALS = VisitorSpec("intervals", "intervals", "intervals", ("classic",), looks_back=False)
+AREA_TABLE = VisitorSpec("area_table", "area_table", "grids", ("classic",))
+BOX_IMAGE = VisitorSpec("box_image", "box_image", "grids", ("classic",), looks_back=False)
+BOX_LINE = VisitorSpec("box_line", "box_line", "grids", ("classic",), looks_back=False)
 MOVE_ROWS = VisitorSpec("move_rows", "move_rows", "sort", ("classic",), looks_back=False)
 
 VISITORS = (
@@ -105,4 +108,7 @@ VISITORS = (
     FIRST_WITHIN,
     INTERVAL_SUMS,
     INTERVALS,
+    AREA_TABLE,
+    BOX_IMAGE,
+    BOX_LINE,
 )

@@ -289,3 +289,92 @@ def test_zeros_keep_their_sign(backend, dtype):
             expected = np.signbit(np.cumsum(x, axis=axis).real)
             np.testing.assert_array_equal(np.signbit(backend.to_numpy(found).real), expected)
             assert not np.signbit(backend.to_numpy(exclusive).real).any()
+
+
+def in_lines(name, x, axis, limit):
+    """What pandas fills, line by line."""
+    return np.apply_along_axis(
+        lambda line: getattr(pd.Series(line), name)(limit=limit).to_numpy(), axis, x
+    )
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "m8[s]", "M8[ns]"])
+@pytest.mark.parametrize("name", ["ffill", "bfill"])
+def test_fills_along_an_axis(backend, name, dtype):
+    if not backend.holds(dtype):
+        pytest.skip(f"there are no arrays of {dtype}")
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 9, (3, 7, 4)).astype(dtype)
+    x[rng.random(x.shape) < 0.6] = np.array("NaT", dtype) if dtype[0] in "mM" else np.nan
+    for axis, limit in ((0, None), (1, 1), (1, 2), (-1, None)):
+        expected = in_lines(name, x, axis, limit).astype(dtype)
+        for y in (backend.array(x), blocks(backend.array(x), (2, 2, 3))):
+            out = getattr(dask_gpuscan, name)(y, axis, limit=limit)
+            assert type(out) is type(y)
+            assert out.dtype == dtype
+            (out,) = dask.compute(out)
+            np.testing.assert_array_equal(backend.to_numpy(out), expected)
+
+
+def test_fills_of_what_has_no_axis(backend):
+    x = backend.array(np.array([1, 2, 3]))
+    for y in (x, blocks(x, 2)):
+        (out,) = dask.compute(dask_gpuscan.ffill(y))
+        np.testing.assert_array_equal(backend.to_numpy(out), [1, 2, 3])
+    assert dask_gpuscan.ffill(pa.array([1, None])).to_pylist() == [1, 1]
+    s = pd.Series([None, "a", None])
+    pd.testing.assert_series_equal(dask_gpuscan.bfill(s, limit=1), s.bfill(limit=1))
+    for wrong, error, message in (
+        (np.array([None]), TypeError, "object"),
+        ([1.0], TypeError, "x must be"),
+        (np.ones((2, 2)), ValueError, "axis must be from -2 to 1"),
+        (np.ma.array([1.0]), TypeError, "masked"),
+    ):
+        with pytest.raises(error, match=message):
+            dask_gpuscan.ffill(wrong)
+    with pytest.raises(ValueError, match="limit must be"):
+        dask_gpuscan.ffill(x, limit=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("cumsum", [0, 2, 2, 1, 1]),
+        ("cumprod", [1, 2, 2, -2, -2]),
+        ("cummax", [np.nan, 2, 2, 2, 2]),
+        ("cummin", [np.nan, 2, 2, -1, -1]),
+    ],
+)
+def test_nan_is_passed_over_if_asked(backend, name, expected):
+    x = np.array([np.nan, 2, np.nan, -1, np.nan])
+    function = getattr(dask_gpuscan, name)
+    for y in (backend.array(x), blocks(backend.array(x), 2)):
+        passed, kept = dask.compute(function(y, skipna=True), function(y))
+        np.testing.assert_array_equal(backend.to_numpy(passed), expected)
+        np.testing.assert_array_equal(backend.to_numpy(kept), np.full(5, np.nan))
+    assert dask_gpuscan.scan(pa.array([1, None, 2]), dask_gpuscan.add).to_pylist() == [1, None, 3]
+    answer = dask_gpuscan.scan(pa.array([1, None, 2]), dask_gpuscan.add, skipna=False)
+    assert answer.to_pylist() == [1, None, None]
+
+
+def test_times_in_arrays():
+    x = np.array(["NaT", 3, "NaT", 1], "m8[s]")
+    for y in (x, da.from_array(x, chunks=1)):
+        for options, expected in (
+            ({"skipna": True}, [0, 3, 3, 4]),
+            ({"skipna": True, "initial": np.timedelta64(1, "m")}, [60, 63, 63, 64]),
+            ({}, ["NaT"] * 4),
+        ):
+            (out,) = dask.compute(dask_gpuscan.cumsum(y, **options))
+            np.testing.assert_array_equal(out, np.array(expected, "m8[s]"))
+        (out,) = dask.compute(dask_gpuscan.cummin(y, skipna=True))
+        np.testing.assert_array_equal(out, np.array(["NaT", 3, 3, 1], "m8[s]"))
+        (out,) = dask.compute(dask_gpuscan.cummax(y[1:], reverse=True))
+        np.testing.assert_array_equal(out, np.array(["NaT", "NaT", 1], "m8[s]"))
+    for wrong, options, message in (
+        (x.view("M8[s]"), {}, "add is not defined for datetime64"),
+        (x, {"dtype": "f8"}, "dtype=float64 cannot be asked for an array of timedelta64"),
+        (x, {"initial": 1}, "initial must be timedelta64"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            dask_gpuscan.cumsum(wrong, **options)

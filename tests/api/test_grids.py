@@ -17,7 +17,7 @@ from dask_gpuscan import box_filter, summed_area_table, window_sum
 MODES = ("reflect", "mirror", "nearest", "wrap", "constant")
 shapes = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=9)
 integers = hnp.arrays(
-    st.sampled_from([np.int64, np.int32, np.uint8, np.bool_]), shapes, elements=st.integers(0, 1)
+    st.sampled_from([np.int64, np.uint8, np.bool_]), shapes, elements=st.integers(0, 1)
 ).flatmap(lambda x: st.sampled_from([x, x * np.array(99, x.dtype)]))
 
 
@@ -72,20 +72,20 @@ def test_tables_are_running_sums_along_each_axis(backend, data, x, chunks, layou
 )
 def test_dtypes_of_tables(backend, dtype, asked, answer):
     rng = np.random.default_rng(0)
-    x = (rng.random((3, 70, 130)) * 3).astype(dtype)
+    x = (rng.random((3, 30, 1500)) * 3).astype(dtype)
     if np.dtype(dtype).kind == "c":
         x = x + 1j * rng.random(x.shape).astype("f4")
         x = x.astype(dtype)
     wide = np.dtype(answer).kind + ("16" if np.dtype(answer).kind == "c" else "8")
     exact = table_of(x.astype(wide), (1, 2)).astype(answer)
-    for array in (backend.array(x), blocks(backend.array(x), (2, 40, 50))):
+    for array in (backend.array(x), blocks(backend.array(x), (2, 20, 600))):
         (out,) = da.compute(summed_area_table(array, (1, 2), dtype=asked))
         assert out.dtype == answer
         rtol = 3e-7 if out.dtype.itemsize == np.dtype(wide).itemsize // 2 else 1e-14
         np.testing.assert_allclose(backend.to_numpy(out), exact, rtol=rtol)
 
 
-@pytest.mark.parametrize("shape", [(1, 5), (300, 2), (33, 1000), (5, 64, 257), (2, 200, 129)])
+@pytest.mark.parametrize("shape", [(1, 5), (300, 2), (5, 64, 257), (97, 6001), (4, 200, 1500)])
 def test_tables_of_all_sizes(backend, shape):
     x = np.random.default_rng(1).integers(-99, 99, shape, dtype=np.int32)
     out = summed_area_table(backend.array(x), (-2, -1))
@@ -101,19 +101,19 @@ def test_integers_wrap_around(backend):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_the_far_corner_is_not_lost(backend, dtype):
-    x = np.random.default_rng(2).random((700, 900)).astype(dtype) + np.asarray(3, dtype)
+    x = np.random.default_rng(2).random((300, 5000)).astype(dtype) + np.asarray(3, dtype)
     total = math.fsum(x.ravel().tolist())
-    for array in (backend.array(x), blocks(backend.array(x), (300, 256))):
+    for array in (backend.array(x), blocks(backend.array(x), (200, 2256))):
         table = summed_area_table(array)
-        (corner, box) = da.compute(table[-1, -1], window_sum(table, [650, 800, 653, 805]))
-        assert abs(float(corner) - total) <= 1600 * 1.1e-16 * total
-        assert abs(float(box) - math.fsum(x[650:653, 800:805].ravel().tolist())) <= 1e-12 * total
+        (corner, box) = da.compute(table[-1, -1], window_sum(table, [250, 4800, 253, 4805]))
+        assert abs(float(corner) - total) <= 5300 * 1.1e-16 * total
+        assert abs(float(box) - math.fsum(x[250:253, 4800:4805].ravel().tolist())) <= 1e-12 * total
     (narrow,) = da.compute(summed_area_table(backend.array(x), dtype="f4")[-1, -1])
     assert abs(float(narrow) - total) <= 6e-8 * total
 
 
 def test_tables_have_the_same_bits_each_time(backend):
-    x = backend.array(np.random.default_rng(3).random((700, 1300)))
+    x = backend.array(np.random.default_rng(3).random((300, 6000)))
     first = backend.to_numpy(summed_area_table(x))
     for _ in range(3):
         np.testing.assert_array_equal(backend.to_numpy(summed_area_table(x)), first)

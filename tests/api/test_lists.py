@@ -1,6 +1,6 @@
 """Columns of lists: each list by itself, in Python, and pandas' explode, on whatever partitions they lie."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from operator import add, mul
 
@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from backends import same
 from strategies import cuts, partitioned
+from versions import older
 
-DAYS = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 9)]
+DAYS = [datetime(2026, 1, day) for day in range(1, 9)]
 ITEMS = {
     pa.int8(): st.integers(-128, 127),
     pa.float64(): st.integers(-8, 8).map(lambda i: i / 4),  # sums of these are exact, in any order
-    pa.timestamp("us", "UTC"): st.sampled_from(DAYS),
+    pa.timestamp("us"): st.sampled_from(DAYS),
     pa.string(): st.sampled_from(["a", "b", "c"]),
 }
 LAYOUTS = {
@@ -39,14 +40,17 @@ def lists(kind, size=None):
 
 def column(backend, rows, kind, layout="lists", before=0):
     """A series of lists, of which so many rows are cut off before the first."""
-    array = pa.array([*[[None, None]] * before, *rows], LAYOUTS[layout](kind)).slice(before)
+    every = [*[[None, None]] * before, *rows]
     index = pd.Index(np.arange(len(rows)) * 2 + 10, name="row")
     if backend.name == "cpu":
+        array = pa.array(every, LAYOUTS[layout](kind)).slice(before)
         extension = pd.arrays.ArrowExtensionArray(pa.chunked_array([array]))
         return pd.Series(extension, index=index, name="x")
     import cudf
 
-    return cudf.Series(array.cast(pa.list_(kind)), index=cudf.Index(index), name="x")
+    series = cudf.Series(pa.array(every, pa.list_(kind)), name="x").iloc[before:]
+    series.index = cudf.Index(index)
+    return series
 
 
 def plain(found):
@@ -91,7 +95,7 @@ def scanned(op, items, exclusive, reverse, skipna, initial):
 SCANS = {
     "cumsum": (add, pa.int8(), 0),
     "cumprod": (mul, pa.float64(), 1.0),
-    "cummax": (max, pa.timestamp("us", "UTC"), None),
+    "cummax": (max, pa.timestamp("us"), None),
     "cummin": (min, pa.int8(), None),
 }
 
@@ -176,7 +180,7 @@ def test_scan_by_any_operator(backend):
     expected = [[1.0, 2.5, None, 5.25], None, [], [8.0]]
     check(series, [0.5], "scan", expected, decayed)
     check(series, [0.5], "cumsum", [[11.0, 13.0, None, 17.0], None, [], [18.0]], initial=10)
-    check(series, [0.5], "cumsum", [[1, 3, None, 7], None, [], [8]], dtype="int64[pyarrow]")
+    check(series, [0.5], "cumsum", [[1, 3, None, 7], None, [], [8]], dtype="int64")
 
 
 def test_a_null_list_may_have_items_in_memory():
@@ -261,7 +265,8 @@ def test_explode(backend, kinds, layout, ignore_index, at, data):
                 pd.Timestamp(v) if isinstance(v, datetime) else v for v in wanted[name]
             ]
     if backend.name == "cpu":
-        same(found, out.explode(chosen, ignore_index))
+        if layout == "lists" or not older("pandas", "3"):  # which left large lists as they are
+            same(found, out.explode(chosen, ignore_index))
         assert dict(lazy.dtypes) == dict(parts.dtypes) == dict(found.dtypes)
 
 
@@ -309,7 +314,7 @@ def test_lists_of_groups(backend, keys, clustered, at, data):
         {
             "k": pd.array(keys, "Int64"),
             "x": pd.array(xs, "double[pyarrow]"),
-            "s": pd.array(names, "str"),
+            "s": pd.array(names, "string"),
         }
     )
     if clustered:

@@ -147,7 +147,7 @@ def test_cudf_is_asked_for_where_it_is_missing(monkeypatch):
     assert set(precompile(["shift"], processes=0).backend) == {"cpu"}
 
 
-@given(st.sampled_from(COMMON))
+@given(st.sampled_from((*COMMON, "list.cumsum", "list.sum", "explode")))
 def test_the_common_methods_are_methods(method):
     check_method(method)
 

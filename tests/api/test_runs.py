@@ -91,6 +91,61 @@ def test_rle_and_back(backend, df, at):
     assert int(runs["run_length"].sum()) == len(df)
 
 
+AGG = {
+    "begin": ("t", "first"),
+    "end": ("t", "last"),
+    "rows": ("x", "size"),
+    "values": ("x", "count"),
+    "total": ("x", "sum"),
+    "low": ("x", "min"),
+    "least": ("s", "min"),
+    "kinds": ("s", "nunique"),
+    "changes": ("s", "nunique_consecutive"),
+}
+
+
+def changes(values):
+    """How many runs of equal values there are, nulls passed over."""
+    values = values.dropna()
+    return int((values != values.shift()).sum())
+
+
+@two_thirds
+@given(
+    key=columns(("float64", "Int64", "str", "category"), 20),
+    x=st.lists(st.integers(-4, 4).map(float) | st.none(), min_size=20, max_size=20),
+    s=st.lists(st.sampled_from("ab") | st.none(), min_size=20, max_size=20),
+    at=cuts(),
+)
+def test_aggregates_of_runs(backend, key, x, s, at):
+    df = pd.DataFrame({"x": pd.Series(x, dtype="float64"), "s": pd.Series(s, dtype="str")})
+    df = df.iloc[: len(key)].assign(k=key, t=pd.date_range("2026-01-01", periods=len(key)))
+    runs = df.groupby(heads(df[["k"]]).cumsum())
+    pandas = {
+        n: (c, changes if how == "nunique_consecutive" else how) for n, (c, how) in AGG.items()
+    }
+    expected = runs.agg(**pandas).reset_index(drop=True)
+    frame = backend.frame(df)
+    places = backend.to_pandas(frame.gpuscan.rle("k"))
+    for obj in (frame, partitioned(frame, at)):
+        found = obj.gpuscan.rle("k", agg=AGG)
+        found = backend.to_pandas(found.compute() if hasattr(found, "compute") else found)
+        same(found[list(places)], places)
+        if len(df):  # of none, pandas has other dtypes
+            same(found[list(AGG)].astype(expected.dtypes), expected)
+
+
+def test_aggregates_of_the_runs_of_a_series(backend):
+    x = backend.frame(pd.Series([1.0, 1.0, np.nan, 2.0]))
+    found = backend.to_pandas(x.gpuscan.rle(agg={"n": "count", "m": ("value", "max")}))
+    assert found.n.tolist() == [2, 0, 1]
+    assert found.m.fillna(-1).tolist() == [1.0, -1, 2.0]
+    same(
+        backend.to_pandas(rle_decode(x.gpuscan.rle(agg={"n": "count"}))[["value"]]),
+        backend.to_pandas(x.to_frame("value")),
+    )
+
+
 @pytest.mark.parametrize("count", [1, 2, 17, 40])
 def test_a_run_may_span_any_number_of_partitions(backend, count):
     parts = [backend.frame(pd.DataFrame({"k": [7] * 3}))] * count
@@ -177,6 +232,16 @@ def test_bad_input(kind):
         frame.gpuscan.unique_consecutive(keep=False)
     with pytest.raises(ValueError, match="'run_start' cannot be among the keys"):
         frame.rename(columns={"n": "run_start"}).gpuscan.rle("run_start")
+    for message, agg in {
+        "must be a dict of names": {},
+        "'run_start' is the name of a column": {"run_start": ("n", "sum")},
+        "'n' is the name of a column": {"n": ("o", "count")},
+        "'z' is not a column": {"a": ("z", "sum")},
+        "'total' is not a reduction": {"a": ("n", "total")},
+        r"agg takes a=\(column, reduction\)": {"a": "sum"},
+    }.items():
+        with pytest.raises((TypeError, ValueError), match=message):
+            frame.gpuscan.rle("n", agg=agg)
     with pytest.raises(ValueError, match="one column 'run_length', found 'n', 'o'"):
         rle_decode(frame)
     with pytest.raises(TypeError, match="must hold integers, found dtype float64"):

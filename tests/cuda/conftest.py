@@ -18,6 +18,7 @@ if not all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda")):
         "test_sort_compile.py",
         "test_wavelet_compile.py",
         "test_interval_compile.py",
+        "test_grid_compile.py",
     ]
 if not has_cuda():
     collect_ignore += ["test_device.py", "test_compact_device.py", "test_sort_device.py"]

@@ -22,6 +22,7 @@ from dask_gpuscan.kernels.cuda.plan import typed
 from dask_gpuscan.kernels.cuda.scan_pass import ScanPass
 
 from architectures import builds
+from dask_gpuscan.ops.array_nulls import last_within
 from dask_gpuscan.ops.statistics import operator_of
 
 SEVEN = np.uint8(7)
@@ -81,6 +82,7 @@ KERNELS = [
     (BUILT_IN["maximum"], [INT128], "bits", {"reverse": True}),
     (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),
     (numbered(np.float32(2)), ["f4"], "bits", {}),
+    (last_within(3, False), ["f8"], "none", {}),
 ]
 
 

@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from scripts import A_GPU, EXAMPLES, PROCESSES, THREADS, run
+
 ROWS, PARTITIONS = 300_000, 7
 
 
-def run(folder: Path, *options: str) -> str:
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / "clicks_etl.py"), "--rows", str(ROWS), *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--scheduler", "threads"],
-        pytest.param(["--scheduler", "distributed", "--workers", "2"], marks=pytest.mark.cluster),
-        pytest.param(["--gpus", "1"], marks=[pytest.mark.gpu, pytest.mark.cluster]),
-    ],
-    ids=["threads", "distributed", "gpu"],
-)
-def test_clicks(tmp_path: Path, options: list[str]) -> None:
-    if "--gpus" in options:
-        pytest.importorskip("dask_cuda")
-    said = run(tmp_path, "--partitions", str(PARTITIONS), *options)
+@pytest.mark.parametrize("where", [THREADS, PROCESSES, A_GPU])
+def test_clicks(tmp_path: Path, where: list[str]) -> None:
+    options = ["--rows", ROWS, "--partitions", PARTITIONS]
+    said = run("clicks_etl.py", tmp_path, *options, *where).stdout
     assert "its answers are equal" in said
     assert "rows a second" in said
     output = tmp_path / "clicks_out"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "examples" / "flights_etl.py"
+from scripts import A_GPU, THREADS, run
 
 FLIGHTS_OF_THE_YEAR = 336_776
 FLIGHTS_THAT_LEFT = 328_521
@@ -19,31 +17,14 @@ PARTITIONS = 12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "where",
-    [
-        ["--scheduler", "threads"],
-        pytest.param(["--gpus", "1"], marks=[pytest.mark.gpu, pytest.mark.cluster]),
-    ],
-    ids=["threads", "gpu"],
-)
+@pytest.mark.parametrize("where", [THREADS, A_GPU])
 def test_flights(tmp_path: Path, where: list[str]) -> None:
-    if "--gpus" in where:
-        pytest.importorskip("dask_cuda")
-    options = [*where, "--partitions", str(PARTITIONS), "--check"]
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), *options, "--output", str(tmp_path / "out")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stderr == "" or "--gpus" in where  # RAPIDS has words of its own
-    assert "all answers are equal" in run.stdout
-    assert "seconds, compiles among them" in run.stdout
-    assert "December" in run.stdout
+    options = ["--partitions", PARTITIONS, "--check", "--output", tmp_path / "out"]
+    done = run("flights_etl.py", tmp_path, *options, *where)
+    assert done.stderr == "" or "--gpus" in where  # RAPIDS has words of its own
+    assert "all answers are equal" in done.stdout
+    assert "seconds, compiles among them" in done.stdout
+    assert "December" in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
     output = tmp_path / "out"

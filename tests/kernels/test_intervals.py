@@ -9,6 +9,7 @@ from dask_gpuscan.kernels import (
     interval_gather,
     interval_move,
     interval_scatter,
+    intervals,
     run_length_decode,
     searchsorted_sorted,
 )
@@ -245,15 +246,18 @@ def test_wrong_counts_and_offsets_are_found_wherever_they_are(backend):
             interval_gather(backend.array(offsets), backend.array(good), backend.array(good))
 
 
-@pytest.mark.parametrize("counts", [[10**12, 3], [2**62] * 4, [2**62] * 5000])
+@pytest.mark.parametrize("counts", [[10**12, 3], [2**60, 3], [2**62] * 4, [2**62] * 5000])
 def test_more_items_than_memory_are_refused_before_any_is_made(backend, counts):
+    total = sum(counts)
+    told = f"{total:,} rows" if total < 2**63 else "at least 9,223,372,036,854,775,807 rows"
     counts = backend.array(np.array(counts))
-    with pytest.raises(MemoryError):
+    with pytest.raises(MemoryError, match=told):
         interval_expand(counts, counts)
 
 
 def test_the_memory_that_is_needed_is_told(monkeypatch):
     monkeypatch.setattr(cpu, "available", lambda: 1000.0)
+    monkeypatch.setattr(intervals, "SMALL", 0)
     counts, source = np.array([60, 60]), np.zeros(60)
     assert len(interval_expand(counts, counts.astype("i4"))) == 120
     with pytest.raises(MemoryError, match="200 rows, which take"):

@@ -7,7 +7,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dask_gpuscan import Gpuscan, bitwise_or, cumsum, merge_asof, on, operator, rle_decode, scan
+from dask_gpuscan import (
+    Gpuscan,
+    bitwise_or,
+    cumsum,
+    ffill,
+    merge_asof,
+    on,
+    operator,
+    rle_decode,
+    scan,
+)
+
+
+class DataArray:
+    """Has what tells xarray's from other libraries' objects."""
+
+    @property
+    def chunksizes(self) -> Any: ...
 
 
 def of_pandas(s: "pd.Series[Any]", i: "pd.Series[int]", df: pd.DataFrame) -> None:
@@ -39,7 +56,14 @@ def of_pandas(s: "pd.Series[Any]", i: "pd.Series[int]", df: pd.DataFrame) -> Non
     assert_type(on(df).sessions("t", gap=3.5, total=("x", "sum")), pd.DataFrame)
     assert_type(on(s).is_monotonic_increasing, bool)
     assert_type(on(s).scan(bitwise_or), "pd.Series[Any]")
+    assert_type(on(df).scan({"total": (bitwise_or, "x")}, where="x > 0"), pd.DataFrame)
+    assert_type(on(df).groupby("k").scan({"total": (bitwise_or, "x")}), pd.DataFrame)
+    assert_type(on(df).rle("k", agg={"n": ("x", "count")}), pd.DataFrame)
     assert_type(on(s).scan(operator(lambda a, b: a ^ b, identity=0)), "pd.Series[Any]")
+    assert_type(on(df).explode(["x", "y"], ignore_index=True), pd.DataFrame)
+    assert_type(on(s).list.cumsum(reverse=True), "pd.Series[Any]")
+    assert_type(on(s).list.sum(), "pd.Series[Any]")
+    on(s).list.sort(na_position="top")  # error
     assert_type(merge_asof(df, df, on="t"), pd.DataFrame)
     assert_type(cumsum(s), "pd.Series[Any]")
     assert_type(cumsum(df), pd.DataFrame)
@@ -89,6 +113,9 @@ def of_dask(s: dd.Series, df: dd.DataFrame) -> None:
     assert_type(on(df).row_number(), dd.Series)
     assert_type(on(s).rle(), dd.DataFrame)
     assert_type(on(s).reset_index(), dd.DataFrame)
+    assert_type(on(df).explode("x"), dd.DataFrame)
+    assert_type(on(s).list.scan(bitwise_or), dd.Series)
+    assert_type(on(s).list.first(), dd.Series)
     assert_type(on(s).is_monotonic_increasing, dd.Scalar)
     assert_type(on(df).groupby("k")["x"].sum(), dd.Series)
     assert_type(on(df).groupby("k").rolling(3).sum(), dd.DataFrame)
@@ -100,12 +127,20 @@ def of_dask(s: dd.Series, df: dd.DataFrame) -> None:
 
 def of_arrays(x: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> None:
     assert_type(cumsum(x), NDArray[Any])
+    assert_type(ffill(x, limit=1), "np.ndarray[tuple[int], np.dtype[np.int32]]")
     scan(x, bitwise_or)
 
 
+def of_xarray(x: DataArray) -> None:
+    assert_type(on(x).cumsum("time", skipna=False), DataArray)
+    assert_type(on(x).ffill("time", limit=2), DataArray)
+    assert_type(on(x).groupby("time.month").cummax(), DataArray)
+    on(x).cumsums()  # error
+    on(x).cumsum(exclusiv=True)  # error
+
+
 def of_what_nothing_is_known(x: Any) -> None:
-    on(x).cumsum()
-    on(x).cumsums()  # error of mypy
+    assert_type(on(x), Any)
 
 
 def wrong(s: "pd.Series[Any]", df: pd.DataFrame, ddf: dd.DataFrame) -> None:

@@ -97,7 +97,7 @@ class CudfLayout:
         mask, null_count = None, 0
         if isinstance(missing, View):
             if missing.validity is not None:
-                mask, null_count = _bitmap_of(missing.validity), missing.validity.null_count
+                mask, null_count = bitmap_of(missing.validity), missing.validity.null_count
         elif missing is not None:
             mask, null_count = valid_bits(missing)
         return _column(values, mask if null_count else None, null_count, dtype)
@@ -148,7 +148,7 @@ class _UncheckedNan:
 def view_of(column: ColumnBase, unchecked_nan: _UncheckedNan | None = None) -> View:
     """Show a column of fixed width as it is."""
     storage, offset, count = LAYOUT.storage(column.dtype), column.offset, column.size
-    values = _array(column.data, offset * storage.itemsize, count, storage)
+    values = device_array(column.data, offset * storage.itemsize, count, storage)
     if not column.null_count:
         return View(values, None, lambda: cupy.zeros(count, np.bool_), unchecked_nan=unchecked_nan)
     nulls = nulls_of(column)
@@ -172,10 +172,12 @@ def floats_of(column: ColumnBase) -> Values:
 def nulls_of(column: ColumnBase) -> Mask:
     """The part of a column's bitmap that tells its own rows."""
     first, last = column.offset // 8, (column.offset + len(column) + 7) // 8
-    return bitmap(_array(column.mask, first, last - first, np.dtype(np.uint8)), column.offset % 8)
+    return bitmap(
+        device_array(column.mask, first, last - first, np.dtype(np.uint8)), column.offset % 8
+    )
 
 
-def _array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Values:
+def device_array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Values:
     """Device memory of cuDF's as a CuPy array, which keeps it alive."""
     if buffer is None or not count:
         return cupy.empty(0, dtype)
@@ -184,7 +186,8 @@ def _array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Va
     return cupy.ndarray(count, dtype, cupy.cuda.MemoryPointer(memory, 0))
 
 
-def _bitmap_of(column: ColumnBase) -> Any:
+def bitmap_of(column: ColumnBase) -> Any:
+    """Return the bitmap of a column's rows, from bit 0 on."""
     if column.offset == 0:
         return column.mask
     return plc.null_mask.copy_bitmask(column.plc_column)
@@ -192,12 +195,16 @@ def _bitmap_of(column: ColumnBase) -> Any:
 
 def _column(values: Values, mask: Any, null_count: int, dtype: DType) -> Any:
     """A column around device memory, which is not copied."""
-    if mask is not None:
-        mask = mask.copy(deep=False) if isinstance(mask, Buffer) else as_buffer(mask)
+    mask = None if mask is None else mask_buffer(mask)
     data = _buffer(values)
     kind = _type_of(dtype)
     column = plc.Column(kind, values.size, data, mask, null_count, 0, [], validate=False)
     return ColumnBase.create(column, dtype, validate=False)
+
+
+def mask_buffer(bitmap: Any) -> Buffer:
+    """Memory of a bitmap as cuDF keeps it; that of another column is shared until one of both is written to."""
+    return bitmap.copy(deep=False) if isinstance(bitmap, Buffer) else as_buffer(bitmap)
 
 
 def _buffer(values: Values) -> Buffer:

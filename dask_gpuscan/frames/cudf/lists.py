@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pylibcudf as plc
-from cudf.core.buffer import Buffer, as_buffer
+from cudf.core.buffer import Buffer
 from cudf.core.column import ColumnBase, column_empty
 
 from ..lists import Lists
 from ..messages import WAY_OUT
 from ..protocol import DType, Values
-from .layouts import nulls_of, view_of
+from .layouts import LAYOUT, bitmap_of, device_array, mask_buffer, nulls_of
 
 _INT32 = np.dtype(np.int32)
 
@@ -35,6 +35,8 @@ class CudfLists:
         return None
 
     def list_dtype(self, items: DType, like: DType | None = None) -> Any:
+        if like is not None and self.item_dtype(like) == items:
+            return like
         if isinstance(items, NOT_IN_LISTS):
             raise TypeError(f"dtype {items} cannot be in lists of cuDF; {WAY_OUT}")
         if isinstance(items, pd.ArrowDtype):
@@ -46,26 +48,32 @@ class CudfLists:
 
     def lists(self, array: ColumnBase) -> Lists:
         if not array.size:  # whose offsets need not be there
-            return Lists(column_empty(0, array.element_type), cupy.zeros(1, _INT32), None)
+            return Lists(self._empty(array.element_type), cupy.zeros(1, _INT32), lambda: None)
         offsets = _offsets(array)
-        first = int(offsets[0])
-        if first:
-            offsets = offsets - np.int32(first)
-        return Lists(array.elements, offsets, _missing(array) if array.null_count else None)
+        if array.offset:  # else the first list begins with the first item, as libcudf has it
+            offsets = offsets - offsets[:1]
+        return Lists(array.elements, offsets, lambda: _missing(array))
 
-    def with_items(self, array: ColumnBase, items: ColumnBase, dtype: DType) -> ColumnBase:
-        if not array.size:
-            return column_empty(0, dtype)
-        mask = None
-        if array.null_count:
-            mask = as_buffer(plc.null_mask.copy_bitmask(array.plc_column))
-        return _column(items, self.lists(array).offsets, mask, array.null_count, dtype)
+    def with_items(
+        self, array: ColumnBase, lists: Lists, items: ColumnBase, dtype: DType
+    ) -> ColumnBase:
+        mask = mask_buffer(bitmap_of(array)) if array.null_count else None
+        return _column(items, lists.offsets, mask, array.null_count, dtype)
 
     def from_items(self, items: ColumnBase, offsets: Values, dtype: DType) -> ColumnBase:
         return _column(items, offsets, None, 0, dtype)
 
+    def _empty(self, dtype: DType) -> ColumnBase:
+        """Return a column of no rows; cuDF has none of lists of Arrow's dtypes."""
+        items = self.item_dtype(dtype)
+        if items is None:
+            return column_empty(0, dtype)
+        return self.from_items(self._empty(items), cupy.zeros(1, _INT32), dtype)
 
-def _missing(array: ColumnBase) -> Values:
+
+def _missing(array: ColumnBase) -> Values | None:
+    if not array.null_count:
+        return None
     nulls = nulls_of(array)
     bits = cupy.unpackbits(nulls.buffer, bitorder="little")
     return bits[nulls.offset : nulls.offset + array.size] == 0
@@ -75,13 +83,14 @@ def _column(
     items: ColumnBase, offsets: Values, mask: Buffer | None, null_count: int, dtype: DType
 ) -> ColumnBase:
     """A column of lists around the memory of its offsets and items, which is not copied."""
-    ends = plc.Column.from_cuda_array_interface(cupy.ascontiguousarray(offsets))
+    children = [LAYOUT.wrap(offsets, None, _INT32).plc_column, items.plc_column]
     kind, size = plc.DataType(plc.TypeId.LIST), offsets.size - 1
-    column = plc.Column(kind, size, None, mask, null_count, 0, [ends, items.plc_column])
-    return ColumnBase.create(column, dtype)
+    column = plc.Column(kind, size, None, mask, null_count, 0, children, validate=False)
+    return ColumnBase.create(column, dtype, validate=False)
 
 
 def _offsets(array: ColumnBase) -> Values:
     """Show where each list begins among the items of all rows of its memory."""
-    every = ColumnBase.create(array.plc_column.list_view().offsets(), _INT32)
-    return view_of(every).values[array.offset : array.offset + array.size + 1]
+    every = array.plc_column.list_view().offsets()
+    start = (every.offset() + array.offset) * _INT32.itemsize
+    return device_array(every.data(), start, array.size + 1, _INT32)

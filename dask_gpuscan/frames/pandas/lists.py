@@ -72,9 +72,10 @@ class PandasLists:
     def lists(self, array: PandasArray) -> Lists:
         whole = _one_chunk(pa.chunked_array(array.__arrow_array__()))
         count, kind = len(whole), whole.type
-        missing = None
-        if whole.null_count:
-            missing = whole.is_null().to_numpy(zero_copy_only=False)
+
+        def missing() -> Values | None:
+            return whole.is_null().to_numpy(zero_copy_only=False) if whole.null_count else None
+
         if _is_fixed(kind):
             size = kind.list_size
             offsets = np.arange(count + 1, dtype=np.int64) * size
@@ -91,9 +92,10 @@ class PandasLists:
         items = whole.values.slice(first, last - first)
         return Lists(pd.arrays.ArrowExtensionArray(pa.chunked_array([items])), offsets, missing)
 
-    def with_items(self, array: PandasArray, items: PandasArray, dtype: DType) -> PandasArray:
-        found = self.lists(array)
-        return _listed(items, found.offsets, found.missing, dtype)
+    def with_items(
+        self, array: PandasArray, lists: Lists, items: PandasArray, dtype: DType
+    ) -> PandasArray:
+        return _listed(items, lists.offsets, lists.missing, dtype)
 
     def from_items(self, items: PandasArray, offsets: Values, dtype: DType) -> PandasArray:
         return _listed(items, offsets, None, dtype)

@@ -41,7 +41,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
             raise TypeError("pandas answers for no rows only")
         found: DType = getattr(groups, method)(**options).dtype
         return found
-    except (TypeError, NotImplementedError, pa.ArrowException) as error:
+    except (TypeError, KeyError, NotImplementedError, pa.ArrowException) as error:
         raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {WAY_OUT}") from error
 
 

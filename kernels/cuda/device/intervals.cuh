@@ -23,6 +23,7 @@ struct Params {
 
 constexpr int WARPS = THREADS / 32, CHUNK = THREADS * ROWS;
 constexpr int VECTOR = SCATTERS || VECTOR_BYTES < sizeof(Key) ? 1 : VECTOR_BYTES / sizeof(Key);  // items written at once
+static_assert(32 % VECTOR == 0, "a vector lies in one word");
 constexpr int EACH = (PART + VECTOR + 32 * THREADS - 1) / (32 * THREADS);  // words of 32 items of a thread
 
 struct alignas(8) Heads {
@@ -119,10 +120,15 @@ __device__ __forceinline__ void copy_items(const Params& p, i64 chunk, i64 befor
     i64 places[BATCH];
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
+      const int own = at + b * THREADS * VECTOR;
+      Heads word = heads[u32(own) / 32];  // of the whole vector
 #pragma unroll
       for (int v = 0; v < VECTOR; v++) {
-        const int i = min(max(at + b * THREADS * VECTOR + v, skipped), end - 1);  // of others nothing is written
-        const Heads word = heads[u32(i) / 32];
+        int i = own + v;
+        if (!REPEATS) {  // what is read is one of the items; of others nothing is written
+          i = min(max(i, skipped), end - 1);
+          word = heads[u32(i) / 32];
+        }
         const int place = word.before + __popc(word.bits & ((2u << u32(i) % 32) - 1));
         if (SCATTERS) places[b] = base + i + scattered[place];
         items[b][v] = REPEATS ? values[place] : p.source[base + i + (GATHERS ? gathered[place] : 0)];
@@ -134,7 +140,7 @@ __device__ __forceinline__ void copy_items(const Params& p, i64 chunk, i64 befor
       if constexpr (SCATTERS) {
         if (i < end) p.out[places[b]] = items[b][0];
       } else if (i >= skipped && i + VECTOR <= end) {
-        write_vector(reinterpret_cast<u8*>(p.out + base + i), items[b]);
+        write_streaming(reinterpret_cast<u8*>(p.out + base + i), items[b]);
       } else {
 #pragma unroll
         for (int v = 0; v < VECTOR; v++)

@@ -42,8 +42,11 @@ __device__ __forceinline__ u32 selection_of(const Params& p, const View& view, i
     }
   });
   u32 selection = 0;
-  if constexpr (SELECTS == BITS) {
+  if constexpr (SELECTS == BITS && REVERSE) {
     selection = missing_four<VALUES>(view, i);
+  } else if constexpr (SELECTS == BITS) {  // the first bit of a tile is that of a byte, so four items share one
+    int bit = view.bit[VALUES] + i;
+    selection = (view.at[VALUES][bit >> 3] >> (bit & 7)) & 15;
   } else if constexpr (SELECTS == ALONE) {
 #pragma unroll
     for (int j = 0; j < VN; j++) selection |= u32(is_selected(p, keys[j])) << j;

@@ -76,6 +76,16 @@ __device__ __forceinline__ void write_vector(u8* to, const T (&values)[N]) {
 #pragma unroll
   for (int i = 0; i < pieces; i++) reinterpret_cast<typename Chunk<PIECE<N, T>>::type*>(to)[i] = chunks[i];
 }
+// As write_vector does, for what is not read again soon.
+template <int N, class T>
+__device__ __forceinline__ void write_streaming(u8* to, const T (&values)[N]) {
+  constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
+  using C = typename Chunk<PIECE<N, T>>::type;
+  C chunks[pieces];
+  memcpy(chunks, values, sizeof(chunks));
+#pragma unroll
+  for (int i = 0; i < pieces; i++) __stcs(reinterpret_cast<C*>(to) + i, chunks[i]);
+}
 
 __device__ __forceinline__ bool aligned(const void* pointer, u32 bytes) {
   return (reinterpret_cast<u64>(pointer) & (bytes - 1)) == 0;

@@ -1,0 +1,230 @@
+"""Scans by any operator, and several scans of a frame in one pass, given as a dict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Literal, overload
+
+from ..frames.messages import ways_out
+from ..frames.registry import names_of
+from ..graph.lookback import look_back, meta_of
+from ..kernels import Operator
+from ..ops.column_scan import Scan
+from ..ops.columnwise import ColumnCarry, JointCarry, NamedCarry
+from ..ops.fused_plan import entitled, fused_parts
+from ..ops.operation import GroupScan, Part
+from ..ops.scan_options import ScanOptions
+from .arguments import check_flags, check_operator, checked_options
+from .object_types import FrameT, Methods, Names, Obj, SeriesT
+from .row_methods import with_row_numbers
+from .scan_entries import scan_entries, scan_input
+
+
+class OperatorScans(Methods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that scans by any operator."""
+
+    @overload
+    def scan(
+        self,
+        op: Operator,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        positions: bool = False,
+    ) -> Obj | SeriesT: ...
+    @overload
+    def scan(
+        self,
+        op: Mapping[Hashable, Any] | Mapping[str, Any],
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        where: str | Callable[..., Any] | None = None,
+        by: Names | None = None,
+        clustered: bool | Literal["check"] | None = None,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> FrameT: ...
+    def scan(
+        self,
+        op: Any,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        positions: bool = False,
+        where: str | Callable[..., Any] | None = None,
+        by: Names | None = None,
+        clustered: bool | Literal["check"] | None = None,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Scan by any operator, or by several in one pass.
+
+        Parameters
+        ----------
+        op : Operator or dict
+            A built-in one, or one made by `dask_gpuscan.operator`. An operator of several inputs takes the
+            columns of a DataFrame in their order, and answers with one Series. Or several scans as a dict of names to
+            ``(operator, of)``, where `of` is a column, a text of columns such as ``"price * volume"``, or a Python
+            function of columns that is compiled, both as in `filter` but with an answer of numbers; of an operator of
+            several inputs, a list of these. ``(operator, of, "exclusive")`` answers with what comes before each row,
+            whatever `exclusive` says, and ``"inclusive"`` with the row as well.
+        exclusive, reverse, skipna, dtype
+            As for `cumsum`.
+        initial : state, optional
+            Start from this state of the operator; if the state is a tuple, also from an element. For a dict, also a
+            dict of its names to these.
+        positions : bool, default False
+            Give the operator one more input, last: the number of each row in the whole collection, from 0. Not for a
+            dict.
+        where : str or function, optional
+            For a dict: which rows are scanned, as `filter` takes it. The others are null in the answer and leave the
+            state as it is, as nulls do.
+        by, clustered
+            For a dict: scan within groups, as `groupby` makes them.
+        local_dict : mapping, optional
+            As for `filter`.
+
+        Returns
+        -------
+        Series or DataFrame
+            For a dict a DataFrame with its names as columns.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `op` is not an operator, or if its functions cannot be compiled for a column or raise an error. For a
+            dict, also for texts, functions and columns that cannot be scanned; the error names the entry.
+
+        See Also
+        --------
+        operator : Make an operator.
+        segmented : Restart an operator where a flag is true.
+        Gpuscan.rolling : Its method ``scan`` combines the rows of windows.
+
+        Notes
+        -----
+        The scans of a dict are one operator, whose state is theirs side by side: one read of the columns, and texts of
+        ``+ - * /`` and comparisons are computed in it. Products of floating-point numbers, and sums and products of
+        integers that raise on overflow, take a pass each. Columns of integers that have no null are scanned as float64
+        where `where` leaves rows out. Multi-scan and visiting logic: Merrill and Grimshaw, *Revisiting sorting for
+        GPGPU stream architectures* (UVA CS2010-03).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> xor = dask_gpuscan.operator(lambda a, b: a ^ b, identity=0)
+        >>> pd.Series([1, 2, 4, 1]).gpuscan.scan(xor).tolist()
+        [1, 3, 7, 6]
+
+        Where the largest value so far was:
+
+        >>> argmax = dask_gpuscan.operator(
+        ...     lambda a, b: b if b[0] > a[0] else a,
+        ...     identity=(-float("inf"), -1),
+        ...     lift=lambda x, i: (x, i),
+        ...     lower=lambda s: s[1],
+        ... )
+        >>> pd.Series([3.0, 5.0, 4.0, 7.0]).gpuscan.scan(argmax, positions=True).tolist()
+        [0.0, 1.0, 1.0, 3.0]
+
+        Turnover so far, and the highest price before each row, of the rows that were traded:
+
+        >>> df = pd.DataFrame({"price": [2.0, 3.0, 9.0, 2.5], "volume": [10, 20, 0, 40]})
+        >>> df.gpuscan.scan(
+        ...     {
+        ...         "total": (dask_gpuscan.add, "price * volume"),
+        ...         "peak": (dask_gpuscan.maximum, "price", "exclusive"),
+        ...     },
+        ...     where="volume > 0",
+        ... )
+           total  peak
+        0   20.0   NaN
+        1   80.0   2.0
+        2    NaN   NaN
+        3  180.0   3.0
+        """
+        options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
+        check_scan(op, positions, where=where, by=by, clustered=clustered)
+        if isinstance(op, Mapping):
+            if by is not None:
+                groups = self._obj.gpuscan.groupby(by, clustered=clustered)
+                return groups.scan(op, **vars(options), where=where, local_dict=local_dict)
+            return fused_scan(self._obj, op, options, where, local_dict)
+        if positions:
+            numbered, _ = with_row_numbers(self._obj)
+            return numbered.gpuscan.scan(op, **vars(options))
+        column = Scan(f"scan-{op.name}", op, self._checked(options))
+        if op.inputs == 1:
+            with ways_out(self._obj.ndim == 1, None):
+                return look_back(self._obj, ColumnCarry(column))
+        columns = 1 if self._obj.ndim == 1 else len(self._obj.columns)
+        if columns != op.inputs:
+            raise TypeError(
+                f"{op.name} takes {op.inputs} input columns, found {columns}; choose them in order"
+            )
+        return look_back(self._obj, JointCarry(column))
+
+    def _checked(self, options: ScanOptions) -> ScanOptions:
+        """Return options with a dtype of pandas, and initial values of columns that are there."""
+        if options.initial is None and options.dtype is None:
+            return options
+        return checked_options(options, names_of(meta_of(self._obj)))
+
+
+def check_scan(op: Any, positions: Any, **for_dicts: Any) -> None:
+    """Check that a scan is by an operator or a dict of several, and that its arguments go with it."""
+    check_flags(positions=positions)
+    if isinstance(op, Mapping):
+        if positions:
+            raise ValueError(
+                "positions=True goes with one operator; for a dict, assign row_number() as a column"
+            )
+        return
+    check_operator(op)
+    for name, given in for_dicts.items():
+        if given is not None:
+            raise TypeError(f"{name} goes with a dict of scans, found one operator")
+
+
+def scan_parts(
+    meta: Any,
+    scans: Mapping[Hashable, Any],
+    options: ScanOptions,
+    where: Any,
+    local_dict: Mapping[str, Any] | None,
+    **groups: bool,
+) -> tuple[Part[GroupScan], ...]:
+    """Return the parts of an answer, of which each scan of a dict is a column.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no entry, or cannot be scanned, naming it.
+    """
+    names = names_of(meta)
+    entries = scan_entries(scans, options, names, meta.ndim, local_dict)
+    kept = None
+    if where is not None:
+        with entitled("where"):
+            kept = scan_input(where, names, meta.ndim, local_dict)
+    return fused_parts(meta, entries, kept, **groups)
+
+
+def fused_scan(
+    obj: Any,
+    scans: Mapping[Hashable, Any],
+    options: ScanOptions,
+    where: Any,
+    local_dict: Mapping[str, Any] | None,
+) -> Any:
+    """Return several scans of all rows as the columns of a frame."""
+    parts = scan_parts(meta_of(obj), scans, options, where, local_dict)
+    return look_back(obj, NamedCarry("scan-fused", parts, as_series=False))
