@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 import dask.array as da
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import kernels
 from ..graph.blocks import at_places, with_halos
@@ -18,16 +19,21 @@ from ..kernels.grids import added_as, box_ends, check_axes, check_numbers
 from ..kernels.messages import shown
 from ..kernels.options import edges_of
 from ..ops.array_scan import ArrayScan
-from ..ops.column_scan import ScanOptions
 from ..ops.grids import BoxEnds, BoxFilter
+from ..ops.scan_options import ScanOptions
 
 X = TypeVar("X")
 """The type of an array."""
 
 Axes = int | Sequence[int] | None
+Mode = Literal["reflect", "mirror", "nearest", "wrap", "constant"]
 
 
-def summed_area_table(x: X, axes: Axes = None, *, dtype: Any = None) -> X:
+@overload
+def summed_area_table(x: NDArray[Any], axes: Axes = None, *, dtype: Any = None) -> NDArray[Any]: ...
+@overload
+def summed_area_table(x: X, axes: Axes = None, *, dtype: Any = None) -> X: ...
+def summed_area_table(x: Any, axes: Axes = None, *, dtype: Any = None) -> Any:
     """Return the sum of all elements up to each element along some axes: the integral image.
 
     Parameters
@@ -74,13 +80,12 @@ def summed_area_table(x: X, axes: Axes = None, *, dtype: Any = None) -> X:
     array([[ 1,  3],
            [ 4, 10]])
     """
-    table: Any = x
     if not isinstance(x, da.Array):
-        return kernels.summed_area_table(table, axes, dtype=dtype)
-    meta = kernels.summed_area_table(table._meta, axes, dtype=dtype)
+        return kernels.summed_area_table(x, axes, dtype=dtype)
+    meta = kernels.summed_area_table(x._meta, axes, dtype=dtype)
     state = kernels.summed_area_table(meta).dtype
-    found = check_axes(axes, table.ndim)
-    table, options = table.astype(added_as(table.dtype, state)), ScanOptions(dtype=state)
+    found = check_axes(axes, x.ndim)
+    table, options = x.astype(added_as(x.dtype, state)), ScanOptions(dtype=state)
     inside = tuple(axis for axis in found if table.numblocks[axis] == 1)
     if inside:
         table = table.map_blocks(
@@ -92,7 +97,11 @@ def summed_area_table(x: X, axes: Axes = None, *, dtype: Any = None) -> X:
     return table.astype(meta.dtype)
 
 
-def window_sum(table: X, boxes: Any, axes: Axes = None) -> X:
+@overload
+def window_sum(table: NDArray[Any], boxes: Any, axes: Axes = None) -> NDArray[Any]: ...
+@overload
+def window_sum(table: X, boxes: Any, axes: Axes = None) -> X: ...
+def window_sum(table: Any, boxes: Any, axes: Axes = None) -> Any:
     """Return the sums of many boxes at once, from a summed-area table.
 
     Parameters
@@ -137,12 +146,11 @@ def window_sum(table: X, boxes: Any, axes: Axes = None) -> X:
     >>> dask_gpuscan.window_sum(table, [[0, 0, 3, 4], [1, 2, 3, 4]])
     array([66, 34])
     """
-    given: Any = table
-    check_numbers(given._meta if isinstance(table, da.Array) else given)
-    found = check_axes(axes, given.ndim)
-    lows, highs, is_one = _corners(boxes, given, found)
+    check_numbers(table._meta if isinstance(table, da.Array) else table)
+    found = check_axes(axes, table.ndim)
+    lows, highs, is_one = _corners(boxes, table, found)
     method = _sums_of_blocks if isinstance(table, da.Array) else kernels.window_sum
-    out = method(given, lows, highs, found)
+    out = method(table, lows, highs, found)
     return out[..., 0] if is_one else out
 
 
@@ -200,15 +208,35 @@ def _sums_of_blocks(table: Any, lows: Any, highs: Any, axes: tuple[int, ...]) ->
     return at_places(table, axes, places, of.pick, of.sums, len(lows), "window-sum", meta)
 
 
+@overload
+def box_filter(
+    x: NDArray[Any],
+    radius: int | Sequence[int],
+    *,
+    axes: Axes = None,
+    mode: Mode = "reflect",
+    cval: complex = 0,
+    dtype: Any = None,
+) -> NDArray[Any]: ...
+@overload
 def box_filter(
     x: X,
     radius: int | Sequence[int],
     *,
     axes: Axes = None,
-    mode: str = "reflect",
+    mode: Mode = "reflect",
     cval: complex = 0,
     dtype: Any = None,
-) -> X:
+) -> X: ...
+def box_filter(
+    x: Any,
+    radius: int | Sequence[int],
+    *,
+    axes: Axes = None,
+    mode: Mode = "reflect",
+    cval: complex = 0,
+    dtype: Any = None,
+) -> Any:
     """Return the mean of the box around each element.
 
     Parameters
@@ -269,18 +297,17 @@ def box_filter(
     array([1.66666667, 3.66666667, 5.66666667])
     """
     options: dict[str, Any] = {"mode": mode, "cval": cval, "dtype": dtype}
-    given: Any = x
     if not isinstance(x, da.Array):
-        return kernels.box_filter(given, radius, axes=axes, **options)
-    meta = kernels.box_filter(given._meta, radius, axes=axes, **options)
-    found = check_axes(axes, given.ndim)
+        return kernels.box_filter(x, radius, axes=axes, **options)
+    meta = kernels.box_filter(x._meta, radius, axes=axes, **options)
+    found = check_axes(axes, x.ndim)
     radii = dict(zip(found, check_radii(radius, len(found)), strict=True))
-    halos = {axis: each for axis, each in radii.items() if each and given.numblocks[axis] > 1}
-    _check_known("x", given, tuple(halos))
-    if not given.size:
-        return given.astype(meta.dtype)
+    halos = {axis: each for axis, each in radii.items() if each and x.numblocks[axis] > 1}
+    _check_known("x", x, tuple(halos))
+    if not x.size:
+        return x.astype(meta.dtype)
     by = BoxFilter(radii, options, halos)
-    return with_halos(given, halos, partial(edges_of, mode), cval, by.apply, "box-filter", meta)
+    return with_halos(x, halos, partial(edges_of, mode), cval, by.apply, "box-filter", meta)
 
 
 def _check_known(name: str, x: Any, axes: tuple[int, ...]) -> None:

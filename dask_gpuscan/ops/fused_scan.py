@@ -16,8 +16,9 @@ from .. import kernels
 from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
 from ..kernels import InBand, Operator
-from .column_scan import Inputs, Scan
+from .column_scan import Scan
 from .groups import Groups, OneGroup, ReducibleGroups, States, fields_of, folded, merged, state_of
+from .kernel_scan import Inputs
 from .scan_inputs import Input, evaluated, kept, raw_view
 
 # --- one scan beside others --------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from ..options import Box, edges_of
 from . import launch
 from .device_arrays import readable
 from .devices import device
-from .grid_pass import BoxLinePass, BoxPass, ImageTile, image_tile, windows_of
+from .grid_pass import BoxImagePass, BoxLinePass, ImageTile, image_tile, windows_of
 from .plan import Extent, Plan
 from .tuning import BOX_BANDS, BOX_BLOCKS, BOX_ROWS
 
@@ -67,7 +67,7 @@ def _along(values: Any, axis: int, radius: int, box: Box, outside: Any, is_answe
 
 
 def _run(
-    each: BoxPass,
+    each: BoxImagePass | BoxLinePass,
     extent: Extent,
     values: Any,
     out: Any,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dask_gpuscan import (
     Gpuscan,
     bitwise_or,
+    box_filter,
     cumsum,
     ffill,
     merge_asof,
@@ -17,6 +18,8 @@ from dask_gpuscan import (
     operator,
     rle_decode,
     scan,
+    summed_area_table,
+    window_sum,
 )
 
 
@@ -129,6 +132,10 @@ def of_arrays(x: "np.ndarray[tuple[int], np.dtype[np.int32]]") -> None:
     assert_type(cumsum(x), NDArray[Any])
     assert_type(ffill(x, limit=1), "np.ndarray[tuple[int], np.dtype[np.int32]]")
     scan(x, bitwise_or)
+    assert_type(summed_area_table(x, (0,), dtype="f8"), NDArray[Any])
+    assert_type(window_sum(summed_area_table(x), [[0, 3]]), NDArray[Any])
+    assert_type(box_filter(x, 3, mode="wrap"), NDArray[Any])
+    box_filter(x, 3, mode="wrapped")  # error
 
 
 def of_xarray(x: DataArray) -> None:
