@@ -170,6 +170,14 @@ def _planned(
     inputs = tuple([compiled(of, columns) for of in entry.of])
     library = library_of(columns[entry.of[0].columns[0]])
     dtypes = tuple([found.dtype for found in inputs])
+    names = tuple(dict.fromkeys(n for of in entry.of for n in of.columns))
+    other = next((dtype for dtype in dtypes if library.layout(dtype) is None), None)
+    if other is not None:
+        if where is not None:
+            raise TypeError(f"dtype {other} cannot be scanned with where; {WAY_OUT}")
+        scan = Scan(f"scan-{op.name}", op, options, in_groups, null_keys)
+        scan.dtype([evaluated(of, columns) for of in entry.of])
+        return JointPart((entry.name,), names, ScanOf(scan, entry.of, names), (place,))
     plan = scan_plan(library, op, dtypes, options.dtype, in_groups, null_keys)
     if where is not None and not (plan.has_nulls or plan.facts.answers_at_nulls):
         if options.dtype is not None:
@@ -184,11 +192,9 @@ def _planned(
     if _is_alone(plan, op):
         if where is not None and plan.kernel_dtype.kind == "V":
             raise TypeError(f"dtype {plan.dtype} cannot be scanned with where; {WAY_OUT}")
-        names = dict.fromkeys(
-            n for of in (*entry.of, *([where] if where else [])) for n in of.columns
-        )
-        alone = ScanOf(scan, entry.of, tuple(names), where)
-        return JointPart((entry.name,), tuple(names), alone, (place,))
+        read = tuple(dict.fromkeys([*names, *(() if where is None else where.columns)]))
+        alone = ScanOf(scan, entry.of, read, where)
+        return JointPart((entry.name,), read, alone, (place,))
     if initial is None and options.exclusive and plan.starts_at_zero:
         initial = plan.kernel_dtype.type(0)
     of = plan.op
