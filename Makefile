@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest fuzz spills check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest foreign fuzz spills check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo 'make clicks       the example on a click log of any size (examples/clicks_etl.py): CLICKS="--rows 2000000000 --gpus 2"'
 	@echo 'make test         all tests, with the doctests of the package and of docs/'
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
+	@echo 'make foreign      tests of pandas itself, with our methods in the place of its'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
 	@echo 'make fuzz         the tests that draw examples, with many more of them'
 	@echo 'make check        formatting, lint rules, imports, types'
@@ -58,6 +59,9 @@ test: .venv/test/ready
 
 test-oldest: .venv/oldest/ready
 	.venv/oldest/bin/python -m pytest --numprocesses auto --dist worksteal $(PYTEST)
+
+foreign: .venv/test/ready
+	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m foreign $(PYTEST)
 
 spills: .venv/test/ready
 	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -k test_no_spills tests/cuda

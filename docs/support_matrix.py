@@ -128,11 +128,9 @@ def run() -> dict[str, Any]:
         for name, (module, make) in ARRAYS.items()
         if name in CUBES
     }
-    runs: tuple[Any, ...] = (
-        (FRAMES, CALLS, frame()),
-        (ARRAYS, ARRAY_CALLS, numbers()),
-        (cubes, CUBE_CALLS, cube()),
-    )
+    runs: list[Any] = [(FRAMES, CALLS, frame()), (ARRAYS, ARRAY_CALLS, numbers())]
+    if is_here("xarray"):
+        runs.append((cubes, CUBE_CALLS, cube()))
     for libraries, calls, data in runs:
         here = {name: make(data) for name, (module, make) in libraries.items() if is_here(module)}
         for name, call in calls.items():

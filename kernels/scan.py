@@ -167,7 +167,7 @@ def _begin(
         raise ValueError(f"values must have one shape, found {sorted(shapes)}")
     ndim = arrays[0].ndim
     if not -ndim <= axis < ndim:
-        raise ValueError(
+        raise np.exceptions.AxisError(
             f"axis must be from {-ndim} to {ndim - 1} for {ndim}-d values, found {axis}"
         )
     return backend, arrays

@@ -15,7 +15,7 @@ from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import hint, name_list, not_among, shown
-from ..ops.column_scan import ScanOptions
+from ..ops.scan_options import ScanOptions
 
 
 def is_integer(given: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from numpy.exceptions import AxisError
 
 from .. import kernels
 from ..graph.lookback import over_blocks
@@ -14,7 +15,7 @@ from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import shown
 from ..ops.array_groups import GroupedArrayScan
 from ..ops.array_scan import ArrayScan
-from ..ops.column_scan import ScanOptions
+from ..ops.scan_options import ScanOptions
 
 
 def scan_along(
@@ -93,7 +94,8 @@ def check_axis(axis: Any, ndim: int) -> int:
         return 0
     is_integer = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
     if not is_integer or not -ndim <= axis < ndim:
-        raise ValueError(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
+        kind = AxisError if is_integer else ValueError
+        raise kind(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
     return int(axis) % ndim
 
 

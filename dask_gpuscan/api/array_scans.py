@@ -17,8 +17,9 @@ from .. import kernels
 from ..graph.lookback import look_back
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import shown
-from ..ops.column_scan import Scan, ScanOptions
+from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry
+from ..ops.scan_options import ScanOptions
 from .arguments import check_dtype, check_flags, check_keywords
 from .array_axis import check_arrays, check_axis, scan_along
 from .grids import summed_area_table
@@ -89,6 +90,8 @@ def scan(
     ------
     TypeError, ValueError
         For inputs, arguments and operators that do not fit, before anything is computed.
+    numpy.exceptions.AxisError
+        For an `axis` that is not there; it is a ValueError and an IndexError.
 
     See Also
     --------

@@ -19,8 +19,8 @@ from ..kernels.grids import SUMS, added_as, box_ends, check_axes, check_numbers
 from ..kernels.messages import shown
 from ..kernels.options import edges_of
 from ..ops.array_scan import ArrayScan
-from ..ops.column_scan import ScanOptions
 from ..ops.grids import BoxEnds, BoxFilter
+from ..ops.scan_options import ScanOptions
 
 X = TypeVar("X")
 """The type of an array."""

@@ -10,10 +10,11 @@ from ..frames.messages import FLAG, refuse_flag, ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import meta_of
 from ..kernels import BUILT_IN, Operator
-from ..ops.column_scan import Scan, ScanOptions
+from ..ops.column_scan import Scan
 from ..ops.fill import Fill
 from ..ops.operation import GroupScan, Part
 from ..ops.row_number import CountRows
+from ..ops.scan_options import ScanOptions
 from .arguments import check_limit, checked_options
 from .groupby_rows import GroupByRows
 from .object_types import FrameT, Obj, SeriesT

@@ -8,8 +8,9 @@ from ..frames.messages import ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, meta_of
 from ..kernels import BUILT_IN, Operator
-from ..ops.column_scan import Scan, ScanOptions
+from ..ops.column_scan import Scan
 from ..ops.lists import ListLength, ListOperation, ListScan, ListSort, list_reduction, of_lists
+from ..ops.scan_options import ScanOptions
 from .arguments import check_choice, check_flags, check_operator, checked_options
 from .object_types import FrameT, Methods, Obj, SeriesT
 

@@ -9,10 +9,11 @@ from ..frames.messages import ways_out
 from ..frames.registry import names_of
 from ..graph.lookback import look_back, meta_of
 from ..kernels import Operator
-from ..ops.column_scan import Scan, ScanOptions
+from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry, JointCarry, NamedCarry
 from ..ops.fused_plan import entitled, fused_parts
 from ..ops.operation import GroupScan, Part
+from ..ops.scan_options import ScanOptions
 from .arguments import check_flags, check_operator, checked_options
 from .object_types import FrameT, Methods, Names, Obj, SeriesT
 from .row_methods import with_row_numbers

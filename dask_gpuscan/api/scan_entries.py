@@ -9,12 +9,12 @@ from typing import Any
 
 from ..frames.keys import is_name
 from ..kernels.messages import not_among, shown
-from ..ops.column_scan import ScanOptions
 from ..ops.fused_plan import Entry, entitled
 from ..ops.predicate_function import Function, function_of
 from ..ops.predicate_text import Expression, variables_of
 from ..ops.predicate_variables import captured
 from ..ops.scan_inputs import Column, Input
+from ..ops.scan_options import ScanOptions
 from .arguments import check_operator, checked_options
 from .caller import caller_variables
 from .tables import unwrapped

@@ -10,8 +10,9 @@ from ..frames.messages import WAY_OUT, ways_out
 from ..graph.lookback import Collection, look_back
 from ..kernels import BUILT_IN
 from ..kernels.messages import name_list
-from ..ops.column_scan import Scan, ScanOptions
+from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry, numeric_columns
+from ..ops.scan_options import ScanOptions
 from .arguments import check_choice, check_flags
 from .object_types import Axis, FrameT, Obj, SeriesT
 from .operator_scans import OperatorScans
@@ -36,7 +37,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running sum.
+        """Return the running sum; of strings, all so far joined.
 
         Parameters
         ----------
@@ -50,7 +51,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         exclusive : bool, default False
             Sum what comes before each row, without the row itself.
         initial : scalar or dict of column to scalar, optional
-            Start from this value rather than from zero.
+            Start from this value rather than from zero, or from an empty string.
         reverse : bool, default False
             Run from the last row to the first.
         dtype : dtype, optional
@@ -67,6 +68,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
             For a column that has no sum, naming it; for an `initial` or `dtype` that does not fit.
         ValueError
             For an unknown `axis`.
+        MemoryError
+            For strings whose answers, each as long as all before it, would not fit the memory that there is.
 
         See Also
         --------
@@ -77,7 +80,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         Notes
         -----
         Integers wrap around on overflow as NumPy's do; Arrow-backed ones raise, as in pandas.
-        One pass over the data; see `dask_gpuscan.kernels.scan` for the algorithm.
+        One pass over the data; see `dask_gpuscan.kernels.scan` for the algorithm. Strings and objects are combined by
+        Python on the host.
 
         Examples
         --------
@@ -87,6 +91,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         [1.0, nan, 4.0]
         >>> s.gpuscan.cumsum(reverse=True, initial=10).tolist()
         [14.0, nan, 13.0]
+        >>> pd.Series(["a", "b", None, "c"]).gpuscan.cumsum().tolist()
+        ['a', 'ab', nan, 'abc']
         """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         return self._scan("cumsum", "add", options, axis, numeric_only)
@@ -128,7 +134,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running maximum, of datetimes too; parameters as for `Gpuscan.cumsum`.
+        """Return the running maximum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
         With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the smallest value of
         the dtype.
@@ -158,7 +164,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
     ) -> Obj:
-        """Return the running minimum, of datetimes too; parameters as for `Gpuscan.cumsum`.
+        """Return the running minimum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
         With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the largest value of
         the dtype.

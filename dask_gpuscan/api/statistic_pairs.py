@@ -11,6 +11,7 @@ from ..graph.lookback import Collection, meta_of
 from ..kernels.messages import name_list, shown
 from ..ops.operation import ColumnOperation, Part
 from ..ops.pair_rows import pair_rows
+from .arguments import check_choice_of_columns
 from .window_rows import Rows
 
 
@@ -20,6 +21,9 @@ def of_pairs(
     """Return a statistic of each column and another one, or of all pairs."""
     if other is not None and not hasattr(meta_of(other), "iloc"):
         raise TypeError(f"other must be a Series or DataFrame, found {shown(other)}")
+    if other is not None and other.ndim == 2:
+        theirs = names_of(meta_of(other))
+        check_choice_of_columns(theirs, theirs)
     labels = rows.names(numeric_only)
     all_pairs = pairwise is not False if other is None else pairwise and other.ndim == 2
     if all_pairs and not rows.as_series:

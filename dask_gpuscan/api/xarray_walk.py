@@ -103,6 +103,8 @@ def _is_of(dtype: Any, kinds: str) -> bool:
 def _array(label: str, variable: Any, dims: list[Hashable], along: Along) -> Any:
     """Return what is made of a variable's array, axis after axis; errors name the variable."""
     array = variable.data
+    if not getattr(array.dtype, "isnative", True):  # as files hold numbers
+        array = array.astype(array.dtype.newbyteorder("="))
     try:
         for axis, dim in enumerate(variable.dims):
             if dim in dims:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..kernels import Nulls
 from .grouping import GroupBy
+from .host_values import HostValues
 from .index import Index
 from .lists import ListColumns
 from .ordering import Ordering
@@ -269,6 +270,9 @@ class Arrays(Protocol):
     def empty(self, dtype: DType) -> Array:
         """Return an array of no rows."""
 
+    def one(self, value: object, dtype: DType) -> Array:
+        """Return one value as an array of one row; raises a TypeError if it is null or not of the dtype."""
+
     def copy(self, array: Array) -> Array:
         """Return an array that shares no memory with this one."""
 
@@ -363,5 +367,9 @@ class Arrays(Protocol):
 
 class Library(Schema, Arrays, Index, GroupBy, Ordering, ListColumns, Protocol):
     """What is asked of the library that a frame belongs to: pandas, cuDF or another."""
+
+    @property
+    def host_values(self) -> HostValues | None:
+        """What makes columns values that Python combines; None if they stay on a GPU."""
 
     def __hash__(self) -> int: ...

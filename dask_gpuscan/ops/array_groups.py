@@ -19,7 +19,6 @@ from .. import kernels
 from ..frames.keys import Codes, Keys
 from ..kernels import Nulls, Operator
 from .array_scan import ArrayScan, ScanInputs
-from .column_scan import starting_from
 from .groups import (
     AdjacentGroups,
     CodedGroups,
@@ -31,6 +30,7 @@ from .groups import (
     merged,
     state_of,
 )
+from .kernel_scan import starting_from
 
 _NONE = np.empty(0, np.int64)
 
@@ -200,7 +200,7 @@ class GroupedArrayScan:
 
     def aggregate(self, block: Sequence[Any]) -> RowStates:
         inputs, codes = self._block(block)
-        op, values, dtype = inputs.op, state_of(inputs.arrays), self.scan.options.dtype
+        op, values, dtype = inputs.op, state_of(inputs.arrays), self.scan.dtype
         if op.in_order:
             op, values, dtype = kernels.carry_inputs(op, values, inputs.types.outputs[0], dtype)
         found, rows = np.unique(codes, return_inverse=True)
@@ -238,7 +238,7 @@ class GroupedArrayScan:
             nulls=inputs.nulls,
             exclusive=options.exclusive,
             carry_in=carry_in if len(before) else None,
-            dtype=options.dtype,
+            dtype=self.scan.dtype,
         )
         out = inputs.shown(out.astype(inputs.types.outputs[0], copy=False))
         if self.has_none:

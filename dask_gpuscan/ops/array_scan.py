@@ -12,9 +12,11 @@ from .. import kernels
 from ..kernels import Nulls, Operator, Signature
 from ..kernels.messages import shown
 from .array_nulls import Way, as_time, last_within, way
-from .column_scan import ScanOptions
 from .groups import fields_of
 from .operator_facts import SIGNED_SUM
+from .scan_options import ScanOptions
+
+HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,10 @@ class ArrayScan:
         """Return how a block is scanned: an array, or one an input of the operator."""
         arrays = tuple(block) if isinstance(block, (list, tuple)) else (block,)
         time = arrays[0].dtype if arrays[0].dtype.kind in "mM" else None
-        dtype, dtypes = self.options.dtype, [a.dtype for a in arrays]
+        asked = self.options.dtype
+        is_half = all(a.dtype == HALF for a in arrays) if asked is None else asked == HALF
+        arrays = tuple([a.astype(FLOAT) if a.dtype == HALF else a for a in arrays])
+        dtype, dtypes = self.dtype, [a.dtype for a in arrays]
         if self.limit is not None:
             found = Way(last_within(self.limit, time is not None))
         else:
@@ -50,7 +55,13 @@ class ArrayScan:
         if time is not None:
             arrays = tuple([a.view(np.int64) for a in arrays])
         types = kernels.signature(found.op, [a.dtype for a in arrays], dtype)
-        return ScanInputs(found.op, found.nulls, arrays, types, time)
+        stays = time or (HALF if is_half and types.outputs[0] == FLOAT else None)
+        return ScanInputs(found.op, found.nulls, arrays, types, stays)
+
+    @property
+    def dtype(self) -> np.dtype | None:
+        """The dtype that kernels are asked for: of half floats the answers are made of floats."""
+        return FLOAT if self.options.dtype == HALF else self.options.dtype
 
     def initial(self, inputs: ScanInputs) -> Any:
         """The user's initial value as a state of the operator, or None."""
@@ -63,7 +74,7 @@ class ArrayScan:
         if inputs.time is not None:
             initial = as_time(initial, inputs.time)
         dtypes = [a.dtype for a in inputs.arrays]
-        return kernels.state(inputs.op, initial, dtypes, options.dtype, "initial")
+        return kernels.state(inputs.op, initial, dtypes, self.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
         inputs, options = self.inputs(block), self.options
@@ -73,7 +84,7 @@ class ArrayScan:
             nulls=inputs.nulls,
             axis=self.axis,
             reverse=options.reverse,
-            dtype=options.dtype,
+            dtype=self.dtype,
         )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
@@ -93,7 +104,7 @@ class ArrayScan:
             exclusive=options.exclusive,
             reverse=options.reverse,
             carry_in=carry,
-            dtype=options.dtype,
+            dtype=self.dtype,
             carry_out=False,
         )
         return inputs.shown(out)
@@ -107,14 +118,21 @@ class ScanInputs:
     nulls: Nulls
     arrays: tuple[Any, ...]
     types: Signature
-    time: np.dtype | None
-    """Of the block, if its arrays are the integers of times."""
+    stays: np.dtype | None
+    """The dtype of the answer where kernels have another one for it: integers for times, floats for half floats."""
+
+    @property
+    def time(self) -> np.dtype | None:
+        """The dtype of the block, if its arrays are the integers of times."""
+        return None if self.stays == HALF else self.stays
 
     @property
     def answer(self) -> np.dtype:
         """The dtype of the answer."""
-        return self.types.outputs[0] if self.time is None else self.time
+        return self.types.outputs[0] if self.stays is None else self.stays
 
     def shown(self, out: Any) -> Any:
         """Return what kernels answer as an array of the answer's dtype."""
-        return out if self.time is None else out.view(self.time)
+        if self.stays is None:
+            return out
+        return out.astype(HALF) if self.stays == HALF else out.view(self.stays)

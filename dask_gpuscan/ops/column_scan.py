@@ -1,93 +1,33 @@
-"""Scans of columns by an operator, in groups or not: what nulls do, and how a carry is handed on.
+"""Scans of columns of any dtype by an operator, in groups or not: each dtype is scanned in one of three ways.
 
-Rows that are in no groups are one group. The states of a scan are those of its operator, then, where its options need
-them, whether there was a value and whether there was a null.
+Kernels scan numbers and times. What Python combines, such as strings, the host scans; running extremes of other values
+that have an order are those of their ranks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-
-from .. import kernels
-from ..frames.keys import missing_in
-from ..frames.messages import FLAG, of_columns, refuse_flag
-from ..frames.protocol import Library, View
+from ..frames.messages import of_columns
+from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
-from ..kernels import InBand, Mask, Operator, byte_mask
-from ..kernels.messages import shown
-from .groups import (
-    ANY,
-    Groups,
-    GroupsAsRuns,
-    OneGroup,
-    ReducibleGroups,
-    States,
-    fields_of,
-    folded,
-    merged,
-    state_of,
-)
-from .operator_facts import FACTS, PLAIN
-from .overflow import Walk, check_overflow
-from .scan_plan import PLANS, ScanPlan, scan_plan
+from .groups import Groups, ReducibleGroups, States
+from .host_scalar import HostScalar
+from .host_scan import HostScan
+from .kernel_scan import KernelScan
+from .operator_facts import facts_of
+from .ranked_scan import RankedScan
+from .scan_options import ScanBase
+from .value_scan import ValueScan
+
+T = TypeVar("T", bound=ScanBase)
 
 
 @dataclass(frozen=True)
-class ScanOptions:
-    """How a scan is done; see `Gpuscan.cumsum` for what users are told.
-
-    Parameters
-    ----------
-    exclusive : bool
-        Whether a row's answer is the state before it.
-    initial : scalar, state or dict of column to these, optional
-        What a scan, or the scan of each group, starts from.
-    reverse : bool
-        Whether rows are met from the last to the first.
-    skipna : bool
-        Whether a scan goes on after nulls; else all that follows one is null.
-    dtype : dtype, optional
-        To accumulate and answer in.
-
-    Raises
-    ------
-    ValueError
-        For a flag that is neither True nor False.
-    """
-
-    exclusive: bool = False
-    initial: Any = None
-    reverse: bool = False
-    skipna: bool = True
-    dtype: Any = None
-
-    def __post_init__(self) -> None:
-        for name in ("exclusive", "reverse", "skipna"):
-            if not isinstance(getattr(self, name), FLAG):
-                refuse_flag(name, getattr(self, name))
-
-
-@dataclass(frozen=True)
-class Scan:
+class Scan(ScanBase):
     """A scan of one column, or of several that are the operator's inputs."""
-
-    label: str
-    op: Operator
-    options: ScanOptions = ScanOptions()
-    in_groups: bool = False
-    null_keys: bool = False
-    """Whether rows may be in no group."""
-
-    needs_neighbours = False
-
-    @property
-    def reverse(self) -> bool:
-        return self.options.reverse
 
     def of_column(self, name: Hashable) -> Scan:
         """Return the scan of one column, which need not have its name when it is scanned."""
@@ -96,303 +36,46 @@ class Scan:
             return self
         return replace(self, options=replace(self.options, initial=initial.get(name)))
 
+    @property
+    def by_kernels(self) -> KernelScan:
+        """The same scan, of columns that kernels hold."""
+        return self._as(KernelScan)
+
+    def _of(self, columns: Sequence[Any]) -> KernelScan | ValueScan:
+        if len(columns) == 1 and facts_of(self.op).library_method is not None:
+            return self._of_dtype(library_of(columns[0]), columns[0].dtype)
+        return self.by_kernels
+
+    def _of_dtype(self, library: Library, dtype: DType) -> KernelScan | ValueScan:
+        """Return the way in which a column of a dtype is scanned, by an operator that libraries have a method of."""
+        facts, host = facts_of(self.op), library.host_values
+        if host is not None and host.combines(facts.library_method, dtype):
+            return self._as(HostScan)
+        if facts.extreme and library.layout(dtype) is None:
+            return self._as(RankedScan)
+        return self.by_kernels
+
+    def _as(self, kind: type[T]) -> T:
+        return kind(self.label, self.op, self.options, self.in_groups, self.null_keys)
+
     def dtype(self, columns: Sequence[Any]) -> Any:
         with of_columns(self.label, columns):
-            plan = self._plan(columns)
-            self._initial(columns, plan)
-        return plan.dtype
-
-    def _plan(self, columns: Sequence[Any]) -> ScanPlan:
-        dtypes = tuple([c.dtype for c in columns])
-        asked = (dtypes, self.options.dtype, self.in_groups, self.null_keys)
-        key = (library_of(columns[0]), self.op.token, *asked)
-        plan = PLANS.get(key)
-        return scan_plan(key[0], self.op, *asked) if plan is None else plan
-
-    def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return (self.label, self.op.token, repr(self.options), self.in_groups, self.null_keys)
-
-    def _initial(self, columns: Sequence[Any], plan: ScanPlan) -> Any:
-        """The user's initial value as a state of the operator, or None."""
-        return self.of_column(columns[0].name).initial_state(plan)
-
-    def initial_state(self, plan: ScanPlan) -> Any:
-        """Return the initial value, which is that of one column, as a state of the operator, or None."""
-        value = self.options.initial
-        if value is None:
-            return None
-        if not plan.library.is_number(plan.dtype):
-            value = plan.library.stored_number(value, plan.dtype)
-        for part in fields_of(value):
-            if not np.isscalar(part):
-                raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
-        return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
-
-    # --- what goes on beside the operator's state -------------------------------------------------
-
-    def _needs_seen(self) -> bool:
-        """Whether answers are null before the first value: that tells a minimum better than its identity."""
-        options = self.options
-        return options.exclusive and self.op.null_identity and options.initial is None
-
-    def _extra(self, missing: Any, count: int, groups: ReducibleGroups) -> States:
-        """Whether groups have a value, and whether they have a null, if that is asked."""
-        extra: list[Any] = []
-        for needed, of_values in ((self._needs_seen(), True), (not self.options.skipna, False)):
-            if not needed:
-                continue
-            if groups.is_one:
-                some = missing is not None and bool(missing.any())
-                all_ = some and bool(missing.all())
-                extra.append(np.bool_(count > 0 and not all_ if of_values else some))
-            else:
-                extra += groups.reduce(ANY, ~missing if of_values else missing)()
-        return tuple(extra)
-
-    def _split(self, states: States) -> tuple[States, Any, Any]:
-        """Return the fields of the operator's state, whether there was a value, and whether there was a null."""
-        rest = list(states)
-        null = None if self.options.skipna else rest.pop()
-        seen = rest.pop() if self._needs_seen() else None
-        return tuple(rest), seen, null
-
-    # --- what groups hand on ----------------------------------------------------------------------
+            return self._of(columns).dtype(columns)
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
-        plan = self._plan(columns)
-        library, views = plan.library, _views(plan, columns)
-        if not groups.is_one:
-            views = library.in_band(views)
-        elif not (self.options.skipna and plan.keeps_nan):
-            views = library.resolved(views)
-
-        def run(views: list[View]) -> Callable[[], tuple[Inputs, States]]:
-            inputs = Inputs(views)
-            begun = self._reduce(plan, inputs, groups)
-            return lambda: (inputs, begun())
-
-        wait = library.assume_no_nan(views, run, lambda found: bool(np.isnan(found[1][0])))
-
-        def states() -> States:
-            inputs, found = wait()
-            if not self._needs_seen() and self.options.skipna:
-                return found
-            missing = None if groups.is_one and inputs.nulls is None else inputs.missing()
-            return (*found, *self._extra(missing, len(columns[0]), groups))
-
-        return states
-
-    def _reduce(
-        self, plan: ScanPlan, inputs: Inputs, groups: ReducibleGroups
-    ) -> Callable[[], States]:
-        answer = plan.kernel_dtype
-        op, values = plan.op, inputs.values
-        dtype: np.dtype | None = answer
-        if op.in_order:
-            op, values, dtype = kernels.carry_inputs(op, values, answer, answer)
-        return groups.reduce(op, values, nulls=inputs.nulls, dtype=dtype)
+        return self._of(columns).aggregate(columns, groups)
 
     def combine(self, states: Sequence[States]) -> States:
-        if len(states) == 1:
-            return states[0]
-        parts = [self._split(s)[0] for s in states]
-        op = self._combining(parts[0])
-        extra = [s[len(parts[0]) :] for s in states]
-        return (*folded(op, parts), *(np.bool_(any(each)) for each in zip(*extra, strict=True)))
+        first = states[0][0]
+        if isinstance(first, HostScalar):
+            return self._of_dtype(first.library, first.dtype).combine(states)
+        return self.by_kernels.combine(states)
 
     def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
-        parts, *_ = self._split(states)
-        extra = states[len(parts) :]
-        found = merged(self._combining(parts), parts, groups)
-        return (*found, *(merged(ANY, (flags,), groups)[0] for flags in extra))
-
-    def _combining(self, fields: States) -> Operator:
-        """The operator that combines states: an extreme of floating-point states passes over NaN wherever it may."""
-        dtype = getattr(fields[0], "dtype", None)
-        if dtype is None:  # an integer of 128 bits
-            return self.op
-        op = FACTS.get(self.op.token, PLAIN).over_nan if dtype.kind == "f" else None
-        return kernels.carry_operator(self.op, dtype) if self.op.in_order else op or self.op
-
-    # --- the scan itself --------------------------------------------------------------------------
+        first = states[0]
+        of_kernels = isinstance(first, library.xp.ndarray) and first.dtype.kind in "biufV"
+        found = self.by_kernels if of_kernels else self._of_dtype(library, first.dtype)
+        return found.merge(library, states, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
-        plan = self._plan(columns)
-        library, views = plan.library, _views(plan, columns)
-        initial = self._initial(columns, plan)
-        before, seen, null = (None, None, None) if prior is None else self._split(prior)
-        if isinstance(groups, OneGroup) and not self.in_groups:
-            return self._apply_to_one(columns, groups, plan, views, initial, before, seen, null)
-        carry_in = None
-        if before is not None:
-            carry_in = state_of(before)
-            if plan.op.in_order:
-                carry_in = kernels.carry_in_from(plan.op, carry_in, plan.kernel_dtype)
-        op = plan.op
-        if initial is not None:
-            op = starting_from(op, initial, tuple(type(x) for x in fields_of(initial)))
-        options: dict[str, Any] = {
-            "exclusive": self.options.exclusive,
-            "carry_in": carry_in,
-            "dtype": plan.kernel_dtype,
-        }
-        plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
-        if isinstance(groups, GroupsAsRuns) and plain and views[0].unchecked_nan is not None:
-            (shown,) = library.in_band(views)
-            if isinstance(shown.nulls, InBand):  # the kernel tells whether there is any NaN
-                saw_null = library.xp.zeros(1, np.bool_)
-                out = groups.scan(op, shown.values, nulls=shown.nulls, saw_null=saw_null, **options)
-
-                def wrap(views: list[View]) -> Callable[[], Any]:  # while the kernel runs
-                    has_nulls = plan.has_nulls and views[0].nulls is not None
-                    missing = views[0].missing() if has_nulls else None
-                    array = plan.layout.wrap(out, missing, plan.dtype)
-                    return lambda: array
-
-                return library.assume_no_nan(
-                    views, wrap, lambda _: bool(saw_null[0]), library.in_band
-                )()
-        inputs = Inputs(library.resolved(views))
-        marks = plan.has_nulls and self.options.skipna and _writes_nulls(plan, inputs.nulls)
-        if marks and groups.marks_nulls:
-            options["mark_nulls"] = True
-        out = groups.scan(op, inputs.values, nulls=inputs.nulls, **options)
-        missing = None
-        if plan.has_nulls and not self.options.skipna:
-            missing = self._after_null(inputs, groups, null)
-        elif plan.has_nulls and inputs.nulls is not None and not options.get("mark_nulls"):
-            missing = inputs.missing()
-        if plan.has_nulls and self._needs_seen():
-            missing = self._before_value(plan, inputs, groups, seen, missing, len(columns[0]))
-        return plan.layout.wrap(out, missing, plan.dtype)
-
-    def _apply_to_one(
-        self,
-        columns: Sequence[Any],
-        groups: OneGroup,
-        plan: ScanPlan,
-        views: list[View],
-        initial: Any,
-        before: States | None,
-        seen: Any,
-        null: Any,
-    ) -> Any:
-        """Scan rows that are in no groups."""
-        options = self.options
-        if not (options.skipna and plan.keeps_nan):
-            views = plan.library.resolved(views)
-        start = initial
-        if start is None and options.exclusive and plan.starts_at_zero:
-            start = plan.kernel_dtype.type(0)
-        carry_in = start
-        if before is not None:
-            carry_in = state_of(before)
-            if start is not None or self.op.in_order:
-                carry_in = kernels.carry_in_from(self.op, carry_in, plan.kernel_dtype, start)
-
-        def scan(views: list[View]) -> Callable[[], tuple[Inputs, Any, Any]]:
-            inputs = Inputs(views)
-            out, state = kernels.scan(
-                plan.op,
-                inputs.values,
-                nulls=inputs.nulls,
-                exclusive=options.exclusive,
-                reverse=options.reverse,
-                carry_in=carry_in,
-                dtype=plan.kernel_dtype,
-                mark_nulls=plan.has_nulls and options.skipna and _writes_nulls(plan, inputs.nulls),
-                carry_out=inputs.has_unchecked_nan,
-            )
-            return lambda: (inputs, out, state)
-
-        inputs, out, _ = plan.library.assume_no_nan(
-            views, scan, lambda found: bool(np.isnan(fields_of(found[2])[0]))
-        )()
-        missing: Any = None
-        if plan.has_nulls and not options.skipna:
-            missing = self._after_null(inputs, groups, null)
-        elif plan.has_nulls and inputs.nulls is not None and not _writes_nulls(plan, inputs.nulls):
-            missing = inputs.views[0] if len(inputs.views) == 1 else inputs.missing()
-        if plan.has_nulls and self._needs_seen():
-            missing = self._before_value(plan, inputs, groups, seen, missing, len(columns[0]))
-        if plan.checks_overflow:
-            assert plan.facts.overflow is not None
-            first = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
-            walk = Walk(self.label, options.exclusive, options.reverse)
-            flags = missing if isinstance(missing, np.ndarray) else None
-            view = inputs.views[0]
-            check_overflow(plan.facts.overflow, walk, columns[0], view, out, first, flags)
-        return plan.layout.wrap(out, missing, plan.dtype)
-
-    def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
-        """Where a null of the group came before, or is there."""
-        if inputs.nulls is None and null is None:
-            return None
-        return groups.any_so_far(
-            inputs.missing(), exclusive=self.options.exclusive, carry_in=_flag(null)
-        )
-
-    def _before_value(
-        self, plan: ScanPlan, inputs: Inputs, groups: Groups, seen: Any, missing: Any, count: int
-    ) -> Any:
-        """Where no value of the group came before, or `missing` is true."""
-        if groups.is_one and bool(seen):
-            return missing
-        xp = plan.library.xp
-        valid = xp.ones(count, np.bool_) if inputs.nulls is None else ~inputs.missing()
-        found = groups.any_so_far(valid, exclusive=True, carry_in=_flag(seen))
-        null = xp.ones(count, np.bool_) if found is None else ~found
-        if missing is None:
-            return null
-        return null | (missing if kernels.is_array(missing) else missing.missing())
-
-
-class Inputs:
-    """The inputs of a scan: their values, and where a row is null because one of its parts is."""
-
-    values: Any
-    nulls: kernels.Nulls
-
-    def __init__(self, views: list[View]) -> None:
-        self.views = views
-        if len(views) == 1:
-            self.values, self.nulls = views[0].values, views[0].nulls
-        else:
-            self.values = tuple(v.values for v in views)
-            kinds = [v.nulls for v in views if v.nulls is not None]
-            masked = any(isinstance(k, Mask) for k in kinds)
-            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
-        self.has_unchecked_nan = any(v.unchecked_nan is not None for v in views)
-
-    def missing(self) -> Any:
-        """Return the nulls as an array of bool."""
-        return missing_in(self.views)
-
-
-def _views(plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
-    """Show the columns to the kernels."""
-    pairs = zip(plan.layouts, columns, strict=True)
-    return [layout.view(plan.library.array(c)) for layout, c in pairs]
-
-
-def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
-    """Tell whether the kernel itself can write the nulls of the result."""
-    return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
-
-
-def _flag(flag: Any) -> Any:
-    """A flag as a state on the host, or an array of flags as it is."""
-    return flag if flag is None or kernels.is_array(flag) else np.bool_(flag)
-
-
-@lru_cache(maxsize=256)
-def starting_from(op: Operator, initial: Any, types: tuple[type, ...]) -> Operator:
-    """Return the operator whose answers are those of a scan that starts from a state, in every group.
-
-    `types` are those of the state's parts: 1 and 1.0 are equal, and their operators are not.
-    """
-    combine = op.combine
-    if op.lower is None:
-        return replace(op, lower=lambda s: combine(initial, s))
-    lower = op.lower
-    return replace(op, lower=lambda s: lower(combine(initial, s)))
+        return self._of(columns).apply(columns, groups, prior)

@@ -17,12 +17,14 @@ from ..frames.registry import column_of, library_of
 from ..kernels import NAT, Operator
 from ..kernels.kept import keep
 from ..kernels.messages import shown
-from .column_scan import Scan, ScanOptions, starting_from
+from .column_scan import Scan
 from .fused_operator import Lane, Marks, lane, marked, product
 from .fused_scan import Answer, FusedScan, OfOneColumn, Read, ScanOf
 from .groups import fields_of
+from .kernel_scan import starting_from
 from .operation import GroupScan, JointPart, Part
 from .scan_inputs import Column, Columns, Compiled, Input, compiled, evaluated, has_mask
+from .scan_options import ScanOptions
 from .scan_plan import FLOAT64, ScanPlan, scan_plan
 
 WIDEST = 64
@@ -178,7 +180,7 @@ def _planned(
         options = replace(options, dtype=FLOAT64)
         plan = scan_plan(library, op, dtypes, FLOAT64, in_groups, null_keys)
     scan = Scan(f"scan-{op.name}", op, options, in_groups, null_keys)
-    initial = scan.initial_state(plan)
+    initial = scan.by_kernels.initial_state(plan)
     if _is_alone(plan, op):
         if where is not None and plan.kernel_dtype.kind == "V":
             raise TypeError(f"dtype {plan.dtype} cannot be scanned with where; {WAY_OUT}")

@@ -16,8 +16,9 @@ from .. import kernels
 from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
 from ..kernels import InBand, Operator
-from .column_scan import Inputs, Scan
+from .column_scan import Scan
 from .groups import Groups, OneGroup, ReducibleGroups, States, fields_of, folded, merged, state_of
+from .kernel_scan import Inputs
 from .scan_inputs import Input, evaluated, kept, raw_view
 
 # --- one scan beside others --------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def _filled(column: Any, keep: Any, neutral: Any) -> Any:
     view = layout.raw(library.array(column))
     values = library.xp.where(keep, view.values, view.values.dtype.type(neutral))
     missing = None if view.nulls is None else view.missing() & keep
-    return library.series(layout.wrap(values, missing, column.dtype), library.index(column))
+    return library.as_column(layout.wrap(values, missing, column.dtype))
 
 
 # --- several scans at once ---------------------------------------------------------------------------

@@ -16,23 +16,10 @@ from ..frames.messages import of_columns
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from .groups import FORWARD, INT64, AdjacentGroups, CodedGroups, ReducibleGroups, States, merged
+from .host_scalar import HostScalar
 from .reduce import ReduceColumn, in_kernels
 from .reduction_table import COUNT, REDUCTIONS, Reduction
 from .runs import Runs
-
-
-@dataclass(frozen=True)
-class HostScalar:
-    """A row of a column on the host, as its library keeps it, so that it can become a column again."""
-
-    library: Library
-    row: Any
-    dtype: Any
-
-    @property
-    def array(self) -> Any:
-        """The value as an array of one row."""
-        return self.library.repeat(self.row, 1, self.dtype)
 
 
 @dataclass(frozen=True)

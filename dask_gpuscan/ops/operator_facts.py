@@ -56,6 +56,8 @@ class OperatorFacts:
     """Whether the answer at a null is the state, which is no null."""
     takes_times: bool = False
     """Whether it only chooses among elements, and so takes datetimes too."""
+    extreme: int = 0
+    """1 if it chooses the largest value, -1 if the smallest."""
     overflow: Overflow | None = None
     """How answers that leave an integer type are found; None if none does."""
 
@@ -63,8 +65,8 @@ class OperatorFacts:
 FACTS: dict[str, OperatorFacts] = {
     BUILT_IN["add"].token: OperatorFacts("cumsum", None, SIGNED_SUM, keeps_nan=True, overflow=SUMS),
     BUILT_IN["multiply"].token: OperatorFacts("cumprod", keeps_nan=True, overflow=PRODUCTS),
-    _MAXIMUM.token: OperatorFacts("cummax", LARGEST_NUMBER, keeps_nan=True),
-    _MINIMUM.token: OperatorFacts("cummin", SMALLEST_NUMBER, keeps_nan=True),
+    _MAXIMUM.token: OperatorFacts("cummax", LARGEST_NUMBER, keeps_nan=True, extreme=1),
+    _MINIMUM.token: OperatorFacts("cummin", SMALLEST_NUMBER, keeps_nan=True, extreme=-1),
     BUILT_IN["logical_any"].token: OperatorFacts(answers_at_nulls=True),
     BUILT_IN["logical_all"].token: OperatorFacts(answers_at_nulls=True),
     BUILT_IN["first"].token: OperatorFacts(takes_times=True),

@@ -113,10 +113,12 @@ def check_overflow(
 
 def refuse(label: str, column: Any) -> NoReturn:
     """Raise what pandas raises for an answer that does not fit the column's dtype."""
-    reason = f"overflow: {label} of {column_title(column)} does not fit {column.dtype}"
+    reason = f"{label} of {column_title(column)} does not fit {column.dtype}"
     if isinstance(column.dtype, pd.ArrowDtype):
-        raise pa.ArrowInvalid(f"{reason}; ask for a wider dtype=")
-    raise pd.errors.OutOfBoundsTimedelta(f"{reason}; use a coarser unit")
+        raise pa.ArrowInvalid(f"overflow: {reason}; ask for a wider dtype=")
+    raise pd.errors.OutOfBoundsTimedelta(
+        f"overflow in timedelta operation: {reason}; use a coarser unit"
+    )
 
 
 def _later(a: Any, b: Any) -> Any:

@@ -73,7 +73,7 @@ def has_mask(column: Any) -> bool:
 
 
 def evaluated(of: Input, columns: Columns) -> Any:
-    """Return an input as a series.
+    """Return an input as a column.
 
     Raises
     ------
@@ -84,11 +84,18 @@ def evaluated(of: Input, columns: Columns) -> Any:
         return columns[of.name]
     if isinstance(of, Function):
         return _mapped(of, columns)
-    found = of.evaluate({name: columns[name] for name in of.columns})
+    found = of.evaluate({name: _series(columns[name]) for name in of.columns})
     dtypes = [columns[name].dtype for name in of.columns]
     if found.dtype == np.int64 and of.may_divide_by_zero and all(map(_is_numpys, dtypes)):
         return found.astype(np.float64)  # as pandas does where a zero is among the divisors
     return found
+
+
+def _series(column: Any) -> Any:
+    """Return a column as a series, with which its library computes; all of a frame have one index."""
+    library = library_of(column)
+    rows = library.range_index(0, len(column))
+    return library.series(library.array(column), rows, column.name)
 
 
 def _is_numpys(dtype: Any) -> bool:
@@ -96,7 +103,7 @@ def _is_numpys(dtype: Any) -> bool:
 
 
 def _mapped(of: Function, columns: Columns) -> Any:
-    """Return what a function answers for each row."""
+    """Return what a function answers for each row, as a column."""
     found = _called(of, columns)
     inputs = [columns[name] for name in of.columns]
     library = library_of(inputs[0])
@@ -111,7 +118,7 @@ def _mapped(of: Function, columns: Columns) -> Any:
     array = layout.wrap(
         values.astype(layout.storage(found.dtype), copy=False), missing, found.dtype
     )
-    return library.series(array, library.index(inputs[0]))
+    return library.as_column(array)
 
 
 def _answering(of: Function) -> Operator:

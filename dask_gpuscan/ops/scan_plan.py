@@ -89,6 +89,8 @@ def scan_plan(
     for dtype in dtypes:
         layout = library.layout(dtype)
         if layout is None:
+            if facts.library_method is not None:
+                library.answer_dtype(facts.library_method, dtype)  # which says why it has none
             raise TypeError(f"dtype {dtype} cannot be scanned; {WAY_OUT}")
         layouts.append(layout)
     storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))

@@ -134,6 +134,10 @@ def _flags(dtype: np.dtype, last: bool) -> ColumnPass:
     return ColumnPass(SELECT, "flags", (dtype,), (NOWHERE,), last=last)
 
 
+OFFSETS_A_THREAD = 8
+"""Offsets whose bits a thread brings together: those of short segments are often in one word."""
+
+
 @lru_cache(maxsize=2)
 def _bits(last: bool) -> ColumnPass:
     return ColumnPass(SELECT, "bits", (), (Nullness("bits", 1),), last=last)
@@ -142,19 +146,32 @@ def _bits(last: bool) -> ColumnPass:
 def _end_bits(segments: Segments) -> Mask:
     """Set the bits of the rows where segments start or end: an eighth of a byte a row to write and to read."""
     bits = cupy.zeros(-(-segments.length // 32), np.uint32)
-    rows = segments.offsets[1:] if segments.last else segments.offsets[:-1]
-    _set_bits()(rows, np.int64(segments.last), np.int64(segments.length), bits)
+    offsets = segments.offsets[1:] if segments.last else segments.offsets[:-1]
+    if len(offsets):
+        known = [np.int64(number) for number in (len(offsets), segments.last, segments.length)]
+        _set_bits()(offsets, *known, bits, size=-(-len(offsets) // OFFSETS_A_THREAD))
     return Mask(bits.view(np.uint8), 0, 3, 1)
 
 
 @lru_cache(maxsize=1)
 def _set_bits() -> Any:
     return cupy.ElementwiseKernel(
-        "T offset, int64 last, int64 length",
+        "raw T offsets, int64 count, int64 last, int64 length",
         "raw uint32 bits",
-        """
-        const long long row = (long long)offset - last;
-        if (row >= 0 && row < length) atomicOr(&bits[row >> 5], 1u << (row & 31));
+        f"""
+        long long word = 0, k = {OFFSETS_A_THREAD}LL * i;
+        const long long end = min(k + {OFFSETS_A_THREAD}, (long long)count);
+        unsigned int found = 0;
+        for (; k < end; k++) {{
+          const long long row = (long long)offsets[k] - last;
+          if (row < 0 || row >= length) continue;
+          if (row >> 5 != word) {{
+            if (found) atomicOr(&bits[word], found);
+            word = row >> 5, found = 0;
+          }}
+          found |= 1u << (row & 31);
+        }}
+        if (found) atomicOr(&bits[word], found);
         """,
         "set_bits",
     )

@@ -8,7 +8,7 @@ import pytest
 
 import dask_gpuscan
 from backends import has_cuda
-from dask_gpuscan import maximum
+from dask_gpuscan import first, maximum
 from dask_gpuscan.frames.registry import library_of
 from strategies import partitioned
 
@@ -20,11 +20,23 @@ def frame(request):
     return df if request.param == "pandas" else partitioned(df, [0.5])
 
 
-@pytest.mark.parametrize("column", ["s", "c", "o"])
-@pytest.mark.parametrize("method", ["cumsum", "cumprod", "cummax", "cummin", "cumany", "cumall"])
+REFUSED = {
+    "s": ("cumprod", "cumany", "cumall"),
+    "c": ("cumsum", "cumprod", "cummax", "cummin", "cumany", "cumall"),
+    "o": ("cumany", "cumall"),
+}
+
+
+@pytest.mark.parametrize(("column", "method"), [(c, m) for c in REFUSED for m in REFUSED[c]])
 def test_columns_that_cannot_be_scanned(frame, column, method):
     with pytest.raises(TypeError, match=rf"{method} of column '{column}': .*astype"):
         getattr(frame[["n", column]].gpuscan, method)()
+
+
+@pytest.mark.parametrize("method", ["cumsum", "cumprod", "cummax", "cummin"])
+def test_objects_that_python_does_not_combine(frame, method):
+    with pytest.raises(TypeError, match=rf"^{method} of column 'o': .*'dict'.*; cast it with"):
+        dask.compute(getattr(frame[["n", "o"]].gpuscan, method)())
 
 
 WITH_NUMERIC_ONLY = {
@@ -55,7 +67,7 @@ ONE_COLUMN = {
 
 @pytest.mark.parametrize("method", [*WITH_NUMERIC_ONLY, *WITHOUT, *ONE_COLUMN])
 def test_numeric_only_is_the_way_out_where_there_is_such(frame, method):
-    units = frame[["n"]].assign(u=df.o if isinstance(frame, pd.DataFrame) else frame.o)
+    units = frame[["n"]].assign(u=df.c if isinstance(frame, pd.DataFrame) else frame.c)
     units["t"] = pd.Timestamp("2026-01-01")
     ask = (WITH_NUMERIC_ONLY | WITHOUT | ONE_COLUMN)[method]
     with pytest.raises(TypeError, match="of column 'u'") as caught:
@@ -67,14 +79,14 @@ def test_numeric_only_is_the_way_out_where_there_is_such(frame, method):
 
 
 def test_a_series_is_cast(frame):
-    for ask in (lambda x: x.cumsum(), lambda x: x.rolling(2).sum(), lambda x: x.scan(maximum)):
-        with pytest.raises(TypeError, match=r"column 's': dtype .*; cast it with astype$"):
+    for ask in (lambda x: x.cumprod(), lambda x: x.rolling(2).sum(), lambda x: x.scan(first)):
+        with pytest.raises(TypeError, match=r"column 's': .*dtype .*; cast it with astype$"):
             ask(frame["s"].gpuscan)
 
 
 def test_every_way_out_works(frame):
     assert list(frame.gpuscan.cumsum(numeric_only=True).columns) == ["n"]
-    with pytest.raises(TypeError, match="column 's'"):
+    with pytest.raises(TypeError, match="column 'c'"):
         frame.gpuscan.scan(maximum)
 
 
@@ -233,12 +245,9 @@ def test_values_that_cannot_be_told_apart(method, values):
 
 
 @pytest.mark.parametrize("method", ["cummax", "cummin"])
-def test_complex_numbers_have_no_order(method):
-    x = pd.Series([1 + 2j, 3], name="x")
+def test_complex_numbers_of_arrays_have_no_order(method):
+    x = pd.Series([1 + 2j, 3], name="x")  # pandas compares the real parts first
     op = {"cummax": "maximum", "cummin": "minimum"}[method]
-    for each in (x, partitioned(x, [0.5])):
-        with pytest.raises(TypeError, match=rf"'x': {op} is not defined for complex128$"):
-            getattr(each.gpuscan, method)()
     with pytest.raises(TypeError, match=rf"^{op} is not defined for complex128$"):
         getattr(dask_gpuscan, method)(x.to_numpy())
     with pytest.raises(TypeError, match=r"bitwise_xor is not defined for float64$"):

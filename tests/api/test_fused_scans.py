@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from backends import same
 from dask_gpuscan import add, affine, first, logical_any, maximum, minimum, multiply, operator
 from dask_gpuscan.api.operator_scans import scan_parts
-from dask_gpuscan.ops.column_scan import ScanOptions
 from dask_gpuscan.ops.fused_scan import FusedScan
+from dask_gpuscan.ops.scan_options import ScanOptions
 from strategies import cuts, partitioned
 
 few = settings(max_examples=max(4, settings.default.max_examples // 2))

@@ -521,7 +521,7 @@ def test_lists_of_lists_are_refused(method):
 @pytest.mark.parametrize(
     ("kind", "item", "method"),
     [
-        (pa.string(), "a", "cumsum"),
+        (pa.string(), "a", "cumprod"),
         (pa.string(), "a", "sum"),
         (pa.decimal128(5, 2), Decimal(1), "sum"),
         (pa.decimal128(5, 2), Decimal(1), "cummax"),

@@ -89,6 +89,10 @@ def test_pairs_that_do_not_match():
         windows.cov(np.zeros(len(df)))
     with pytest.raises(TypeError, match="other must be a Series or DataFrame"):
         windows.cov([1.0, 2.0])
+    twice = df.set_axis(["a", "a"], axis=1)
+    for pairwise in (True, False):
+        with pytest.raises(ValueError, match="column 'a' is there twice; rename one"):
+            df.gpuscan.rolling(2).cov(twice, pairwise=pairwise)
     with pytest.raises(ValueError, match="other must have the index"):
         windows.cov(df["a"][::-1])
     with pytest.raises(ValueError, match="other must have as many rows"):

@@ -337,6 +337,17 @@ def test_nothing_to_fill(rain):
         assert not np.shares_memory(found.values, x.values)
 
 
+@pytest.mark.parametrize("dtype", [">f4", ">i2"])
+def test_bytes_in_the_order_of_other_machines(rain, dtype):
+    x = rain.fillna(0).astype(dtype)
+    for each in (x, x.chunk(time=7).drop_vars("station")):
+        expected = each.compute().cumsum("time").assign_attrs(x.attrs)
+        found = each.gpuscan.cumsum("time")
+        assert found.dtype == expected.dtype
+        xr.testing.assert_identical(found.compute(), expected)
+        xr.testing.assert_equal(each.gpuscan.ffill("time").compute(), each.compute())
+
+
 def test_cubes_without_dimensions():
     x = xr.DataArray(3.0)
     xr.testing.assert_identical(x.gpuscan.cumsum(), x)

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from dask_gpuscan.kernels import (
     BUILT_IN,
@@ -22,7 +23,9 @@ from dask_gpuscan.kernels.cuda.plan import typed
 from dask_gpuscan.kernels.cuda.scan_pass import ScanPass
 
 from architectures import builds
+from dask_gpuscan.api.operator_scans import scan_parts
 from dask_gpuscan.ops.array_nulls import last_within
+from dask_gpuscan.ops.column_scan import ScanOptions
 from dask_gpuscan.ops.statistics import operator_of
 
 SEVEN = np.uint8(7)
@@ -50,6 +53,16 @@ def numbered(k, m=2, identity=0.0):
         name="numbered",
     )
 
+
+def fused(scans, where=None):
+    """The operator of several scans at once."""
+    meta = pd.DataFrame({"x": [1.0], "n": [1]})
+    (part,) = scan_parts(meta, scans, ScanOptions(), where, {})
+    return part.operation.op
+
+
+PAIR = {"total": (BUILT_IN["add"], "x"), "peak": (BUILT_IN["maximum"], "x")}
+OTHERS = {"total": (BUILT_IN["add"], "x * n"), "peak": (BUILT_IN["maximum"], "x")}
 
 # operator, dtypes, nulls, options
 KERNELS = [
@@ -83,6 +96,8 @@ KERNELS = [
     (BUILT_IN["last"], [INT128], "bits", {"exclusive": True}),
     (numbered(np.float32(2)), ["f4"], "bits", {}),
     (last_within(3, False), ["f8"], "none", {}),
+    (fused(PAIR), ["f8"], "in band", {"mark_nulls": True}),
+    (fused(OTHERS, "n > 2"), ["i8", "f8"], "none", {}),
 ]
 
 

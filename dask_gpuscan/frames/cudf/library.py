@@ -19,6 +19,7 @@ from rmm.allocators.cupy import rmm_cupy_allocator
 
 from ... import kernels
 from ...kernels import BUILT_IN, Mask
+from ...kernels.messages import shown
 from ..device_memory import MANY_ROWS, warn_if_unpooled
 from ..messages import refuse_categories
 from ..nan import assume_no_nan, in_band, resolved
@@ -71,6 +72,7 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     """The library of cuDF: its arrays are cuDF's columns."""
 
     xp = cupy
+    host_values = None
 
     def __reduce__(self) -> str:
         return "CUDF"  # one object a process
@@ -168,6 +170,11 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     def empty(self, dtype: DType) -> ColumnBase:
         return column_empty(0, dtype)
+
+    def one(self, value: object, dtype: DType) -> ColumnBase:
+        if not isinstance(value, str):  # it is asked for where no kernel holds values: of strings
+            raise TypeError(f"initial must be a value of dtype {dtype}, found {shown(value)}")
+        return as_column(pa.array([value])).astype(dtype)
 
     def copy(self, array: ColumnBase) -> ColumnBase:
         return array.copy(deep=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from ... import kernels
+from ...kernels.messages import shown
 from ..messages import refuse_categories
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .grouping import PandasGrouping
+from .host_values import HOST_VALUES, is_string
 from .index import PandasIndex
 from .layouts import PandasArray, bare, holds_null, layout_of, one_chunk, taken
 from .lists import PandasLists
@@ -35,6 +37,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
+    host_values = HOST_VALUES
 
     def __reduce__(self) -> str:
         return "PANDAS"  # one object a process
@@ -124,6 +127,18 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
 
     def empty(self, dtype: DType) -> PandasArray:
         return pd.array([], dtype=dtype)
+
+    def one(self, value: object, dtype: DType) -> PandasArray:
+        found = np.full(1, None, object)
+        with suppress(TypeError, ValueError, pa.ArrowException):
+            if not isinstance(dtype, pd.CategoricalDtype) or value in dtype.categories:
+                found[0] = value
+            if not isinstance(dtype, np.dtype) or dtype.kind != "O":
+                found = pd.array(found, dtype=dtype)
+        is_text = isinstance(value, str)
+        if bool(pd.isna(found)[0]) or is_text < is_string(dtype):
+            raise TypeError(f"initial must be a value of dtype {dtype}, found {shown(value)}")
+        return bare(found)
 
     def copy(self, array: PandasArray) -> PandasArray:
         return bare(array).copy()

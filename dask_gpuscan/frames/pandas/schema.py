@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...kernels.messages import shown
-from ..messages import WAY_OUT
+from ..messages import WAY_OUT, first_line
 from ..protocol import DType, Layout, Scalar
 from .layouts import holds_null, is_number, layout_of, raises_on_overflow
 
@@ -107,4 +107,7 @@ class PandasSchema:
             found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
             return found
         except (TypeError, NotImplementedError, pa.ArrowException) as error:
-            raise TypeError(f"pandas has no {method} for dtype {dtype}; {WAY_OUT}") from error
+            reason = first_line(error).removesuffix(".")
+            raise TypeError(
+                f"pandas has no {method} for dtype {dtype} ({reason}); {WAY_OUT}"
+            ) from error

@@ -1,0 +1,80 @@
+"""Values of pandas that NumPy and Python combine rather than kernels: objects, strings, wide floats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ...kernels.arrays import check_size
+from ...kernels.cpu.outputs import available
+from ..protocol import DType
+from .layouts import PandasArray, bare
+
+WIDE = tuple(d for d in map(np.dtype, (np.longdouble, np.clongdouble)) if d.char in "gG")
+"""Floats of more than 64 bits."""
+
+WHOLE = (np.dtype(object), *WIDE)
+"""The dtypes of NumPy that no kernel takes."""
+
+
+FUNCTIONS = {
+    "cumsum": np.add,
+    "cumprod": np.multiply,
+    "cummax": np.maximum,
+    "cummin": np.minimum,
+}
+"""NumPy's functions, which call Python's for objects."""
+
+
+def is_string(dtype: DType) -> bool:
+    """Tell whether columns of a dtype hold strings and nulls, and nothing else."""
+    if isinstance(dtype, pd.ArrowDtype):
+        kind = dtype.pyarrow_dtype
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return isinstance(dtype, pd.StringDtype)
+
+
+class PandasHostValues:
+    """Columns of pandas as NumPy arrays."""
+
+    def combines(self, method: str | None, dtype: DType) -> bool:
+        if method not in FUNCTIONS:
+            return False
+        if is_string(dtype):
+            return method != "cumprod"
+        if not isinstance(dtype, np.dtype):
+            return False
+        return dtype in WHOLE or (dtype.kind == "c" and method in ("cummax", "cummin"))
+
+    def of_nothing(self, method: str, dtype: DType) -> object:
+        if method == "cumsum":
+            return "" if is_string(dtype) else np.longdouble(0) if dtype in WIDE else None
+        return None
+
+    def values(self, array: PandasArray) -> np.ndarray:
+        array = bare(array)
+        return array if isinstance(array, np.ndarray) else np.asarray(array, dtype=object)
+
+    def array(self, values: np.ndarray, valid: np.ndarray, dtype: DType) -> PandasArray:
+        is_numpy = isinstance(dtype, np.dtype)
+        if not valid.all():
+            values[~valid] = np.nan if is_numpy else None
+        return values if is_numpy else pd.array(values, dtype=dtype)
+
+    def running(self, method: str, values: np.ndarray) -> np.ndarray:
+        if _joins(method, values):
+            lengths = np.fromiter(map(len, values), np.int64, len(values))
+            check_size(len(values), int(lengths.cumsum().mean()), available())
+        return FUNCTIONS[method].accumulate(values)
+
+    def total(self, method: str, values: np.ndarray) -> object:
+        return "".join(values) if _joins(method, values) else FUNCTIONS[method].reduce(values)
+
+
+def _joins(method: str, values: np.ndarray) -> bool:
+    is_sum = method == "cumsum" and values.dtype.kind == "O" and len(values) > 0
+    return is_sum and all(isinstance(value, str) for value in values)
+
+
+HOST_VALUES = PandasHostValues()

@@ -1,0 +1,97 @@
+"""What pandas' tests find otherwise here, and why: tests that do not pass, and what is refused where pandas answers."""
+
+import re
+
+TESTS: dict[str, tuple[str, ...]] = {
+    "compares sums of floats bit by bit; ours are added in four lanes, and differ in the last bit": (
+        "series.test_cumulative::TestSeriesCumulativeOps::test_datetime_series[cumsum]",
+    ),
+    "asks which line a warning names; a line of this runner stands between": (
+        "frame.methods.test_shift::TestDataFrameShift::test_shift_invalid_fill_value_deprecation",
+        "frame.methods.test_sort_values::test_sort_values_inplace_depr",
+        "series.methods.test_sort_values::test_sort_values_inplace_depr",
+        "groupby.test_cumulative::test_kwargs_deprecated",
+        "window.test_rolling::test_rolling_descending_date_order_with_offset",
+    ),
+    "asks whether an answer shares memory, or whether a copy is written to; ours are always copies": (
+        "frame.methods.test_interpolate::TestDataFrameInterpolate::test_interp_basic",
+        "frame.methods.test_interpolate::TestDataFrameInterpolate::test_interp_inplace",
+    ),
+    "method='pad' is taken here; pandas 3 has ffill in its place": (
+        "frame.methods.test_interpolate::TestDataFrameInterpolate::test_interp_fillna_methods[0-pad",
+        "frame.methods.test_interpolate::TestDataFrameInterpolate::test_interp_fillna_methods['index'-pad",
+        "series.methods.test_interpolate::TestSeriesInterpolateData::test_interp_limit_area_with_pad",
+        "series.methods.test_interpolate::TestSeriesInterpolateData::test_interp_datetime64[pad]",
+        "series.methods.test_interpolate::TestSeriesInterpolateData::test_interp_pad_datetime64tz_values",
+    ),
+    "an index of Arrow's dates is one of times here": (
+        "series.methods.test_interpolate::TestSeriesInterpolateData::"
+        "test_interpolate_arrow_date_index_not_treated_as_datetime",
+    ),
+    "covariances of values that share an offset of 1e10 and more have fewer digits": (
+        "window.test_pairwise::test_rolling_cov_corr_outlier_exit[10000000000000.0",
+        "window.test_pairwise::test_rolling_cov_corr_shared_offset",
+    ),
+    "objects are counted, with numeric_only too": (
+        "window.test_rolling::test_numeric_only_series[count-True-object]",
+        "window.test_expanding::test_numeric_only_series[count-True-object]",
+    ),
+    "the names of no columns are of dtype object": (
+        "window.test_expanding::test_moment_functions_zero_length[<lambda>1]",
+        "window.test_expanding::test_moment_functions_zero_length[<lambda>2]",
+        "window.test_rolling_functions::test_moment_functions_zero_length[<lambda>1]",
+        "window.test_rolling_functions::test_moment_functions_zero_length[<lambda>2]",
+    ),
+}
+"""Reasons, each with the ids of tests from their modules on; what stands behind a bracket is a part of the parameters.
+
+A test that passes after all fails the run.
+"""
+
+BY_ROWS: dict[str, tuple[str, ...]] = {
+    "one value for three rows is one value a row in each of three partitions": (
+        "frame.methods.test_sort_values::TestDataFrameSortKey::test_changes_length_raises",
+    ),
+    "pandas writes to a copy of a frame that an error still holds": (
+        "frame.methods.test_interpolate::TestDataFrameInterpolate::test_interp_with_non_numeric",
+    ),
+}
+"""The same, of Dask collections whose partitions are single rows."""
+
+REFUSALS = {
+    r"dtype object is not a (real )?number": "objects are to be cast to numbers first",
+    r"unhashable type": "values that have no hash have no rank",
+    r"other must have (as many rows|the columns)": "pairs are of rows beside each other; pandas aligns labels",
+    r"is there twice": "columns are told apart by their names",
+    r"names of columns must have one level": "pairs of columns add a level to one level of names",
+    r"needs adjust=True": "no covariances by ewm without adjust",
+    r"must not decrease|index must have no nulls": "distances and windows of time need an order",
+    r"windows of time need datetimes": "periods, and empty indexes of another dtype, are no times",
+    r"on=.* is not a column": "times are those of a column or of the index",
+    r"periods must be an integer, found": "periods is one integer, and no float",
+    r"ascending must be True, False": "a flag is True or False, anything else a TypeError",
+    r"limit_direction must be one of": "choices are in lower case",
+    r"fill_value must be a scalar": "a fill value is a scalar",
+    r"compound dtypes are not implemented": "void dtypes are not shifted",
+    r"agg takes names of reductions": "functions are no reductions",
+    r"other must be a Series or DataFrame": "arrays are no columns",
+    r"q must be a number from 0 to 1": "a quantile that is no number is a ValueError",
+}
+"""Messages of ours, and the reason why there is no answer."""
+
+
+def reason_for(test: str, by_rows: bool) -> str | None:
+    """Return why a test does not pass; None if it should."""
+    name, _, parameters = test.partition("[")
+    for reason, tests in (TESTS | (BY_ROWS if by_rows else {})).items():
+        for known in tests:
+            path, _, some = known.partition("[")
+            if path == name and some in parameters:
+                return reason
+    return None
+
+
+def refusal_for(error: Exception) -> str | None:
+    """Return why ours refuse what an error tells of; None if they should not."""
+    message = str(error)
+    return next((why for words, why in REFUSALS.items() if re.search(words, message)), None)
