@@ -1,6 +1,6 @@
 """Means of the box around each element of an array."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
 from numbers import Number
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import Array
 from .backends import backend_of
-from .grids import STATES, check_axes, check_number_dtype, check_numbers
+from .grids import STATES, check_axes, check_number_dtype, check_numbers, is_listed
 from .messages import hint, shown
 from .options import EDGES, Box
 
@@ -97,8 +97,7 @@ def check_radii(radius: Any, count: int) -> tuple[int, ...]:
     ValueError
         If they are negative, or not as many as there are axes.
     """
-    listed = isinstance(radius, Iterable) and not isinstance(radius, str)
-    given = list(radius) if listed else [radius] * count
+    given = list(radius) if is_listed(radius) else [radius] * count
     for each in given:
         if not isinstance(each, (int, np.integer)) or isinstance(each, bool):
             raise TypeError(f"radius must be an integer, or one an axis, found {shown(each)}")

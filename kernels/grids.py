@@ -1,6 +1,6 @@
 """Summed-area tables of arrays, and sums of boxes from them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -14,6 +14,9 @@ from .scan import scan
 
 NUMBERS = "biufc"
 """The kinds of dtypes that are summed."""
+
+SUMS = "iufc"
+"""The kinds of dtypes of sums."""
 
 STATES = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}
 """What sums are kept in, by the kind of a dtype."""
@@ -118,7 +121,7 @@ def window_sum(
     >>> window_sum(table, np.array([[0, 0], [0, 1]]), np.array([[2, 2], [2, 2]]))
     array([10,  6])
     """
-    check_numbers(table)
+    check_numbers(table, "table", SUMS)
     axes = check_axes(axes, table.ndim)
     backend_of([table, lows, highs])
     others = [axis for axis in range(table.ndim) if axis not in axes]
@@ -166,18 +169,21 @@ def _table_dtype(given: np.dtype, dtype: Any) -> np.dtype:
 # --- checks ---------------------------------------------------------------------------------------
 
 
-def check_numbers(values: Any) -> None:
-    """Check that values are an array of numbers."""
+def check_numbers(values: Any, name: str = "x", kinds: str = NUMBERS) -> None:
+    """Check that an argument is an array of numbers of some kinds."""
     if not is_array(values):
-        raise TypeError(f"x must be an array (NumPy, CuPy, Dask), found {type(values).__name__}")
+        raise TypeError(
+            f"{name} must be an array (NumPy, CuPy, Dask), found {type(values).__name__}"
+        )
     if isinstance(values, np.ma.MaskedArray):
-        raise TypeError("x must not be a masked array: fill it")
-    if values.dtype.kind not in NUMBERS or values.dtype.itemsize > _widest(values.dtype):
-        raise TypeError(f"x must be of numbers or bool, of at most 64 bits, found {values.dtype}")
+        raise TypeError(f"{name} must not be a masked array: fill it")
+    if values.dtype.kind not in kinds or values.dtype.itemsize > _widest(values.dtype):
+        accepted = "numbers or bool" if "b" in kinds else "numbers"
+        raise TypeError(f"{name} must be of {accepted}, of at most 64 bits, found {values.dtype}")
     if not values.dtype.isnative:
-        raise TypeError(f"x must be in the byte order of this machine, found {values.dtype}")
+        raise TypeError(f"{name} must be in the byte order of this machine, found {values.dtype}")
     if not values.ndim:
-        raise ValueError("x must have at least one dimension, found a 0-d array")
+        raise ValueError(f"{name} must have at least one dimension, found a 0-d array")
 
 
 def _widest(dtype: np.dtype) -> int:
@@ -190,10 +196,16 @@ def check_number_dtype(dtype: Any) -> np.dtype:
         found = np.dtype(dtype)
     except (TypeError, ValueError):
         raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
-    if found.kind not in NUMBERS or found.kind == "b" or found.itemsize > _widest(found):
+    if found.kind not in SUMS or found.itemsize > _widest(found):
         raise TypeError(f"dtype must be one of numbers of at most 64 bits, found {found}")
     native: np.dtype = found.newbyteorder("=")
     return native
+
+
+def is_listed(given: Any) -> bool:
+    """Tell whether an argument is several in an order, rather than one."""
+    is_array = isinstance(given, np.ndarray) and given.ndim > 0
+    return is_array or (isinstance(given, Sequence) and not isinstance(given, str))
 
 
 def check_axes(axes: Any, ndim: int) -> tuple[int, ...]:
@@ -213,7 +225,7 @@ def check_axes(axes: Any, ndim: int) -> tuple[int, ...]:
     """
     if axes is None:
         return tuple(range(ndim))
-    given = list(axes) if isinstance(axes, Iterable) and not isinstance(axes, str) else [axes]
+    given = list(axes) if is_listed(axes) else [axes]
     for axis in given:
         if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
             raise TypeError(f"axes must be integers, found {shown(axis)}")

@@ -15,7 +15,7 @@ from ..graph.blocks import at_places, with_halos
 from ..graph.lookback import over_blocks
 from ..kernels import BUILT_IN
 from ..kernels.boxes import check_radii
-from ..kernels.grids import added_as, box_ends, check_axes, check_numbers
+from ..kernels.grids import SUMS, added_as, box_ends, check_axes, check_numbers
 from ..kernels.messages import shown
 from ..kernels.options import edges_of
 from ..ops.array_scan import ArrayScan
@@ -146,7 +146,7 @@ def window_sum(table: Any, boxes: Any, axes: Axes = None) -> Any:
     >>> dask_gpuscan.window_sum(table, [[0, 0, 3, 4], [1, 2, 3, 4]])
     array([66, 34])
     """
-    check_numbers(table._meta if isinstance(table, da.Array) else table)
+    check_numbers(table._meta if isinstance(table, da.Array) else table, "table", SUMS)
     found = check_axes(axes, table.ndim)
     lows, highs, is_one = _corners(boxes, table, found)
     method = _sums_of_blocks if isinstance(table, da.Array) else kernels.window_sum

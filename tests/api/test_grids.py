@@ -312,6 +312,8 @@ def test_what_is_outside_a_box_leaves_nothing_behind(backend):
         ({"radius": 1.5}, TypeError, "radius must be an integer"),
         ({"radius": "3"}, TypeError, "radius must be an integer"),
         ({"radius": True}, TypeError, "radius must be an integer"),
+        ({"radius": {1, 2}}, TypeError, "radius must be an integer"),
+        ({"radius": 1, "axes": {0, 1}}, TypeError, "axes must be integers"),
         (
             {"radius": 1, "mode": "reflct"},
             ValueError,
@@ -338,9 +340,9 @@ def test_wrong_filters(backend, arguments, error, text):
 @pytest.mark.parametrize(
     ("x", "error", "text"),
     [
-        ([[1, 2]], TypeError, "x must be an array .* found list"),
-        (np.array([["a"]]), TypeError, "numbers or bool"),
-        (np.array([["2000"]], "M8[s]"), TypeError, "numbers or bool"),
+        ([[1, 2]], TypeError, "must be an array .* found list"),
+        (np.array([["a"]]), TypeError, "of numbers"),
+        (np.array([["2000"]], "M8[s]"), TypeError, "of numbers"),
         (np.array(3), ValueError, "at least one dimension"),
         (np.ones(3, np.longdouble), TypeError, "at most 64 bits"),
         (np.ones(3, ">f8"), TypeError, "byte order"),
@@ -355,6 +357,12 @@ def test_what_is_no_grid(x, error, text):
     ):
         with pytest.raises(error, match=text):
             function(x)
+
+
+def test_a_table_of_bool_is_none(backend):
+    for table in (backend.array(np.ones((2, 2), bool)), da.ones((2, 2), dtype=bool)):
+        with pytest.raises(TypeError, match=r"table must be of numbers, .* found bool"):
+            window_sum(table, [0, 0, 1, 1])
 
 
 def test_wrong_tables(backend):
