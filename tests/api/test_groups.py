@@ -454,8 +454,8 @@ def test_bad_input(backend, kind):
     groups = frame.gpuscan.groupby("k", clustered=True)
     with pytest.raises(TypeError, match=r"mean of column 's': .*numeric_only=True"):
         groups.mean()
-    with pytest.raises(TypeError, match=r"cumsum of column 's': .*numeric_only=True"):
-        groups.cumsum()
+    with pytest.raises(TypeError, match=r"cumprod of column 's': .*numeric_only=True"):
+        groups.cumprod()
     with pytest.raises(ValueError, match=r"^'z' is not a column; columns are 'k', 'j'"):
         groups["z"]
     with pytest.raises(

@@ -131,7 +131,7 @@ def test_sums_of_durations_do_not_wrap_around(dtype, clustered):
     for counts in ([2**62] * 3, [2**62, None, 2**62], [-(2**62)] * 2):
         for at in CUTS:
             groups = partitioned(of(*counts), at).gpuscan.groupby("k", clustered=clustered)
-            with pytest.raises(ValueError, match="overflow: sum of column 'v' does not fit"):
+            with pytest.raises(ValueError, match=r"overflow.*: sum of column 'v' does not fit"):
                 groups["v"].sum().compute()
     # what comes back into the range is right, as in pandas
     for counts in ([2**62, 2**62, -(2**62)], [-(2**62), -(2**62), 5], [None, None], [7, 8]):

@@ -25,7 +25,7 @@ from dask_gpuscan.kernels.cuda.scan_pass import ScanPass
 from architectures import builds
 from dask_gpuscan.api.operator_scans import scan_parts
 from dask_gpuscan.ops.array_nulls import last_within
-from dask_gpuscan.ops.column_scan import ScanOptions
+from dask_gpuscan.ops.scan_options import ScanOptions
 from dask_gpuscan.ops.statistics import operator_of
 
 SEVEN = np.uint8(7)

@@ -20,7 +20,7 @@ SCAN = {"scan", "cpu/scan"}
 BY_CODE = {"arrays", "by_key", "codes", "cpu/by_key"}
 ROWS = {"selection", "cpu/selection"}
 BY_KEY = BY_CODE | ROWS
-COMPACT = {"compact", "cpu/compact"} | ROWS
+COMPACT = {"compact", "cpu/compact", "cpu/shared"} | ROWS
 
 
 @pytest.mark.parametrize(
