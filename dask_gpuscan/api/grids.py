@@ -64,7 +64,9 @@ def summed_area_table(x: Any, axes: Axes = None, *, dtype: Any = None) -> Any:
     box_filter : The mean of the box around each element.
     cumsum : Of one axis; with several, ``cumsum(x, axis=(0, 1))``, this function.
 
-    Notes ----- Sums of integers are exact, modulo 2^64. Those of floats are kept in float64 whatever `dtype` is:
+    Notes
+    -----
+    Sums of integers are exact, modulo 2^64. Those of floats are kept in float64 whatever `dtype` is:
     along axes of n and m, one is off by (n + m) 1.1e-16 times the sum of absolute values at worst, the far corner
     too. A sum of a box is a difference of sums up to its corners, and is off by as much as the largest of these: of
     4096 x 4096 random numbers between 0 and 1, by 4e-8 at most. A table of float32 is rounded once more, each value
