@@ -62,12 +62,7 @@ class Explode:
         if frame.ndim == 1:
             frame = library.frame([], [], library.index(frame))
         flat = flat_frame(library.select(frame, [n not in self.columns for n in names_of(frame)]))
-        needs_rows = bool(flat.others) or not flat.arrays or not self.ignore_index
-        rows = [library.xp.arange(len(frame), dtype=INT64)] * needs_rows
-        arrays = kernels.run_length_decode(repeats, [*rows, *flat.arrays])
-        count, positions = len(arrays[0]), arrays.pop(0) if needs_rows else None
-        index = library.range_index(0, count) if self.ignore_index else None
-        return flat.rebuild(arrays, positions, index)
+        return flat.repeated(repeats, new_index=self.ignore_index)
 
 
 def _counts(lists: Lists) -> Values:

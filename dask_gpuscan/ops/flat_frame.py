@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .. import kernels
 from ..frames.protocol import Array, DType, Labels, Layout, Values
 from ..frames.registry import each, library_of
+from .groups import INT64
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,26 @@ class FlatFrame:
         if index is None:
             index = library.take_index(library.index(self.frame), positions)
         return library.rebuild(self.frame, made, index)
+
+    def repeated(self, counts: Values, new_index: bool) -> Any:
+        """Return a frame with each row as often as counts say, with a range as its index or the rows' own.
+
+        Raises
+        ------
+        ValueError
+            If a count is negative.
+        MemoryError
+            If there is not memory enough for it, before any is taken.
+        """
+        library = library_of(self.frame)
+        width = sum(getattr(dtype, "itemsize", 8) for dtype in self.others)
+        # what is not in the arrays is taken at the rows' positions
+        needs_rows = bool(self.others) or not self.arrays or not new_index
+        rows = [library.xp.arange(len(self.frame), dtype=INT64)] * needs_rows
+        arrays = kernels.run_length_decode(counts, [*rows, *self.arrays], beside=width)
+        count, positions = len(arrays[0]), arrays.pop(0) if needs_rows else None
+        index = library.range_index(0, count) if new_index else None
+        return self.rebuild(arrays, positions, index)
 
 
 def flat_frame(frame: Any) -> FlatFrame:

@@ -331,13 +331,7 @@ def decoded(frame: Any) -> Any:
                 frame, [n not in ("run_start", "run_length") for n in library.names(frame)]
             )
         )
-        width = sum(getattr(dtype, "itemsize", 8) for dtype in flat.others)
-        needs_rows = bool(flat.others) or not flat.arrays  # the others are taken at their positions
-        rows = [library.xp.arange(len(frame), dtype=INT64)] * needs_rows
         try:
-            arrays = kernels.run_length_decode(counts, [*rows, *flat.arrays], beside=width)
+            return flat.repeated(counts, new_index=True)
         except ValueError as error:
             raise wrong from error
-        positions = arrays.pop(0) if needs_rows else None
-        count = len(arrays[0] if positions is None else positions)
-        return flat.rebuild(arrays, positions, library.range_index(0, count))
