@@ -46,6 +46,21 @@ class Array(Protocol):
     def __getitem__(self, key: Any, /) -> Any: ...
 
 
+def numpy_dtype(dtype: Any) -> np.dtype:
+    """Return a dtype of NumPy; raises a TypeError for what is none.
+
+    Examples
+    --------
+    >>> numpy_dtype("f4")
+    dtype('float32')
+    """
+    try:
+        found: np.dtype = np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
+    return found
+
+
 def is_array(obj: Any) -> bool:
     """Tell whether scans take an object as it is: NumPy or CuPy arrays."""
     return isinstance(obj, np.ndarray) or is_cupy(type(obj))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, is_array
+from .arrays import Array, is_array, numpy_dtype
 from .backends import backend_of
 from .built_in import BUILT_IN
 from .messages import shown
@@ -192,10 +192,7 @@ def _widest(dtype: np.dtype) -> int:
 
 def check_number_dtype(dtype: Any) -> np.dtype:
     """Return the dtype of an answer; raises a TypeError if it is none of numbers."""
-    try:
-        found = np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
+    found = numpy_dtype(dtype)
     if found.kind not in SUMS or found.itemsize > _widest(found):
         raise TypeError(f"dtype must be one of numbers of at most 64 bits, found {found}")
     native: np.dtype = found.newbyteorder("=")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import dask.array as da
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.exceptions import AxisError
 from .. import kernels
 from ..graph.lookback import over_blocks
 from ..kernels import BUILT_IN, Operator
+from ..kernels.arrays import numpy_dtype
 from ..kernels.messages import shown
 from ..ops.array_groups import GroupedArrayScan
 from ..ops.array_scan import ArrayScan
@@ -49,7 +50,7 @@ def scan_along(
     """
     found = ScanOptions(**{"skipna": False} | options)
     if found.dtype is not None:
-        found = replace(found, dtype=_numpy_dtype(found.dtype))
+        found = replace(found, dtype=numpy_dtype(found.dtype))
     return _walk(arrays, ArrayScan(label, op, axis, found), codes)
 
 
@@ -73,7 +74,7 @@ def _walk(arrays: tuple[Any, ...], scan: ArrayScan, codes: Any) -> Any:
         return scan.apply(arrays, None)
     inputs = scan.check(arrays)
     if not inputs.types.scalar_output:
-        raise TypeError(f"{scan.op.name} has a tuple state and no lower; give it lower=")
+        refuse_states(scan.op)
     if codes is None:
         return over_blocks(arrays, scan, scan.axis, _meta(arrays[0], inputs.answer))
     carry = GroupedArrayScan(scan, bool((codes < 0).any()))
@@ -81,6 +82,11 @@ def _walk(arrays: tuple[Any, ...], scan: ArrayScan, codes: Any) -> Any:
         return carry.apply((*arrays, codes), None)
     beside = da.from_array(codes, chunks=(arrays[0].chunks[scan.axis],))
     return over_blocks(arrays, carry, scan.axis, _meta(arrays[0], carry.answer(inputs)), beside)
+
+
+def refuse_states(op: Operator) -> NoReturn:
+    """Raise the error of an operator whose answers are states of several fields, where one array is wanted."""
+    raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
 
 
 def _meta(array: da.Array, dtype: np.dtype) -> Any:
@@ -97,13 +103,6 @@ def check_axis(axis: Any, ndim: int) -> int:
         kind = AxisError if is_integer else ValueError
         raise kind(f"axis must be from {-ndim} to {ndim - 1} or None, found {shown(axis)}")
     return int(axis) % ndim
-
-
-def _numpy_dtype(dtype: Any) -> np.dtype:
-    try:
-        return np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise TypeError(f"dtype must be a dtype of NumPy, found {shown(dtype)}") from None
 
 
 def check_arrays(op: Operator, x: Any) -> tuple[Any, ...]:

@@ -42,14 +42,11 @@ def scan_entries(
     if not scans:
         raise ValueError("scan takes at least one entry, found an empty dict")
     options = checked_options(options, list(scans))
-    initial = options.initial
     found = []
     for name, asked in scans.items():
-        own = initial.get(name) if isinstance(initial, dict) else initial
+        own = replace(options, initial=options.initial_of(name))
         with entitled(shown(name)):
-            found.append(
-                _entry(name, asked, replace(options, initial=own), names, ndim, local_dict)
-            )
+            found.append(_entry(name, asked, own, names, ndim, local_dict))
     return found
 
 

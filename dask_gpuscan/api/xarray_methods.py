@@ -8,7 +8,7 @@ from typing import Any, Generic, SupportsIndex
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import name_list
 from .arguments import check_flags, check_limit, check_operator
-from .array_axis import check_arrays, fill_along, scan_along
+from .array_axis import check_arrays, fill_along, refuse_states, scan_along
 from .object_types import Obj
 from .xarray_walk import Dims, dims_of, keeps_attrs, walked
 
@@ -300,7 +300,7 @@ class XarrayScans(Generic[Obj]):
             passes = array.dtype.kind in "fc" if skipna is None else skipna
             out = scan_along(label, arrays, op, axis, {**options, "skipna": passes}, self._codes)
             if isinstance(out, tuple):
-                raise TypeError(f"{op.name} has a tuple state and no lower; give it lower=")
+                refuse_states(op)
             return out
 
         dims, keeps = self._dims(dim), keeps_attrs(keep_attrs)

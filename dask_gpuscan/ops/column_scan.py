@@ -31,10 +31,9 @@ class Scan(ScanBase):
 
     def of_column(self, name: Hashable) -> Scan:
         """Return the scan of one column, which need not have its name when it is scanned."""
-        initial = self.options.initial
-        if not isinstance(initial, dict):
+        if not isinstance(self.options.initial, dict):
             return self
-        return replace(self, options=replace(self.options, initial=initial.get(name)))
+        return replace(self, options=replace(self.options, initial=self.options.initial_of(name)))
 
     @property
     def by_kernels(self) -> KernelScan:
