@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .plan import Capability, Geometry
-from .sort_pass import SweepPass
 from .source import constants_source, include
+from .sweep_pass import SweepPass
 from .tuning import REACH_BLOCKS, REACH_HALO, REACH_ITEMS, REACH_NEAR, REACH_THREADS
 from .visitors import FIRST_WITHIN, VisitorSpec
 

@@ -7,11 +7,12 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from .plan import Capability, Geometry, state_words
-from .sort_pass import SweepPass
 from .source import constants_source, include, words_of
+from .sweep_pass import SweepPass
 from .tuning import (
     BOX_BLOCKS,
     BOX_COLUMNS,
+    BOX_LINE_BLOCKS,
     BOX_RESIDENT,
     BOX_ROWS,
     BOX_SHARED,
@@ -241,7 +242,7 @@ class BoxLinePass(BoxPass):
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
         return Geometry(
-            threads=BOX_THREADS, shared=0, items=BOX_THREADS, lines=1, blocks=64,
+            threads=BOX_THREADS, shared=0, items=BOX_THREADS, lines=1, blocks=BOX_LINE_BLOCKS,
             descriptor=0, described_from=1, tickets=False,
         )  # fmt: skip
 

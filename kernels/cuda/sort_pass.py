@@ -1,19 +1,18 @@
 """The passes of sorting: each is one kernel over rows of one key, and maybe one value beside it."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from .plan import Capability, Extent, Geometry, TypedOperator
+from .plan import Capability, Geometry
+from .sweep_pass import SweepPass
 from .tuning import (
     COUNT_SHAPES,
     DIGIT_SHAPES,
     LARGE_SHARED,
     SMALL_COUNT_SHAPE,
     SMALL_DIGIT_SHAPE,
-    SWEEP_ITEMS,
-    SWEEP_THREADS,
 )
 from .visitors import (
     COUNT_DIGITS,
@@ -28,8 +27,6 @@ from .visitors import (
 
 BINS = 256
 """Values of a digit, which has eight bits."""
-
-NO_CARRY = np.dtype(np.uint64)
 
 
 @dataclass(frozen=True)
@@ -56,33 +53,6 @@ class KeyCode:
         if self.kind != "floats":
             return 0
         return int(np.array(np.inf, floats[self.size]).view(f"u{self.size}"))
-
-
-class SweepPass:
-    """A pass without an operator, of one schedule and size and, unless it says more, without a carry."""
-
-    operator: ClassVar[TypedOperator | None] = None
-    token = ""
-
-    @property
-    def carry(self) -> np.dtype:
-        """What is left after the last row: nothing that is read."""
-        return NO_CARRY
-
-    def sized(self, capability: Capability) -> Self:
-        """Return the pass itself: its tiles have one size."""
-        return self
-
-    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
-        """Return the one way in which tiles are handed out."""
-        return "classic"
-
-    def geometry(self, schedule: str, capability: Capability) -> Geometry:
-        """Return the size of the blocks."""
-        return Geometry(
-            threads=SWEEP_THREADS, shared=0, items=SWEEP_THREADS * SWEEP_ITEMS, lines=1, blocks=4,
-            descriptor=0, described_from=1, tickets=True,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -475,5 +475,6 @@ BOX_SHARED, BOX_BLOCKS = {True: 113 << 10, False: 48 << 10}, 2
 BOX_BANDS = 4
 """Bands of rows of strips for each block that runs at a time, if bands are many times as high as windows."""
 
-BOX_THREADS, BOX_RESIDENT = 256, 3
-"""Threads of a block that sums up windows along one axis, and blocks that registers are left for."""
+BOX_THREADS, BOX_RESIDENT, BOX_LINE_BLOCKS = 256, 3, 64
+"""Of windows along one axis: threads of a block, blocks that registers are left for, and blocks a multiprocessor in a
+launch at most."""
