@@ -13,6 +13,7 @@ from .numerics import quotient, share
 from .operators import BUILT_IN as BUILT_IN  # from here to everyone
 from .operators import Operator
 from .product import product, walked
+from .reproducible import add_reproducible
 from .segments import segmented
 
 
@@ -132,6 +133,7 @@ BUILT_IN.update(
     (op.name, op)
     for op in (
         add,
+        add_reproducible,
         multiply,
         minimum,
         maximum,

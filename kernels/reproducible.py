@@ -1,0 +1,125 @@
+"""The operator of sums of floating-point numbers whose bits depend on the numbers alone, not on how they are combined.
+
+The exponents of float64 are cut into bins, and a number into digits: integers, of which the first counts units of the
+number's own bin and each further one units of the next bin below. A state holds the sums of the digits in a few
+neighbouring bins, from the bin of the largest number downwards; digits of lower bins are left out. Which bins these are
+follows from the largest number, and integers add exactly. So neither the order of the numbers nor what is combined with
+what first changes a state.
+
+After Demmel and Nguyen, *Parallel Reproducible Summation* (IEEE Transactions on Computers 64, 2015), sections 3 and 4,
+whose sums of digits are floating-point numbers.
+"""
+
+# Numba reads the operator's functions.
+# mypy: disable-error-code="no-untyped-def"
+
+import numpy as np
+
+from .operators import Operator
+
+WIDTH = 27
+"""Bits of a bin. Three bins hold every bit of the largest number, as 1 + 2 * 27 is more than 53. No digit is larger than
+2**26, so sums of digits of 2**36 numbers fit 64 bits."""
+
+ORIGIN = 16
+"""What is added to exponents before they are divided by `WIDTH`. It puts the numbers from 2**-13 to below 2**14 into one
+bin, as states of one bin are combined fastest."""
+
+EMPTY, ZERO, BEYOND = -2, -1, 80
+"""What a state has instead of a bin: if nothing was added but -0.0; if all was zero; and if a number was infinite or NaN.
+Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more bins than a state has."""
+
+BIAS, FRACTION, EXPONENTS = 1023, 52, 0x7FF
+"""Of float64: what is added to exponents, the bits below the exponent, and all bits of an exponent."""
+
+SIGN, SIGN_AND_FRACTION = -1 << 63, ~(EXPONENTS << FRACTION)
+
+FIRST, SECOND, THIRD = 1.5 * 2.0**52, 1.5 * 2.0**25, 1.5 * 2.0**-2
+"""Numbers whose last bit is one of the first, the second and the third digit: a sum with them is rounded to that."""
+
+FIRST_BITS, SECOND_BITS, THIRD_BITS = (int(np.array(x).view("i8")) for x in (FIRST, SECOND, THIRD))
+
+
+def bits_of(x):
+    """Return the bits of a number as float64, as an integer."""
+    return np.float64(x).view(np.int64)
+
+
+def from_bits(bits):
+    """Return the float64 of these bits."""
+    return np.int64(bits).view(np.float64)
+
+
+def bin_of(exponent):
+    """Return the bin of numbers with this biased exponent."""
+    return ((exponent + ORIGIN) * 2428) >> 16  # divided by WIDTH
+
+
+def _lift(x):
+    bits = bits_of(x)
+    exponent, sign = (bits >> FRACTION) & EXPONENTS, bits & SIGN
+    place, subnormal = bin_of(exponent), exponent == 0
+    # in units of the bin, where it is less than 2**26; subnormal numbers have no leading 1
+    power = (BIAS - 1 + ORIGIN + exponent + subnormal - WIDTH * place) << FRACTION
+    leading = from_bits(sign | power)
+    number = from_bits((bits & SIGN_AND_FRACTION) | power) - (leading if subnormal else 0.0)
+    first = number + FIRST
+    rest = number - (first - FIRST)
+    second = rest + SECOND
+    third = (rest - (second - SECOND)) + THIRD
+    zero, beyond = bits & ~SIGN == 0, exponent == EXPONENTS
+    infinite = beyond and bits & SIGN_AND_FRACTION & ~SIGN == 0
+    top = (ZERO if sign == 0 else EMPTY) if zero else BEYOND if beyond else place
+    return (
+        np.int64(infinite and sign == 0) if beyond else bits_of(first) - FIRST_BITS,
+        np.int64(infinite and sign != 0) if beyond else bits_of(second) - SECOND_BITS,
+        np.int64(not infinite) if beyond else bits_of(third) - THIRD_BITS,
+        np.int32(top),
+    )
+
+
+def _combine(a, b):
+    rise = b[3] - a[3]
+    if rise == 0:
+        return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3])
+    high, low = (b, a) if rise > 0 else (a, b)
+    gap = abs(rise)
+    second = low[0] if gap == 1 else 0
+    third = low[1] if gap == 1 else low[0] if gap == 2 else 0
+    return (high[0], high[1] + second, high[2] + third, high[3])
+
+
+def carried(digits):
+    """Return what sums of digits come to, as two numbers: of units of the second digit before the last, and of the last.
+
+    The other one is from -2**53 to below 2**53, so it is a float64 without rounding.
+    """
+    half = 1 << (WIDTH - 1)
+    up = (digits[2] + half) >> WIDTH
+    second = digits[1] + up
+    over = (second + half) >> WIDTH
+    return digits[0] + over, ((second - (over << WIDTH)) << WIDTH) + (digits[2] - (up << WIDTH))
+
+
+def _lower(s):
+    high, low = carried(s)
+    # the product is exact, so it does not matter whether it is rounded before it is added to
+    units = np.float64(high) * 2.0 ** (2 * WIDTH) + np.float64(low)
+    # of the third bin, by a power of two in two steps that are both normal numbers
+    power = WIDTH * (np.int64(s[3]) - 2) - (BIAS - 1) - ORIGIN
+    half = power >> 1
+    total = units * from_bits((BIAS + half) << FRACTION) * from_bits((BIAS + power - half) << FRACTION)
+    if s[3] == BEYOND:
+        endless = np.inf if s[1] == 0 else -np.inf
+        return np.nan if s[2] != 0 or (s[0] != 0 and s[1] != 0) else endless
+    return total
+
+
+def _lower_signed(s):
+    return -0.0 if s[3] == EMPTY else _lower(s)
+
+
+add_reproducible = Operator(_combine, (0, 0, 0, EMPTY), _lift, _lower, name="add_reproducible")
+
+SIGNED = Operator(_combine, (0, 0, 0, EMPTY), _lift, _lower_signed, name="add_reproducible")
+"""The sum that is -0.0 if nothing was added but -0.0."""
