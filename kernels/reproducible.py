@@ -25,9 +25,9 @@ ORIGIN = 16
 """What is added to exponents before they are divided by `WIDTH`. It puts the numbers from 2**-13 to below 2**14 into one
 bin, as states of one bin are combined fastest."""
 
-EMPTY, ZERO, BEYOND = -2, -1, 80
-"""What a state has instead of a bin: if nothing was added but -0.0; if all was zero; and if a number was infinite or NaN.
-Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more bins than a state has."""
+EMPTY, NEGATIVE_ZERO, ZERO, BEYOND = -3, -2, -1, 80
+"""What a state has instead of a bin: if nothing was added; nothing but -0.0; nothing but zeros; and if a number was infinite
+or NaN. Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more bins than a state has."""
 
 BIAS, FRACTION, EXPONENTS = 1023, 52, 0x7FF
 """Of float64: what is added to exponents, the bits below the exponent, and all bits of an exponent."""
@@ -69,7 +69,7 @@ def _lift(x):
     third = (rest - (second - SECOND)) + THIRD
     zero, beyond = bits & ~SIGN == 0, exponent == EXPONENTS
     infinite = beyond and bits & SIGN_AND_FRACTION & ~SIGN == 0
-    top = (ZERO if sign == 0 else EMPTY) if zero else BEYOND if beyond else place
+    top = (ZERO if sign == 0 else NEGATIVE_ZERO) if zero else BEYOND if beyond else place
     return (
         np.int64(infinite and sign == 0) if beyond else bits_of(first) - FIRST_BITS,
         np.int64(infinite and sign != 0) if beyond else bits_of(second) - SECOND_BITS,
@@ -116,10 +116,51 @@ def _lower(s):
 
 
 def _lower_signed(s):
-    return -0.0 if s[3] == EMPTY else _lower(s)
+    return -0.0 if s[3] <= NEGATIVE_ZERO else _lower(s)
 
 
-add_reproducible = Operator(_combine, (0, 0, 0, EMPTY), _lift, _lower, name="add_reproducible")
+def _lift_finite(x):
+    seen = x - x == 0.0
+    s = _lift(x if seen else 0.0)
+    return (s[0], s[1], s[2], s[3] if seen else np.int32(EMPTY))
 
-SIGNED = Operator(_combine, (0, 0, 0, EMPTY), _lift, _lower_signed, name="add_reproducible")
-"""The sum that is -0.0 if nothing was added but -0.0."""
+
+def _lower_finite(s):
+    return -0.0 if s[3] == NEGATIVE_ZERO else _lower(s)
+
+
+def _combine_counted(a, b):
+    return (a[0] + b[0], *_combine(a[1:], b[1:]))
+
+
+def _lift_counted(x):
+    return (1, *_lift(x))
+
+
+def _lift_counted_finite(x):
+    return (1 if x - x == 0.0 else 0, *_lift_finite(x))
+
+
+def _lower_counted(s):
+    return _lower_finite(s[1:]) / np.float64(s[0]) if s[0] != 0 else np.nan
+
+
+NOTHING = (0, 0, 0, EMPTY)
+
+add_reproducible = Operator(_combine, NOTHING, _lift, _lower, name="add_reproducible")
+
+SIGNED = Operator(_combine, NOTHING, _lift, _lower_signed, name="add_reproducible")
+"""The sum that begins with -0.0."""
+
+MEAN = Operator(
+    _combine_counted, (0, *NOTHING), _lift_counted, _lower_counted, name="mean_reproducible"
+)
+"""The mean; state: the number of numbers, then that of the sum."""
+
+FINITE_SUM = Operator(_combine, NOTHING, _lift_finite, _lower_finite, name="sum_reproducible")
+"""The sum of finite numbers, which leaves out others."""
+
+FINITE_MEAN = Operator(
+    _combine_counted, (0, *NOTHING), _lift_counted_finite, _lower_counted, name="mean_reproducible"
+)
+"""The mean of finite numbers, which leaves out others."""

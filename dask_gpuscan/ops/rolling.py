@@ -197,7 +197,8 @@ class RollingStatistic(Windowed):
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         statistic, options = STATISTICS[self.name], dict(self.options)
         inputs = statistic.read(columns)
-        op = _OWN.get(self.name) or operator_of(self.name, **options)
+        own = None if options else _OWN.get(self.name)
+        op = own or operator_of(self.name, **options)
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.codes is not None:
             assert isinstance(self.shape, RowShape)
