@@ -11,10 +11,9 @@ import numpy as np
 from .. import kernels
 from ..kernels import Nulls, Operator, Signature
 from ..kernels.messages import shown
-from ..kernels.reproducible import SIGNED
 from .array_nulls import Way, as_time, last_within, way
 from .groups import fields_of
-from .operator_facts import SIGNED_SUM
+from .operator_facts import SIGNED_SUMS
 from .scan_options import ScanOptions
 
 HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
@@ -69,7 +68,7 @@ class ArrayScan:
         """The user's initial value as a state of the operator, or None."""
         options, initial = self.options, self.options.initial
         if initial is None:
-            if not options.exclusive or inputs.op not in (SIGNED_SUM, SIGNED):
+            if not options.exclusive or inputs.op not in SIGNED_SUMS:
                 return None
             initial = 0.0
         if not all(np.isscalar(part) for part in fields_of(initial)):

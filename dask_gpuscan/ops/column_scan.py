@@ -10,12 +10,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ..frames.messages import WAY_OUT, of_columns
+from ..frames.messages import of_columns
 from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
 from .groups import Groups, ReducibleGroups, States
 from .host_scalar import HostScalar
-from .host_scan import HostScan
+from .host_scan import HostScan, check_reproducible
 from .kernel_scan import KernelScan
 from .operator_facts import facts_of
 from .ranked_scan import RankedScan
@@ -49,8 +49,8 @@ class Scan(ScanBase):
         """Return the way in which a column of a dtype is scanned, by an operator that libraries have a method of."""
         facts, host = facts_of(self.op), library.host_values
         if host is not None and host.combines(facts.library_method, dtype):
-            if facts.of_integers is not None and host.of_nothing("cumsum", dtype) != "":
-                raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {WAY_OUT}")
+            if facts.of_integers is not None:
+                check_reproducible(library, dtype)
             return self._as(HostScan)
         if facts.extreme and library.layout(dtype) is None:
             return self._as(RankedScan)

@@ -225,9 +225,8 @@ class KernelScan(ScanBase):
         if not (options.skipna and plan.keeps_nan):
             views = plan.library.resolved(views)
         start = initial
-        if start is None and options.exclusive and plan.starts_at_zero:
-            zero = plan.kernel_dtype.type(0)
-            start = kernels.state(plan.op, zero, plan.storages, plan.kernel_dtype, "initial")
+        if start is None and options.exclusive:
+            start = plan.zero
         carry_in = start
         if before is not None:
             carry_in = state_of(before)

@@ -41,6 +41,9 @@ def _least_zero(dtype: np.dtype) -> Any:
 SIGNED_SUM = Operator(BUILT_IN["add"].combine, _least_zero, name="add", inputs=1)
 """Sums that begin with -0.0, which changes no number."""
 
+SIGNED_SUMS = (SIGNED_SUM, SIGNED)
+"""All operators of such sums."""
+
 
 REPRODUCIBLE_SUM = BUILT_IN["add_reproducible"]
 

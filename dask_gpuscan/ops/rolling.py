@@ -305,7 +305,7 @@ class RollingOperator(Windowed):
             missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
         out = kernels.rolling(
-            self.op,
+            plan.meant,
             values if len(values) > 1 else values[0],
             windows,
             nulls=nulls,

@@ -16,8 +16,7 @@ from ..frames.messages import WAY_OUT
 from ..frames.protocol import DType, Layout, Library
 from ..kernels import Operator
 from ..kernels.kept import keep
-from ..kernels.reproducible import SIGNED
-from .operator_facts import SIGNED_SUM, OperatorFacts, facts_of, operator_for
+from .operator_facts import SIGNED_SUMS, OperatorFacts, facts_of, operator_for
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -40,13 +39,15 @@ class ScanPlan:
     op: Operator
     """Operator that writes the answers."""
     facts: OperatorFacts
-    """Of the operator that was asked for, or that is meant by it."""
+    """Of the operator `meant`."""
     keeps_nan: bool
     """Whether its state stays NaN once an element was NaN."""
     checks_overflow: bool
     """Whether the library raises, rather than wrapping around, for this dtype."""
-    starts_at_zero: bool
-    """Whether an exclusive scan starts from zero, which is not the operator's identity."""
+    meant: Operator
+    """The operator that was asked for, or what is meant by it for answers of this dtype."""
+    zero: Any
+    """The state of zero, which an exclusive scan starts from where that is not the operator's identity; else None."""
 
 
 PLANS: dict[Any, ScanPlan] = {}
@@ -140,6 +141,9 @@ def scan_plan(
     is_integer = kernel_dtype.kind in "iu"
     if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
         answers = facts_of(answers).over_rows or answers  # Arrow's sums begin with 0.0
+    zero = None
+    if answers in SIGNED_SUMS:
+        zero = kernels.state(answers, kernel_dtype.type(0), storages, kernel_dtype, "initial")
     found = ScanPlan(
         library,
         tuple(layouts),
@@ -156,7 +160,8 @@ def scan_plan(
         and facts.overflow is not None
         and not in_groups
         and library.raises_on_overflow(result),
-        starts_at_zero=answers in (SIGNED_SUM, SIGNED),
+        meant=meant,
+        zero=zero,
     )
     return keep(PLANS, (library, op.token, dtypes, asked, in_groups, null_keys), found)
 
