@@ -15,6 +15,7 @@ whose sums of digits are floating-point numbers.
 
 import numpy as np
 
+from .numerics import bits_of, from_bits
 from .operators import Operator
 
 WIDTH = 27
@@ -40,16 +41,6 @@ FIRST, SECOND, THIRD = 1.5 * 2.0**52, 1.5 * 2.0**25, 1.5 * 2.0**-2
 FIRST_BITS, SECOND_BITS, THIRD_BITS = (int(np.array(x).view("i8")) for x in (FIRST, SECOND, THIRD))
 
 
-def bits_of(x):
-    """Return the bits of a number as float64, as an integer."""
-    return np.float64(x).view(np.int64)
-
-
-def from_bits(bits):
-    """Return the float64 of these bits."""
-    return np.int64(bits).view(np.float64)
-
-
 def bin_of(exponent):
     """Return the bin of numbers with this biased exponent."""
     return ((exponent + ORIGIN) * 2428) >> 16  # divided by WIDTH
@@ -57,24 +48,39 @@ def bin_of(exponent):
 
 def _lift(x):
     bits = bits_of(x)
-    exponent, sign = (bits >> FRACTION) & EXPONENTS, bits & SIGN
-    place, subnormal = bin_of(exponent), exponent == 0
-    # in units of the bin, where it is less than 2**26; subnormal numbers have no leading 1
-    power = (BIAS - 1 + ORIGIN + exponent + subnormal - WIDTH * place) << FRACTION
-    leading = from_bits(sign | power)
-    number = from_bits((bits & SIGN_AND_FRACTION) | power) - (leading if subnormal else 0.0)
+    exponent = (bits >> FRACTION) & EXPONENTS
+    if exponent == 0 or exponent == EXPONENTS:
+        return _lift_unusual(bits)
+    place = bin_of(exponent)
+    power = BIAS - 1 + ORIGIN + exponent - WIDTH * place
+    return _digits(from_bits((bits & SIGN_AND_FRACTION) | (power << FRACTION)), place)
+
+
+def _lift_unusual(bits):
+    """Return the state of a number that is zero, subnormal, infinite or NaN."""
+    sign, fraction = bits & SIGN, bits & ~SIGN & SIGN_AND_FRACTION
+    if bits & ~SIGN > fraction:
+        infinite, negative = fraction == 0, sign != 0
+        counts = infinite and not negative, infinite and negative, not infinite
+        return (np.int64(counts[0]), np.int64(counts[1]), np.int64(counts[2]), np.int32(BEYOND))
+    if fraction == 0:
+        zero = np.int64(0)
+        return (zero, zero, zero, np.int32(ZERO if sign == 0 else NEGATIVE_ZERO))
+    leading = sign | (BIAS + ORIGIN << FRACTION)  # a subnormal number has none
+    return _digits(from_bits(leading | fraction) - from_bits(leading), bin_of(0))
+
+
+def _digits(number, place):
+    """Return the state of a number of a bin, which is given in units of that: it is less than 2**26."""
     first = number + FIRST
     rest = number - (first - FIRST)
     second = rest + SECOND
     third = (rest - (second - SECOND)) + THIRD
-    zero, beyond = bits & ~SIGN == 0, exponent == EXPONENTS
-    infinite = beyond and bits & SIGN_AND_FRACTION & ~SIGN == 0
-    top = (ZERO if sign == 0 else NEGATIVE_ZERO) if zero else BEYOND if beyond else place
     return (
-        np.int64(infinite and sign == 0) if beyond else bits_of(first) - FIRST_BITS,
-        np.int64(infinite and sign != 0) if beyond else bits_of(second) - SECOND_BITS,
-        np.int64(not infinite) if beyond else bits_of(third) - THIRD_BITS,
-        np.int32(top),
+        bits_of(first) - FIRST_BITS,
+        bits_of(second) - SECOND_BITS,
+        bits_of(third) - THIRD_BITS,
+        np.int32(place),
     )
 
 

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from numba.core import types
 
+from ..built_in import facts_of
 from ..inference import Form
 from ..jit import OPTIONS
 from ..kept import keep
@@ -23,6 +24,7 @@ from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
 from ..signature import Signature, State, StateForm, as_state, joined
+from .digit_sums import ReduceDigits, ScanDigits
 from .elements import cast
 from .engine import STATUS, TILE, Lines, States, Tiles, fold_states, walk_lines
 from .launch import (
@@ -71,6 +73,10 @@ class Work:
     kernel: Kernel
     tiles: bool
     """Whether the kernel walks tiles of one line, rather than lines."""
+    visitor: Any
+    """What it visits tiles with."""
+    facts: tuple[bool, ...]
+    """What the visitor is told of the operator."""
     identity: State
     start: Fields
     """The identity as arrays of one item."""
@@ -184,7 +190,8 @@ def _walk(
     if work.tiles:
         for line in range(count):
             at = line // inner * length * inner + line % inner + first, stride
-            visitor = Reduce(source, *at) if output is None else Scan(source, output, *at)
+            given: Any = (source, *at) if output is None else (source, output, *at)
+            visitor = work.visitor(*given, *work.facts)
             _walk_line(work, source.op, visitor, carries, line, length)
         return
     order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
@@ -243,10 +250,21 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
     types_, nulls = types_of(op, dtypes, options.dtype), type(options.nulls)
     tiles = few and not is_sequential(op, types_)
     pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
+    known = facts_of(op)
+    visitor: Any = Scan if write else Reduce
+    facts: tuple[bool, ...] = ()
+    if known.adds_digits:
+        visitor, facts = (ScanDigits if write else ReduceDigits), (known.skips_infinite,)
+    if tiles:
+        kernel = _tiles_kernel(visitor, op, types_, nulls)
+    else:
+        kernel = _lines_kernel(op, types_, nulls, write)
     return Work(
         types_,
-        (_tiles_kernel if tiles else _lines_kernel)(op, types_, nulls, write),
+        kernel,
         tiles,
+        visitor,
+        facts,
         types_.plain_identity,
         tuple([np.array([part], dtype) for part, dtype in pairs]),
         types_.state,
@@ -257,12 +275,11 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
     )
 
 
-def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
-    word, source = types.int64, source_type(op, types_, nulls)
-    work = record_type(Reduce, source=source, start=word, stride=word)
-    if write:
-        output = output_type(types_)
-        work = record_type(Scan, source=source, output=output, start=word, stride=word)
+def _tiles_kernel(visitor: Any, op: Operator, types_: Signature, nulls: type) -> Kernel:
+    word, fields = types.int64, {"source": source_type(op, types_, nulls)}
+    if "output" in visitor._fields:
+        fields["output"] = output_type(types_)
+    work = record_type(visitor, **fields, start=word, stride=word, finite=types.boolean)
     return tiles_kernel(op, types_.state_form, work)
 
 
