@@ -95,30 +95,30 @@ def _combine(a, b):
     return (high[0], high[1] + second, high[2] + third, high[3])
 
 
-def carried(digits):
-    """Return what sums of digits come to, as two numbers: of units of the second digit before the last, and of the last.
-
-    The other one is from -2**53 to below 2**53, so it is a float64 without rounding.
-    """
-    half = 1 << (WIDTH - 1)
-    up = (digits[2] + half) >> WIDTH
-    second = digits[1] + up
-    over = (second + half) >> WIDTH
-    return digits[0] + over, ((second - (over << WIDTH)) << WIDTH) + (digits[2] - (up << WIDTH))
+def carried(first, second, third):
+    """Return what sums of digits come to: of units of the first digit, and of the third, from -2**53 to below 2**53."""
+    up = third >> WIDTH
+    second += up
+    over = (second + (1 << (WIDTH - 1))) >> WIDTH
+    return first + over, ((second - (over << WIDTH)) << WIDTH) + (third - (up << WIDTH))
 
 
-def _lower(s):
-    high, low = carried(s)
+def rounded(high, low, place):
+    """Return the float64 nearest to what `carried` returns for digits from a bin on, if `high` is a float64."""
     # the product is exact, so it does not matter whether it is rounded before it is added to
     units = np.float64(high) * 2.0 ** (2 * WIDTH) + np.float64(low)
     # of the third bin, by a power of two in two steps that are both normal numbers
-    power = WIDTH * (np.int64(s[3]) - 2) - (BIAS - 1) - ORIGIN
+    power = WIDTH * (np.int64(place) - 2) - (BIAS - 1) - ORIGIN
     half = power >> 1
-    total = units * from_bits((BIAS + half) << FRACTION) * from_bits((BIAS + power - half) << FRACTION)
+    return units * from_bits((BIAS + half) << FRACTION) * from_bits((BIAS + power - half) << FRACTION)
+
+
+def _lower(s):
     if s[3] == BEYOND:
         endless = np.inf if s[1] == 0 else -np.inf
         return np.nan if s[2] != 0 or (s[0] != 0 and s[1] != 0) else endless
-    return total
+    high, low = carried(s[0], s[1], s[2])
+    return rounded(high, low, s[3])
 
 
 def _lower_signed(s):

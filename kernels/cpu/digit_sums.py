@@ -16,15 +16,22 @@ from numba.core.extending import intrinsic
 
 from .. import numerics, reproducible
 from ..jit import OPTIONS
-from ..operator_calls import combine, kinds, lower, whole
+from ..operator_calls import combine, kinds, whole
 from ..reproducible import BIAS, FRACTION, ORIGIN, SIGN, WIDTH
+from ..user_functions import rebuild
 from .elements import cast, is_null, load, store
 from .steps import Output, Source, reduce_step, scan_step
 from .visitors import Visitor, register
 
-bits_of, from_bits, bin_of = (
-    numba.njit(**OPTIONS)(function)
-    for function in (numerics.bits_of, numerics.from_bits, reproducible.bin_of)
+bits_of, from_bits, bin_of, carried, rounded = (
+    rebuild(function, numba.njit(**OPTIONS))
+    for function in (
+        numerics.bits_of,
+        numerics.from_bits,
+        reproducible.bin_of,
+        reproducible.carried,
+        reproducible.rounded,
+    )
 )
 
 BLOCK = 256
@@ -33,6 +40,8 @@ BLOCK = 256
 LOWEST, HIGHEST = 3, 74
 """The bins of states whose digits are cut off by adding normal numbers: others are those of numbers near the ends of
 float64. Below the last digit of `LOWEST`, no number is subnormal."""
+
+HALF = 1 << (2 * WIDTH - 1)
 
 
 class ReduceDigits(NamedTuple):
@@ -71,19 +80,26 @@ def state_like(typing_context, like, count, first, second, third, place):
 
 
 @numba.njit(**OPTIONS)
-def read(work, numbers, seen, start, size):
-    """Read a block, with zeros for what is missing, and which numbers are there; return the largest exponent."""
-    source, largest = work.source, np.int64(0)
+def read(work, numbers, start, size):
+    """Read a block, with zeros for what is missing; return the largest exponent, and how many numbers are there."""
+    source, largest, count = work.source, np.int64(0), np.int64(0)
     for i in range(size):
         at = start + i * work.stride
-        element = load(source.xs, at)
-        number = np.float64(element)
-        missing = is_null(source.nulls, element, at) | (work.finite & (number - number != 0.0))
-        number = 0.0 if missing else number
+        number, seen = element_at(work, at)
         numbers[i] = number
-        seen[i] = not missing
+        count += seen
         largest = max(largest, bits_of(number) & ~SIGN)
-    return largest >> FRACTION
+    return largest >> FRACTION, count
+
+
+@numba.njit(**OPTIONS)
+def element_at(work, at):
+    """Return the number at a position, zero if it is missing; and whether it is there."""
+    element = load(work.source.xs, at)
+    number = np.float64(element)
+    missing = is_null(work.source.nulls, element, at)
+    missing |= work.finite & (number - number != 0.0)
+    return 0.0 if missing else number, not missing
 
 
 @numba.njit(**OPTIONS)
@@ -94,53 +110,62 @@ def rounding(place, digit):
 
 
 @numba.njit(**OPTIONS)
-def cut(numbers, size, place, first, second, third):
-    """Write the digits of a block, whose numbers have this bin or a lower one."""
+def cut(numbers, size, place, highs, lows):
+    """Cut a block, whose numbers have this bin or a lower one, into digits; return the sums of these.
+
+    Where there is room for them, the first digits are written, and the others together.
+    """
     one, two, three = rounding(place, 0), rounding(place, 1), rounding(place, 2)
+    a = b = c = np.int64(0)
     for i in range(size):
         x = numbers[i]
         high = x + one
         x -= high - one
         middle = x + two
         x -= middle - two
-        first[i] = bits_of(high) - bits_of(one)
-        second[i] = bits_of(middle) - bits_of(two)
-        third[i] = bits_of(x + three) - bits_of(three)
+        first = bits_of(high) - bits_of(one)
+        second = bits_of(middle) - bits_of(two)
+        third = bits_of(x + three) - bits_of(three)
+        if highs is not None:
+            highs[i] = first
+            lows[i] = (second << WIDTH) + third
+        a += first
+        b += second
+        c += third
+    return a, b, c
 
 
 @numba.njit(**OPTIONS)
-def total(numbers, size):
-    """Add integers."""
-    found = np.int64(0)
+def run(highs, lows, size, state, exclusive):
+    """Write running sums in the place of digits; second and third digits together have 62 bits in a block."""
+    high, low = carried(state[-4], state[-3], state[-2])
     for i in range(size):
-        found += numbers[i]
-    return found
+        x, y = high, low
+        high, low = high + highs[i], low + lows[i]
+        highs[i] = x if exclusive else high
+        lows[i] = y if exclusive else low
 
 
 @numba.njit(**OPTIONS)
-def running(numbers, size, before, exclusive):
-    """Write the running sums of integers in their place; return the last one."""
+def divide(work, answers, start, size, count):
+    """Divide the running sums of a block by how many numbers there are so far, `count` of them before it."""
     for i in range(size):
-        after = before + numbers[i]
-        numbers[i] = before if exclusive else after
-        before = after
-    return before
+        seen = element_at(work, start + i * work.stride)[1]
+        after = count + seen
+        answers[i] /= np.float64(count if work.output.exclusive else after)
+        count = after
 
 
 @numba.njit(**OPTIONS)
 def _observe(work, space, state, first, size):
-    source = work.source
-    numbers, digits = np.empty(BLOCK, np.float64), np.empty(4 * BLOCK, np.int64)
-    seen, a, b, c = digits[:BLOCK], digits[BLOCK:], digits[2 * BLOCK :], digits[3 * BLOCK :]
+    source, numbers = work.source, np.empty(BLOCK, np.float64)
     for begin in range(first, first + size, BLOCK):
         count = min(BLOCK, first + size - begin)
         start = work.start + begin * work.stride
-        exponent = read(work, numbers, seen, start, count)
+        exponent, seen = read(work, numbers, start, count)
         place = max(bin_of(exponent), np.int64(state[-1]))
         if exponent > 0 and LOWEST <= place <= HIGHEST:
-            cut(numbers, count, place, a, b, c)
-            sums = total(seen, count), total(a, count), total(b, count), total(c, count)
-            found = state_like(source.identity, *sums, place)
+            found = state_like(source.identity, seen, *cut(numbers, count, place, None, None), place)
             state = cast(source.identity, combine(source.op, state, found))
         else:
             for i in range(count):
@@ -151,30 +176,29 @@ def _observe(work, space, state, first, size):
 @numba.njit(**OPTIONS)
 def _emit(work, space, prefix, memo, first, size):
     source, output, stride, state = work.source, work.output, work.stride, prefix
-    like, exclusive = source.identity, work.output.exclusive
-    numbers, digits = np.empty(BLOCK, np.float64), np.empty(4 * BLOCK, np.int64)
-    seen, a, b, c = digits[:BLOCK], digits[BLOCK:], digits[2 * BLOCK :], digits[3 * BLOCK :]
+    numbers, answers = np.empty(BLOCK, np.float64), np.empty(BLOCK, output.outs.dtype)
+    highs, lows = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
     for begin in range(first, first + size, BLOCK):
         count = min(BLOCK, first + size - begin)
         start = work.start + begin * stride
         place = np.int64(state[-1])
-        exponent = read(work, numbers, seen, start, count)
+        exponent, seen = read(work, numbers, start, count)
         if LOWEST <= place <= HIGHEST and bin_of(exponent) <= place:
-            cut(numbers, count, place, a, b, c)
-            ends = (
-                running(seen, count, np.int64(state[0]), exclusive),
-                running(a, count, np.int64(state[-4]), exclusive),
-                running(b, count, np.int64(state[-3]), exclusive),
-                running(c, count, np.int64(state[-2]), exclusive),
-            )
+            sums = cut(numbers, count, place, highs, lows)
+            run(highs, lows, count, state, output.exclusive)
             for i in range(count):
-                numbers[i] = lower(source.op, state_like(like, seen[i], a[i], b[i], c[i], place))
+                over = lows[i] + HALF >> 2 * WIDTH
+                numbers[i] = rounded(highs[i] + over, lows[i] - (over << 2 * WIDTH), place)
+            if len(state) > 4:
+                divide(work, numbers, start, count, np.int64(state[0]))
+            for i in range(count):
+                answers[i] = numbers[i]
             for i in range(count):
                 at = start + i * stride
-                value = cast(output.null_value, numbers[i])
                 missing = is_null(source.nulls, load(source.xs, at), at) & output.mark_nulls
-                store(output.outs, at, output.null_value if missing else value)
-            state = state_like(like, *ends, place)
+                store(output.outs, at, output.null_value if missing else answers[i])
+            found = state_like(source.identity, seen, *sums, place)
+            state = cast(source.identity, combine(source.op, state, found))
         else:
             for i in range(count):
                 state = scan_step(source, output, state, start + i * stride)

@@ -77,6 +77,8 @@ class Work:
     """What it visits tiles with."""
     facts: tuple[bool, ...]
     """What the visitor is told of the operator."""
+    layout: str
+    """Of the arrays that the kernel takes: "C", or "A" for any."""
     identity: State
     start: Fields
     """The identity as arrays of one item."""
@@ -109,6 +111,8 @@ def scan(
     key = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls, write, few
     work = _WORKS.get(key) or keep(_WORKS, key, _work(op, dtypes, options, write, few))
 
+    if work.layout == "C":
+        arrays = tuple([np.require(a, requirements=["C", "A"]) for a in arrays])
     source = Source(
         op,
         arrays[0] if len(arrays) == 1 else arrays,
@@ -253,10 +257,12 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
     known = facts_of(op)
     visitor: Any = Scan if write else Reduce
     facts: tuple[bool, ...] = ()
-    if known.adds_digits:
+    layout = "A"
+    if tiles and known.adds_digits:
         visitor, facts = (ScanDigits if write else ReduceDigits), (known.skips_infinite,)
+        layout = "C"
     if tiles:
-        kernel = _tiles_kernel(visitor, op, types_, nulls)
+        kernel = _tiles_kernel(visitor, op, types_, nulls, layout)
     else:
         kernel = _lines_kernel(op, types_, nulls, write)
     return Work(
@@ -265,6 +271,7 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
         tiles,
         visitor,
         facts,
+        layout,
         types_.plain_identity,
         tuple([np.array([part], dtype) for part, dtype in pairs]),
         types_.state,
@@ -275,10 +282,13 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
     )
 
 
-def _tiles_kernel(visitor: Any, op: Operator, types_: Signature, nulls: type) -> Kernel:
-    word, fields = types.int64, {"source": source_type(op, types_, nulls)}
+def _tiles_kernel(
+    visitor: Any, op: Operator, types_: Signature, nulls: type, layout: str
+) -> Kernel:
+    word = types.int64
+    fields = {"source": source_type(op, types_, nulls, layout)}
     if "output" in visitor._fields:
-        fields["output"] = output_type(types_)
+        fields["output"] = output_type(types_, layout)
     work = record_type(visitor, **fields, start=word, stride=word, finite=types.boolean)
     return tiles_kernel(op, types_.state_form, work)
 
