@@ -442,8 +442,8 @@ rather than 4 before it waits 0.29, 0.47, 0.56, 0.73; with 8 intervals of a chun
 
 # --- images and grids -----------------------------------------------------------------------------
 
-TABLE_GROUP, TABLE_STAGES = 16, 2
-"""Strips of columns of a summed-area table whose sums are asked for at once, and tiles that are under way."""
+TABLE_GROUP = 16
+"""Strips of columns of a summed-area table whose sums are asked for at once."""
 
 
 class TableShape(NamedTuple):
