@@ -153,7 +153,6 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     lane = RAKED_LANE_BYTES if raked else LANE_BYTES if narrow else WIDE_LANE_BYTES
     vector = max(1, lane // largest, 4 // smallest)
     if raked:
-        column += 32 * warps * sum(d.itemsize for d in out_regions(inputs, words, outputs))
         while vector > 1 and vector * column > SCAN_TILE_BYTES:
             vector //= 2
         return Tile(vector, 1, warps)
@@ -172,14 +171,6 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
 def rakes(inputs: Form, words: int) -> bool:
     """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
     return words >= RAKED_FROM and 4 * words >= sum(d.itemsize for d in inputs)
-
-
-def out_regions(inputs: Form, words: int, outputs: Form) -> Form:
-    """Return the outputs of which a stage has results beside its items: where states are raked, all that do not replace
-    the first input's."""
-    if not rakes(inputs, words):
-        return ()
-    return outputs[outputs[0].itemsize == inputs[0].itemsize :]
 
 
 AGGREGATORS = {2: 4}
