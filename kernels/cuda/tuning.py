@@ -82,8 +82,10 @@ Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of
 Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
 
 RAKED_FROM = 4
-"""Four-byte words of a state from which on states are raked, unless an item has more. Milliseconds of 2^27 float64,
-before and raked (run 19): means with what rounding lost (6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially
+"""Four-byte words of a state from which on states are raked, for each output and unless an item has more. States of
+several scans are small ones side by side, and lanes that are raked write outputs beside the first far apart: sum and
+maximum of 2^27 float64 take 2.0 ms raked, 1.04 if results leave from shared memory by copies, and 0.88 in rows; with
+the minimum as well -, 1.83 and 1.14 (run 25). Of one output, milliseconds of 2^27 float64, before and raked (run 19): means with what rounding lost (6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially
 weighted means (10 words) 2.58 and 1.04, products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
 of products of float32 1.08 and 1.02. With lanes of 64 bytes: 1.12, 2.01, 1.50, 1.84, -, 1.23; with 16 warps of such
 lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item:
@@ -148,7 +150,7 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     smallest = min(d.itemsize for d in inputs)
     words, warps = -(-sum(max(d.itemsize, 4) for d in state) // 4), WARPS_OF_SCAN
     column = 32 * warps * sum(d.itemsize for d in inputs)  # bytes of one item of each lane
-    raked = rakes(inputs, words)
+    raked = rakes(inputs, words, len(outputs))
     narrow = words <= 2 and 4 * words <= largest
     lane = RAKED_LANE_BYTES if raked else LANE_BYTES if narrow else WIDE_LANE_BYTES
     vector = max(1, lane // largest, 4 // smallest)
@@ -168,9 +170,9 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     return Tile(vector, rows, warps)
 
 
-def rakes(inputs: Form, words: int) -> bool:
+def rakes(inputs: Form, words: int, outputs: int) -> bool:
     """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
-    return words >= RAKED_FROM and 4 * words >= sum(d.itemsize for d in inputs)
+    return words >= RAKED_FROM * outputs and 4 * words >= sum(d.itemsize for d in inputs)
 
 
 AGGREGATORS = {2: 4}
@@ -433,7 +435,7 @@ rather than 4 before it waits 0.29, 0.47, 0.56, 0.73; with 8 intervals of a chun
 
 # --- images and grids -----------------------------------------------------------------------------
 
-TABLE_GROUP = 16
+TABLE_GROUP = 8
 """Strips of columns of a summed-area table whose sums are asked for at once."""
 
 
@@ -449,8 +451,8 @@ class TableShape(NamedTuple):
 TABLE_SHAPES = {
     1: TableShape(4, 12, 8, 1),
     2: TableShape(4, 12, 8, 1),
-    4: TableShape(4, 16, 8, 1),
-    8: TableShape(2, 8, 8, 2),
+    4: TableShape(4, 12, 8, 1),
+    8: TableShape(2, 12, 8, 1),
     16: TableShape(1, 8, 8, 2),
 }
 """By the bytes of a number that is read or written or, if they are more, half of those of a sum.
