@@ -86,7 +86,8 @@ RAKED_FROM = 4
 several scans are small ones side by side, and lanes that are raked write outputs beside the first far apart: sum and
 maximum of 2^27 float64 take 2.0 ms raked, 1.04 if results leave from shared memory by copies, and 0.88 in rows; with
 the minimum as well -, 1.83 and 1.14 (run 25). Of one output, before and raked (run 19): means with what rounding lost
-(6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially weighted means (10 words) 2.58 and 1.04, products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
+(6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially weighted means (10 words) 2.58 and 1.04,
+products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
 of products of float32 1.08 and 1.02. With lanes of 64 bytes: 1.12, 2.01, 1.50, 1.84, -, 1.23; with 16 warps of such
 lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item:
 with divisions by `numerics.quotient` and without selects in which threads part, 0.78, 0.89 and 0.97 (run 21). Products
