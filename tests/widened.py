@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
-MEANS = ("mean", "var", "std")
+MEANS = ("mean", "var", "std", "sem")
 _WIDE = {"i": "int64", "u": "uint64"}
 
 
