@@ -9,6 +9,8 @@ import argparse
 import sys
 import time
 
+import dask
+
 from .fuzzer import Finding, Run
 from .fuzzers import FUZZERS
 
@@ -28,6 +30,7 @@ def main(arguments: list[str]) -> int:
     unknown = [name for name in given.names if name not in FUZZERS]
     if unknown:
         parser.error(f"there is no fuzzer {unknown[0]!r}, only {', '.join(FUZZERS)}")
+    dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False})
     print(f"SEED={given.seed}", flush=True)
     runs = [Run(FUZZERS[name], given.seed, given.first) for name in given.names or FUZZERS]
     for run in runs:

@@ -26,7 +26,8 @@ class Difference:
 
 
 SCANS = ("cumsum", "cumprod", "cummax", "cummin", "ffill", "bfill", "cumcount", "row_number")
-REDUCED = ("sum", "prod", "mean", "var", "std")
+OPENS = ("min", "max", "first", "last")
+"""Reductions that make floats of NumPy's integers and flags where a bucket has no rows."""
 
 
 def _is_scan(case: Any) -> bool:
@@ -37,10 +38,55 @@ def _may_be_null(case: Any) -> bool:
     return case.on.dropna and any(can_be_null(case.on.frame[k].dtype) for k in case.on.by)
 
 
+def _in_the_dtypes_of(found: Any, expected: Any) -> Any:
+    """Return the answer of pandas in the dtypes of ours."""
+    if expected.ndim == 1:
+        return expected.astype(found.dtype)
+    return expected.astype(found.dtypes.to_dict())
+
+
+def _unfilled_nulls(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with nulls where a key is null."""
+    null = case.on.frame[list(case.on.by)].isna().any(axis=1).to_numpy()
+    kept = expected.where(~null) if null.any() else expected
+    return _in_the_dtypes_of(found, kept)
+
+
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
-        "dtypes of groups hold all values, where those of pandas are chosen by the values",
+        "a shift by 0 rows leaves rows in no group without an answer, as any other shift does",
         lambda case, lazy: case.kind == "groups"
+        and case.method.name in ("shift", "diff", "pct_change")
+        and case.given.get("periods") == 0
+        and case.on.dropna,
+        _unfilled_nulls,
+    ),
+    Difference(
+        "partitions cannot know whether a bucket has no rows, only that one may have none",
+        lambda case, lazy: case.kind == "buckets"
+        and lazy
+        and case.method.name in OPENS
+        and all(isinstance(d, np.dtype) and d.kind in "biu" for d in case.values),
+        lambda expected, case, found: expected.astype("float64"),
+    ),
+    Difference(
+        "of no rows, buckets and group keys have the dtypes that they have of any",
+        lambda case, lazy: case.kind in ("buckets", "groups") and not len(case.on.frame),
+        lambda expected, case, found: _in_the_dtypes_of(found, expected),
+    ),
+    Difference(
+        "keys that are objects are an index of objects over partitions",
+        lambda case, lazy: case.kind == "groups"
+        and "object" in map(str, case.on.frame[list(case.on.by)].dtypes)
+        and len(case.on.by) == 1,
+        lambda expected, case, found: expected.set_axis(expected.index.astype(found.index.dtype))
+        if expected.index.name == "k"
+        else expected,
+    ),
+    Difference(
+        "dtypes of groups hold all values, where those of pandas are chosen by the values",
+        lambda case, lazy: case.kind == "buckets"
+        or case.kind == "groups"
         and (_is_scan(case) or bool(case.on.clustered) or lazy or not len(case.on.frame)),
         lambda expected, case, found: widened(expected, case.method.name),
     ),

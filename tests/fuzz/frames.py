@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import dask
 import numpy as np
 import pandas as pd
 
@@ -53,9 +52,7 @@ class FrameCase:
     @property
     def label(self) -> str:
         """The method and the dtype of its values."""
-        frame = self.on.frame
-        dtype = frame.dtype if frame.ndim == 1 else frame.dtypes.iloc[-1] if frame.shape[1] else ""
-        return f"{self.kind}.{self.method.name} {dtype}"
+        return f"{self.kind}.{self.method.name} {self.values[0]}"
 
     @property
     def values(self) -> list[Any]:
@@ -253,9 +250,4 @@ def draw(choices: Choices) -> FrameCase:
     return FrameCase(method, on, kind, given, drawn.cuts(choices, len(on.frame)))
 
 
-def started() -> None:
-    """Keep dtypes as they are, and compute at once."""
-    dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False})
-
-
-FRAMES = Fuzzer("frames", draw, started)
+FRAMES = Fuzzer("frames", draw)

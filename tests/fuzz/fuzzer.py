@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from .choices import Choices, minimised
 
-MINIMISING = 60.0
+MINIMISING = 20.0
 """Seconds for the minimising of one finding."""
 
 
@@ -115,9 +115,15 @@ def _failure(
         what = case.check()
     except Exception as error:
         label = getattr(case, "label", "draw")
-        key = (label, type(error).__name__, re.sub(r"[\d.]+", "0", str(error)[:60]))
+        key = (label, type(error).__name__, _pattern(str(error)))
         where = "".join(traceback.format_exception(error)[-4:])
         return key, f"{case!r}\n{where}"
     if seen is not None:
         seen[what] += 1
     return None
+
+
+def _pattern(message: str) -> str:
+    """Return the first line of a message without what differs from case to case."""
+    line = message.partition("\n")[0]
+    return re.sub(r"(\".*\"|'.*'|\[.*?\])|[\d.]+", "_", line)[:80]

@@ -71,7 +71,7 @@ def _unique_consecutive(frame: Any, keep: str = "first") -> Any:
 def _rle(frame: Any) -> Any:
     starts = np.flatnonzero(_heads(frame))
     kept = frame.iloc[starts].reset_index(drop=True)
-    kept = kept.to_frame() if kept.ndim == 1 else kept
+    kept = kept.to_frame(kept.name or "value") if kept.ndim == 1 else kept
     lengths = np.diff(np.append(starts, len(frame)))
     return kept.assign(run_start=starts, run_length=lengths)
 
