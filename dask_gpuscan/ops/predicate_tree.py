@@ -42,6 +42,11 @@ def quoted(text: str) -> str:
     return f"{shown[:_EXCERPT]}..."
 
 
+def at(name: str) -> str:
+    """Show a variable in a message, of a long name the beginning."""
+    return f"@{name}" if len(name) <= _EXCERPT else f"@{name[:_EXCERPT]}..."
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A column, a literal, a variable, or an operation with its operands."""

@@ -304,3 +304,23 @@ def test_any_characters(text):
     with pytest.raises((ValueError, TypeError)) as refusal:
         frame.gpuscan.filter(text)
     assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ("a > @{}", {}),
+        ("a in @{}", {"{}": [object()]}),
+        ("a > @{}", {"{}": object()}),
+        ("a > @{}", {"{}": [1]}),
+        ("@{}.b", {}),
+        ("a.isnull({}=True)", {}),
+        ("s.str.contains('y', na='{}')", {}),
+    ],
+)
+def test_messages_are_short_whatever_is_long(text, variables):
+    long = "n" * 5_000
+    given = {long: value for value in variables.values()}
+    with pytest.raises((ValueError, TypeError), match="nnn") as refusal:
+        frame.gpuscan.filter(text.format(long), local_dict=given)
+    assert len(str(refusal.value)) < 400

@@ -14,7 +14,15 @@ INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
 MASKED = ("Int8", "Int32", "Int64", "UInt8", "UInt64")
 ARROW_INTS = ("int8[pyarrow]", "int64[pyarrow]", "uint8[pyarrow]", "uint64[pyarrow]")
 BOOLS = ("bool", "boolean", "bool[pyarrow]")
-FLOATS = ("float16", "float32", "float64", "Float32", "Float64", "float[pyarrow]", "double[pyarrow]")
+FLOATS = (
+    "float16",
+    "float32",
+    "float64",
+    "Float32",
+    "Float64",
+    "float[pyarrow]",
+    "double[pyarrow]",
+)
 TIMES = (
     *("datetime64[ns]", "datetime64[s]", "datetime64[us, Europe/Berlin]", "timestamp[us][pyarrow]"),
     *("timedelta64[ns]", "timedelta64[s]", "duration[ns][pyarrow]"),
@@ -59,7 +67,9 @@ def pool(dtype: str, wild: bool) -> Sequence[Any]:
         return tuple(datetime.date(2026, 1, d) for d in (1, 2, 3, 9))
     if "date" in lower or "timestamp" in lower:
         zone = "Europe/Berlin" if "Berlin" in dtype else None
-        return tuple(pd.Timestamp("2026-01-01", tz=zone) + pd.Timedelta(days=d) for d in (0, 1, 2, 9))
+        return tuple(
+            pd.Timestamp("2026-01-01", tz=zone) + pd.Timedelta(days=d) for d in (0, 1, 2, 9)
+        )
     return ("a", "b", "c", "", "ä")[: 3 if dtype in ("category", "ordered") else 5]
 
 

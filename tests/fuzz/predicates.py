@@ -90,7 +90,9 @@ class Watch:
             return
         source, filename = args
         text = source.decode(errors="replace") if isinstance(source, bytes) else source
-        if text is None or Path(str(filename)).is_absolute():  # a tree that was read, a module of a library
+        if (
+            text is None or Path(str(filename)).is_absolute()
+        ):  # a tree that was read, a module of a library
             return
         if not (_FUNCTION.fullmatch(text) or _STRING.fullmatch(text)):
             cls.wrong = f"compiles {text!r}"
@@ -178,8 +180,10 @@ def chosen(text: str) -> list[int]:
     found: list[int] = np.flatnonzero(kept.fillna(False).to_numpy(bool)).tolist()
     dtypes = {name: getattr(c.dtype, "numpy_dtype", c.dtype) for name, c in named.items()}
     nulls = any(name in NULLABLE for name in named)
-    if not all(isinstance(d, np.dtype) for d in dtypes.values()) or (nulls and "b" in named):
-        return found  # NaN beside nulls is what it is to pandas: null
+    if not all(isinstance(d, np.dtype) for d in dtypes.values()) or (
+        nulls and {"b", "i"} & {*named}
+    ):
+        return found  # to pandas NaN beside nulls is null, and to Arrow also where it is a literal
     fused = expression.function(dtypes, nulls)
     if fused is not None:
         function, numbers = fused

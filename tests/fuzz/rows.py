@@ -6,6 +6,7 @@ A null is None. What libraries need not agree on is an `UnknownError`.
 import ast
 import math
 import operator
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ COMPARE = {
     ast.GtE: operator.ge,
 }
 NULLS = {"isnull": True, "isna": True, "notnull": False, "notna": False}
-SPELLED = {"`odd name`": " odd_ ", "`a`": " a ", "ﬁ": "fi_", "&": " and ", "|": " or "}
+SPELLED = {"`odd name`": " odd_ ", r"`([a-z]+)`": r" \1 ", "ﬁ": "fi_", "&": " and ", r"\|": " or "}
 """What is written otherwise in Python."""
 NANS, TEXTS, MASKED = {"b"}, {"s"}, {"n", "p", "q", "i"}
 """Columns with NaN, texts, and columns with nulls of their own, beside which those of the others become theirs."""
@@ -44,15 +45,20 @@ def by_python(text: str, table: Sequence[Mapping[str, Any]]) -> list[int]:
     Raises a SyntaxError or a TypeError for texts that have no meaning, UnknownError where libraries differ.
     """
     for old, new in SPELLED.items():
-        text = text.replace(old, new)
+        text = re.sub(old, new, text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(" ".join(text.split()), mode="eval").body
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = names_of(tree)
     if names & NANS and names & MASKED:
         raise UnknownError
     named = [{"odd_": row["odd name"], "fi_": row["ﬁ"], **row} for row in table]
     return [i for i, row in enumerate(named) if truth(element(tree, row))]
+
+
+def names_of(tree: ast.AST) -> set[str]:
+    """Return the names that a tree holds."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def truth(value: Any) -> bool | None:
@@ -100,12 +106,13 @@ def element(node: ast.AST, row: Mapping[str, Any]) -> Any:
             return computed(node.op, left, right)
         case ast.BoolOp():
             return joined(node.op, [truth(element(v, row)) for v in node.values])
-        case ast.Compare(left=ast.Name(id=left), comparators=[ast.Name(id=right)]) if (
-            {left, right} & TEXTS and {left, right} & MASKED
-        ):
-            raise UnknownError
         case ast.Compare():
+            names = names_of(node)
+            if names & TEXTS and names & MASKED:
+                raise UnknownError
             values = [element(v, row) for v in (node.left, *node.comparators)]
+            if "i" in names and any(isinstance(v, bool) for v in values):
+                raise UnknownError
             pairs = zip(node.ops, values[:-1], values[1:], strict=True)
             return joined(ast.And(), [compared(op, left, right) for op, left, right in pairs])
     raise SyntaxError
@@ -154,5 +161,7 @@ def computed(op: ast.operator, left: Any, right: Any) -> Any:
     except (ArithmeticError, ValueError):
         raise UnknownError from None
     if isinstance(value, int) and abs(value) >= 2**53:
+        raise UnknownError
+    if value != value and left == left and right == right:  # beside nulls, pandas makes it one
         raise UnknownError
     return value
