@@ -40,7 +40,6 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "RAKES": each.rakes,
         "RAKE_CHAINS": RAKE_CHAINS,
         "KEEPS_LANES": each.keeps_lanes(schedule),
-        "OUT_REGIONS": pipelined and each.write and bool(each.out_regions),
         "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
         "STREAM": schedule == "classic",
         "NULLS": NULLS.index(each.nulls),

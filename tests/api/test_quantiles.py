@@ -43,8 +43,8 @@ def check(backend, data, clustered, dtypes, at, dropna, method, *options):
     expected, theirs = Backend().answer(df, ask), backend.answer(df, ask)
     assume(expected is not None and theirs is not None)
     assume(len(theirs))  # nor of no groups
-    assume(expected.dtype.kind != "f" or not (expected == NAT).any())  # pandas' own, for no values
     expected = expected.astype(theirs.dtype)
+    assume(expected.dtype.kind != "f" or not (expected == NAT).any())  # pandas' own, for no values
     whole = backend.frame(df)
     for each in (whole, partitioned(whole, at)):
         groups = each.gpuscan.groupby("k", clustered=clustered, dropna=dropna)
