@@ -121,7 +121,9 @@ def check_arguments(path: str, texts: Sequence[Any], keywords: Mapping[str, bool
         if accepted is None:
             raise ValueError(f"takes no argument {shown(name)}")
         if not any(value is one for one in accepted):
-            raise ValueError(f"takes {name}={' or '.join(map(str, accepted))}, found {shown(value)}")
+            raise ValueError(
+                f"takes {name}={' or '.join(map(str, accepted))}, found {shown(value)}"
+            )
     for text in texts:
         if not isinstance(text, str):
             raise ValueError(f"takes a text, found {type(text).__name__}")

@@ -14,7 +14,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .predicate_members import ACCEPTED, ACCESSORS, MEMBERS
-from .predicate_tree import COMPARISONS, DEEPEST, LONGEST, WIDEST, Node, at, is_small, node_of, quoted
+from .predicate_tree import (
+    COMPARISONS,
+    DEEPEST,
+    LONGEST,
+    WIDEST,
+    Node,
+    at,
+    is_small,
+    node_of,
+    quoted,
+)
 
 _ACCEPTED = "comparisons, + - * / // % **, and, or, not, &, |, ~, columns, literals and @variables"
 

@@ -44,7 +44,9 @@ def _captured(name: str, value: Any) -> Any:
     listed = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
     for one in listed:
         if not is_scalar(one):
-            raise TypeError(f"{at(name)} must be a list of scalars, found {type(one).__name__} in it")
+            raise TypeError(
+                f"{at(name)} must be a list of scalars, found {type(one).__name__} in it"
+            )
     return tuple(listed)
 
 
