@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.core.dtypes.dtypes import BaseMaskedDtype
 
 from widened import can_be_null, nullable, widened
+
+from .methods import is_arrow_float
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,19 @@ def _is_scan(case: Any) -> bool:
     return case.kind == "groups" and case.method.name in SCANS
 
 
+def _is_by_rows(case: Any) -> bool:
+    """Tell whether answers have the index of the frame."""
+    return _is_scan(case) or case.method.name in (
+        "shift",
+        "diff",
+        "pct_change",
+        "rank",
+        "head",
+        "tail",
+        "nth",
+    )
+
+
 def _may_be_null(case: Any) -> bool:
     return case.on.dropna and any(can_be_null(case.on.frame[k].dtype) for k in case.on.by)
 
@@ -45,20 +61,53 @@ def _in_the_dtypes_of(found: Any, expected: Any) -> Any:
     return expected.astype(found.dtypes.to_dict())
 
 
-def _unfilled_nulls(expected: Any, case: Any, found: Any) -> Any:
+def _null_rows(case: Any) -> np.ndarray:
+    """Tell which rows are in no group."""
+    null: np.ndarray = case.on.frame[list(case.on.by)].isna().any(axis=1).to_numpy()
+    return null
+
+
+def _null_without_group(expected: Any, case: Any, found: Any) -> Any:
     """Return the answer of pandas with nulls where a key is null."""
-    null = case.on.frame[list(case.on.by)].isna().any(axis=1).to_numpy()
-    kept = expected.where(~null) if null.any() else expected
+    null = _null_rows(case)
+    kept = expected.mask(null if expected.ndim == 1 else np.stack([null] * expected.shape[1], 1))
     return _in_the_dtypes_of(found, kept)
+
+
+def _of_rows_in_groups(expected: Any, case: Any, found: Any) -> Any:
+    """Return what pandas answers without the rows whose keys are null, and nulls for these."""
+    null = _null_rows(case)
+    frame = case.on.frame.set_axis(pd.RangeIndex(len(null)))
+    answer = case.method.by_pandas(case.on.theirs(frame[~null]), case.given)
+    return answer.reindex(frame.index).set_axis(case.on.frame.index)
 
 
 def _without_negative_zeros(expected: Any, case: Any, found: Any) -> Any:
     """Return what pandas answers where each 0.0 is a positive one."""
     frame = case.on.frame.copy()
     for name in frame.columns.difference(case.on.by):
-        if str(frame[name].dtype) in ("float[pyarrow]", "double[pyarrow]"):
+        if is_arrow_float(frame[name].dtype):
             frame[name] = frame[name] + 0.0
     return case.method.by_pandas(case.on.theirs(frame), case.given)
+
+
+def _objects_as(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with the labels that ours has."""
+    levels = [
+        expected.index.get_level_values(i).astype(found.index.get_level_values(i).dtype)
+        for i in range(expected.index.nlevels)
+    ]
+    return expected.set_axis(levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels))
+
+
+def _ties_as_met(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas, in which values of one count are in the order in which they are met."""
+    values = case.on.frame.astype(object)
+    return (
+        values.value_counts(**case.given)
+        .set_axis(values.value_counts(**case.given).index.astype(found.index.dtype))
+        .astype(found.dtype)
+    )
 
 
 DIFFERENCES: tuple[Difference, ...] = (
@@ -86,7 +135,7 @@ DIFFERENCES: tuple[Difference, ...] = (
             and case.given.get("periods") == 0
             and case.on.dropna
         ),
-        _unfilled_nulls,
+        _null_without_group,
     ),
     Difference(
         "partitions cannot know whether a bucket has no rows, only that one may have none",
@@ -99,22 +148,42 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda expected, case, found: expected.astype("float64"),
     ),
     Difference(
-        "of no rows, buckets and group keys have the dtypes that they have of any",
-        lambda case, lazy: case.kind in ("buckets", "groups") and not len(case.on.frame),
+        "of no rows, answers have the dtypes that they have of any",
+        lambda case, lazy: not len(case.on.frame),
         lambda expected, case, found: _in_the_dtypes_of(found, expected),
+    ),
+    Difference(
+        "of no rows, ignore_index gives a new index too",
+        lambda case, lazy: not len(case.on.frame) and bool(case.given.get("ignore_index")),
+        lambda expected, case, found: expected.reset_index(drop=True),
     ),
     Difference(
         "keys that are objects are an index of objects over partitions",
         lambda case, lazy: (
             case.kind == "groups"
+            and not _is_by_rows(case)
             and "object" in map(str, case.on.frame[list(case.on.by)].dtypes)
-            and len(case.on.by) == 1
         ),
-        lambda expected, case, found: (
-            expected.set_axis(expected.index.astype(found.index.dtype))
-            if expected.index.name == "k"
-            else expected
+        _objects_as,
+    ),
+    Difference(
+        "values that are counted as often are in the order in which they are met, nulls among them",
+        lambda case, lazy: (
+            case.method.name == "value_counts"
+            and any(isinstance(d, BaseMaskedDtype) for d in case.values)
         ),
+        _ties_as_met,
+    ),
+    Difference(
+        "nulls of times stay null and add nothing, where pandas takes their bits for times if a key is null",
+        lambda case, lazy: (
+            case.kind == "groups"
+            and case.method.name in ("cumsum", "cummax", "cummin", "rank")
+            and case.on.dropna
+            and _null_rows(case).any()
+            and any(d.kind in "mM" for d in case.values)
+        ),
+        _of_rows_in_groups,
     ),
     Difference(
         "dtypes of groups hold all values, where those of pandas are chosen by the values",
@@ -128,7 +197,7 @@ DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "partitions cannot know whether a key is null, only whether it can be",
         lambda case, lazy: lazy and _is_scan(case) and _may_be_null(case),
-        lambda expected, case, found: nullable(expected),
+        lambda expected, case, found: nullable(expected, case.method.name),
     ),
 )
 """What is answered otherwise, in the order in which it is applied."""

@@ -20,7 +20,7 @@ from .methods import METHODS, Method
 
 KEYS = ("int64", "float64", "Int64", "str", "category", "int8", "string[pyarrow]", "bool", "datetime64[ns]", "object")  # fmt: skip
 CLOSED = ("right", "left", "both", "neither")
-ERRORS = (TypeError, ValueError, NotImplementedError, OverflowError)
+ERRORS = (TypeError, ValueError, NotImplementedError, ArithmeticError)
 """What a refusal is: pandas and Arrow raise some of the others."""
 
 Ask = Callable[[Any], Any]

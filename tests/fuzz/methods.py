@@ -51,10 +51,17 @@ WINDOWED = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", 
 EXACT = ("min", "max", "any", "all", "count", "first", "last", "nunique")
 
 
+def is_arrow_float(dtype: Any) -> bool:
+    """Tell whether pandas takes 0.0 and -0.0 of a dtype for two values where it looks for equal ones."""
+    return str(dtype) in ("float[pyarrow]", "double[pyarrow]")
+
+
 def _heads(frame: pd.DataFrame) -> np.ndarray:
     """Tell where runs begin: NaN equals NaN and a null a null."""
     codes = [
-        pd.factorize(column, use_na_sentinel=False)[0]
+        pd.factorize(
+            column + 0.0 if is_arrow_float(column.dtype) else column, use_na_sentinel=False
+        )[0]
         for column in ([frame] if frame.ndim == 1 else [frame[n] for n in frame])
     ]
     heads = np.ones(len(frame), bool)
@@ -65,7 +72,9 @@ def _heads(frame: pd.DataFrame) -> np.ndarray:
 
 def _unique_consecutive(frame: Any, keep: str = "first") -> Any:
     heads = _heads(frame)
-    return frame[heads if keep == "first" else np.append(heads[1:], [True] * (len(frame) > 0))]
+    if keep == "last":
+        heads = np.append(heads[1:], np.ones(min(len(frame), 1), bool))
+    return frame[heads]
 
 
 def _rle(frame: Any) -> Any:
