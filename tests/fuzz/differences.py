@@ -91,6 +91,15 @@ def _without_negative_zeros(expected: Any, case: Any, found: Any) -> Any:
     return case.method.by_pandas(case.on.theirs(frame), case.given)
 
 
+def _nulls_as_nan(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with NaN for NaT where ours is of objects."""
+    if expected.ndim == 2:
+        return expected.assign(**{n: _nulls_as_nan(expected[n], case, found[n]) for n in expected})
+    if found.dtype != object:
+        return expected
+    return expected.astype(object).where(expected.notna(), np.nan)
+
+
 def _objects_as(expected: Any, case: Any, found: Any) -> Any:
     """Return the answer of pandas with the labels that ours has."""
     levels = [
@@ -121,11 +130,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         lambda case, lazy: (
             case.method.name == "diff" and any(isinstance(d, pd.PeriodDtype) for d in case.values)
         ),
-        lambda expected, case, found: (
-            expected.astype(object).where(expected.notna(), np.nan)
-            if "object" in str(found.dtype if found.ndim == 1 else found.dtypes.tolist())
-            else expected
-        ),
+        _nulls_as_nan,
     ),
     Difference(
         "a shift by 0 rows leaves rows in no group without an answer, as any other shift does",
