@@ -1,8 +1,8 @@
-"""What pandas' tests find otherwise here, and why: tests that do not pass, and what is refused where pandas answers."""
+"""What tests of other libraries find otherwise here, and why: tests that do not pass, and what is refused."""
 
 import re
 
-TESTS: dict[str, tuple[str, ...]] = {
+PANDAS: dict[str, tuple[str, ...]] = {
     "compares sums of floats bit by bit; ours are added in four lanes, and differ in the last bit": (
         "series.test_cumulative::TestSeriesCumulativeOps::test_datetime_series[cumsum]",
     ),
@@ -43,12 +43,9 @@ TESTS: dict[str, tuple[str, ...]] = {
         "window.test_rolling_functions::test_moment_functions_zero_length[<lambda>2]",
     ),
 }
-"""Reasons, each with the ids of tests from their modules on; what stands behind a bracket is a part of the parameters.
+"""Reasons, each with the ids of tests from their modules on; what stands behind a bracket is a part of the parameters."""
 
-A test that passes after all fails the run.
-"""
-
-BY_ROWS: dict[str, tuple[str, ...]] = {
+CUT: dict[str, tuple[str, ...]] = {
     "one value for three rows is one value a row in each of three partitions": (
         "frame.methods.test_sort_values::TestDataFrameSortKey::test_changes_length_raises",
     ),
@@ -56,7 +53,17 @@ BY_ROWS: dict[str, tuple[str, ...]] = {
         "frame.methods.test_interpolate::TestDataFrameInterpolate::test_interp_with_non_numeric",
     ),
 }
-"""The same, of Dask collections whose partitions are single rows."""
+"""The same, of frames of pandas that are cut into partitions of few rows."""
+
+DASK: dict[str, tuple[str, ...]] = {}
+
+TESTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "pandas": PANDAS,
+    "Dask": DASK,
+    "cuDF": {},
+    "CuPy": {},
+}
+"""By library."""
 
 REFUSALS = {
     r"dtype object is not a (real )?number": "objects are to be cast to numbers first",
@@ -80,13 +87,13 @@ REFUSALS = {
 """Messages of ours, and the reason why there is no answer."""
 
 
-def reason_for(test: str, by_rows: bool) -> str | None:
-    """Return why a test does not pass; None if it should."""
-    name, _, parameters = test.partition("[")
-    for reason, tests in (TESTS | (BY_ROWS if by_rows else {})).items():
+def reason_for(test: str, parameters: str, library: str, cut: str) -> str | None:
+    """Return why a test of a library does not pass; None if it should."""
+    reasons = TESTS[library] | (CUT if cut != "whole" else {})
+    for reason, tests in reasons.items():
         for known in tests:
             path, _, some = known.partition("[")
-            if path == name and some in parameters:
+            if path == test and some in parameters:
                 return reason
     return None
 
