@@ -18,8 +18,8 @@ make foreign PYTEST="--accept"                      # writes this page whatever 
 ```
 
 pandas' frames are given to our methods in three ways: whole, and as Dask collections with partitions of one row or of three
-rows, each followed by an empty one, whose answers are computed. (A longer frame has 24 such partitions, at its ends, and one of the
-rows between.) Dask's tests bring their own partitions. Only tests that pass and have called our methods are counted.
+rows, with empty ones between, whose answers are computed. (A longer frame has 12 such partitions, at its ends, and one of the rows
+between.) Dask's tests bring their own partitions. Only tests that pass and have called our methods are counted.
 
 cuDF's and CuPy's tests are run where there is a GPU. Their packages hold no tests: the variables `CUDF_CHECKOUT` and
 `CUPY_CHECKOUT` name checkouts at the tags of the installed versions (of the folders `python/cudf/cudf/tests` and `tests`).
