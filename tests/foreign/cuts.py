@@ -18,6 +18,8 @@ EMPTY = 3
 
 def collection(value: Any, rows: int) -> Any:
     """Return a frame or a series of pandas as a Dask collection; other values as they are."""
+    if isinstance(value, pd.DatetimeIndex):  # the times of windows
+        value = pd.Series(value)
     if not isinstance(value, pd.Series | pd.DataFrame):
         return value
     starts = list(range(0, len(value), rows)) or [0]

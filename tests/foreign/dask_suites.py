@@ -11,15 +11,12 @@ from .pandas_suites import LEFT
 from .suite import Methods, Suite
 
 SCANS = ("cumsum", "cumprod", "cummax", "cummin")
-WITHOUT_EFFECT = (
-    "npartitions",
-    "observed",
-    "shuffle_method",
-    "sort",
-    "split_every",
-    "split_out",
-    "upsample",
-)
+WITHOUT_EFFECT = {
+    "axis": (None, 0, "index", "rows"),
+    "observed": (True,),
+    "sort": (None, True),
+} | dict.fromkeys(("npartitions", "shuffle_method", "split_every", "split_out", "upsample"))
+"""`split_every` and others say how Dask computes an answer."""
 
 
 def _of_both(*names: str) -> Methods:
@@ -92,8 +89,7 @@ SUITES = {
             da.Array: {"cumsum": _cumsum, "cumprod": _cumprod},
         },
         tests="cumulative|cumreduction",
-        axes=(),
-        without_effect=("method",),
+        without_effect={"method": None},
     ),
 }
 """The themes by name."""

@@ -81,14 +81,14 @@ CUPY_SUITES = {
         ("cupy_tests.math_tests.test_sumprod",),
         functions={cupy: _sums(skipna=False)[cupy] | dict(_sums(skipna=True)[cupy])},
         tests="cumsum|cumprod|TestCumsum|TestCumprod|TestNanCum",
-        axes=(),
+        without_effect={},
     ),
     "filters": Suite(
         ("cupyx_tests.scipy_tests.ndimage_tests.test_filters",),
         functions={ndimage: {"uniform_filter": _uniform_filter}},
         tests="Uniform|uniform",
         left={"uniform_filter": lambda given: not _is_odd(given.get("size", 3))},
-        axes=(),
+        without_effect={},
     ),
 }
 """CuPy's themes by name."""

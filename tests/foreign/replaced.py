@@ -64,6 +64,8 @@ def _method(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
         with Replaced.paused():
             bound = functools.partial(theirs, self)
+            if not isinstance(self.gpuscan, Gpuscan):  # Dask's indexes are series to it
+                return bound(*args, **options)
             return _called(name, bound, Gpuscan, lambda: _cut(self).gpuscan, args, options)
 
     return method
@@ -108,7 +110,8 @@ def _called(
 
     If the answer is an object, its methods are replaced in the same way.
     """
-    given = _arguments(name, theirs, getattr(kind, name), args, options)
+    method = functools.partial(getattr(kind, name), None)
+    given = _arguments(name, theirs, method, args, options)
     if given is None:
         return theirs(*args, **options)
     given = {key: _cut(value) for key, value in given.items()}
@@ -133,7 +136,7 @@ def _arguments(
     except TypeError:
         return None
     assert given is not None
-    given = {k: v for k, v in given.items() if k not in Replaced.suite.without_effect}
+    given = {k: v for k, v in given.items() if not _is_without_effect(k, v)}
     taken = inspect.signature(ours).parameters
     others = given.keys() - taken.keys()
     if others:
@@ -145,6 +148,11 @@ def _arguments(
     return given
 
 
+def _is_without_effect(name: str, value: Any) -> bool:
+    values = Replaced.suite.without_effect.get(name, ())
+    return values is None or any(value is known or value == known for known in values)
+
+
 def _given(signature: inspect.Signature, args: Any, options: Any) -> dict[str, Any] | None:
     bound = signature.bind(*args, **options)
     given: dict[str, Any] = {}
@@ -154,8 +162,6 @@ def _given(signature: inspect.Signature, args: Any, options: Any) -> dict[str, A
             given |= {k: v for k, v in value.items() if v is not None}
         elif parameter.kind is parameter.VAR_POSITIONAL:
             return None
-        elif name == "axis" and value in Replaced.suite.axes:
-            continue
         elif value is not parameter.default:
             given[name] = value
     return given

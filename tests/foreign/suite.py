@@ -28,10 +28,10 @@ class Suite:
     """Whether messages of errors are compared, and not their types alone."""
     left: Mapping[str, Callable[[dict[str, Any]], bool]] = field(default_factory=dict)
     """By method: whether a call asks for what ours does not have, given its arguments."""
-    axes: tuple[object, ...] = (None, 0, "index", "rows")
-    """Values of `axis` that say what ours do anyway."""
-    without_effect: tuple[str, ...] = ()
-    """Arguments that say how an answer is computed, and change none."""
+    without_effect: Mapping[str, tuple[object, ...] | None] = field(
+        default_factory=lambda: {"axis": (None, 0, "index", "rows")}
+    )
+    """Arguments that change no answer of ours, and their values that do not; None for any value."""
 
 
 @dataclass(frozen=True)
