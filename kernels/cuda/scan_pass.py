@@ -75,7 +75,7 @@ class ScanPass(OfOperator):
     @cached_property
     def rakes(self) -> bool:
         """Whether states are so large that lanes reduce their items before states among lanes are scanned."""
-        return rakes(self.operator.inputs, self.words)
+        return rakes(self.operator.inputs, self.words, len(self.operator.outputs))
 
     def keeps_lanes(self, schedule: str) -> bool:
         """Return whether what lanes get is left in shared memory."""
