@@ -2,9 +2,9 @@
 
     python -m foreign pandas --theme cumulative --cut whole -k strings
 
-runs those of a library, a theme and a cut of frames, or without one those of all; other arguments are pytest's. A run of all
-writes `results.json` and `README.md`, if no test fails, none differs that did not before, and no fewer pass; `--accept` writes
-them whatever differs and passes.
+runs those of a library, a theme and a cut of frames, or without one those of all; other arguments are pytest's. A run
+of all writes `results.json` and `README.md`, if no test fails, none differs that did not before, and no fewer pass;
+`--accept` writes them whatever differs and passes.
 """
 
 import argparse
@@ -28,10 +28,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("libraries", nargs="*", choices=[*LIBRARIES, []], default=[])
     parser.add_argument("--theme", action="append", help="a theme of each library")
     parser.add_argument("--cut", action="append", choices=CUTS, help="of pandas' frames")
-    parser.add_argument("--accept", action="store_true", help="record what is otherwise than before")
+    parser.add_argument("--numprocesses", default="auto", help="as of pytest-xdist")
+    parser.add_argument(
+        "--accept", action="store_true", help="record what is otherwise than before"
+    )
     asked, others = parser.parse_known_args(arguments)
-    whole = not others and not asked.theme
-    results, wrong = read(), []
+    asked_pytest = bool(others)
+    whole = not asked_pytest and not asked.theme
+    others += ["--numprocesses", asked.numprocesses]
+    results, wrong = read(), list[str]()
     for library in [LIBRARIES[name] for name in asked.libraries or LIBRARIES]:
         if library.missing():
             print(f"{library.name}: not run, {library.missing()}")
@@ -46,7 +51,8 @@ def main(arguments: list[str]) -> int:
             else:
                 run = {"version": library.version(), "themes": found}
                 known = results.get(library.name, {}).get(cut)
-                wrong += [] if asked.accept else complaints(f"{library.name}, {cut}", run, known)
+                if known and not (asked.accept or asked_pytest):
+                    wrong += complaints(f"{library.name}, {cut}", run, known)
                 if whole:
                     results.setdefault(library.name, {})[cut] = run
     if wrong:

@@ -9,7 +9,7 @@ import pandas as pd
 CUTS: dict[str, int | None] = {"whole": None, "one row": 1, "three rows": 3}
 """What a run is called, and of how many rows its partitions are; None for frames as they are."""
 
-MOST = 12
+MOST = 8
 """More parts are not cut: of a longer frame, those in the middle stay one."""
 
 EMPTY = 3

@@ -20,13 +20,13 @@ WITHOUT_EFFECT = {
 
 
 def _of_both(*names: str) -> Methods:
-    return {owner: tuple(n for n in names if hasattr(owner, n)) for owner in (dd.Series, dd.DataFrame)}
+    return {
+        owner: tuple(n for n in names if hasattr(owner, n)) for owner in (dd.Series, dd.DataFrame)
+    }
 
 
 def _suite(modules: tuple[str, ...], tests: str, *names: str) -> Suite:
-    return Suite(
-        modules, _of_both(*names), tests=tests, left=LEFT, without_effect=WITHOUT_EFFECT
-    )
+    return Suite(modules, _of_both(*names), tests=tests, left=LEFT, without_effect=WITHOUT_EFFECT)
 
 
 def _cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
@@ -85,7 +85,12 @@ SUITES = {
     "arrays": Suite(
         ("array.tests.test_array_core", "array.tests.test_reductions"),
         functions={
-            da: {"cumsum": _cumsum, "cumprod": _cumprod, "nancumsum": _nancumsum, "nancumprod": _nancumprod},
+            da: {
+                "cumsum": _cumsum,
+                "cumprod": _cumprod,
+                "nancumsum": _nancumsum,
+                "nancumprod": _nancumprod,
+            },
             da.Array: {"cumsum": _cumsum, "cumprod": _cumprod},
         },
         tests="cumulative|cumreduction",

@@ -9,6 +9,7 @@ from pandas.api.indexers import BaseIndexer
 from .suite import Methods
 from .suite import Suite as AnySuite
 
+
 def _of_both(*names: str) -> Methods:
     return {pd.Series: names, pd.DataFrame: names}
 

@@ -108,4 +108,3 @@ def pytest_terminal_summary(
     path = config.getoption("--found")
     if path is not None:
         path.write_text(json.dumps(counts))
-

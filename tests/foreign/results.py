@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .page import page
+from .page import in_readme, page
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
-README = HERE / "README.md"
+PAGE = HERE / "README.md"
+README = HERE.parents[1] / "README.md"
 
 
 def read() -> dict[str, dict[str, Any]]:
@@ -19,7 +20,8 @@ def read() -> dict[str, dict[str, Any]]:
 
 def write(results: dict[str, dict[str, Any]]) -> None:
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-    README.write_text(page(results))
+    PAGE.write_text(page(results))
+    README.write_text(in_readme(README.read_text(), results))
 
 
 def _differences(themes: dict[str, Any]) -> dict[tuple[str, str], int]:
@@ -32,10 +34,8 @@ def _differences(themes: dict[str, Any]) -> dict[tuple[str, str], int]:
     }
 
 
-def complaints(title: str, run: dict[str, Any], known: dict[str, Any] | None) -> Iterator[str]:
+def complaints(title: str, run: dict[str, Any], known: dict[str, Any]) -> Iterator[str]:
     """Tell of differences that were not there before and, of the same version, of themes in which fewer tests pass."""
-    if known is None:
-        return
     before = _differences(known["themes"])
     for (test, reason), cases in _differences(run["themes"]).items():
         if cases > before.get((test, reason), 0):
@@ -45,4 +45,3 @@ def complaints(title: str, run: dict[str, Any], known: dict[str, Any] | None) ->
         passed = known["themes"].get(theme, {"passed": 0})["passed"]
         if found["passed"] < passed and run["version"] == known["version"]:
             yield f"{title}: {found['passed']} tests of {theme} pass, and not {passed}"
-
