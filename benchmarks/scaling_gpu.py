@@ -177,6 +177,7 @@ class Scaling:
         data = frame if job.columns == "frame" else frame[job.columns]
         lazy = digests(job.call(data), self.cpu)
         expected = lazy.compute()
+        client.wait_for_workers(gpus)  # on the client's loop, which first forgets that answer
         start = time.perf_counter()
         assert lazy.compute().equals(expected), "two answers differ without a kill"
         undisturbed = time.perf_counter() - start
@@ -240,8 +241,11 @@ def main() -> None:
     output = options.output or ROOT / "benchmarks" / "results" / file
     scaling = Scaling(Bench(quick=options.quick, only=options.only), output, options.cpu)
     sizes = sorted(options.gpus)
-    # rows are sent by tasks, on GPUs and on CPUs alike, so that what is sent can be counted
-    with dask.config.set({"dataframe.shuffle.method": "tasks"} if options.cpu else {}):
+    # a worker that is killed again while it starts must not be given up
+    settings = {"distributed.deploy.lost-worker-timeout": "1h"}
+    if options.cpu:  # rows are sent by tasks, as on GPUs
+        settings["dataframe.shuffle.method"] = "tasks"
+    with dask.config.set(settings):
         for gpus in sizes[-1:] if options.kills else sizes:
             scaling.bench.context = context(gpus, options.cpu)
             with cluster(gpus, options.cpu) as client:
