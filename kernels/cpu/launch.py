@@ -15,6 +15,7 @@ from ..jit import load_kernel
 from ..nulls import NAT, InBand, Mask
 from ..operator_calls import operator_type
 from ..operators import Operator
+from ..options import ScanOptions, check_exclusive
 from ..signature import Signature, StateForm, joined, signature_of
 from .engine import FAILED, STATUS, TICKET, States, Tiles, walk_tiles
 from .steps import Output, Source
@@ -183,14 +184,19 @@ def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A")
     )
 
 
-def output_type(types_: Signature, layout: str = "A") -> types.Type:
+def output_type(types_: Signature, options: ScanOptions, layout: str = "A") -> types.Type:
     """The type of an `Output`."""
+    count = len(types_.outputs)
+    check_exclusive(options.exclusive, count)
+    flags = (
+        types.boolean if options.exclusive_outputs is None else types.UniTuple(types.boolean, count)
+    )
     return record_type(
         Output,
         outs=arrays_type(types_.output_form, layout),
         null_value=state_type(types_.output_form),
         mark_nulls=types.boolean,
-        exclusive=types.boolean,
+        exclusive=flags,
     )
 
 

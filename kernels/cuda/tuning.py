@@ -420,19 +420,26 @@ cache of an H100."""
 INTERVAL_THREADS, INTERVAL_ROWS = 256, 4
 """Threads of a block that walks intervals, and intervals of a chunk that each of them lists."""
 
-INTERVAL_PART = 1 << 14
-"""Intervals and items that a block takes at once."""
+INTERVAL_PART = {True: 1 << 12, False: 1 << 14}
+"""Intervals and items that a block takes at once, where intervals are scattered and where they are not."""
 
 INTERVAL_RESIDENT, INTERVAL_BLOCKS = 4, 64
 """Blocks that registers are left for, and blocks a multiprocessor in a launch at most."""
 
 INTERVAL_VECTOR, INTERVAL_BATCH = {True: 16, False: 8}, {True: 1, False: 8}
 """Bytes that a thread writes at once, and how often before it waits for what it has read: where intervals are repeated,
-and where they are gathered or scattered.
+and where they are gathered.
 
 Milliseconds of 2^27 items of 8 bytes in intervals of 100 and of 4 (run 23), repeated and gathered, without the sums of
 counts: in parts of 2^13 0.28, 0.49, 0.56, 0.77; 2^14 0.28, 0.47, 0.56, 0.75; 2^15 0.29, 0.47, 0.57, 0.74; read 8 times
-rather than 4 before it waits 0.29, 0.47, 0.56, 0.73; with 8 intervals of a chunk each 0.29, 0.56, 0.61, 0.83."""
+rather than 4 before it waits 0.29, 0.47, 0.56, 0.73; with 8 intervals of a chunk each 0.29, 0.56, 0.61, 0.83.
+
+Intervals of 100 in a random order, gathered, scattered and moved (run 26), in parts of 2^14: 0.61, 0.90, 0.91; of 2^12:
+0.60, 0.86, 0.88; read 16 times before it waits: 0.62, 0.87, 0.89; 4 times: 0.62, 0.92, 0.94; registers for 6 blocks:
+0.61, 0.90, 0.97; blocks of 512 threads: 0.59, 0.88, 0.89. Those of 4 take 1.30, 2.9 and 3.6 in all of these ways."""
+
+SCATTER_BATCH = 16
+"""How often a thread reads before it waits where intervals are scattered."""
 
 # --- images and grids -----------------------------------------------------------------------------
 
@@ -458,9 +465,11 @@ TABLE_SHAPES = {
 }
 """By the bytes of a number that is read or written or, if they are more, half of those of a sum.
 
-Milliseconds of 16384 x 16384 float32, with answers of float32 and of float64 (run 24): these shapes with 3 tiles under
-way 1.05 and 1.30, with 2 0.99 and 1.33; (2, 8, 8, 2) and (2, 16, 4, 2) 1.22 and 1.90; (2, 16, 8, 2) and (4, 8, 8, 1)
-1.82 and 2.49; (4, 8, 8, 2) and (1, 8, 8, 4) 1.72 and 2.89."""
+Milliseconds of 16384 x 16384 float32, with answers of float32 and of float64 (run 26): these shapes 0.81 and 1.31;
+(4, 10, 8, 1) and (2, 8, 8, 2) 0.83 and 1.42; (4, 8, 8, 1) and (2, 10, 8, 1) 0.86 and 1.34; (4, 14, 8, 1) and
+(2, 14, 8, 1) 0.83 and 1.30. With groups of 16 (run 25) (4, 16, 8, 1) and (2, 8, 8, 2) 0.86 and 1.34, where tiles were
+read from shared memory twice 1.05 and 1.30 (run 24); (4, 12, 8, 1) and (2, 8, 8, 3) 0.82 and 2.08; with groups of 32
+(4, 16, 8, 1) and (4, 8, 8, 1) 1.03 and 2.58."""
 
 SMALL_TABLE = {"warps": 8, "rows": 2}
 """What differs on GPUs without LARGE_SHARED."""
