@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .. import kernels
 from ..frames.lists import Lists
 from ..frames.messages import column_title
@@ -41,7 +39,7 @@ class Explode:
         with library.reading(frame):
             columns = self._lists(frame)
             found = [library.lists(library.array(c)) for c in columns]
-            counts = [_counts(lists) for lists in found]
+            counts = [_counts(library, lists) for lists in found]
             _check_counts(columns, counts)
             repeats = library.xp.maximum(counts[0], 1)
             others = self._repeated(frame, repeats)
@@ -65,8 +63,9 @@ class Explode:
         return flat.repeated(repeats, new_index=self.ignore_index)
 
 
-def _counts(lists: Lists) -> Values:
-    counts = lists.lengths.astype(INT64, copy=False)
+def _counts(library: Library, lists: Lists) -> Values:
+    ends = lists.offsets
+    counts = library.xp.subtract(ends[1:], ends[:-1], dtype=INT64)
     if lists.missing is not None:
         counts[lists.missing] = 0  # whatever items they have in memory
     return counts
@@ -87,23 +86,24 @@ def _check_counts(columns: Sequence[Column], counts: Sequence[Values]) -> None:
 
 def _items(library: Library, lists: Lists, counts: Values, repeats: Values, rows: int) -> Array:
     """Return the item of each of so many rows, null in that of a list without items."""
-    empty = counts == 0
-    if not bool(empty.any()):
-        return library.copy(lists.items)
-    xp, first = library.xp, lists.offsets[:-1].astype(INT64)
-    starts = xp.cumsum(repeats) - repeats
+    items = lists.items
+    if lists.missing is None and rows == len(items):
+        return library.copy(items)
+    xp, layout = library.xp, library.moved_layout(items.dtype)
+    (empty,) = kernels.run_length_decode(repeats, [counts == 0])
+    # a row of a list without items reads the item that comes next, and is null
+    first = xp.minimum(lists.offsets[:-1], max(len(items) - 1, 0), dtype=INT64)
 
-    def move(source: Values, out: Values) -> Values:
-        return kernels.interval_move(first, starts, counts, source, out)
+    def gathered(source: Values) -> Values:
+        return (
+            kernels.interval_gather(first, repeats, source)
+            if len(source)
+            else xp.zeros(rows, source.dtype)
+        )
 
-    layout = library.moved_layout(lists.items.dtype)
     if layout is None:
-        numbers = xp.arange(len(lists.items), dtype=INT64)
-        return library.take(lists.items, move(numbers, xp.full(rows, -1, INT64)), nulls=True)
-    view, holes = layout.raw(lists.items), starts[empty]
-    values = move(view.values, xp.empty(rows, view.values.dtype))
-    missing = xp.zeros(rows, np.bool_)
-    if view.nulls is not None:
-        move(view.missing(), missing)
-    values[holes], missing[holes] = 0, True
-    return layout.wrap(values, missing, lists.items.dtype)
+        at = xp.where(empty, -1, gathered(xp.arange(len(items), dtype=INT64)))
+        return library.take(items, at, nulls=True)
+    view = layout.raw(items)
+    missing = empty if view.nulls is None else gathered(view.missing()) | empty
+    return layout.wrap(gathered(view.values), missing, items.dtype)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from .. import kernels
@@ -286,7 +285,6 @@ def reproducible(library: Library, dtype: Any, name: str) -> Any:
     return reduction_of(library, dtype, table[name])
 
 
-@lru_cache(maxsize=4096)
 def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
     """Return how a column of a dtype is reduced."""
     if reduction.of == "values" and not in_kernels(library, dtype):

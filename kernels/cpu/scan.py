@@ -108,7 +108,8 @@ def scan(
     count = groups * inner
     few = count == 1 or (count < 8 and length >= 2 * TILE)
     dtypes = tuple([a.dtype for a in arrays])
-    key = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls, write, few
+    given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
+    key = *given, options.exclusive_outputs, write, few
     work = _WORKS.get(key) or keep(_WORKS, key, _work(op, dtypes, options, write, few))
 
     if work.layout == "C":
@@ -251,20 +252,20 @@ _FOLDS: dict[Any, tuple[Kernel, State]] = {}
 
 
 def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool) -> Work:
-    types_, nulls = types_of(op, dtypes, options.dtype), type(options.nulls)
+    types_ = types_of(op, dtypes, options.dtype)
     tiles = few and not is_sequential(op, types_)
     pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
     known = facts_of(op)
     visitor: Any = Scan if write else Reduce
     facts: tuple[bool, ...] = ()
     layout = "A"
-    if tiles and known.adds_digits:
+    if tiles and known.adds_digits and options.exclusive_outputs is None:
         visitor, facts = (ScanDigits if write else ReduceDigits), (known.skips_infinite,)
         layout = "C"
     if tiles:
-        kernel = _tiles_kernel(visitor, op, types_, nulls, layout)
+        kernel = _tiles_kernel(visitor, op, types_, options, layout)
     else:
-        kernel = _lines_kernel(op, types_, nulls, write)
+        kernel = _lines_kernel(op, types_, options, write)
     return Work(
         types_,
         kernel,
@@ -283,21 +284,22 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
 
 
 def _tiles_kernel(
-    visitor: Any, op: Operator, types_: Signature, nulls: type, layout: str
+    visitor: Any, op: Operator, types_: Signature, options: ScanOptions, layout: str
 ) -> Kernel:
     word = types.int64
-    fields = {"source": source_type(op, types_, nulls, layout)}
+    fields = {"source": source_type(op, types_, type(options.nulls), layout)}
     if "output" in visitor._fields:
-        fields["output"] = output_type(types_, layout)
+        fields["output"] = output_type(types_, options, layout)
     work = record_type(visitor, **fields, start=word, stride=word, finite=types.boolean)
     return tiles_kernel(op, types_.state_form, work)
 
 
-def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
-    output = output_type(types_) if write else types.none
+def _lines_kernel(op: Operator, types_: Signature, options: ScanOptions, write: bool) -> Kernel:
+    output = output_type(types_, options) if write else types.none
     states = arrays_type(types_.state_form)
     lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
-    return entry(walk_lines, (source_type(op, types_, nulls), output, states, lines, CONTROL))
+    source = source_type(op, types_, type(options.nulls))
+    return entry(walk_lines, (source, output, states, lines, CONTROL))
 
 
 def _folding(op: Operator, dtypes: Form, scalar: bool) -> tuple[Kernel, State]:

@@ -22,7 +22,6 @@ from .tuning import (
     SMALL_TABLE,
     TABLE_GROUP,
     TABLE_SHAPES,
-    TABLE_STAGES,
     TableShape,
 )
 from .visitors import AREA_TABLE, BOX_IMAGE, BOX_LINE, VisitorSpec
@@ -84,7 +83,6 @@ class AreaTablePass(GridPass):
             "ROWS": max(self.shape.rows >> relief, 32 // TABLE_GROUP),
             "GROUP": TABLE_GROUP,
             "RESIDENT": self.shape.blocks,
-            "TABLE_STAGES": TABLE_STAGES,
             "WRITE": True,
         }
 
@@ -92,7 +90,7 @@ class AreaTablePass(GridPass):
         """Return the size of the blocks."""
         vector, warps, rows, blocks = self.shape
         column = 32 * warps * vector
-        sums, read = 2 * self.state.itemsize, TABLE_STAGES * rows * self.values.itemsize
+        sums, read = 2 * self.state.itemsize, 2 * rows * self.values.itemsize
         return Geometry(
             threads=32 * warps, shared=column * (sums + read), items=32 * vector, lines=1,
             blocks=blocks, descriptor=8 * state_words((self.state,)), described_from=1, tickets=True,

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..options import Exclusive
 from .captured_numbers import numbers_size
 from .plan import (
     Capability,
     Extent,
-    Form,
     Geometry,
     OfOperator,
     TypedOperator,
@@ -27,7 +27,6 @@ from .tuning import (
     Tile,
     aggregators_for,
     lookbacks_for,
-    out_regions,
     panel_for,
     rakes,
     tile_for,
@@ -41,7 +40,7 @@ class ScanPass(OfOperator):
 
     operator: TypedOperator
     nulls: str
-    exclusive: bool
+    exclusive: Exclusive
     reverse: bool
     mark_nulls: bool
     write: bool
@@ -77,7 +76,7 @@ class ScanPass(OfOperator):
     @cached_property
     def rakes(self) -> bool:
         """Whether states are so large that lanes reduce their items before states among lanes are scanned."""
-        return rakes(self.operator.inputs, self.words)
+        return rakes(self.operator.inputs, self.words, len(self.operator.outputs))
 
     def keeps_lanes(self, schedule: str) -> bool:
         """Return whether what lanes get is left in shared memory."""
@@ -90,14 +89,7 @@ class ScanPass(OfOperator):
         data = [items * d.itemsize + 16 for d in self.operator.inputs]
         data += [items // 8 + 32] * (self.nulls == "bits") + [items + 16] * (self.nulls == "bytes")
         lanes = 128 * self.words * self.tile.warps if self.keeps_lanes("pipelined") else 0
-        regions = self.out_regions if self.write else ()
-        results = items * sum(d.itemsize for d in regions)
-        return sum(-(-size // 128) * 128 for size in data) + lanes + results
-
-    @property
-    def out_regions(self) -> Form:
-        """The outputs that have regions of their own in shared memory: where states are raked, and not one for one."""
-        return out_regions(self.operator.inputs, self.words, self.operator.outputs)
+        return sum(-(-size // 128) * 128 for size in data) + lanes
 
     def stages(self, capability: Capability) -> int:
         """Return how many stages the pipelined schedule has."""

@@ -2,7 +2,14 @@
 
 from .plan import Capability
 from .scan_pass import ScanPass
-from .source import constants_source, include, numbers_source, operator_source, words_of
+from .source import (
+    constants_source,
+    exclusive_bits,
+    include,
+    numbers_source,
+    operator_source,
+    words_of,
+)
 from .tuning import (
     GROUP_WORDS,
     PANEL_BLOCKS,
@@ -40,11 +47,10 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "RAKES": each.rakes,
         "RAKE_CHAINS": RAKE_CHAINS,
         "KEEPS_LANES": each.keeps_lanes(schedule),
-        "OUT_REGIONS": pipelined and each.write and bool(each.out_regions),
         "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
         "STREAM": schedule == "classic",
         "NULLS": NULLS.index(each.nulls),
-        "EXCLUSIVE": each.exclusive,
+        "EXCLUSIVE": exclusive_bits(each.exclusive, len(of.outputs)),
         "REVERSE": each.reverse,
         "MARK_NULLS": each.mark_nulls,
         "WRITE": each.write,

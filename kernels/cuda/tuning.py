@@ -82,9 +82,12 @@ Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of
 Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
 
 RAKED_FROM = 4
-"""Four-byte words of a state from which on states are raked, unless an item has more. Milliseconds of 2^27 float64,
-before and raked (run 19): means with what rounding lost (6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially
-weighted means (10 words) 2.58 and 1.04, products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
+"""Four-byte words of a state from which on states are raked, for each output and unless an item has more. States of
+several scans are small ones side by side, and lanes that are raked write outputs beside the first far apart: sum and
+maximum of 2^27 float64 take 2.0 ms raked, 1.04 if results leave from shared memory by copies, and 0.88 in rows; with
+the minimum as well -, 1.83 and 1.14 (run 25). Of one output, before and raked (run 19): means with what rounding lost
+(6 words) 1.87 and 0.95, welford 2.87 and 1.24, exponentially weighted means (10 words) 2.58 and 1.04,
+products (5 words) 1.51 and 1.30; of 128-bit extremes (4 words) 2.46 and 1.39,
 of products of float32 1.08 and 1.02. With lanes of 64 bytes: 1.12, 2.01, 1.50, 1.84, -, 1.23; with 16 warps of such
 lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item:
 with divisions by `numerics.quotient` and without selects in which threads part, 0.78, 0.89 and 0.97 (run 21). Products
@@ -148,12 +151,11 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     smallest = min(d.itemsize for d in inputs)
     words, warps = -(-sum(max(d.itemsize, 4) for d in state) // 4), WARPS_OF_SCAN
     column = 32 * warps * sum(d.itemsize for d in inputs)  # bytes of one item of each lane
-    raked = rakes(inputs, words)
+    raked = rakes(inputs, words, len(outputs))
     narrow = words <= 2 and 4 * words <= largest
     lane = RAKED_LANE_BYTES if raked else LANE_BYTES if narrow else WIDE_LANE_BYTES
     vector = max(1, lane // largest, 4 // smallest)
     if raked:
-        column += 32 * warps * sum(d.itemsize for d in out_regions(inputs, words, outputs))
         while vector > 1 and vector * column > SCAN_TILE_BYTES:
             vector //= 2
         return Tile(vector, 1, warps)
@@ -169,17 +171,9 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
     return Tile(vector, rows, warps)
 
 
-def rakes(inputs: Form, words: int) -> bool:
+def rakes(inputs: Form, words: int, outputs: int) -> bool:
     """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
-    return words >= RAKED_FROM and 4 * words >= sum(d.itemsize for d in inputs)
-
-
-def out_regions(inputs: Form, words: int, outputs: Form) -> Form:
-    """Return the outputs of which a stage has results beside its items: where states are raked, all that do not replace
-    the first input's."""
-    if not rakes(inputs, words):
-        return ()
-    return outputs[outputs[0].itemsize == inputs[0].itemsize :]
+    return words >= RAKED_FROM * outputs and 4 * words >= sum(d.itemsize for d in inputs)
 
 
 AGGREGATORS = {2: 4}
@@ -426,24 +420,31 @@ cache of an H100."""
 INTERVAL_THREADS, INTERVAL_ROWS = 256, 4
 """Threads of a block that walks intervals, and intervals of a chunk that each of them lists."""
 
-INTERVAL_PART = 1 << 14
-"""Intervals and items that a block takes at once."""
+INTERVAL_PART = {True: 1 << 12, False: 1 << 14}
+"""Intervals and items that a block takes at once, where intervals are scattered and where they are not."""
 
 INTERVAL_RESIDENT, INTERVAL_BLOCKS = 4, 64
 """Blocks that registers are left for, and blocks a multiprocessor in a launch at most."""
 
 INTERVAL_VECTOR, INTERVAL_BATCH = {True: 16, False: 8}, {True: 1, False: 8}
 """Bytes that a thread writes at once, and how often before it waits for what it has read: where intervals are repeated,
-and where they are gathered or scattered.
+and where they are gathered.
 
 Milliseconds of 2^27 items of 8 bytes in intervals of 100 and of 4 (run 23), repeated and gathered, without the sums of
 counts: in parts of 2^13 0.28, 0.49, 0.56, 0.77; 2^14 0.28, 0.47, 0.56, 0.75; 2^15 0.29, 0.47, 0.57, 0.74; read 8 times
-rather than 4 before it waits 0.29, 0.47, 0.56, 0.73; with 8 intervals of a chunk each 0.29, 0.56, 0.61, 0.83."""
+rather than 4 before it waits 0.29, 0.47, 0.56, 0.73; with 8 intervals of a chunk each 0.29, 0.56, 0.61, 0.83.
+
+Intervals of 100 in a random order, gathered, scattered and moved (run 26), in parts of 2^14: 0.61, 0.90, 0.91; of 2^12:
+0.60, 0.86, 0.88; read 16 times before it waits: 0.62, 0.87, 0.89; 4 times: 0.62, 0.92, 0.94; registers for 6 blocks:
+0.61, 0.90, 0.97; blocks of 512 threads: 0.59, 0.88, 0.89. Those of 4 take 1.30, 2.9 and 3.6 in all of these ways."""
+
+SCATTER_BATCH = 16
+"""How often a thread reads before it waits where intervals are scattered."""
 
 # --- images and grids -----------------------------------------------------------------------------
 
-TABLE_GROUP, TABLE_STAGES = 16, 2
-"""Strips of columns of a summed-area table whose sums are asked for at once, and tiles that are under way."""
+TABLE_GROUP = 8
+"""Strips of columns of a summed-area table whose sums are asked for at once."""
 
 
 class TableShape(NamedTuple):
@@ -458,15 +459,17 @@ class TableShape(NamedTuple):
 TABLE_SHAPES = {
     1: TableShape(4, 12, 8, 1),
     2: TableShape(4, 12, 8, 1),
-    4: TableShape(4, 16, 8, 1),
-    8: TableShape(2, 8, 8, 2),
+    4: TableShape(4, 12, 8, 1),
+    8: TableShape(2, 12, 8, 1),
     16: TableShape(1, 8, 8, 2),
 }
 """By the bytes of a number that is read or written or, if they are more, half of those of a sum.
 
-Milliseconds of 16384 x 16384 float32, with answers of float32 and of float64 (run 24): these shapes with 3 tiles under
-way 1.05 and 1.30, with 2 0.99 and 1.33; (2, 8, 8, 2) and (2, 16, 4, 2) 1.22 and 1.90; (2, 16, 8, 2) and (4, 8, 8, 1)
-1.82 and 2.49; (4, 8, 8, 2) and (1, 8, 8, 4) 1.72 and 2.89."""
+Milliseconds of 16384 x 16384 float32, with answers of float32 and of float64 (run 26): these shapes 0.81 and 1.31;
+(4, 10, 8, 1) and (2, 8, 8, 2) 0.83 and 1.42; (4, 8, 8, 1) and (2, 10, 8, 1) 0.86 and 1.34; (4, 14, 8, 1) and
+(2, 14, 8, 1) 0.83 and 1.30. With groups of 16 (run 25) (4, 16, 8, 1) and (2, 8, 8, 2) 0.86 and 1.34, where tiles were
+read from shared memory twice 1.05 and 1.30 (run 24); (4, 12, 8, 1) and (2, 8, 8, 3) 0.82 and 2.08; with groups of 32
+(4, 16, 8, 1) and (4, 8, 8, 1) 1.03 and 2.58."""
 
 SMALL_TABLE = {"warps": 8, "rows": 2}
 """What differs on GPUs without LARGE_SHARED."""

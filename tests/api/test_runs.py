@@ -125,6 +125,8 @@ def test_aggregates_of_runs(backend, key, x, s, at):
         n: (c, changes if how == "nunique_consecutive" else how) for n, (c, how) in AGG.items()
     }
     expected = runs.agg(**pandas).reset_index(drop=True)
+    if backend.name == "cuda":  # cuDF's sum of no values is null
+        expected["total"] = expected["total"].where(expected["low"].notna())
     frame = backend.frame(df)
     places = backend.to_pandas(frame.gpuscan.rle("k"))
     for obj in (frame, partitioned(frame, at)):

@@ -211,8 +211,10 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         valid = slice(none, array.size) if periods > 0 else slice(0, array.size - none)
         return LAYOUT.wrap_valid(out, valid, array.dtype)
 
-    def always_counted(self, array: ColumnBase) -> None:
-        return None
+    def always_counted(self, array: ColumnBase) -> ColumnBase | None:
+        if not isinstance(array.dtype, cudf.CategoricalDtype):
+            return None
+        return cudf.Series(array.dtype.categories).astype(array.dtype)._column
 
     def concatenate(self, arrays: list[ColumnBase]) -> ColumnBase:
         dtype = arrays[0].dtype

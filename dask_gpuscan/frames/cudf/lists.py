@@ -52,7 +52,7 @@ class CudfLists:
         offsets = _offsets(array)
         if array.offset:  # else the first list begins with the first item, as libcudf has it
             offsets = offsets - offsets[:1]
-        return Lists(array.elements, offsets, lambda: _missing(array))
+        return Lists(_items(array), offsets, lambda: _missing(array))
 
     def with_items(
         self, array: ColumnBase, lists: Lists, items: ColumnBase, dtype: DType
@@ -69,6 +69,15 @@ class CudfLists:
         if items is None:
             return column_empty(0, dtype)
         return self.from_items(self._empty(items), cupy.zeros(1, _INT32), dtype)
+
+
+def _items(array: ColumnBase) -> ColumnBase:
+    """Return the items of lists, as one object while the lists are the same: it remembers that there is no NaN."""
+    kept = vars(array).get("gpuscan_items")
+    if kept is None or kept[0] is not array.plc_column:
+        kept = vars(array)["gpuscan_items"] = array.plc_column, array.elements
+    items: ColumnBase = kept[1]
+    return items
 
 
 def _missing(array: ColumnBase) -> Values | None:

@@ -7,11 +7,12 @@
 // running; the order of additions depends on the shape alone.
 //
 // Three tiles are under way: one is fetched into shared memory, where each thread has what it reads itself; the next
-// one's rows are added up and published, which takes long to be seen; the last is written.
+// one's rows are added up and published, which takes long to be seen; the last is in registers and is written. Shared
+// memory holds two of them: each fetch replaces what a thread has just taken into registers.
 // Look-back after Merrill and Garland, NVR-2016-002.
 #pragma once
 
-constexpr int STRIP = 32 * VECTOR, TILE = WARPS * ROWS, THREADS = 32 * WARPS, STAGES = TABLE_STAGES;
+constexpr int STRIP = 32 * VECTOR, TILE = WARPS * ROWS, THREADS = 32 * WARPS;
 constexpr int AT_ONCE = 32 / GROUP, READS = ROWS / AT_ONCE;  // rows that a warp looks back for with one read; reads
 static_assert(ROWS % AT_ONCE == 0, "a warp looks back for all of its rows");
 
@@ -152,17 +153,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
     fetch(TILE, 1);
     wait_for_copies<1>();
     add_up(0, 0);
-    int turn = 0, stage = 0;
+    int turn = 0;  // which of the stages and of the sums is this tile's
     for (i64 begin = 0; begin < p.rows; begin += TILE, turn ^= 1) {
-      const int later = stage + 1 < STAGES ? stage + 1 : 0, latest = later + 1 < STAGES ? later + 1 : 0;
       const i64 row = begin + warp * ROWS;
+      Neighbours<In> read[ROWS];
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) read[r] = stages[turn][r][thread];
       LookingBack back{descriptors + row * stride + asked * DESCRIPTOR, stride, is_asked ? p.rows - row : 0, lane / GROUP};
       back.ask();
-      fetch(begin + 2 * TILE, latest);
+      fetch(begin + 2 * TILE, turn);
 #pragma unroll
       for (int r = 0; r < ROWS; r++) inclusive[r] = next[r];
       wait_for_copies<1>();
-      if (begin + TILE < p.rows) add_up(begin + TILE, later);
+      if (begin + TILE < p.rows) add_up(begin + TILE, turn ^ 1);
 
       State earlier[READS];
       back.wait(earlier);
@@ -173,11 +176,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
         if (lane == 31 && closes && row + r < p.rows)
           publish(descriptors + (row + r) * stride + strip * DESCRIPTOR, combine(left, inclusive[r]));
         inclusive[r] = combine(left, lanes_before(inclusive[r], lane));  // from here on without its own lane
-        const Neighbours<In> read = stages[stage][r][thread];
         Sum along = inclusive[r].sum;
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {
-          along = along + Sum(read.number[k]);
+          along = along + Sum(read[r].number[k]);
           down[k] = down[k] + along;
         }
       }
@@ -195,18 +197,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) run_tiles(const 
       }
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
-        const Neighbours<In> read = stages[stage][r][thread];
         Neighbours<Out> line;
         Sum along = inclusive[r].sum;
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {
-          along = along + Sum(read.number[k]);
+          along = along + Sum(read[r].number[k]);
           down[k] = down[k] + along;
           line.number[k] = Out(down[k]);
         }
         if (row + r < p.rows) line.write(p.out + (row_0 + row + r) * p.columns + column, there, write_at_once);
       }
-      stage = later;
     }
     wait_for_copies<0>();
   }

@@ -19,29 +19,14 @@ __device__ constexpr int region_bytes() {
     return NULLS == BITS ? TILE / 8 + 32 : TILE + 16;
 }
 constexpr int MASK_REGION = region_offset<INPUTS>(), LANES_REGION = region_offset<REGIONS>();
-constexpr int LANES = KEEPS_LANES ? STATE_WORDS * WARPS * 128 : 0;
+constexpr int STAGE = LANES_REGION + (KEEPS_LANES ? STATE_WORDS * WARPS * 128 : 0);
 
-// Results leave by copies where the first output has the size of the first input, whose items in the stage they replace;
-// if states are raked the other outputs as well, from regions of their own: what a lane has lies side by side, and lanes
-// that wrote to memory themselves would write far apart.
-constexpr bool IN_PLACE = WRITE && sizeof(Out<0>::type) == sizeof(In<0>::type) && (OUTPUTS == 1 || OUT_REGIONS);
-constexpr bool LEAVES = IN_PLACE || OUT_REGIONS;
-template <int K>
-__device__ constexpr int out_offset() {
-  if constexpr (K == 0)
-    return IN_PLACE ? 0 : LANES_REGION + LANES;
-  else if constexpr (K == 1 && IN_PLACE)
-    return LANES_REGION + LANES;
-  else
-    return out_offset<K - 1>() + TILE * int(sizeof(typename Out<K - 1>::type));
-}
-constexpr int STAGE = OUT_REGIONS ? out_offset<OUTPUTS>() : LANES_REGION + LANES;
-
+// Where the output has the size of the first input, results replace its items in the stage and leave by one copy.
+constexpr bool IN_PLACE = WRITE && OUTPUTS == 1 && sizeof(Out<0>::type) == sizeof(In<0>::type);
 __device__ __forceinline__ bool leaves_by_copy(const Params& p, const LinePlace& at) {
-  if constexpr (!LEAVES) return false;
-  bool fits = at.count == TILE && (!IN_PLACE || aligned(p.in[0] + at.first * sizeof(typename In<0>::type), 16));
-  unroll<OUTPUTS>([&](auto k) { fits = fits && aligned(p.out[k.value] + at.first * sizeof(typename Out<k.value>::type), 16); });
-  return fits;
+  if constexpr (!IN_PLACE) return false;
+  i64 offset = at.first * sizeof(typename Out<0>::type);
+  return at.count == TILE && aligned(p.in[0] + offset, 16) && aligned(p.out[0] + offset, 16);
 }
 
 template <int K>
@@ -236,7 +221,7 @@ __device__ __forceinline__ void scan(const Params& p, ScanRing& ring, u8* stages
     View view = view_of(p, at, stage);
     Outputs out = outputs_of(p, at);
     bool copied = leaves_by_copy(p, at);
-    if (copied) unroll<OUTPUTS>([&](auto k) { out.at[k.value] = stage + out_offset<k.value>(); });
+    if (copied) out.at[0] = stage;
     segment_scan(view, out, warp, lane, [&] {
       ring.reduced[s].wait(turn.phase);
       ring.known[s].wait(turn.phase);
@@ -263,15 +248,10 @@ __device__ __forceinline__ void unload(const Params& p, ScanRing& ring, const u8
     if (at.line < 0) break;
     ring.scanned[s].wait(turn.phase);
     bool copied = leaves_by_copy(p, at);
-    if (copied) {
-      Outputs out = outputs_of(p, at);
-      unroll<OUTPUTS>([&](auto k) {
-        tma_store(out.at[k.value], stages + s * STAGE + out_offset<k.value>(), TILE * sizeof(typename Out<k.value>::type));
-      });
-    }
+    if (copied) tma_store(outputs_of(p, at).at[0], stages + s * STAGE, TILE * sizeof(typename Out<0>::type));
     if (leaving >= 0) {
       if (copied)
-        stores_have_read<OUTPUTS>();
+        stores_have_read<1>();
       else
         stores_have_read<0>();
       ring.empty[leaving].arrive();
