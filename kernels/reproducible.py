@@ -19,16 +19,17 @@ from .numerics import bits_of, from_bits
 from .operators import Operator
 
 WIDTH = 27
-"""Bits of a bin. Three bins hold every bit of the largest number, as 1 + 2 * 27 is more than 53. No digit is larger than
-2**26, so sums of digits of 2**36 numbers fit 64 bits."""
+"""Bits of a bin. Three bins hold every bit of the largest number, as 1 + 2 * 27 is more than 53. No digit is larger
+than 2**26, so sums of digits of 2**36 numbers fit 64 bits."""
 
 ORIGIN = 16
-"""What is added to exponents before they are divided by `WIDTH`. It puts the numbers from 2**-13 to below 2**14 into one
-bin, as states of one bin are combined fastest."""
+"""What is added to exponents before they are divided by `WIDTH`. It puts the numbers from 2**-13 to below 2**14 into
+one bin, as states of one bin are combined fastest."""
 
 EMPTY, NEGATIVE_ZERO, ZERO, BEYOND = -3, -2, -1, 80
-"""What a state has instead of a bin: if nothing was added; nothing but -0.0; nothing but zeros; and if a number was infinite
-or NaN. Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more bins than a state has."""
+"""What a state has instead of a bin: if nothing was added; nothing but -0.0; nothing but zeros; and if a number was
+infinite or NaN. Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more
+bins than a state has."""
 
 BIAS, FRACTION, EXPONENTS = 1023, 52, 0x7FF
 """Of float64: what is added to exponents, the bits below the exponent, and all bits of an exponent."""
@@ -110,7 +111,9 @@ def rounded(high, low, place):
     # of the third bin, by a power of two in two steps that are both normal numbers
     power = WIDTH * (np.int64(place) - 2) - (BIAS - 1) - ORIGIN
     half = power >> 1
-    return units * from_bits((BIAS + half) << FRACTION) * from_bits((BIAS + power - half) << FRACTION)
+    return (
+        units * from_bits((BIAS + half) << FRACTION) * from_bits((BIAS + power - half) << FRACTION)
+    )
 
 
 def _lower(s):

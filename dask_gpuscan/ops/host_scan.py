@@ -119,5 +119,9 @@ def check_reproducible(library: Library, dtype: Any) -> None:
         If they are.
     """
     host = library.host_values
-    if host is not None and host.combines("cumsum", dtype) and host.of_nothing("cumsum", dtype) != "":
+    if (
+        host is not None
+        and host.combines("cumsum", dtype)
+        and host.of_nothing("cumsum", dtype) != ""
+    ):
         raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {WAY_OUT}")

@@ -111,7 +111,9 @@ def operator_for(op: Operator, answer: np.dtype) -> Operator:
     if of_integers is None or answer.kind == "f":
         return op
     if answer.kind == "c":
-        raise TypeError(f"{op.name} is not defined for {answer}; sum the real and the imaginary part")
+        raise TypeError(
+            f"{op.name} is not defined for {answer}; sum the real and the imaginary part"
+        )
     return of_integers
 
 

@@ -233,14 +233,13 @@ REDUCTIONS: dict[str, Reduction] = {
 }
 """The reductions that take no argument."""
 
+
 def _if_counted(numbers: Any, s: States) -> Any:
     return s[0], s[1] == 0
 
 
 REPRODUCIBLE: dict[str, Reduction] = {
-    "sum": Reduction(
-        "sum", BUILT_IN["add_reproducible"], _itself, null_if_none=True, lowers=True
-    ),
+    "sum": Reduction("sum", BUILT_IN["add_reproducible"], _itself, null_if_none=True, lowers=True),
     "mean": Reduction("mean", MEAN, _if_counted, lowers=True),
 }
 """The reductions of numbers whose bits depend on the numbers alone."""

@@ -1,8 +1,8 @@
 """Scans and reductions by sums of digits (kernels/reproducible.py), block by block.
 
-A block whose numbers have no higher bin than the state before it needs no look at the bins of single numbers: all are cut
-into digits at the same places, and digits and answers are computed of several numbers at once. Other blocks are walked
-number by number.
+A block whose numbers have no higher bin than the state before it needs no look at the bins of single numbers: all are
+cut into digits at the same places, and digits and answers are computed of several numbers at once. Other blocks are
+walked number by number.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -82,7 +82,7 @@ def state_like(typing_context, like, count, first, second, third, place):
 @numba.njit(**OPTIONS)
 def read(work, numbers, start, size):
     """Read a block, with zeros for what is missing; return the largest exponent, and how many numbers are there."""
-    source, largest, count = work.source, np.int64(0), np.int64(0)
+    largest = count = np.int64(0)
     for i in range(size):
         at = start + i * work.stride
         number, seen = element_at(work, at)
@@ -165,7 +165,9 @@ def _observe(work, space, state, first, size):
         exponent, seen = read(work, numbers, start, count)
         place = max(bin_of(exponent), np.int64(state[-1]))
         if exponent > 0 and LOWEST <= place <= HIGHEST:
-            found = state_like(source.identity, seen, *cut(numbers, count, place, None, None), place)
+            found = state_like(
+                source.identity, seen, *cut(numbers, count, place, None, None), place
+            )
             state = cast(source.identity, combine(source.op, state, found))
         else:
             for i in range(count):

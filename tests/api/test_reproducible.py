@@ -1,4 +1,4 @@
-"""``reproducible=True``: one result for every cut, schedule, number of workers and backend; near plain sums; clear errors."""
+"""``reproducible=True``: one result for every cut, schedule and backend, which is near plain sums; clear errors."""
 
 import hashlib
 
@@ -84,7 +84,10 @@ CALLS = {
         for name, call in SUMS.items()
     },
     **{
-        name: (lambda df, call=call: call(df, add_reproducible), lambda df, call=call: call(df, add))
+        name: (
+            lambda df, call=call: call(df, add_reproducible),
+            lambda df, call=call: call(df, add),
+        )
         for name, call in OPERATORS.items()
     },
 }
@@ -223,7 +226,11 @@ def test_arrow_keeps_its_nulls():
         (lambda df: df.gpuscan.rolling(2).mean(reproducible=None), ValueError, "reproducible must"),
         (lambda df: dask_gpuscan.cumsum(df.x.to_numpy(), reproducible=2), ValueError, "must be"),
         (lambda df: df.gpuscan.cumsum(axis=1, reproducible=True), ValueError, "axis=1"),
-        (lambda df: dask_gpuscan.cummax(df.x, reproducible=True), TypeError, "found 'reproducible'"),
+        (
+            lambda df: dask_gpuscan.cummax(df.x, reproducible=True),
+            TypeError,
+            "found 'reproducible'",
+        ),
         (lambda df: df.gpuscan.ewm(span=2).mean(reproducible=True), TypeError, "reproducible"),
     ],
 )

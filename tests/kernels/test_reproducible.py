@@ -129,7 +129,7 @@ def test_blocks_are_as_one_by_one(backend, dtype, nulls):
         given_nulls = bitmap(backend.array(np.packbits(valid, bitorder="little")))
     for reverse in (False, True):
         out, state = scan(ADD, backend.array(x), nulls=given_nulls, reverse=reverse, dtype=dtype)
-        walk = [i for i in range(n)[:: -1 if reverse else 1]]
+        walk = range(n)[:: -1 if reverse else 1]
         states, seen = [], None
         for i in walk:
             if valid[i]:
