@@ -17,7 +17,7 @@ from typing import Any
 
 from .cuts import CUTS
 from .libraries import LIBRARIES
-from .results import RESULTS, complaints, read, write
+from .results import RESULTS, complaints, outdated, read, write
 from .suite import Library
 
 HERE = Path(__file__).parent
@@ -46,22 +46,25 @@ def main(arguments: list[str]) -> int:
             themes = [t for t in asked.theme or library.suites if t in library.suites]
             print(f"{library.name} {library.version()}, frames cut: {cut}", flush=True)
             status, found = _run(library, themes, cut, others)
+            title = f"{library.name}, frames {cut}"
             if status:
-                wrong.append(f"{library.name}, {cut}: tests fail")
-            else:
-                run = {"version": library.version(), "themes": found}
-                known = results.get(library.name, {}).get(cut)
-                if known and not (asked.accept or asked_pytest):
-                    wrong += complaints(f"{library.name}, {cut}", run, known)
-                if whole:
-                    results.setdefault(library.name, {})[cut] = run
-    if wrong:
-        print(*wrong, sep="\n")
-        return 1
+                wrong.append(f"{title}: tests fail")
+                continue
+            run = {"version": library.version(), "themes": found}
+            known = results.get(library.name, {}).get(cut)
+            new = []
+            if known and not (asked.accept or asked_pytest):
+                new += complaints(title, run, known)
+            if whole and cut == "whole":
+                new += outdated(library.name, run)
+            if not new:
+                results.setdefault(library.name, {})[cut] = run
+            wrong += new
     if whole:
         write(results)
-        print(f"wrote {RESULTS} and README.md beside it")
-    return 0
+        print(f"wrote {RESULTS} and the pages that show it")
+    print(*wrong, sep="\n")
+    return bool(wrong)
 
 
 def _run(

@@ -178,6 +178,11 @@ def reason_for(test: str, parameters: str, library: str, cut: str) -> str | None
     return None
 
 
+def listed(library: str) -> set[str]:
+    """Return the tests of a library that are known to differ, without their parameters."""
+    return {test.partition("[")[0] for tests in TESTS[library].values() for test in tests}
+
+
 def refusal_for(error: Exception) -> str | None:
     """Return why ours refuse what an error tells of; None if they should not."""
     message = str(error)
