@@ -123,3 +123,15 @@ def test_numbers_of_bad_codes():
         number_codes(np.array([0.0]), 1)
     with pytest.raises(ValueError, match="codes must be 1-d"):
         number_codes(np.zeros((1, 1), np.int64), 1)
+
+
+def test_more_groups_than_there_is_room_for_are_told(backend):
+    codes, x = backend.array(np.array([0, 1])), backend.array(np.array([1.0, 2.0]))
+    for groups in (2**45, 2**62, 2**70):
+        for ask in (
+            lambda groups: scan_by_code(BUILT_IN["add"], codes, x, groups),
+            lambda groups: reduce_by_code(BUILT_IN["add"], codes, x, groups),
+            lambda groups: number_codes(codes, groups),
+        ):
+            with pytest.raises((MemoryError, ValueError), match=r"rows, which take|groups must be"):
+                ask(groups)
