@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, check_columns, check_one_length, is_array
-from .backends import Backend, backend_of, check_memory
+from .backends import backend_of, check_memory
 from .int128 import is_int128
 from .messages import shown
 

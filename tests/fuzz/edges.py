@@ -17,10 +17,52 @@ from .fuzzer import Fuzzer
 from .operators import backends
 
 ADD, LARGEST = kernels.BUILT_IN["add"], kernels.BUILT_IN["maximum"]
-LENGTHS = (0, 1, 2, 3, 31, 32, 33, 127, 128, 129, 1023, 1025, 4097, 16_383, 16_384, 16_385, 32_769, 65_537, 131_073)  # fmt: skip
+LENGTHS = (
+    0,
+    1,
+    2,
+    3,
+    31,
+    32,
+    33,
+    127,
+    128,
+    129,
+    1023,
+    1025,
+    4097,
+    16_383,
+    16_384,
+    16_385,
+    32_769,
+    65_537,
+    131_073,
+)
 """Around the lengths of warps, blocks and tiles."""
 DTYPES = ("int64", "int32", "int8", "float64", "uint16")
-SIZES = (0, 1, 2, 7, -1, -3, 127, 128, 255, 256, 2**15, 2**16, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**32, 2**40, 2**62, 2**63 - 1, -(2**63))  # fmt: skip
+SIZES = (
+    0,
+    1,
+    2,
+    7,
+    -1,
+    -3,
+    127,
+    128,
+    255,
+    256,
+    2**15,
+    2**16,
+    2**31 - 1,
+    2**31,
+    -(2**31),
+    -(2**31) - 1,
+    2**32,
+    2**40,
+    2**62,
+    2**63 - 1,
+    -(2**63),
+)
 """Distances, counts and positions at the ends of integers of each width."""
 FEW = (1, 2, 5, 40, 1000)
 REFUSED = (ValueError, TypeError, MemoryError)
@@ -61,13 +103,14 @@ class Data:
 
 def refused(ask: Callable[[], Any], words: str = "") -> None:
     """Assert that something is refused in short."""
+    told = None
     try:
         ask()
     except REFUSED as error:
-        assert words in str(error), f"says {error}"
-        assert len(str(error)) < 400, "a long message"
-        return
-    raise AssertionError("is not refused")
+        told = str(error)
+    assert told is not None, "is not refused"
+    assert words in told, f"says {told}"
+    assert len(told) < 400, "a long message"
 
 
 # --- what is asked -----------------------------------------------------------------------------------

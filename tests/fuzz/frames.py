@@ -1,4 +1,4 @@
-"""Frames, methods and partitionings at random: answers are those of pandas on the whole, but for declared differences."""
+"""Frames, methods and partitionings at random: answers are those of pandas on the whole, or differ as declared."""
 
 import warnings
 from collections.abc import Callable
@@ -18,7 +18,18 @@ from .differences import DIFFERENCES, refusal_for
 from .fuzzer import Fuzzer
 from .methods import METHODS, Method
 
-KEYS = ("int64", "float64", "Int64", "str", "category", "int8", "string[pyarrow]", "bool", "datetime64[ns]", "object")  # fmt: skip
+KEYS = (
+    "int64",
+    "float64",
+    "Int64",
+    "str",
+    "category",
+    "int8",
+    "string[pyarrow]",
+    "bool",
+    "datetime64[ns]",
+    "object",
+)
 CLOSED = ("right", "left", "both", "neither")
 ERRORS = (TypeError, ValueError, NotImplementedError, ArithmeticError)
 """What a refusal is: pandas and Arrow raise some of the others."""
@@ -58,7 +69,11 @@ class FrameCase:
     def values(self) -> list[Any]:
         """The dtypes of the columns that are no keys."""
         frame = self.on.frame
-        return [frame.dtype] if frame.ndim == 1 else [frame[n].dtype for n in frame if n not in self.on.by]  # fmt: skip
+        return (
+            [frame.dtype]
+            if frame.ndim == 1
+            else [frame[n].dtype for n in frame if n not in self.on.by]
+        )
 
     def __repr__(self) -> str:
         given = ", ".join(f"{n}={v!r}" for n, v in self.given.items())
@@ -149,7 +164,9 @@ def _by_columns(choices: Choices, method: Method) -> On:
     return On(on.frame, Bound, Bound, f".gpuscan (by {by})")
 
 
-def _keyed(choices: Choices, method: Method, most: int) -> tuple[pd.DataFrame, list[str], bool | None]:  # fmt: skip
+def _keyed(
+    choices: Choices, method: Method, most: int
+) -> tuple[pd.DataFrame, list[str], bool | None]:
     count = drawn.length(choices)
     by = ["k", "j"][: 2 if choices.one_in(4) else 1]
     keys = {name: drawn.column(choices, choices.pick(KEYS), count) for name in by}
@@ -188,9 +205,13 @@ def _windows(choices: Choices, method: Method) -> On:
     given = {"window": window, "min_periods": choices.pick((None, 0, 1, window))}
     given |= drawn.options(choices, {"center": (False, True), "closed": CLOSED})
     if choices.flag():
-        return _windowed(choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})")  # fmt: skip
+        return _windowed(
+            choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})"
+        )
     given["window"] = choices.pick(("1s", "2s", "4s", "90s"))
-    on = _windowed(choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})", times=True)  # fmt: skip
+    on = _windowed(
+        choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})", times=True
+    )
     return on
 
 
@@ -204,7 +225,9 @@ def _windowed(choices: Choices, method: Method, ask: Ask, shown: str, times: boo
 def _times(choices: Choices, count: int) -> pd.DatetimeIndex:
     steps = [choices.pick((0, 1, 2, 5, 59, 3600)) for _ in range(count)]
     start = pd.Timestamp(choices.pick(("2026-01-01", "2026-03-28 23:30", "1969-12-31 23:59:58")))
-    times = pd.DatetimeIndex(start + pd.to_timedelta(np.cumsum(np.array(steps, "i8")), unit="s"), name="t")  # fmt: skip
+    times = pd.DatetimeIndex(
+        start + pd.to_timedelta(np.cumsum(np.array(steps, "i8")), unit="s"), name="t"
+    )
     times = times.as_unit(choices.pick(("ns", "s", "ms", "us")))
     zone = choices.pick((None, None, "UTC", "Europe/Berlin"))
     return times if zone is None else times.tz_localize("UTC").tz_convert(zone)

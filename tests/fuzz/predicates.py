@@ -166,7 +166,9 @@ class TextCase:
         assert peak < BYTES, f"takes {peak} bytes"
         whole = self._watched()
         assert type(found) is type(whole), f"{found} of partitions, {whole} of the whole"
-        assert isinstance(whole, Exception) or found == whole, f"{found} of partitions, {whole} of the whole"  # fmt: skip
+        assert isinstance(whole, Exception) or found == whole, (
+            f"{found} of partitions, {whole} of the whole"
+        )
 
 
 def chosen(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""A plain interpreter of predicates: Python's own tree of a text, for one row after the other, as pandas computes columns.
+"""A plain interpreter of predicates: Python's own tree of a text, computed for one row after the other as pandas would.
 
 A null is None. What libraries need not agree on is an `UnknownError`.
 """

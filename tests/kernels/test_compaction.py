@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from dask_gpuscan.kernels import (
-    backends,
     InBand,
     Predicate,
+    backends,
     bitmap,
     byte_mask,
     cpu,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from dask_gpuscan.kernels import (
-    backends,
     INT128,
+    backends,
     cpu,
     interval_expand,
     interval_gather,
