@@ -196,23 +196,64 @@ def _groups(choices: Choices, method: Method) -> On:
     )
 
 
-def _windows(choices: Choices, method: Method) -> On:
+def _row_windows(choices: Choices) -> tuple[Ask, str]:
+    """Draw windows of rows, or of all rows so far."""
     if choices.one_in(4):
-        given: dict[str, Any] = {"min_periods": choices.between(0, 4)}
-        ask: Ask = lambda it: it.expanding(**given)  # noqa: E731
-        return _windowed(choices, method, ask, f".gpuscan.expanding({given})")
+        periods = choices.between(0, 4)
+        return lambda it: it.expanding(min_periods=periods), f".expanding(min_periods={periods})"
     window = choices.between(1, 9)
     given = {"window": window, "min_periods": choices.pick((None, 0, 1, window))}
     given |= drawn.options(choices, {"center": (False, True), "closed": CLOSED})
+    return lambda it: it.rolling(**given), f".rolling(**{given})"
+
+
+def _windows(choices: Choices, method: Method) -> On:
     if choices.flag():
-        return _windowed(
-            choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})"
-        )
-    given["window"] = choices.pick(("1s", "2s", "4s", "90s"))
-    on = _windowed(
-        choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})", times=True
+        ask, shown = _row_windows(choices)
+        return _windowed(choices, method, ask, f".gpuscan{shown}")
+    given = {
+        "window": choices.pick(("1s", "2s", "4s", "90s")),
+        "min_periods": choices.pick((None, 0, 1, 3)),
+    }
+    given |= drawn.options(choices, {"center": (False, True), "closed": CLOSED})
+    return _windowed(
+        choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling(**{given})", times=True
     )
-    return on
+
+
+class Apart:
+    """Windows of each group by pandas, in the order of rows and null in no group."""
+
+    def __init__(self, frame: pd.DataFrame, by: list[str], dropna: bool, ask: Ask) -> None:
+        self._frame, self._by, self._dropna, self._ask = frame, by, dropna, ask
+
+    def __getattr__(self, name: str) -> Any:
+        def method(**given: Any) -> Any:
+            frame = self._frame
+            numbers = frame.groupby(self._by, sort=False, dropna=False, observed=True).ngroup()
+            groups = [group["x"] for _, group in frame.groupby(numbers.to_numpy())] or [frame["x"]]
+            apart = [getattr(self._ask(x), name)(**given).set_axis(x.index) for x in groups]
+            found = pd.concat(apart).sort_index()
+            kept = frame[self._by].notna().all(axis=1)
+            return found.where(kept) if self._dropna and not kept.all() else found
+
+        return method
+
+
+def _group_windows(choices: Choices, method: Method) -> On:
+    frame, by, clustered = _keyed(choices, method, 1)
+    frame = frame.reset_index(drop=True)
+    dropna = not choices.flag()
+    ask, shown = _row_windows(choices)
+    return On(
+        frame,
+        lambda it: ask(it.groupby(by, clustered=clustered, dropna=dropna)["x"]),
+        lambda it: Apart(it, by, dropna, ask),
+        f".gpuscan.groupby({by}, clustered={clustered}, dropna={dropna})['x']{shown}",
+        clustered,
+        dropna,
+        tuple(by),
+    )
 
 
 def _windowed(choices: Choices, method: Method, ask: Ask, shown: str, times: bool = False) -> On:
@@ -258,6 +299,7 @@ KINDS: dict[str, Callable[[Choices, Method], On]] = {
     "by columns": _by_columns,
     "groups": _groups,
     "windows": _windows,
+    "group windows": _group_windows,
     "ewm": _ewm,
     "buckets": _buckets,
 }

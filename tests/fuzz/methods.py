@@ -20,7 +20,7 @@ class Method:
 
     name: str
     on: tuple[str, ...]
-    """Which of "series", "frame", "groups", "windows", "ewm" and "buckets" have it."""
+    """Which `KINDS` of `frames.py` have it."""
     dtypes: Sequence[str]
     arguments: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """Arguments that may be left out, and values of each."""
@@ -132,12 +132,25 @@ def _stable_index(frame: Any, **given: Any) -> Any:
     return frame.sort_index(kind="stable", **given)
 
 
+def _backwards(name: str) -> Callable[..., Any]:
+    """Return a method of pandas that begins with the last row."""
+
+    def method(frame: Any, reverse: bool, **given: Any) -> Any:
+        return getattr(frame[::-1], name)(**given)[::-1]
+
+    return method
+
+
 SORTS = {"ascending": (True, False), "na_position": ("last", "first"), "ignore_index": FLAGS}
 ORDERED = (*NUMBERS, *TIMES, *(t for t in TEXTS if t != "object"))
 
 METHODS = (
     *(
         Method(name, (*ROWS, "groups"), (*NUMBERS, *TIMES), SCANS, name in ("cummax", "cummin"))
+        for name in ("cumsum", "cumprod", "cummax", "cummin")
+    ),
+    *(
+        Method(name, ROWS, NUMBERS, SCANS, theirs=_backwards(name), required={"reverse": (True,)})
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     ),
     Method("ffill", (*ROWS, "groups"), EVERY, {"limit": (1, 2, 5)}, True),
@@ -218,10 +231,10 @@ METHODS = (
             "interpolation": ("linear", "lower", "higher", "nearest", "midpoint"),
         },
     ),
-    *(Method(name, ("windows",), FEW_NUMBERS) for name in WINDOWED),
+    *(Method(name, ("windows", "group windows"), FEW_NUMBERS) for name in WINDOWED),
     Method(
         "quantile",
-        ("windows",),
+        ("windows", "group windows"),
         FEW_NUMBERS,
         {"interpolation": ("linear", "lower", "higher", "nearest", "midpoint")},
         required={"q": (0.5, 0.0, 1.0, 0.3)},
