@@ -278,8 +278,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         if isinstance(op, Mapping):
             groups = {"in_groups": True, "null_keys": self._null_keys}
             frame, where = with_rows_told(self._obj, where)
-            given = op, options, where, local_dict, meta_of(frame)
-            several = scan_parts(self._meta, *given, **groups)
+            meta = meta_of(frame)
+            several = scan_parts(self._meta, op, options, where, local_dict, meta, **groups)
             of_frame = self if frame is self._obj else self._of(frame)
             return of_frame._scan("scan-fused", several, False, named=True)
         if positions:

@@ -16,6 +16,7 @@ from ..frames.registry import library_of
 from .groups import Groups, ReducibleGroups, States
 from .host_scalar import HostScalar
 from .host_scan import HostScan
+from .join_scan import JoinScan
 from .kernel_scan import KernelScan
 from .operator_facts import facts_of
 from .ranked_scan import RankedScan
@@ -49,7 +50,8 @@ class Scan(ScanBase):
         """Return the way in which a column of a dtype is scanned, by an operator that libraries have a method of."""
         facts, host = facts_of(self.op), library.host_values
         if host is not None and host.combines(facts.library_method, dtype):
-            return self._as(HostScan)
+            joins = host.joins(facts.library_method, dtype)
+            return self._as(JoinScan if joins else HostScan)
         if facts.extreme and library.layout(dtype) is None:
             return self._as(RankedScan)
         return self.by_kernels

@@ -198,9 +198,21 @@ def test_a_sum_of_objects_goes_on_after_nulls():
     assert pd.Series([1, None, True], dtype=object).gpuscan.cumsum().iloc[2] == 2
 
 
-def test_strings_joined_beyond_memory_are_refused():
-    x = pd.Series(["x" * 10**6] * 10**6, dtype=object)
-    with pytest.raises(MemoryError, match=r"1,000,000 rows, which take 500,000,500 GB: more than"):
+@pytest.mark.parametrize(
+    ("x", "size"),
+    [
+        (pd.Series(["x" * 10**6] * 10**6, dtype=object), "500,000,500"),
+        (pd.Series(["x" * 10] * 10**6, dtype=pd.ArrowDtype(pa.string())), "5,000"),
+    ],
+)
+def test_strings_joined_beyond_memory_are_refused(x, size):
+    with pytest.raises(MemoryError, match=rf"1,000,000 rows, which take {size} GB: more than"):
+        x.gpuscan.cumsum()
+
+
+def test_strings_joined_beyond_their_dtype_are_refused():
+    x = pd.Series(["x" * 10_000] * 700, dtype=pd.ArrowDtype(pa.string()))
+    with pytest.raises(OverflowError, match=r"2,453,500,000 bytes, .* holds 2,147,483,647; cast"):
         x.gpuscan.cumsum()
 
 
