@@ -11,7 +11,7 @@ help:
 	@echo 'make clicks       the example on a click log of any size (examples/clicks_etl.py): CLICKS="--rows 2000000000 --gpus 2"'
 	@echo 'make test         all tests, with the doctests of the package and of docs/'
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
-	@echo 'make foreign      tests of pandas itself, with our methods in the place of its'
+	@echo 'make foreign      tests of pandas, Dask, cuDF and CuPy, with our methods in the place of theirs'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
 	@echo 'make fuzz         the tests that draw examples, with many more of them'
 	@echo 'make check        formatting, lint rules, imports, types'

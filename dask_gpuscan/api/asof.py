@@ -246,6 +246,10 @@ def _sides(
     keys: dict[str, list[Hashable] | None], is_index: tuple[Any, Any], frames: list[Any]
 ) -> tuple[Side, Side]:
     """Return what sides are matched on, if arguments make sense together, which pandas checks."""
+    if keys["on"] and (keys["left_on"] or keys["right_on"]):
+        raise pd.errors.MergeError(
+            'Can only pass argument "on" OR "left_on" and "right_on", not a combination of both.'
+        )
     found = []
     common = [name for name in names_of(frames[0]) if name in names_of(frames[1])]
     for name, index in zip(("left", "right"), is_index, strict=True):

@@ -325,7 +325,7 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         Raises
         ------
         NotImplementedError
-            With ``adjust=False``, and with times.
+            With times.
 
         See Also
         --------
@@ -339,7 +339,6 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         [nan, 1.5, 1.643]
         """
         check_flags(bias=bias)
-        self._needs_adjust("cov")
         return self._pairs("cov", other, pairwise, numeric_only, bias=bool(bias))
 
     @overload
@@ -372,7 +371,6 @@ class Ewm(Statistics[Obj, SeriesT, FrameT]):
         >>> x.gpuscan.ewm(alpha=0.5).corr(y).round(3).tolist()
         [nan, 1.0, 0.951]
         """
-        self._needs_adjust("corr")
         return self._pairs("corr", other, pairwise, numeric_only)
 
     def _needs_adjust(self, name: str) -> None:

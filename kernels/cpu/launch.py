@@ -1,5 +1,6 @@
 """From visitors to the engine: compiled kernels, threads, and the Numba types of what kernels take."""
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -14,8 +15,9 @@ from ..jit import load_kernel
 from ..nulls import NAT, InBand, Mask
 from ..operator_calls import operator_type
 from ..operators import Operator
+from ..options import ScanOptions, check_exclusive
 from ..signature import Signature, StateForm, joined, signature_of
-from .engine import STATUS, States, Tiles, walk_tiles
+from .engine import FAILED, STATUS, TICKET, States, Tiles, walk_tiles
 from .steps import Output, Source
 from .visitors import record_type
 
@@ -27,6 +29,13 @@ WORD = np.dtype(np.int64)
 PARALLEL = 1 << 18
 """Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds. For fewer, whoever
 has a kernel calls it, and makes arrays by `numpy.empty`, as `outputs.empty` would."""
+
+LONG = 1 << 23
+"""Elements from which on the main thread waits for others rather than work itself, and so hears interrupts: a scan of
+them takes some 8 ms. A function of a user's may take far longer for each."""
+
+NO_MORE = 1 << 31
+"""The next ticket after an interrupt: past the last of every call, and small enough to be multiplied by rows."""
 
 
 def types_of(op: Operator, dtypes: Form, dtype: np.dtype | None) -> Signature:
@@ -65,26 +74,58 @@ def helpers_for(elements: int) -> int:
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
-    """Run `work` on this thread, and on the other cores where the elements are worth it."""
+    """Run `work` on this thread, and on the other cores where the elements are worth it.
+
+    It returns, or raises, when no thread works any more: whoever called it may then free what they read and wrote.
+    The main thread leaves long work to others and waits, so that it hears an interrupt.
+    """
     failures: list[BaseException] = []
 
     def attempt(leader: bool) -> None:
+        if control[FAILED]:  # there was an interrupt while this thread was started
+            return
         try:
             work(leader)
         except BaseException as failure:
-            control[1] = 1  # whoever waits for this thread's tile gives up
+            control[FAILED] = 1  # whoever waits for this thread's tile gives up
             failures.append(failure)
 
-    threads = [
-        threading.Thread(target=attempt, args=(False,)) for _ in range(helpers_for(elements))
-    ]
-    for thread in threads:
-        thread.start()
-    attempt(True)
-    for thread in threads:
-        thread.join()
+    waits = elements >= LONG and threading.current_thread() is threading.main_thread()
+    leaders = [True] * waits + [False] * helpers_for(elements)
+    threads = [threading.Thread(target=attempt, args=(leader,)) for leader in leaders]
+    try:
+        if not (_start(threads) and waits):
+            attempt(True)
+        _join(threads)
+    except BaseException:
+        control[TICKET], control[FAILED] = NO_MORE, 1
+        _join_at_last(threads)
+        raise
     if failures:
         raise failures[0]
+
+
+def _start(threads: list[threading.Thread]) -> int:
+    """Start as many threads as the system has room for, in order; return how many."""
+    for number, thread in enumerate(threads):
+        try:
+            thread.start()
+        except RuntimeError:
+            return number
+    return len(threads)
+
+
+def _join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(0.1)  # no longer, so that an interrupt is heard on every system
+
+
+def _join_at_last(threads: list[threading.Thread]) -> None:
+    """Wait for threads, also where the user is impatient."""
+    while any(thread.is_alive() for thread in threads):
+        with contextlib.suppress(KeyboardInterrupt):
+            _join(threads)
 
 
 def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
@@ -143,14 +184,19 @@ def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A")
     )
 
 
-def output_type(types_: Signature, layout: str = "A") -> types.Type:
+def output_type(types_: Signature, options: ScanOptions, layout: str = "A") -> types.Type:
     """The type of an `Output`."""
+    count = len(types_.outputs)
+    check_exclusive(options.exclusive, count)
+    flags = (
+        types.boolean if options.exclusive_outputs is None else types.UniTuple(types.boolean, count)
+    )
     return record_type(
         Output,
         outs=arrays_type(types_.output_form, layout),
         null_value=state_type(types_.output_form),
         mark_nulls=types.boolean,
-        exclusive=types.boolean,
+        exclusive=flags,
     )
 
 

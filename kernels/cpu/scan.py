@@ -100,7 +100,8 @@ def scan(
     count = groups * inner
     few = count == 1 or (count < 8 and length >= 2 * TILE)
     dtypes = tuple([a.dtype for a in arrays])
-    key = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls, write, few
+    given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
+    key = *given, options.exclusive_outputs, write, few
     work = _WORKS.get(key) or keep(_WORKS, key, _work(op, dtypes, options, write, few))
 
     source = Source(
@@ -240,12 +241,12 @@ _FOLDS: dict[Any, tuple[Kernel, State]] = {}
 
 
 def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool) -> Work:
-    types_, nulls = types_of(op, dtypes, options.dtype), type(options.nulls)
+    types_ = types_of(op, dtypes, options.dtype)
     tiles = few and not is_sequential(op, types_)
     pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
     return Work(
         types_,
-        (_tiles_kernel if tiles else _lines_kernel)(op, types_, nulls, write),
+        (_tiles_kernel if tiles else _lines_kernel)(op, types_, options, write),
         tiles,
         types_.plain_identity,
         tuple([np.array([part], dtype) for part, dtype in pairs]),
@@ -257,20 +258,21 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
     )
 
 
-def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
-    word, source = types.int64, source_type(op, types_, nulls)
+def _tiles_kernel(op: Operator, types_: Signature, options: ScanOptions, write: bool) -> Kernel:
+    word, source = types.int64, source_type(op, types_, type(options.nulls))
     work = record_type(Reduce, source=source, start=word, stride=word)
     if write:
-        output = output_type(types_)
+        output = output_type(types_, options)
         work = record_type(Scan, source=source, output=output, start=word, stride=word)
     return tiles_kernel(op, types_.state_form, work)
 
 
-def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
-    output = output_type(types_) if write else types.none
+def _lines_kernel(op: Operator, types_: Signature, options: ScanOptions, write: bool) -> Kernel:
+    output = output_type(types_, options) if write else types.none
     states = arrays_type(types_.state_form)
     lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
-    return entry(walk_lines, (source_type(op, types_, nulls), output, states, lines, CONTROL))
+    source = source_type(op, types_, type(options.nulls))
+    return entry(walk_lines, (source, output, states, lines, CONTROL))
 
 
 def _folding(op: Operator, dtypes: Form, scalar: bool) -> tuple[Kernel, State]:

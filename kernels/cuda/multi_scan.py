@@ -9,7 +9,7 @@ import numpy as np
 from ..built_in import BUILT_IN
 from ..nulls import Mask
 from ..operators import Operator
-from ..options import ScanOptions
+from ..options import Exclusive, ScanOptions
 from ..signature import Signature, signature_of
 from . import launch
 from .captured_numbers import shared_code
@@ -126,7 +126,7 @@ def _steps(
     dtype: np.dtype | None,
     code: int,
     nulls: str,
-    exclusive: bool,
+    exclusive: Exclusive,
     mark_nulls: bool,
     groups: int,
     write: bool,

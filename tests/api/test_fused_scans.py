@@ -18,6 +18,7 @@ from strategies import cuts, partitioned
 few = settings(max_examples=max(4, settings.default.max_examples // 2))
 
 least = 1
+count = operator(lambda a, b: a + b, identity=0, lift=lambda x: 1)
 half = operator(lambda a, b: a + b, identity=0.0, lift=lambda x: x / 2, lower=lambda s: s * 2.0)
 
 VALUES = {
@@ -106,6 +107,7 @@ def one_by_one(frame, scans, where=None, by=None, **options):
     [
         (PAIR, None, {}),
         (PAIR, None, {"reverse": True}),
+        ({"a": (add, "m"), "b": (add, "m", "exclusive"), "c": (count, "m")}, None, {}),
         (MANY, "n > @least", {"initial": {"total": 10.0}}),
         ({"a": (add, "m"), "b": (maximum, "x / n"), "c": (minimum, "m + n", "exclusive")}, odd, {}),
         (

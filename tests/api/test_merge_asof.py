@@ -344,6 +344,7 @@ def test_a_match_may_be_many_partitions_away(backend):
         ({"on": "t", "suffixes": "xy"}, ValueError, "suffixes must be a pair of str, found 'xy'"),
         ({"on": "t", "suffixes": ("x",)}, ValueError, "suffixes must be a pair of str"),
         ({"left_index": True, "right_on": "f"}, ValueError, "must be the same type"),
+        ({"on": "k", "left_on": "x"}, ValueError, "not a combination of both"),
     ],
     ids=str,
 )

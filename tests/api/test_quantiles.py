@@ -200,3 +200,17 @@ def test_agg_by_name(backend, clustered):
         ):
             (found,) = dask.compute(ask(groups))
             same(backend.to_pandas(found), ask(df.groupby("k")))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("way", ["disk", "tasks"])
+def test_groups_of_unknown_categories(ordered, way):
+    keys = pd.Categorical([30, 10, 30], categories=[30, 20, 10], ordered=ordered)
+    df = pd.DataFrame({"k": keys, "j": keys, "x": [1.0, 2.0, 4.0]})
+    lazy = partitioned(df, [0.4, 0.7]).assign(
+        k=lambda d: d["k"].cat.as_unknown(), j=lambda d: d["j"].cat.as_unknown()
+    )
+    with dask.config.set({"dataframe.shuffle.method": way}):
+        for by in ("k", ["k", "j"]):
+            found = lazy.gpuscan.groupby(by)["x"].median().compute()
+            same(found, df.groupby(by, observed=True)["x"].median())

@@ -104,5 +104,24 @@ def test_pairs_that_do_not_match():
         lazy.gpuscan.expanding().cov(df["a"])
     with pytest.raises(ValueError, match="other must have the 2 partitions"):
         lazy.gpuscan.expanding().cov(partitioned(df, [])["a"])
-    with pytest.raises(NotImplementedError, match="adjust=False"):
-        df["a"].gpuscan.ewm(alpha=0.5, adjust=False).cov(df["b"])
+
+
+@pytest.mark.parametrize("name", ["cov", "corr"])
+@pytest.mark.parametrize("ignore_na", [False, True])
+def test_weighted_pairs_without_adjust(backend, name, ignore_na):
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame(rng.normal(size=(60, 2)) + 5, columns=["x", "y"])
+    df[rng.random(df.shape) < 0.3] = np.nan
+    df["c"] = 2.0
+    each, cuts = backend.frame(df), [0.0, 0.02, 0.3, 0.3, 0.9]
+    for alpha, bias in ((0.1, True), (0.5, False), (1.0, True), (0.7, False)):
+        weights = {"alpha": alpha, "adjust": False, "ignore_na": ignore_na, "min_periods": 2}
+        options = {"bias": bias} if name == "cov" else {}
+        for x, y in (("x", "y"), ("x", "c")):
+            expected = getattr(df[x].ewm(**weights), name)(df[y], **options)
+            if y == "c" and name == "corr":
+                expected = expected * np.nan  # pandas may round a deviation of zero
+            for own in (each, partitioned(each, cuts)):
+                windows = own[x].gpuscan.ewm(**weights)
+                (found,) = dask.compute(getattr(windows, name)(own[y], **options))
+                same(backend.to_pandas(found), expected, 1e-6)

@@ -97,6 +97,7 @@ KERNELS = [
     (numbered(np.float32(2)), ["f4"], "bits", {}),
     (last_within(3, False), ["f8"], "none", {}),
     (fused(PAIR), ["f8"], "in band", {"mark_nulls": True}),
+    (fused(PAIR), ["f8"], "in band", {"exclusive": (False, True)}),
     (fused(OTHERS, "n > 2"), ["i8", "f8"], "none", {}),
 ]
 

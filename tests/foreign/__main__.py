@@ -1,26 +1,83 @@
-"""Run pandas' own tests with our methods in the place of its.
+"""Run other libraries' own tests with our methods in the place of theirs.
 
-    python -m foreign cumulative -k strings
+    python -m foreign pandas --theme cumulative --cut whole -k strings
 
-runs those of a theme, or without one those of all; other arguments are pytest's.
+runs those of a library, a theme and a cut of frames, or without one those of all; other arguments are pytest's. A run
+of all writes `results.json` and `README.md`, if no test fails, none differs that did not before, and no fewer pass;
+`--accept` writes them whatever differs and passes.
 """
 
+import argparse
+import json
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
-import pytest
-
-from .suites import SUITES
+from .cuts import CUTS
+from .libraries import LIBRARIES
+from .results import RESULTS, complaints, read, write
+from .suite import Library
 
 HERE = Path(__file__).parent
 
 
 def main(arguments: list[str]) -> int:
-    """Run the tests of the themes that are named first."""
-    themes = [a for a in arguments if a in SUITES] or list(SUITES)
-    modules = [f"pandas.tests.{m}" for theme in themes for m in SUITES[theme].modules]
-    others = [a for a in arguments if a not in SUITES]
-    return int(pytest.main(["-c", str(HERE / "foreign.ini"), "--pyargs", *modules, *others]))
+    parser = argparse.ArgumentParser(prog="python -m foreign", allow_abbrev=False)
+    parser.add_argument("libraries", nargs="*", choices=[*LIBRARIES, []], default=[])
+    parser.add_argument("--theme", action="append", help="a theme of each library")
+    parser.add_argument("--cut", action="append", choices=CUTS, help="of pandas' frames")
+    parser.add_argument("--numprocesses", default="auto", help="as of pytest-xdist")
+    parser.add_argument(
+        "--accept", action="store_true", help="record what is otherwise than before"
+    )
+    asked, others = parser.parse_known_args(arguments)
+    asked_pytest = bool(others)
+    whole = not asked_pytest and not asked.theme
+    others += ["--numprocesses", asked.numprocesses]
+    results, wrong = read(), list[str]()
+    for library in [LIBRARIES[name] for name in asked.libraries or LIBRARIES]:
+        if library.missing():
+            print(f"{library.name}: not run, {library.missing()}")
+            continue
+        cuts = (asked.cut or list(CUTS)) if library.name == "pandas" else ["whole"]
+        for cut in cuts:
+            themes = [t for t in asked.theme or library.suites if t in library.suites]
+            print(f"{library.name} {library.version()}, frames cut: {cut}", flush=True)
+            status, found = _run(library, themes, cut, others)
+            if status:
+                wrong.append(f"{library.name}, {cut}: tests fail")
+            else:
+                run = {"version": library.version(), "themes": found}
+                known = results.get(library.name, {}).get(cut)
+                if known and not (asked.accept or asked_pytest):
+                    wrong += complaints(f"{library.name}, {cut}", run, known)
+                if whole:
+                    results.setdefault(library.name, {})[cut] = run
+    if wrong:
+        print(*wrong, sep="\n")
+        return 1
+    if whole:
+        write(results)
+        print(f"wrote {RESULTS} and README.md beside it")
+    return 0
+
+
+def _run(
+    library: Library, themes: list[str], cut: str, others: list[str]
+) -> tuple[int, dict[str, Any]]:
+    """Run the tests of some themes; return pytest's status and what was counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "found.json"
+        command = [
+            *(sys.executable, "-m", "pytest", "-c", str(HERE / "foreign.ini")),
+            *("--library", library.name, "--cut", cut, "--found", str(path)),
+            *library.arguments(themes),
+            *others,
+        ]
+        status = subprocess.run(command, check=False).returncode
+        return status, json.loads(path.read_text()) if path.exists() else {}
 
 
 sys.exit(main(sys.argv[1:]))

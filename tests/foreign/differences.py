@@ -1,8 +1,8 @@
-"""What pandas' tests find otherwise here, and why: tests that do not pass, and what is refused where pandas answers."""
+"""What tests of other libraries find otherwise here, and why: tests that do not pass, and what is refused."""
 
 import re
 
-TESTS: dict[str, tuple[str, ...]] = {
+PANDAS: dict[str, tuple[str, ...]] = {
     "compares sums of floats bit by bit; ours are added in four lanes, and differ in the last bit": (
         "series.test_cumulative::TestSeriesCumulativeOps::test_datetime_series[cumsum]",
     ),
@@ -43,25 +43,112 @@ TESTS: dict[str, tuple[str, ...]] = {
         "window.test_rolling_functions::test_moment_functions_zero_length[<lambda>2]",
     ),
 }
-"""Reasons, each with the ids of tests from their modules on; what stands behind a bracket is a part of the parameters.
+"""Reasons, each with tests from their modules on; what stands behind a bracket is a part of the parameters."""
 
-A test that passes after all fails the run.
-"""
-
-BY_ROWS: dict[str, tuple[str, ...]] = {
+CUT: dict[str, tuple[str, ...]] = {
     "one value for three rows is one value a row in each of three partitions": (
         "frame.methods.test_sort_values::TestDataFrameSortKey::test_changes_length_raises",
+    ),
+    "compares sums of floats bit by bit; ours are added in another order": (
+        "series.test_cumulative::TestSeriesCumulativeOps::test_datetime_series[cumprod]",
+    ),
+    "integers of groups are floats where a key can be null: dtypes are known before values are": (
+        "groupby.test_cumulative::test_groupby_cumprod",
+        "groupby.test_cumulative::test_groupby_cumprod_overflow",
     ),
     "pandas writes to a copy of a frame that an error still holds": (
         "frame.methods.test_interpolate::TestDataFrameInterpolate::test_interp_with_non_numeric",
     ),
 }
-"""The same, of Dask collections whose partitions are single rows."""
+"""The same, of frames of pandas that are cut into partitions of few rows."""
+
+_FRAMES = "dataframe.tests.test_dataframe"
+_COLLECTION = "dataframe.dask_expr.tests.test_collection"
+_SHUFFLE = "dataframe.dask_expr.tests.test_shuffle"
+_GROUPS = "dataframe.tests.test_groupby"
+_GROUPBY = "dataframe.dask_expr.tests.test_groupby"
+_ASOF = "dataframe.tests.test_multi::test_merge_asof"
+
+DASK: dict[str, tuple[str, ...]] = {
+    "asks how Dask splits a reduction or a shuffle; ours has no such argument": (
+        f"{_FRAMES}::test_drop_duplicates",
+        f"{_FRAMES}::test_value_counts",
+        f"{_FRAMES}::test_value_counts_not_sorted",
+        f"{_FRAMES}::test_value_counts_with_dropna",
+        f"{_FRAMES}::test_value_counts_with_normalize",
+        f"{_FRAMES}::test_value_counts_with_normalize_and_dropna",
+        f"{_FRAMES}::test_nlargest_nsmallest",
+        f"{_FRAMES}::test_split_out_drop_duplicates",
+        f"{_FRAMES}::test_split_out_value_counts",
+        f"{_COLLECTION}::test_drop_duplicates_split_out",
+        f"{_COLLECTION}::test_split_out_drop_duplicates",
+        f"{_GROUPS}::test_groupby_reduction_split",
+        f"{_GROUPBY}::test_groupby_nunique",
+        f"{_GROUPBY}::test_groupby_median",
+    ),
+    "asks which expressions of Dask's own an answer is optimised to": (
+        f"{_COLLECTION}::test_drop_duplicates_subset_simplify",
+        f"{_COLLECTION}::test_reset_index_filter_pushdown",
+        f"{_SHUFFLE}::test_shuffle_filter_pushdown",
+        f"{_SHUFFLE}::test_sort_head_nlargest",
+        f"{_SHUFFLE}::test_sort_tail_nsmallest",
+        f"{_SHUFFLE}::test_sort_values_avoid_overeager_filter_pushdown",
+        f"{_GROUPBY}::test_groupby_ffill_bfill",
+        "dataframe.tseries.tests.test_resample_expr::test_resample_apis",
+    ),
+    "asks for an error, or for a warning, where ours has the answer": (
+        f"{_FRAMES}::test_ffill",
+        f"{_FRAMES}::test_bfill",
+        f"{_COLLECTION}::test_ffill_bfill_all_nan_partition",
+        f"{_GROUPS}::test_groupby_shift_series",
+        f"{_GROUPBY}::test_groupby_shift",
+        "dataframe.tests.test_rolling::test_rolling_partition_size",
+        "dataframe.dask_expr.tests.test_rolling::test_rolling_raises",
+        "dataframe.tseries.tests.test_resample::"
+        "test_resample_throws_error_when_partition_index_does_not_match_index",
+        "array.tests.test_reductions::test_array_cumreduction_axis[blelloch-None",
+    ),
+    "asks for divisions; those of buckets of time are not known before they are computed": (
+        "dataframe.tseries.tests.test_resample::test_series_resample",
+        "dataframe.tseries.tests.test_resample_expr::test_series_resample",
+        "dataframe.tseries.tests.test_resample_expr::test_resample_divisions_propagation",
+    ),
+    "integers of the right side are floats: dtypes are known before matches are": (
+        f"{_ASOF}_indexed_two_partitions",
+        f"{_ASOF}_left_on_right_index",
+        f"{_ASOF}_on",
+        f"{_ASOF}_on_basic",
+        f"{_ASOF}_on_left_right",
+        f"{_ASOF}_with_empty",
+        f"{_ASOF}_with_various_npartitions",
+    ),
+    "answers of windows of groups have the order of the rows, and not of the groups": (
+        f"{_GROUPBY}::test_groupby_rolling",
+        f"{_GROUPBY}::test_rolling_groupby_projection",
+    ),
+    "equal values keep their order; pandas sorts otherwise unless it is told": (
+        f"{_SHUFFLE}::test_set_index_sort_values_one_partition",
+    ),
+}
+
+TESTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "pandas": PANDAS,
+    "Dask": DASK,
+    "cuDF": {},
+    "CuPy": {
+        "arrays of NumPy are scanned too": (
+            "cupy_tests.math_tests.test_sumprod::TestCumsum::test_cumsum_numpy_array",
+            "cupy_tests.math_tests.test_sumprod::TestCumprod::test_cumprod_numpy_array",
+        ),
+    },
+}
+"""By library."""
 
 REFUSALS = {
+    r"holds no lists": "lists are columns of Arrow or of cuDF, and no Python objects",
     r"dtype object is not a (real )?number": "objects are to be cast to numbers first",
     r"unhashable type": "values that have no hash have no rank",
-    r"other must have (as many rows|the columns)": "pairs are of rows beside each other; pandas aligns labels",
+    r"other must have (as many rows|the)": "pairs are of rows beside each other; pandas aligns labels",
     r"is there twice": "columns are told apart by their names",
     r"names of columns must have one level": "pairs of columns add a level to one level of names",
     r"needs adjust=True": "no covariances by ewm without adjust",
@@ -80,13 +167,13 @@ REFUSALS = {
 """Messages of ours, and the reason why there is no answer."""
 
 
-def reason_for(test: str, by_rows: bool) -> str | None:
-    """Return why a test does not pass; None if it should."""
-    name, _, parameters = test.partition("[")
-    for reason, tests in (TESTS | (BY_ROWS if by_rows else {})).items():
+def reason_for(test: str, parameters: str, library: str, cut: str) -> str | None:
+    """Return why a test of a library does not pass; None if it should."""
+    reasons = TESTS[library] | (CUT if cut != "whole" else {})
+    for reason, tests in reasons.items():
         for known in tests:
             path, _, some = known.partition("[")
-            if path == name and some in parameters:
+            if path == test and some in parameters:
                 return reason
     return None
 

@@ -1,6 +1,10 @@
-"""A plugin of pytest: pandas' tests call our methods, but for the differences that are known."""
+"""A plugin of pytest: tests of another library call our methods, but for the differences that are known."""
 
+import json
+import re
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -8,49 +12,56 @@ import pytest
 
 import dask_gpuscan  # noqa: F401 (registers .gpuscan)
 
+from .cuts import CUTS
 from .differences import reason_for, refusal_for
+from .libraries import LIBRARIES
 from .replaced import Replaced
-from .suites import suite_of
+from .suite import Library
 
-CALLED = "called ours"
+FOUND = "foreign"
+"""The property of a test that says what it called, and why it differs."""
 
 RAISES = pytest.raises
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--by-rows",
-        action="store_true",
-        help="call our methods on Dask collections whose partitions are single rows",
-    )
+    parser.addoption("--library", choices=LIBRARIES, default="pandas", help="whose tests these are")
+    parser.addoption("--cut", choices=CUTS, default="whole", help="how frames are partitioned")
+    parser.addoption("--found", type=Path, help="the file into which the counts are written")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    Replaced.by_rows = config.getoption("--by-rows")
+    Replaced.rows = CUTS[config.getoption("--cut")]
     dask.config.set({"dataframe.convert-string": False})
 
 
-def _name(item: pytest.Function) -> str:
-    """Return the id of a test from its module in pandas' tests on."""
-    module = item.module.__name__.partition("pandas.tests.")[2]
-    return f"{module}::{item.nodeid.partition('::')[2]}"
+def _library(config: pytest.Config) -> Library:
+    return LIBRARIES[config.getoption("--library")]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    library = _library(config)
+    kept, others = [], []
     for item in items:
-        reason = reason_for(_name(item), Replaced.by_rows)
+        theme, module = library.place_of(item.path)
+        name = item.nodeid.partition("::")[2]
+        (kept if re.search(library.suites[theme].tests, name) else others).append(item)
+        test, _, parameters = f"{module}::{name}".partition("[")
+        item.user_properties.append((FOUND, {"theme": theme, "test": test}))
+        reason = reason_for(test, parameters, library.name, config.getoption("--cut"))
         if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=not Replaced.by_rows))
+            item.add_marker(pytest.mark.xfail(reason=reason))
+            item.user_properties.append((FOUND, {"reason": reason}))
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Function) -> Iterator[None]:
-    suite = suite_of(item.module.__name__)
-    if suite is None:
-        return (yield)
-    before = Replaced.calls
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    library = _library(item.config)
+    suite = library.suites[library.place_of(item.path)[0]]
     try:
-        with pytest.MonkeyPatch.context() as patch, Replaced.by_ours(suite.methods):
+        with pytest.MonkeyPatch.context() as patch, Replaced.by_ours(suite):
             if not suite.same_words:
                 patch.setattr(pytest, "raises", _raises)
             return (yield)
@@ -58,10 +69,11 @@ def pytest_runtest_call(item: pytest.Function) -> Iterator[None]:
         reason = refusal_for(error)
         if reason is None:
             raise
+        item.user_properties.append((FOUND, {"reason": reason}))
         pytest.xfail(reason)
     finally:
-        if Replaced.calls > before:
-            item.user_properties.append((CALLED, True))
+        calls = {"calls": Replaced.calls, "left": dict(Replaced.left)}
+        item.user_properties.append((FOUND, calls))
 
 
 def _raises(expected: Any, *args: Any, match: object = None, **options: Any) -> Any:
@@ -69,11 +81,30 @@ def _raises(expected: Any, *args: Any, match: object = None, **options: Any) -> 
     return RAISES(expected, *args, **options)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    tests = [
-        report
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if (CALLED, True) in getattr(report, "user_properties", ()) and report.when == "call"
-    ]
-    terminalreporter.write_line(f"{len(tests)} of the tests called our methods")
+def _found(report: pytest.TestReport) -> dict[str, Any]:
+    return {k: v for name, some in report.user_properties if name == FOUND for k, v in some.items()}
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Count, by theme, tests that called ours and pass, those that differ by reason, and calls that are not ours."""
+    counts: dict[str, dict[str, Any]] = {}
+    for outcome, reports in terminalreporter.stats.items():
+        for report in reports:
+            if getattr(report, "when", "") != "call":
+                continue
+            found = _found(report)
+            count = counts.setdefault(
+                found["theme"], {"passed": 0, "differs": {}, "left": Counter()}
+            )
+            count["left"].update(found.get("left", {}))
+            if outcome == "xfailed" and "reason" in found:
+                count["differs"].setdefault(found["reason"], Counter())[found["test"]] += 1
+            elif outcome in ("passed", "xpassed") and found.get("calls"):
+                count["passed"] += 1
+    passed = sum(count["passed"] for count in counts.values())
+    terminalreporter.write_line(f"{passed} of the tests called our methods and passed")
+    path = config.getoption("--found")
+    if path is not None:
+        path.write_text(json.dumps(counts))

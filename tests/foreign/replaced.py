@@ -1,25 +1,27 @@
-"""Methods of pandas that are replaced by ours, for calls with arguments that ours take too."""
+"""Methods of a library that are replaced by ours, for calls with arguments that ours take too."""
 
 import functools
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-import dask.dataframe as dd
-
 from dask_gpuscan import Gpuscan
 
-from .suites import LEFT_TO_PANDAS, OBJECTS, Methods
+from .cuts import collection
+from .suite import Suite
 
 
 class Replaced:
-    """The methods that are replaced now, and how often ours were called."""
+    """What is replaced now, how often ours was called, and what was left to the library."""
 
-    active: ClassVar[list[tuple[type, str, Any, Any]]] = []
+    active: ClassVar[list[tuple[Any, str, Any, Any]]] = []
+    suite: ClassVar[Suite]
+    rows: ClassVar[int | None] = None
+    """Of how many rows the partitions are that ours are called on; None for frames as they are."""
     calls = 0
-    by_rows = False
-    """Whether ours are called on Dask collections whose partitions are single rows."""
+    left: ClassVar[Counter[str]] = Counter()
 
     @classmethod
     def _put(cls, ours: bool) -> None:
@@ -38,12 +40,17 @@ class Replaced:
 
     @classmethod
     @contextmanager
-    def by_ours(cls, methods: Methods) -> Iterator[None]:
+    def by_ours(cls, suite: Suite) -> Iterator[None]:
         """While a test runs: its calls of these methods are ours."""
-        for owner, names in methods.items():
+        cls.suite, cls.calls, cls.left = suite, 0, Counter()
+        for owner, names in suite.methods.items():
             for name in names:
                 theirs = getattr(owner, name)
                 cls.active.append((owner, name, theirs, _method(name, theirs)))
+        for owner, functions in suite.functions.items():
+            for name, ours in functions.items():
+                theirs = getattr(owner, name)
+                cls.active.append((owner, name, theirs, _function(name, theirs, ours)))
         cls._put(True)
         try:
             yield
@@ -57,21 +64,38 @@ def _method(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
         with Replaced.paused():
             bound = functools.partial(theirs, self)
-            return _called(name, bound, Gpuscan, lambda: _source(self).gpuscan, args, options)
+            if not isinstance(self.gpuscan, Gpuscan):  # Dask's indexes are series to it
+                return bound(*args, **options)
+            return _called(name, bound, Gpuscan, lambda: _cut(self).gpuscan, args, options)
 
     return method
 
 
-def _source(frame: Any) -> Any:
-    """Return the frame or series that ours are called on."""
-    if not Replaced.by_rows:
-        return frame
-    parts = [frame.iloc[i : i + 1] for i in range(len(frame))] or [frame]
-    return dd.from_map(lambda part: part, parts, meta=frame.iloc[:0])
+def _function(
+    name: str, theirs: Callable[..., Any], ours: Callable[..., Any]
+) -> Callable[..., Any]:
+    @functools.wraps(theirs)
+    def function(*args: Any, **options: Any) -> Any:
+        with Replaced.paused():
+            given = _arguments(name, theirs, ours, args, options)
+            if given is None:
+                return theirs(*args, **options)
+            Replaced.calls += 1
+            return ours(**given)
+
+    return function
+
+
+def _cut(value: Any) -> Any:
+    """Return a frame or a series as the collection that ours is called on; other values as they are."""
+    return value if Replaced.rows is None else collection(value, Replaced.rows)
 
 
 def _computed(answer: Any) -> Any:
-    return answer.compute(scheduler="synchronous") if hasattr(answer, "compute") else answer
+    """Return what a library that computes at once would return."""
+    if Replaced.rows is None or not hasattr(answer, "compute"):
+        return answer
+    return answer.compute(scheduler="synchronous")
 
 
 def _called(
@@ -86,24 +110,51 @@ def _called(
 
     If the answer is an object, its methods are replaced in the same way.
     """
-    given = _arguments(theirs, getattr(kind, name), args, options)
-    if given is None or (name in LEFT_TO_PANDAS and LEFT_TO_PANDAS[name](given)):
+    method = functools.partial(getattr(kind, name), None)
+    given = _arguments(name, theirs, method, args, options)
+    if given is None:
         return theirs(*args, **options)
+    given = {key: _cut(value) for key, value in given.items()}
     if name in OBJECTS:
         return Beside(theirs(*args, **options), getattr(ours(), name)(**given))
     Replaced.calls += 1
     return _computed(getattr(ours(), name)(**given))
 
 
+OBJECTS = ("rolling", "expanding", "ewm", "groupby", "resample")
+"""Methods whose answer is an object with methods, of which each is replaced too."""
+
+
 def _arguments(
-    theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, options: Any
+    name: str, theirs: Callable[..., Any], ours: Callable[..., Any], args: Any, options: Any
 ) -> dict[str, Any] | None:
     """Return the arguments of a call but for those that change nothing; None if ours take others."""
     try:
-        signature = inspect.signature(theirs)
-        bound = signature.bind(*args, **options)
+        given = _given(inspect.signature(theirs), args, options)
+        if given is None:  # theirs takes any, and says no names
+            given = _given(inspect.signature(ours), args, options)
     except TypeError:
         return None
+    assert given is not None
+    given = {k: v for k, v in given.items() if not _is_without_effect(k, v)}
+    taken = inspect.signature(ours).parameters
+    others = given.keys() - taken.keys()
+    if others:
+        Replaced.left.update(f"{name}({other}=)" for other in others)
+        return None
+    if name in Replaced.suite.left and Replaced.suite.left[name](given):
+        Replaced.left[f"{name} with other values"] += 1
+        return None
+    return given
+
+
+def _is_without_effect(name: str, value: Any) -> bool:
+    values = Replaced.suite.without_effect.get(name, ())
+    return values is None or any(value is known or value == known for known in values)
+
+
+def _given(signature: inspect.Signature, args: Any, options: Any) -> dict[str, Any] | None:
+    bound = signature.bind(*args, **options)
     given: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         parameter = signature.parameters[name]
@@ -111,22 +162,21 @@ def _arguments(
             given |= {k: v for k, v in value.items() if v is not None}
         elif parameter.kind is parameter.VAR_POSITIONAL:
             return None
-        elif name == "axis" and value in (None, 0, "index", "rows"):
-            continue
         elif value is not parameter.default:
             given[name] = value
-    taken = inspect.signature(ours).parameters
-    return given if given.keys() <= taken.keys() else None
+    return given
 
 
 class Beside:
-    """An object of pandas whose methods are ours where ours has them, such as windows."""
+    """An object of a library whose methods are ours where ours has them, such as windows."""
 
     def __init__(self, theirs: Any, ours: Any) -> None:
         self._theirs, self._ours = theirs, ours
 
     def __getattr__(self, name: str) -> Any:
         theirs, kind = getattr(self._theirs, name), type(self._ours)
+        if not hasattr(type(self._theirs), name) and hasattr(self._ours, "__getitem__"):
+            return Beside(theirs, self._ours[name])  # a column
         if not callable(theirs) or not callable(getattr(kind, name, None)):
             return theirs
 

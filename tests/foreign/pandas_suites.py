@@ -1,28 +1,36 @@
-"""pandas' own tests that are run with its methods replaced by ours: which of its modules, and which methods in each."""
+"""pandas' own tests: which of its modules, and which methods in each are ours."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
 from pandas.api.indexers import BaseIndexer
 
-Methods = Mapping[type, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Suite:
-    """A theme: modules in `pandas.tests`, and the methods that are replaced while they run."""
-
-    modules: tuple[str, ...]
-    methods: Methods
-    same_words: bool = False
-    """Whether messages of errors are compared, and not their types alone."""
+from .suite import Methods
+from .suite import Suite as AnySuite
 
 
 def _of_both(*names: str) -> Methods:
     return {pd.Series: names, pd.DataFrame: names}
 
+
+LINES = ("linear", "time", "index", "values", "pad")
+
+
+def _is_names(by: Any) -> bool:
+    names = by if isinstance(by, list) else [by]
+    return bool(names) and all(isinstance(name, str) for name in names)
+
+
+LEFT = {
+    "interpolate": lambda given: given.get("method", "linear") not in LINES,
+    "rolling": lambda given: isinstance(given.get("window"), BaseIndexer) or given["window"] == 0,
+    "groupby": lambda given: not _is_names(given.get("by")),
+    "sort_values": lambda given: not _is_names(given.get("by", "")),
+}
+"""By method: whether a call asks for what ours does not have, given its arguments."""
+
+Suite = partial(AnySuite, left=LEFT)
 
 SUITES = {
     "cumulative": Suite(
@@ -82,28 +90,3 @@ SUITES = {
     ),
 }
 """The themes by name."""
-
-LINES = ("linear", "time", "index", "values", "pad")
-
-LEFT_TO_PANDAS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "interpolate": lambda given: given.get("method", "linear") not in LINES,
-    "rolling": lambda given: isinstance(given.get("window"), BaseIndexer) or given["window"] == 0,
-    "groupby": lambda given: not _is_names(given.get("by")),
-    "sort_values": lambda given: not _is_names(given.get("by", "")),
-}
-"""By method: whether a call asks for what ours does not have, given its arguments."""
-
-
-def _is_names(by: Any) -> bool:
-    names = by if isinstance(by, list) else [by]
-    return bool(names) and all(isinstance(name, str) for name in names)
-
-
-OBJECTS = ("rolling", "expanding", "ewm", "groupby")
-"""Methods whose answer is an object with methods, of which each is replaced too."""
-
-
-def suite_of(module: str) -> Suite | None:
-    """Return the suite that a module of pandas' tests is in."""
-    name = module.partition("pandas.tests.")[2]
-    return next((suite for suite in SUITES.values() if name in suite.modules), None)

@@ -1,0 +1,102 @@
+"""The own tests of cuDF and CuPy: which of their modules, which tests of each, and what in each is ours."""
+
+from typing import Any
+
+import cudf
+import cupy
+import cupyx.scipy.ndimage as ndimage
+
+import dask_gpuscan
+
+from .pandas_suites import LEFT
+from .suite import Functions, Methods, Suite
+
+
+def _of_both(*names: str) -> Methods:
+    return {cudf.Series: names, cudf.DataFrame: names}
+
+
+def _suite(modules: tuple[str, ...], *names: str) -> Suite:
+    return Suite(modules, _of_both(*names), left=LEFT)
+
+
+def _methods(*names: str) -> tuple[str, ...]:
+    return tuple(
+        f"{kind}.methods.test_{name}" for kind in ("series", "dataframe") for name in names
+    )
+
+
+CUDF_SUITES = {
+    "cumulative": _suite(
+        ("series.methods.test_cumulative_methods",), "cumsum", "cumprod", "cummax", "cummin"
+    ),
+    "shift": _suite(
+        (*_methods("diff", "pct_change"), "series.methods.test_shift"),
+        *("shift", "diff", "pct_change"),
+    ),
+    "fill": _suite(
+        (*_methods("interpolate"), "dataframe.methods.test_ffill_bfill"),
+        *("ffill", "bfill", "interpolate"),
+    ),
+    "sort": _suite(_methods("sort_values"), "sort_values"),
+    "top": _suite(_methods("nlargest_nsmallest"), "nlargest", "nsmallest"),
+    "rank": _suite(_methods("rank"), "rank"),
+    "counts": _suite(
+        _methods("drop_duplicates", "value_counts", "explode"),
+        *("drop_duplicates", "value_counts", "explode"),
+    ),
+    "rolling": _suite(("window.test_rolling",), "rolling"),
+    "ewm": _suite(("window.test_ewm",), "ewm"),
+    "groupby": _suite(
+        tuple(
+            f"groupby.test_{name}"
+            for name in (
+                *("cummulative", "diff", "ffill", "head_tail"),
+                *("nth", "pct_change", "rank", "shift"),
+            )
+        ),
+        "groupby",
+    ),
+}
+"""cuDF's themes by name."""
+
+
+def _sums(skipna: bool) -> Functions:
+    """Return running sums and products of CuPy by the names of those of NaN, or of the others."""
+    prefix = "nan" if skipna else ""
+
+    def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+        return dask_gpuscan.cumsum(a, axis, dtype=dtype, skipna=skipna)
+
+    def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+        return dask_gpuscan.cumprod(a, axis, dtype=dtype, skipna=skipna)
+
+    return {cupy: {f"{prefix}cumsum": cumsum, f"{prefix}cumprod": cumprod}}
+
+
+def _uniform_filter(input: Any, size: Any = 3, mode: Any = "reflect", cval: Any = 0) -> Any:
+    return dask_gpuscan.box_filter(input, size // 2, mode=mode, cval=cval)
+
+
+CUPY_SUITES = {
+    "cumulative": Suite(
+        ("cupy_tests.math_tests.test_sumprod",),
+        functions={cupy: _sums(skipna=False)[cupy] | dict(_sums(skipna=True)[cupy])},
+        tests="cumsum|cumprod|TestCumsum|TestCumprod|TestNanCum",
+        without_effect={},
+    ),
+    "filters": Suite(
+        ("cupyx_tests.scipy_tests.ndimage_tests.test_filters",),
+        functions={ndimage: {"uniform_filter": _uniform_filter}},
+        tests="Uniform|uniform",
+        left={"uniform_filter": lambda given: not _is_mean(given)},
+        without_effect={},
+    ),
+}
+"""CuPy's themes by name."""
+
+
+def _is_mean(given: dict[str, Any]) -> bool:
+    """Tell whether a filter is the mean of a box around each number; of integers, it is rounded axis by axis."""
+    size = given.get("size", 3)
+    return isinstance(size, int) and size % 2 == 1 and given["input"].dtype.kind == "f"
