@@ -20,8 +20,8 @@ from .grouping import GroupBy
 from .host_values import HostValues
 from .index import Index
 from .lists import ListColumns
-from .sparse import SparseColumns
 from .ordering import Ordering
+from .sparse import SparseColumns
 
 T = TypeVar("T")
 
