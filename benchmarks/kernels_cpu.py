@@ -150,11 +150,7 @@ def operators(bench: Bench, n: int) -> None:
 
 
 def fused(bench: Bench, n: int) -> None:
-    """Two scans of one column in one pass, against one of them, which moves 2/3 of the bytes, and against pandas.
-
-    Apart: pandas takes seconds, in which the memory of answers goes back to the system; whichever of ours came next would
-    wait for it to be cleared.
-    """
+    """Two scans of one column in one pass, against one of them, which moves 2/3 of the bytes, and against pandas."""
     frame = pd.DataFrame({"x": column(n, "float64")})
     scans = {"total": (dask_gpuscan.add, "x"), "peak": (dask_gpuscan.maximum, "x")}
 
@@ -163,6 +159,7 @@ def fused(bench: Bench, n: int) -> None:
         same(both["total"].rename(alone.name), alone)
         same(both["peak"].rename("x"), frame["x"].cummax())
 
+    # one peer at a time, as for sums: after pandas ours would wait for cleared pages, and one scan behind it would not
     for peer, theirs in {
         "one scan": lambda: frame["x"].gpuscan.scan(dask_gpuscan.add),
         "pandas": lambda: pd.DataFrame({"total": frame["x"].cumsum(), "peak": frame["x"].cummax()}),
