@@ -18,7 +18,7 @@ from ..ops.scan_options import ScanOptions
 from .arguments import check_limit, checked_options
 from .groupby_rows import GroupByRows
 from .object_types import FrameT, Obj, SeriesT
-from .operator_scans import check_scan, scan_parts, sum_of
+from .operator_scans import check_scan, scan_parts, sum_of, with_rows_told
 from .row_methods import with_row_numbers
 
 
@@ -231,7 +231,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
-        where: str | Callable[..., Any] | None = None,
+        where: SeriesT | str | Callable[..., Any] | None = None,
         local_dict: Mapping[str, Any] | None = None,
     ) -> FrameT: ...
     def scan(
@@ -244,7 +244,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-        where: str | Callable[..., Any] | None = None,
+        where: SeriesT | str | Callable[..., Any] | None = None,
         local_dict: Mapping[str, Any] | None = None,
     ) -> Any:
         """Scan within groups by any operator, or by several in one pass.
@@ -278,8 +278,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         check_scan(op, positions, where=where)
         if isinstance(op, Mapping):
             groups = {"in_groups": True, "null_keys": self._null_keys}
-            several = scan_parts(self._meta, op, options, where, local_dict, **groups)
-            return self._scan("scan-fused", several, False, named=True)
+            frame, where = with_rows_told(self._obj, where)
+            meta = meta_of(frame)
+            several = scan_parts(self._meta, op, options, where, local_dict, meta, **groups)
+            of_frame = self if frame is self._obj else self._of(frame)
+            return of_frame._scan("scan-fused", several, False, named=True)
         if positions:
             return self._numbered().scan(op, **vars(options))
         options = checked_options(options, self._columns())
@@ -294,7 +297,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         frame, name = with_row_numbers(self._obj)
         # a series without a name has one in a frame
         columns = names_of(meta_of(frame))[:1] if self._meta.ndim == 1 else self._columns()
-        groups = frame.gpuscan.groupby(
+        return self._of(frame)[[*columns, name]]
+
+    def _of(self, frame: Any) -> Any:
+        """The same groups of a frame with more columns."""
+        return frame.gpuscan.groupby(
             list(self._by.columns), clustered=self._clustered, dropna=self._dropna
         )
-        return groups[[*columns, name]]
