@@ -89,11 +89,16 @@ def _combine(a, b):
     rise = b[3] - a[3]
     if rise == 0:
         return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3])
-    high, low = (b, a) if rise > 0 else (a, b)
-    gap = abs(rise)
-    second = low[0] if gap == 1 else 0
-    third = low[1] if gap == 1 else low[0] if gap == 2 else 0
-    return (high[0], high[1] + second, high[2] + third, high[3])
+    down, other = max(rise, 0), max(-rise, 0)  # by how many bins the digits of each move
+    third = _moved(a[0], a[1], a[2], down) + _moved(b[0], b[1], b[2], other)
+    second = _moved(0, a[0], a[1], down) + _moved(0, b[0], b[1], other)
+    first = _moved(0, 0, a[0], down) + _moved(0, 0, b[0], other)
+    return (first, second, third, a[3] if down == 0 else b[3])
+
+
+def _moved(above, next_above, own, gap):
+    """Return the digit that comes to a place from `gap` places above it."""
+    return own if gap == 0 else next_above if gap == 1 else above if gap == 2 else 0
 
 
 def carried(first, second, third):
