@@ -2,14 +2,13 @@
 
 import importlib
 import random
-import signal
 import sys
 from pathlib import Path
 
 import dask
 import pytest
 
-from faults.harm import WHOLE, bits, blocks, frame, harm, harm_one, wait_for
+from faults.harm import WHOLE, bits, blocks, frame, harm_one
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 CALLS = importlib.import_module("support_calls")

@@ -194,8 +194,10 @@ DIFFERENCES: tuple[Difference, ...] = (
         "dtypes of groups hold all values, where those of pandas are chosen by the values",
         lambda case, lazy: (
             case.kind == "buckets"
-            or case.kind == "groups"
-            and (_is_scan(case) or bool(case.on.clustered) or lazy or not len(case.on.frame))
+            or (
+                case.kind == "groups"
+                and (_is_scan(case) or bool(case.on.clustered) or lazy or not len(case.on.frame))
+            )
         ),
         lambda expected, case, found: widened(expected, case.method.name),
     ),
