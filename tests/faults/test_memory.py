@@ -84,7 +84,7 @@ def start(*given):
 
 _thread.start_new_thread = start
 for rows in (launch.PARALLEL + 1, launch.LONG + 1):
-    assert launch.helpers_for(rows) == 3
+    assert launch.helpers_for(rows) > 0
     assert (cumsum(np.ones(rows, "i4")) == np.arange(1, rows + 1)).all()
 """
 
