@@ -167,6 +167,75 @@ def test_left_out_rows_are_no_nulls():
     same(found, expected)
 
 
+@few
+@given(df=tables(), at=cuts())
+@pytest.mark.parametrize("by", [None, "k"])
+def test_where_as_a_column_and_as_a_series(backend, by, df, at):
+    df = df.assign(kept=df["n"] % 2 == 1)
+    frame = backend.frame(df)
+    for obj in (frame, partitioned(frame, at)):
+        expected = obj.gpuscan.scan(MANY, where="n % 2 == 1", by=by)
+        for where in ("kept", obj["kept"], obj["n"] % 2 == 1):
+            found = obj.gpuscan.scan(MANY, where=where, by=by)
+            if obj is not frame:
+                found, expected = (
+                    found.compute(),
+                    getattr(expected, "compute", lambda e=expected: e)(),
+                )
+            same(backend.to_pandas(found), backend.to_pandas(expected))
+
+
+def test_where_of_a_series_without_a_name():
+    x = pd.Series([1, 2, 3], index=[5, 5, 7])
+    scans = {"s": (add, None), "f": (maximum, lambda v: -v)}
+    expected = pd.DataFrame({"s": [np.nan, 2.0, 5.0], "f": [np.nan, -2.0, -2.0]}, index=x.index)
+    nulls = pd.Series([None, True, True], index=x.index, dtype="boolean")  # as in a filter
+    for where in (x > 1, (x > 1).to_numpy(), nulls):
+        same(x.gpuscan.scan(scans, where=where), expected)
+    lazy = dd.from_pandas(x, npartitions=2)
+    same(lazy.gpuscan.scan(scans, where=lazy > 1).compute(), expected)
+
+
+def test_where_of_other_partitions_is_aligned():
+    df = pd.DataFrame({"where": np.arange(9.0), "x": 1.0, "unused": "s"})
+    lazy = dd.from_pandas(df, npartitions=2)
+    scans = {"s": (add, "where")}
+    where = dd.from_pandas(df["where"] > 2, npartitions=3)
+    found = lazy.gpuscan.scan(scans, where=where)
+    same(found.compute(), df.gpuscan.scan(scans, where=df["where"] > 2))
+    message = "where: has other partitions than the frame, and divisions are unknown"
+    with pytest.raises(ValueError, match=message):
+        lazy.clear_divisions().gpuscan.scan(scans, where=where)
+
+
+def test_only_what_is_scanned_is_read():
+    df = pd.DataFrame({"x": np.arange(9.0), "n": 1, "unused": "s"})
+    lazy = dd.from_pandas(df, npartitions=2)
+    for where in (None, "n > 0", lazy["n"] > 0):
+        found = lazy.gpuscan.scan({"s": (add, "x")}, where=where).simplify()
+        read = [set(e.columns) for e in found.expr.walk() if type(e) is type(lazy.expr)]
+        assert set().union(*read) == ({"x"} if where is None else {"x", "n"})
+
+
+def test_where_of_other_rows_is_refused():
+    df = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    lazy, scans = dd.from_pandas(df, npartitions=2), {"s": (add, "x")}
+    wrong = {
+        "where: must have the index": (df, (df["x"] > 1).set_axis([2, 1, 0])),
+        "where: must have as many rows": (df, np.array([True])),
+        "where: must be boolean, found dtype float64": (df, df["x"]),
+        "where: must be boolean": (lazy, lazy["x"]),
+        "where: is a Dask collection": (df, lazy["x"] > 1),
+        "where: must be a Dask Series": (lazy, df["x"] > 1),
+    }
+    for message, (obj, where) in wrong.items():
+        for by in (None, "x"):
+            with pytest.raises((TypeError, ValueError), match=message):
+                obj.gpuscan.scan(scans, where=where, by=by)
+    with pytest.raises(TypeError, match="where goes with a dict"):
+        df.gpuscan.scan(add, where=df["x"] > 1)
+
+
 def test_pandas_idiom():
     df = pd.DataFrame({"price": [2.0, 3.0, 9.0, None, 2.5], "volume": [10, 20, 0, 5, 40]})
     scans = {"total": (add, "price * volume"), "peak": (maximum, "price"), "sold": (add, "volume")}
