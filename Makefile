@@ -13,7 +13,7 @@ help:
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
 	@echo 'make foreign      tests of pandas, Dask, cuDF and CuPy, with our methods in the place of theirs'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
-	@echo 'make fuzz         the tests that draw examples, with many more of them'
+	@echo 'make fuzz         cases at random for as long as it is told: MINUTES=30, SEED=7, FUZZ="frames predicates"'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
@@ -67,7 +67,8 @@ spills: .venv/test/ready
 	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -k test_no_spills tests/cuda
 
 fuzz: .venv/test/ready
-	EXAMPLES=$${EXAMPLES:-300} .venv/test/bin/python -m pytest --numprocesses auto --timeout 3600 tests/api tests/frames tests/kernels tests/graph $(PYTEST)
+	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m fuzz \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(FUZZ)
 
 # mypy and import-linter know packages by their folders, so they read a tree of links in which kernels/ stands where it is installed.
 check: .venv/check/ready

@@ -134,7 +134,7 @@ class Scaling:
             )
             extra |= {"measured_efficiency": mine, "measured_floor_efficiency": its}
             extra["measured_behind_floor"] = round(its - mine, 3)
-            if case.grows:
+            if case.grows and job is not FLOOR:
                 aims.append(f"measured_behind_floor <= {BEHIND}")
         peer = (None, None) if job is FLOOR else ("floor", least.ms)
         target = " and ".join(aims)

@@ -25,6 +25,7 @@ from .api.xarray_accessor import register_xarray
 from .kernels.associativity import check_associative
 from .kernels.built_in import (
     add,
+    add_reproducible,
     affine,
     bitwise_and,
     bitwise_or,
@@ -48,6 +49,7 @@ __all__ = [
     "Operator",
     "ProgressBar",
     "add",
+    "add_reproducible",
     "affine",
     "bfill",
     "bitwise_and",

@@ -35,6 +35,8 @@ NAMES = {
     "scan_affine": "recurrence a y + b",
     "scan_welford": "running variance",
     "reduce_sum": "sum",
+    "scan_sum_reproducible": "running sum, reproducible",
+    "reduce_sum_reproducible": "sum, reproducible",
     r"select_(\d+)": "filter, {0} % kept",
     r"partition_(\d+)": "partition, {0} % kept",
     r"run_length_encode_(\d+)": "run lengths, runs of {0}",
@@ -121,6 +123,7 @@ DETAILS: tuple[tuple[str, Callable[[Any], str]], ...] = (
 
 PEERS = {
     "ours": "dask-gpuscan",
+    "ours, plain": "dask-gpuscan, plain sums",
     "cub": "CUB",
     "cudf": "cuDF",
     "cudf, filled": "cuDF, nulls filled first",

@@ -264,7 +264,7 @@ def _by_code(
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values, options.nulls)
-    check_groups(groups, backend.most_codes())
+    check_groups(groups, backend, backend.most_codes())
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

@@ -4,10 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from foreign import results
+from foreign.cuts import MOST, collection
+from foreign.libraries import LIBRARIES
 from foreign.page import in_readme, page
-from foreign.results import PAGE, README, read
 from versions import since
 
 
@@ -33,6 +37,39 @@ def test_nothing_new_differs(library, options):
 
 
 def test_page_shows_what_is_kept():
-    assert PAGE.read_text() == page(read()), "run make foreign"
-    text = README.read_text()
-    assert in_readme(text, read()) == text, "run make foreign"
+    kept = results.read()
+    assert results.PAGE.read_text() == page(kept), "run make foreign"
+    text = results.README.read_text()
+    assert in_readme(text, kept) == text, "run make foreign"
+
+
+def test_what_speaks_against_a_run(monkeypatch):
+    pandas = LIBRARIES["pandas"]
+    theme = {"passed": 3, "differs": {"why": {"a::b": 2}}, "left": {}}
+    known = {"pandas": {"one row": {"version": pandas.version(), "themes": {"rank": theme}}}}
+    monkeypatch.setattr(results, "read", lambda: known)
+
+    def told(**changes):
+        return list(results.complaints(pandas, "one row", {"rank": theme | changes}))
+
+    assert not told()
+    assert not told(passed=4, differs={})
+    assert told(passed=2) == ["2 tests of rank pass, and not 3"]
+    assert told(differs={"why": {"a::b": 3}}) == ["a::b differs in 3 cases, before in 2: why"]
+    assert told(differs={"another": {"a::b": 2}}) == [
+        "a::b differs in 2 cases, before in 0: another"
+    ]
+    known["pandas"]["one row"]["version"] = "2.0"
+    assert not told(passed=2)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("count", [0, 1, 7, 100])
+def test_cuts_keep_all_rows(rows, count):
+    frame = pd.DataFrame({"x": np.arange(count)}, index=np.arange(count)[::-1])
+    cut = collection(frame, rows)
+    sizes = cut.map_partitions(len).compute().tolist()
+    pd.testing.assert_frame_equal(cut.compute(), frame)
+    assert len(sizes) <= MOST * 4 // 3 + 1
+    assert 0 in sizes or count < 2 * rows
+    assert sizes[0] == min(rows, count)

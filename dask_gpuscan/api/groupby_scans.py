@@ -18,7 +18,7 @@ from ..ops.scan_options import ScanOptions
 from .arguments import check_limit, checked_options
 from .groupby_rows import GroupByRows
 from .object_types import FrameT, Obj, SeriesT
-from .operator_scans import check_scan, scan_parts, with_rows_told
+from .operator_scans import check_scan, scan_parts, sum_of, with_rows_told
 from .row_methods import with_row_numbers
 
 
@@ -51,12 +51,13 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
+        reproducible: bool = False,
     ) -> Obj:
         """Return the running sum within each group, with integers in 64 bits.
 
         Parameters
         ----------
-        numeric_only, exclusive, reverse, skipna, dtype
+        numeric_only, exclusive, reverse, skipna, dtype, reproducible
             As for `Gpuscan.cumsum`.
         initial : scalar or dict of column to scalar, optional
             Start each group from this value rather than from zero.
@@ -80,7 +81,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         [100, 100, 106]
         """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cumsum", "add", options, numeric_only)
+        return self._cumulate("cumsum", sum_of(reproducible), options, numeric_only)
 
     def cumprod(
         self,

@@ -190,6 +190,18 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         return checked_options(options, names_of(meta_of(self._obj)))
 
 
+def sum_of(reproducible: Any) -> str:
+    """Return the name of the operator of sums.
+
+    Raises
+    ------
+    ValueError
+        If `reproducible` is neither True nor False.
+    """
+    check_flags(reproducible=reproducible)
+    return "add_reproducible" if reproducible else "add"
+
+
 def check_scan(op: Any, positions: Any, **for_dicts: Any) -> None:
     """Check that a scan is by an operator or a dict of several, and that its arguments go with it."""
     check_flags(positions=positions)

@@ -15,7 +15,7 @@ from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
 from .groups import Groups, ReducibleGroups, States
 from .host_scalar import HostScalar
-from .host_scan import HostScan
+from .host_scan import HostScan, check_reproducible
 from .join_scan import JoinScan
 from .kernel_scan import KernelScan
 from .operator_facts import facts_of
@@ -50,6 +50,8 @@ class Scan(ScanBase):
         """Return the way in which a column of a dtype is scanned, by an operator that libraries have a method of."""
         facts, host = facts_of(self.op), library.host_values
         if host is not None and host.combines(facts.library_method, dtype):
+            if facts.of_integers is not None:
+                check_reproducible(library, dtype)
             joins = host.joins(facts.library_method, dtype)
             return self._as(JoinScan if joins else HostScan)
         if facts.extreme and library.layout(dtype) is None:

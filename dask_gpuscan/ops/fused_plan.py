@@ -195,8 +195,8 @@ def _planned(
         read = tuple(dict.fromkeys([*names, *(() if where is None else where.columns)]))
         alone = ScanOf(scan, entry.of, read, where)
         return JointPart((entry.name,), read, alone, (place,))
-    if initial is None and options.exclusive and plan.starts_at_zero:
-        initial = plan.kernel_dtype.type(0)
+    if initial is None and options.exclusive:
+        initial = plan.zero
     of = plan.op
     if initial is not None:
         of = starting_from(of, initial, tuple(type(x) for x in fields_of(initial)))

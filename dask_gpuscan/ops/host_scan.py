@@ -109,3 +109,20 @@ def chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tu
         order = np.argsort(first, kind="stable")
         starts = np.flatnonzero(np.diff(first[order], prepend=-1))
         yield from zip(first[order][starts].tolist(), np.split(met[order], starts[1:]), strict=True)
+
+
+def check_reproducible(library: Library, dtype: Any) -> None:
+    """Check that sums of a dtype are not those of numbers that Python adds, in an order that is not known.
+
+    Raises
+    ------
+    TypeError
+        If they are.
+    """
+    host = library.host_values
+    if (
+        host is not None
+        and host.combines("cumsum", dtype)
+        and host.of_nothing("cumsum", dtype) != ""
+    ):
+        raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {WAY_OUT}")

@@ -197,7 +197,8 @@ class RollingStatistic(Windowed):
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         statistic, options = STATISTICS[self.name], dict(self.options)
         inputs = statistic.read(columns)
-        op = _OWN.get(self.name) or operator_of(self.name, **options)
+        own = None if options else _OWN.get(self.name)
+        op = own or operator_of(self.name, **options)
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.codes is not None:
             assert isinstance(self.shape, RowShape)
@@ -304,7 +305,7 @@ class RollingOperator(Windowed):
             missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
         out = kernels.rolling(
-            self.op,
+            plan.meant,
             values if len(values) > 1 else values[0],
             windows,
             nulls=nulls,

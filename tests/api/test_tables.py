@@ -360,7 +360,8 @@ def test_types_of_arrow_come_back(kind, values, comes_back):
 )
 def test_views_of_lists_that_are_sliced_or_lie_in_any_order(views, offset):
     starts, lengths = pa.array([9, 3, 0, 1], offset), pa.array([1, 2, 2, 3], offset)
-    column = views.from_arrays(starts, lengths, pa.array(range(10)), mask=pa.array([False, False, True, False]))  # fmt: skip
+    mask = pa.array([False, False, True, False])
+    column = views.from_arrays(starts, lengths, pa.array(range(10)), mask=mask)
     for rows in (column, column.slice(1), column.slice(2), column.slice(1, 1), column.slice(4)):
         table = pa.table({"x": rows, "n": range(len(rows))})
         found = dask_gpuscan.on(table).sort_values("n", ascending=False)

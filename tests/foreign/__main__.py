@@ -3,8 +3,8 @@
     python -m foreign pandas --theme cumulative --cut whole -k strings
 
 runs those of a library, a theme and a cut of frames, or without one those of all; other arguments are pytest's. A run
-of all writes `results.json` and `README.md`, if no test fails, none differs that did not before, and no fewer pass;
-`--accept` writes them whatever differs and passes.
+without such arguments is kept in `results.json` and shown in `README.md`, if no test fails, none differs that did not
+before, and no fewer pass; `--accept` keeps it whatever differs and passes.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from typing import Any
 
 from .cuts import CUTS
 from .libraries import LIBRARIES
-from .results import RESULTS, complaints, read, write
+from .results import complaints, keep
 from .suite import Library
 
 HERE = Path(__file__).parent
@@ -29,39 +29,31 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--theme", action="append", help="a theme of each library")
     parser.add_argument("--cut", action="append", choices=CUTS, help="of pandas' frames")
     parser.add_argument("--numprocesses", default="auto", help="as of pytest-xdist")
-    parser.add_argument(
-        "--accept", action="store_true", help="record what is otherwise than before"
-    )
+    parser.add_argument("--accept", action="store_true", help="keep what is otherwise than before")
     asked, others = parser.parse_known_args(arguments)
-    asked_pytest = bool(others)
-    whole = not asked_pytest and not asked.theme
+    counted = not others
     others += ["--numprocesses", asked.numprocesses]
-    results, wrong = read(), list[str]()
+    wrong = list[str]()
     for library in [LIBRARIES[name] for name in asked.libraries or LIBRARIES]:
         if library.missing():
             print(f"{library.name}: not run, {library.missing()}")
             continue
+        themes = [t for t in asked.theme or library.suites if t in library.suites]
         cuts = (asked.cut or list(CUTS)) if library.name == "pandas" else ["whole"]
         for cut in cuts:
-            themes = [t for t in asked.theme or library.suites if t in library.suites]
-            print(f"{library.name} {library.version()}, frames cut: {cut}", flush=True)
+            title = f"{library.name} {library.version()}, frames cut: {cut}"
+            print(title, flush=True)
             status, found = _run(library, themes, cut, others)
             if status:
-                wrong.append(f"{library.name}, {cut}: tests fail")
-            else:
-                run = {"version": library.version(), "themes": found}
-                known = results.get(library.name, {}).get(cut)
-                if known and not (asked.accept or asked_pytest):
-                    wrong += complaints(f"{library.name}, {cut}", run, known)
-                if whole:
-                    results.setdefault(library.name, {})[cut] = run
-    if wrong:
-        print(*wrong, sep="\n")
-        return 1
-    if whole:
-        write(results)
-        print(f"wrote {RESULTS} and README.md beside it")
-    return 0
+                wrong.append(f"{title}: tests fail")
+            elif counted:
+                new = list(complaints(library, cut, found))
+                if asked.accept or not new:
+                    keep(library, cut, found)
+                else:
+                    wrong += [f"{title}: {what}" for what in new]
+    print(*wrong, sep="\n")
+    return bool(wrong)
 
 
 def _run(

@@ -29,7 +29,7 @@ will do).
 
 ```
 git clone --depth 1 --branch v26.10.02 https://github.com/rapidsai/cudf
-git clone --depth 1 --branch v14.0.0 https://github.com/cupy/cupy
+git clone --depth 1 --branch v14.2.0 https://github.com/cupy/cupy
 make foreign CUDF_CHECKOUT=$PWD/cudf CUPY_CHECKOUT=$PWD/cupy
 ```
 """

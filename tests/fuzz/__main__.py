@@ -27,6 +27,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cases", type=int, default=2**63, help="at most, of each fuzzer")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     given = parser.parse_args(arguments)
+    for name in ("minutes", "cases", "first"):
+        if not getattr(given, name) >= 0:
+            parser.error(f"--{name} must not be negative, found {getattr(given, name)}")
     unknown = [name for name in given.names if name not in FUZZERS]
     if unknown:
         parser.error(f"there is no fuzzer {unknown[0]!r}, only {', '.join(FUZZERS)}")
@@ -45,7 +48,7 @@ def main(arguments: list[str]) -> int:
     findings = [found for run in runs for found in run.findings.values()]
     for found in findings:
         print(f"{found.times} times: {' '.join(found.key)}")
-    print(f"{len(findings)} findings; SEED={given.seed}")
+    print(f"{len(findings)} {'finding' if len(findings) == 1 else 'findings'}; SEED={given.seed}")
     return int(bool(findings))
 
 

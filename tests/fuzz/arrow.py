@@ -7,10 +7,9 @@ import datetime
 import decimal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 import dask_gpuscan
@@ -51,22 +50,31 @@ POOLS: tuple[tuple[pa.DataType, Sequence[Any]], ...] = (
     (pa.timestamp("ms", "Europe/Berlin"), MOMENTS),
     *((kind, CLOCK) for kind in (pa.time32("s"), pa.time64("us"))),
     *((pa.duration(unit), SPANS) for unit in ("ns", "s", "us")),
-    *((kind, (D("0.00"), D("1.50"), D("-2.25"))) for kind in (pa.decimal128(9, 2), pa.decimal256(40, 2))),
+    *(
+        (kind, (D("0.00"), D("1.50"), D("-2.25")))
+        for kind in (pa.decimal128(9, 2), pa.decimal256(40, 2))
+    ),
     *((kind, (D("0.00"), D("1.50"))) for kind in (pa.decimal32(5, 2), pa.decimal64(12, 2))),
     (pa.null(), (None,)),
     *((_dictionary(pa.string(), ordered), ("b", "a", "c")) for ordered in (False, True)),
     (_dictionary(pa.int64()), (3, 1, 2)),
     (_dictionary(pa.large_string()), ("b", "a")),
-    *((kind, ([], [1], [1, None], [2, 3])) for kind in (pa.list_(pa.int64()), pa.large_list(pa.int64()))),
+    *(
+        (kind, ([], [1], [1, None], [2, 3]))
+        for kind in (pa.list_(pa.int64()), pa.large_list(pa.int64()))
+    ),
     (pa.list_view(pa.int64()), ([], [1], [1, 2])),
     (pa.list_(pa.int8(), 2), ([1, 2], [3, 4])),
-    (pa.struct([("a", pa.int64()), ("b", pa.string())]), ({"a": 1, "b": "x"}, {"a": None, "b": "y"})),
+    (
+        pa.struct([("a", pa.int64()), ("b", pa.string())]),
+        ({"a": 1, "b": "x"}, {"a": None, "b": "y"}),
+    ),
     (pa.map_(pa.string(), pa.int64()), ([("a", 1)], [])),
     (pa.run_end_encoded(pa.int32(), pa.int64()), (1, 2, 3)),
     (pa.month_day_nano_interval(), (pa.MonthDayNano([1, 2, 3]), pa.MonthDayNano([0, 1, 0]))),
     (pa.uuid(), (b"0" * 16, b"1" * 16)),
     (pa.bool8(), (True, False)),
-)  # fmt: skip
+)
 """Every type, and values of it, of which the first are the simplest."""
 
 
@@ -82,11 +90,13 @@ def array_of(items: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(items, kind)
 
 
-def laid_out(choices: Choices, items: Sequence[Any], kind: pa.DataType, spare: Any) -> pa.ChunkedArray:  # fmt: skip
+def laid_out(
+    choices: Choices, items: Sequence[Any], kind: pa.DataType, spare: Any
+) -> pa.ChunkedArray:
     """Return values in chunks, each a slice out of an array that holds more."""
     bounds = [0, *sorted(choices.many(lambda: choices.below(len(items) + 1), 4)), len(items)]
     chunks = []
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in pairwise(bounds):
         before, behind = choices.below(10), choices.below(3)
         padded = [*[spare] * before, *items[begin:end], *[None] * behind]
         chunks.append(array_of(padded, kind).slice(before, end - begin))
@@ -119,7 +129,7 @@ def _consecutive(rows: list[dict[str, Any]]) -> list[Any]:
     return [
         row["x"]
         for i, row in enumerate(rows)
-        if i == 0 or _hashed(row["x"]) != _hashed(rows[i - 1]["x"])  # fmt: skip
+        if i == 0 or _hashed(row["x"]) != _hashed(rows[i - 1]["x"])
     ]
 
 
@@ -168,22 +178,36 @@ def _is_ordered(kind: pa.DataType) -> bool:
 
 ASKS: dict[str, Ask] = {
     "filter": Ask(lambda g: g.filter("o > 3"), lambda rows: [r["x"] for r in rows if r["o"] > 3]),
-    "filter by x": Ask(lambda g: g.filter("x.notnull()"), lambda rows: [r["x"] for r in rows if r["x"] is not None]),
+    "filter by x": Ask(
+        lambda g: g.filter("x.notnull()"), lambda rows: [r["x"] for r in rows if r["x"] is not None]
+    ),
     "shift": Ask(lambda g: g.shift(2), lambda rows: _shifted(rows, 2)),
     "shift back": Ask(lambda g: g.shift(-1), lambda rows: _shifted(rows, -1)),
     "ffill": Ask(lambda g: g.ffill(), _filled),
     "bfill": Ask(lambda g: g.bfill(), lambda rows: _filled(rows, True)),
-    "sort by o": Ask(lambda g: g.sort_values("o", ascending=False), lambda rows: [r["x"] for r in sorted(rows, key=lambda r: -r["o"])]),
+    "sort by o": Ask(
+        lambda g: g.sort_values("o", ascending=False),
+        lambda rows: [r["x"] for r in sorted(rows, key=lambda r: -r["o"])],
+    ),
     "sort": Ask(lambda g: g.sort_values("x"), _sorted, _is_ordered),
     "drop_duplicates": Ask(lambda g: g.drop_duplicates("x"), _first_of_each),
     "unique_consecutive": Ask(lambda g: g.unique_consecutive("x"), _consecutive),
     "rle": Ask(lambda g: g.rle("x"), _consecutive),
-    "head": Ask(lambda g: g.groupby("g").head(1), lambda rows: [r["x"] for i, r in enumerate(rows) if r["g"] not in [q["g"] for q in rows[:i]]]),
+    "head": Ask(
+        lambda g: g.groupby("g").head(1),
+        lambda rows: [
+            r["x"] for i, r in enumerate(rows) if r["g"] not in [q["g"] for q in rows[:i]]
+        ],
+    ),
     "last": Ask(lambda g: g.groupby("g").last(), _last_of_groups),
     "group ffill": Ask(lambda g: g.groupby("o").ffill(), lambda rows: [r["x"] for r in rows]),
     "cummax": Ask(lambda g: g.cummax(), _largest_so_far, _is_ordered),
-    "groups of x": Ask(lambda g: g.groupby("x", dropna=False).size(), lambda rows: _sorted([{"x": v} for v in _first_of_each(rows)]), _is_ordered),
-}  # fmt: skip
+    "groups of x": Ask(
+        lambda g: g.groupby("x", dropna=False).size(),
+        lambda rows: _sorted([{"x": v} for v in _first_of_each(rows)]),
+        _is_ordered,
+    ),
+}
 """What is asked of tables."""
 
 
@@ -217,15 +241,21 @@ class ArrowCase:
         try:
             answer = ask.ours(dask_gpuscan.on(FORMS[self.form](self.table)))
         except (TypeError, ValueError, NotImplementedError) as error:
-            assert len(str(error)) < 600, "a long message"
-            assert not isinstance(error, pa.ArrowException), f"an error of Arrow's: {error}"
-            return "refused"
+            return _refused(error)
         found = _listed(answer)["x"]
         if not ask.on(self.kind):
             return "not compared"
         expected = ask.rows(rows)
-        assert list(map(_hashed, found)) == list(map(_hashed, expected)), f"{found}, and {expected} of lists"  # fmt: skip
+        assert list(map(_hashed, found)) == list(map(_hashed, expected)), (
+            f"{found}, and {expected} of lists"
+        )
         return "as lists"
+
+
+def _refused(error: Exception) -> str:
+    assert len(str(error)) < 600, "a long message"
+    assert not isinstance(error, pa.ArrowException), f"an error of Arrow's: {error}"
+    return "refused"
 
 
 def _listed(answer: Any) -> dict[str, list[Any]]:
@@ -235,9 +265,15 @@ def _listed(answer: Any) -> dict[str, list[Any]]:
 
 FORMS: dict[str, Callable[[pa.Table], Any]] = {
     "table": lambda table: table,
-    "batch": lambda table: table.combine_chunks().to_batches()[0] if len(table) else pa.RecordBatch.from_pydict({n: table.column(n).combine_chunks() for n in table.column_names}),
+    "batch": lambda table: (
+        table.combine_chunks().to_batches()[0]
+        if len(table)
+        else pa.RecordBatch.from_pydict(
+            {n: table.column(n).combine_chunks() for n in table.column_names}
+        )
+    ),
     "stream": lambda table: Stream(table),
-}  # fmt: skip
+}
 """How a table is given."""
 
 
@@ -257,7 +293,9 @@ def draw(choices: Choices) -> ArrowCase:
     kind, pool = choices.pick(POOLS)
     count = length(choices)
     nulls = choices.below(4)
-    items = [None if nulls and choices.below(5) < nulls else choices.pick(pool) for _ in range(count)]  # fmt: skip
+    items = [
+        None if nulls and choices.below(5) < nulls else choices.pick(pool) for _ in range(count)
+    ]
     groups = [choices.below(3) for _ in range(count)]
     order = list(range(count))
     for i in range(count - 1, 0, -1):

@@ -11,7 +11,7 @@ T = TypeVar("T")
 class Choices:
     """Draws of one case: at random, or those of a recording, beyond whose end each is the first.
 
-    Of all that may be drawn the first is the simplest: recordings become simpler by numbers that are left out or lowered.
+    Of all that may be drawn the first is the simplest: a recording becomes simpler by lowering its numbers.
     """
 
     def __init__(self, random: Random | None = None, recorded: Sequence[int] = ()) -> None:

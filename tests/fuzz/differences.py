@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.core.dtypes.dtypes import BaseMaskedDtype
 
 from widened import can_be_null, nullable, widened
 
@@ -48,6 +47,10 @@ def _is_by_rows(case: Any) -> bool:
         "tail",
         "nth",
     )
+
+
+def _is_masked(dtype: Any) -> bool:
+    return hasattr(dtype, "numpy_dtype") and not isinstance(dtype, pd.ArrowDtype)
 
 
 def _may_be_null(case: Any) -> bool:
@@ -173,11 +176,19 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "values that are counted as often are in the order in which they are met, nulls among them",
-        lambda case, lazy: (
-            case.method.name == "value_counts"
-            and any(isinstance(d, BaseMaskedDtype) for d in case.values)
-        ),
+        lambda case, lazy: case.method.name == "value_counts" and any(map(_is_masked, case.values)),
         _ties_as_met,
+    ),
+    Difference(
+        "nulls among labels of objects are NaN",
+        lambda case, lazy: case.method.name == "value_counts" and "object" in map(str, case.values),
+        lambda expected, case, found: expected.set_axis(
+            pd.Index(
+                [np.nan if pd.isna(v) else v for v in expected.index],
+                found.index.dtype,
+                name=expected.index.name,
+            )
+        ),
     ),
     Difference(
         "nulls of times stay null and add nothing, where pandas takes their bits for times if a key is null",
@@ -194,8 +205,10 @@ DIFFERENCES: tuple[Difference, ...] = (
         "dtypes of groups hold all values, where those of pandas are chosen by the values",
         lambda case, lazy: (
             case.kind == "buckets"
-            or case.kind == "groups"
-            and (_is_scan(case) or bool(case.on.clustered) or lazy or not len(case.on.frame))
+            or (
+                case.kind == "groups"
+                and (_is_scan(case) or bool(case.on.clustered) or lazy or not len(case.on.frame))
+            )
         ),
         lambda expected, case, found: widened(expected, case.method.name),
     ),

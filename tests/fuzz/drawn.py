@@ -1,4 +1,4 @@
-"""Frames that are drawn: columns of every dtype with nulls, ties and the ends of their ranges, and cuts into partitions."""
+"""Frames at random: columns of every dtype with nulls, ties and the ends of their ranges, and cuts into partitions."""
 
 import datetime
 import decimal
@@ -33,7 +33,18 @@ DECIMALS = ("decimal128(9, 2)[pyarrow]",)
 NUMBERS = (*INTS, *MASKED, *ARROW_INTS, *BOOLS, *FLOATS)
 EVERY = (*NUMBERS, *TIMES, *TEXTS)
 
-FEW_NUMBERS = ("int64", "float64", "int8", "uint64", "bool", "Int64", "Float64", "int64[pyarrow]", "double[pyarrow]", "float32")  # fmt: skip
+FEW_NUMBERS = (
+    "int64",
+    "float64",
+    "int8",
+    "uint64",
+    "bool",
+    "Int64",
+    "Float64",
+    "int64[pyarrow]",
+    "double[pyarrow]",
+    "float32",
+)
 """A dtype of each kind: any other is one more kernel to compile."""
 
 TAME = (0.0, 1.0, 0.25, -0.5, 2.0, -2.0, 1.75)

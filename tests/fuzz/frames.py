@@ -1,4 +1,4 @@
-"""Frames, methods and partitionings at random: answers are those of pandas on the whole, but for declared differences."""
+"""Frames, methods and partitionings at random: answers are those of pandas on the whole, or differ as declared."""
 
 import warnings
 from collections.abc import Callable
@@ -18,7 +18,18 @@ from .differences import DIFFERENCES, refusal_for
 from .fuzzer import Fuzzer
 from .methods import METHODS, Method
 
-KEYS = ("int64", "float64", "Int64", "str", "category", "int8", "string[pyarrow]", "bool", "datetime64[ns]", "object")  # fmt: skip
+KEYS = (
+    "int64",
+    "float64",
+    "Int64",
+    "str",
+    "category",
+    "int8",
+    "string[pyarrow]",
+    "bool",
+    "datetime64[ns]",
+    "object",
+)
 CLOSED = ("right", "left", "both", "neither")
 ERRORS = (TypeError, ValueError, NotImplementedError, ArithmeticError)
 """What a refusal is: pandas and Arrow raise some of the others."""
@@ -58,7 +69,11 @@ class FrameCase:
     def values(self) -> list[Any]:
         """The dtypes of the columns that are no keys."""
         frame = self.on.frame
-        return [frame.dtype] if frame.ndim == 1 else [frame[n].dtype for n in frame if n not in self.on.by]  # fmt: skip
+        return (
+            [frame.dtype]
+            if frame.ndim == 1
+            else [frame[n].dtype for n in frame if n not in self.on.by]
+        )
 
     def __repr__(self) -> str:
         given = ", ".join(f"{n}={v!r}" for n, v in self.given.items())
@@ -149,7 +164,9 @@ def _by_columns(choices: Choices, method: Method) -> On:
     return On(on.frame, Bound, Bound, f".gpuscan (by {by})")
 
 
-def _keyed(choices: Choices, method: Method, most: int) -> tuple[pd.DataFrame, list[str], bool | None]:  # fmt: skip
+def _keyed(
+    choices: Choices, method: Method, most: int
+) -> tuple[pd.DataFrame, list[str], bool | None]:
     count = drawn.length(choices)
     by = ["k", "j"][: 2 if choices.one_in(4) else 1]
     keys = {name: drawn.column(choices, choices.pick(KEYS), count) for name in by}
@@ -179,19 +196,64 @@ def _groups(choices: Choices, method: Method) -> On:
     )
 
 
-def _windows(choices: Choices, method: Method) -> On:
+def _row_windows(choices: Choices) -> tuple[Ask, str]:
+    """Draw windows of rows, or of all rows so far."""
     if choices.one_in(4):
-        given: dict[str, Any] = {"min_periods": choices.between(0, 4)}
-        ask: Ask = lambda it: it.expanding(**given)  # noqa: E731
-        return _windowed(choices, method, ask, f".gpuscan.expanding({given})")
+        periods = choices.between(0, 4)
+        return lambda it: it.expanding(min_periods=periods), f".expanding(min_periods={periods})"
     window = choices.between(1, 9)
     given = {"window": window, "min_periods": choices.pick((None, 0, 1, window))}
     given |= drawn.options(choices, {"center": (False, True), "closed": CLOSED})
+    return lambda it: it.rolling(**given), f".rolling(**{given})"
+
+
+def _windows(choices: Choices, method: Method) -> On:
     if choices.flag():
-        return _windowed(choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})")  # fmt: skip
-    given["window"] = choices.pick(("1s", "2s", "4s", "90s"))
-    on = _windowed(choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling({given})", times=True)  # fmt: skip
-    return on
+        ask, shown = _row_windows(choices)
+        return _windowed(choices, method, ask, f".gpuscan{shown}")
+    given = {
+        "window": choices.pick(("1s", "2s", "4s", "90s")),
+        "min_periods": choices.pick((None, 0, 1, 3)),
+    }
+    given |= drawn.options(choices, {"center": (False, True), "closed": CLOSED})
+    return _windowed(
+        choices, method, lambda it: it.rolling(**given), f".gpuscan.rolling(**{given})", times=True
+    )
+
+
+class Apart:
+    """Windows of each group by pandas, in the order of rows and null in no group."""
+
+    def __init__(self, frame: pd.DataFrame, by: list[str], dropna: bool, ask: Ask) -> None:
+        self._frame, self._by, self._dropna, self._ask = frame, by, dropna, ask
+
+    def __getattr__(self, name: str) -> Any:
+        def method(**given: Any) -> Any:
+            frame = self._frame
+            numbers = frame.groupby(self._by, sort=False, dropna=False, observed=True).ngroup()
+            groups = [group["x"] for _, group in frame.groupby(numbers.to_numpy())] or [frame["x"]]
+            apart = [getattr(self._ask(x), name)(**given).set_axis(x.index) for x in groups]
+            found = pd.concat(apart).sort_index()
+            kept = frame[self._by].notna().all(axis=1)
+            return found.where(kept) if self._dropna and not kept.all() else found
+
+        return method
+
+
+def _group_windows(choices: Choices, method: Method) -> On:
+    frame, by, clustered = _keyed(choices, method, 1)
+    frame = frame.reset_index(drop=True)
+    dropna = not choices.flag()
+    ask, shown = _row_windows(choices)
+    return On(
+        frame,
+        lambda it: ask(it.groupby(by, clustered=clustered, dropna=dropna)["x"]),
+        lambda it: Apart(it, by, dropna, ask),
+        f".gpuscan.groupby({by}, clustered={clustered}, dropna={dropna})['x']{shown}",
+        clustered,
+        dropna,
+        tuple(by),
+    )
 
 
 def _windowed(choices: Choices, method: Method, ask: Ask, shown: str, times: bool = False) -> On:
@@ -204,7 +266,9 @@ def _windowed(choices: Choices, method: Method, ask: Ask, shown: str, times: boo
 def _times(choices: Choices, count: int) -> pd.DatetimeIndex:
     steps = [choices.pick((0, 1, 2, 5, 59, 3600)) for _ in range(count)]
     start = pd.Timestamp(choices.pick(("2026-01-01", "2026-03-28 23:30", "1969-12-31 23:59:58")))
-    times = pd.DatetimeIndex(start + pd.to_timedelta(np.cumsum(np.array(steps, "i8")), unit="s"), name="t")  # fmt: skip
+    times = pd.DatetimeIndex(
+        start + pd.to_timedelta(np.cumsum(np.array(steps, "i8")), unit="s"), name="t"
+    )
     times = times.as_unit(choices.pick(("ns", "s", "ms", "us")))
     zone = choices.pick((None, None, "UTC", "Europe/Berlin"))
     return times if zone is None else times.tz_localize("UTC").tz_convert(zone)
@@ -235,6 +299,7 @@ KINDS: dict[str, Callable[[Choices, Method], On]] = {
     "by columns": _by_columns,
     "groups": _groups,
     "windows": _windows,
+    "group windows": _group_windows,
     "ewm": _ewm,
     "buckets": _buckets,
 }

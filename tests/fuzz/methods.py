@@ -20,7 +20,7 @@ class Method:
 
     name: str
     on: tuple[str, ...]
-    """Which of "series", "frame", "groups", "windows", "ewm" and "buckets" have it."""
+    """Which `KINDS` of `frames.py` have it."""
     dtypes: Sequence[str]
     arguments: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """Arguments that may be left out, and values of each."""
@@ -46,8 +46,39 @@ RANKS = {
     "ascending": (True, False),
     "na_option": ("keep", "top", "bottom"),
 }
-REDUCED = ("sum", "prod", "min", "max", "any", "all", "count", "mean", "var", "std", "sem", "first", "last", "median", "nunique")  # fmt: skip
-WINDOWED = ("sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt", "median", "nunique")  # fmt: skip
+REDUCED = (
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "any",
+    "all",
+    "count",
+    "mean",
+    "var",
+    "std",
+    "sem",
+    "first",
+    "last",
+    "median",
+    "nunique",
+)
+WINDOWED = (
+    "sum",
+    "mean",
+    "var",
+    "std",
+    "sem",
+    "min",
+    "max",
+    "count",
+    "first",
+    "last",
+    "skew",
+    "kurt",
+    "median",
+    "nunique",
+)
 EXACT = ("min", "max", "any", "all", "count", "first", "last", "nunique")
 
 
@@ -101,12 +132,25 @@ def _stable_index(frame: Any, **given: Any) -> Any:
     return frame.sort_index(kind="stable", **given)
 
 
+def _backwards(name: str) -> Callable[..., Any]:
+    """Return a method of pandas that begins with the last row."""
+
+    def method(frame: Any, reverse: bool, **given: Any) -> Any:
+        return getattr(frame[::-1], name)(**given)[::-1]
+
+    return method
+
+
 SORTS = {"ascending": (True, False), "na_position": ("last", "first"), "ignore_index": FLAGS}
 ORDERED = (*NUMBERS, *TIMES, *(t for t in TEXTS if t != "object"))
 
 METHODS = (
     *(
         Method(name, (*ROWS, "groups"), (*NUMBERS, *TIMES), SCANS, name in ("cummax", "cummin"))
+        for name in ("cumsum", "cumprod", "cummax", "cummin")
+    ),
+    *(
+        Method(name, ROWS, NUMBERS, SCANS, theirs=_backwards(name), required={"reverse": (True,)})
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     ),
     Method("ffill", (*ROWS, "groups"), EVERY, {"limit": (1, 2, 5)}, True),
@@ -116,28 +160,107 @@ METHODS = (
     Method("pct_change", (*ROWS, "groups"), NUMBERS, {"periods": PERIODS}),
     Method("rank", (*ROWS, "groups"), EVERY, RANKS, True),
     Method("drop_duplicates", ROWS, EVERY, {"keep": KEEP, "ignore_index": FLAGS}, True),
-    Method("unique_consecutive", ROWS, EVERY, {"keep": ("first", "last")}, True, _unique_consecutive),
+    Method(
+        "unique_consecutive", ROWS, EVERY, {"keep": ("first", "last")}, True, _unique_consecutive
+    ),
     Method("rle", ROWS, EVERY, {}, True, _rle),
     Method("row_number", ROWS, ("int64", "str"), {}, True, _row_number),
     Method("reset_index", ROWS, EVERY, {"drop": FLAGS}, True),
     Method("sort_values", ("series",), ORDERED, SORTS, True, _stable),
     Method("sort_values", ("by columns",), EVERY, SORTS, True, _stable),
     Method("sort_index", ROWS, ("int64",), SORTS, True, _stable_index),
-    Method("nlargest", ("series",), (*NUMBERS, *TIMES), {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")}, True),
-    Method("nsmallest", ("series",), (*NUMBERS, *TIMES), {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")}, True),
-    Method("value_counts", ("series",), EVERY, {"normalize": FLAGS, "ascending": FLAGS, "dropna": (True, False)}, True),
-    Method("interpolate", ROWS, ("float64", "float32", "Float64", "double[pyarrow]", "int64"), {"limit": (1, 2), "limit_direction": ("forward", "backward", "both"), "limit_area": ("inside", "outside")}),
-    *(Method(name, ("groups",), EVERY if name in EXACT else (*NUMBERS, "timedelta64[ns]"), {}, name in EXACT) for name in REDUCED),
+    Method(
+        "nlargest",
+        ("series",),
+        (*NUMBERS, *TIMES),
+        {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
+        True,
+    ),
+    Method(
+        "nsmallest",
+        ("series",),
+        (*NUMBERS, *TIMES),
+        {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
+        True,
+    ),
+    Method(
+        "value_counts",
+        ("series",),
+        EVERY,
+        {"normalize": FLAGS, "ascending": FLAGS, "dropna": (True, False)},
+        True,
+    ),
+    Method(
+        "interpolate",
+        ROWS,
+        ("float64", "float32", "Float64", "double[pyarrow]", "int64"),
+        {
+            "limit": (1, 2),
+            "limit_direction": ("forward", "backward", "both"),
+            "limit_area": ("inside", "outside"),
+        },
+    ),
+    *(
+        Method(
+            name,
+            ("groups",),
+            EVERY if name in EXACT else (*NUMBERS, "timedelta64[ns]"),
+            {},
+            name in EXACT,
+        )
+        for name in REDUCED
+    ),
     Method("size", ("groups",), ("int64",), {}, True),
     Method("cumcount", ("groups",), ("int64",), {"ascending": (True, False)}, True),
     Method("row_number", ("groups",), ("int64",), {}, True, _group_rows),
     Method("head", ("groups",), EVERY, {"n": (1, 0, 2, -1, 5)}, True),
     Method("tail", ("groups",), EVERY, {"n": (1, 0, 2, -1, 5)}, True),
-    Method("nth", ("groups",), EVERY, {"n": (0, 1, -1, -2, [0, 2], slice(1, None), slice(None, -1))}, True),
-    Method("quantile", ("groups",), FEW_NUMBERS, {"q": (0.5, 0.0, 1.0, 0.3), "interpolation": ("linear", "lower", "higher", "nearest", "midpoint")}),
-    *(Method(name, ("windows",), FEW_NUMBERS) for name in WINDOWED),
-    Method("quantile", ("windows",), FEW_NUMBERS, {"interpolation": ("linear", "lower", "higher", "nearest", "midpoint")}, required={"q": (0.5, 0.0, 1.0, 0.3)}),
-    *(Method(name, ("ewm",), FEW_NUMBERS, {} if name == "mean" else {"bias": FLAGS}) for name in ("mean", "var", "std")),
-    *(Method(name, ("buckets",), FEW_NUMBERS) for name in ("sum", "prod", "min", "max", "count", "size", "mean", "var", "std", "sem", "first", "last", "median", "nunique")),
-)  # fmt: skip
+    Method(
+        "nth",
+        ("groups",),
+        EVERY,
+        {"n": (0, 1, -1, -2, [0, 2], slice(1, None), slice(None, -1))},
+        True,
+    ),
+    Method(
+        "quantile",
+        ("groups",),
+        FEW_NUMBERS,
+        {
+            "q": (0.5, 0.0, 1.0, 0.3),
+            "interpolation": ("linear", "lower", "higher", "nearest", "midpoint"),
+        },
+    ),
+    *(Method(name, ("windows", "group windows"), FEW_NUMBERS) for name in WINDOWED),
+    Method(
+        "quantile",
+        ("windows", "group windows"),
+        FEW_NUMBERS,
+        {"interpolation": ("linear", "lower", "higher", "nearest", "midpoint")},
+        required={"q": (0.5, 0.0, 1.0, 0.3)},
+    ),
+    *(
+        Method(name, ("ewm",), FEW_NUMBERS, {} if name == "mean" else {"bias": FLAGS})
+        for name in ("mean", "var", "std")
+    ),
+    *(
+        Method(name, ("buckets",), FEW_NUMBERS)
+        for name in (
+            "sum",
+            "prod",
+            "min",
+            "max",
+            "count",
+            "size",
+            "mean",
+            "var",
+            "std",
+            "sem",
+            "first",
+            "last",
+            "median",
+            "nunique",
+        )
+    ),
+)
 """The methods that are drawn."""

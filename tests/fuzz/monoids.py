@@ -1,4 +1,4 @@
-"""Families of monoids with parameters at random, none of which commutes in general: exact in Python and when compiled."""
+"""Families of monoids with parameters at random, most of which do not commute: exact in Python and when compiled."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

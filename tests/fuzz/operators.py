@@ -103,7 +103,9 @@ def same_states(monoid: Monoid, found: Any, expected: Any) -> None:
 def same_lists(found: list[int], expected: list[int]) -> None:
     """Assert that two lists are equal; of long ones tell the first difference."""
     if found != expected:
-        first = next((i for i, (a, b) in enumerate(zip(found, expected, strict=False)) if a != b), -1)  # fmt: skip
+        first = next(
+            (i for i, (a, b) in enumerate(zip(found, expected, strict=False)) if a != b), -1
+        )
         raise AssertionError(
             f"[{first}] {found[first : first + 3]}, and {expected[first : first + 3]} by a loop"
         )
@@ -131,11 +133,16 @@ def _scan_axis(task: Task) -> None:
     shape = (len(task.items) // width, width)
     array = task.items[: shape[0] * width].reshape(shape)
     for axis in (0, 1):
-        out, _ = scan(task.monoid.operator, task.backend.array(array), axis=axis, reverse=task.reverse)  # fmt: skip
+        out, _ = scan(
+            task.monoid.operator, task.backend.array(array), axis=axis, reverse=task.reverse
+        )
         found = np.moveaxis(task.backend.to_numpy(out), axis, -1)
         for line, items in zip(found, np.moveaxis(array, axis, -1), strict=True):
             valid = np.ones(len(items), bool)
-            same_lists(line.tolist(), scanned(task.monoid, items, valid, False, task.reverse, task.monoid.identity)[0])  # fmt: skip
+            same_lists(
+                line.tolist(),
+                scanned(task.monoid, items, valid, False, task.reverse, task.monoid.identity)[0],
+            )
 
 
 def _scan_by_key(task: Task) -> None:
@@ -150,13 +157,17 @@ def _reduce_by_key(task: Task) -> None:
     starts, answers = reduce_by_key(op, keys, task.given, nulls=task.missing, lower=True)
     runs = task.runs()
     same_lists(task.listed(starts), [int(rows[0]) for rows in runs])
-    same_lists(task.listed(answers), [task.monoid.lower(task.loop(r, reverse=False)[1]) for r in runs])  # fmt: skip
+    same_lists(
+        task.listed(answers), [task.monoid.lower(task.loop(r, reverse=False)[1]) for r in runs]
+    )
 
 
 def _by_code(task: Task) -> None:
     count = int(task.keys.max()) + 1 if len(task.keys) else 1
     codes, op = task.backend.array(task.keys), task.monoid.operator
-    out, states = scan_by_code(op, codes, task.given, count, nulls=task.missing, exclusive=task.exclusive)  # fmt: skip
+    out, states = scan_by_code(
+        op, codes, task.given, count, nulls=task.missing, exclusive=task.exclusive
+    )
     forward = {"reverse": False}
     expected = np.zeros(len(task.items), np.int64)
     for rows in task.groups().values():
@@ -199,7 +210,9 @@ def _partitions(task: Task) -> None:
 def _partitioned_groups(task: Task) -> None:
     frame = pd.DataFrame({"k": task.keys, "x": _series(task)})
     lazy = partitioned_at(task.backend.frame(frame), task.cuts).gpuscan.groupby("k")["x"]
-    out = task.backend.to_pandas(lazy.scan(task.monoid.operator, exclusive=task.exclusive).compute())  # fmt: skip
+    out = task.backend.to_pandas(
+        lazy.scan(task.monoid.operator, exclusive=task.exclusive).compute()
+    )
     expected = np.zeros(len(task.items), np.int64)
     for rows in task.groups().values():
         expected[rows] = task.loop(rows, reverse=False)[0]
@@ -214,11 +227,15 @@ def _partitioned_groups(task: Task) -> None:
 def _chunks(task: Task) -> None:
     bounds = [0, *task.cuts, len(task.items)]
     sizes = tuple(np.diff(bounds).tolist())
-    array = da.from_array(task.items, chunks=(sizes,)).map_blocks(task.backend.array, meta=task.given[:0])  # fmt: skip
+    array = da.from_array(task.items, chunks=(sizes,)).map_blocks(
+        task.backend.array, meta=task.given[:0]
+    )
     options = {"exclusive": task.exclusive, "reverse": task.reverse, "initial": task.carry}
     out = dask_gpuscan.scan(array, task.monoid.operator, **options).compute()
     everything = np.ones(len(task.items), bool)
-    expected = scanned(task.monoid, task.items, everything, task.exclusive, task.reverse, task.carry)  # fmt: skip
+    expected = scanned(
+        task.monoid, task.items, everything, task.exclusive, task.reverse, task.carry
+    )
     same_lists(task.listed(out), expected[0])
 
 
@@ -274,7 +291,9 @@ def backends() -> list[Backend]:
     return [Backend(), Cuda()] if has_cuda() else [Backend()]
 
 
-def draw(choices: Choices, families: Sequence[str] = tuple(FAMILIES), dtypes: Sequence[str] = DTYPES) -> OperatorCase:  # fmt: skip
+def draw(
+    choices: Choices, families: Sequence[str] = tuple(FAMILIES), dtypes: Sequence[str] = DTYPES
+) -> OperatorCase:
     """Draw an operator, elements, and what is done with them."""
     entry = choices.pick(tuple(ENTRIES))
     backend = choices.pick(backends())

@@ -1,4 +1,4 @@
-"""A plain interpreter of predicates: Python's own tree of a text, for one row after the other, as pandas computes columns.
+"""A plain interpreter of predicates: Python's own tree of a text, computed for one row after the other as pandas would.
 
 A null is None. What libraries need not agree on is an `UnknownError`.
 """
@@ -134,6 +134,8 @@ def compared(op: ast.cmpop, left: Any, right: Any) -> bool | None:
         return (left is not None and left in right) is isinstance(op, ast.In)
     if left is None or right is None:
         return None
+    if left != left or right != right:  # NaN, and nulls among texts
+        return isinstance(op, ast.NotEq)
     return bool(COMPARE[type(op)](left, right))
 
 

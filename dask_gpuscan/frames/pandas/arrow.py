@@ -53,7 +53,7 @@ def array_of_arrow(column: pa.ChunkedArray) -> PandasArray:
 
 
 def _listed(views: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return views of lists as lists; a cast of pyarrow gives other items where views are sliced or in another order."""
+    """Return views of lists as lists; pyarrow's cast gives other items where views are sliced or out of order."""
     is_large = pa.types.is_large_list(kind)
     lengths = views.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
