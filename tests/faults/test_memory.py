@@ -28,7 +28,7 @@ CALLS = {
 }
 """
 
-FEW = ("cumsum", "groups", "sort", "filter")
+FEW = ("cumsum", "rolling")
 
 ON_HOSTS = """
 import gc, resource
