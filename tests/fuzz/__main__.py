@@ -39,10 +39,11 @@ def main(arguments: list[str]) -> int:
     for run in runs:
         run.fuzzer.started()
     end = time.monotonic() + 60 * given.minutes
+    turn = min(TURN, 60 * given.minutes / len(runs))
     last = given.first + given.cases
     while time.monotonic() < end and any(run.number < last for run in runs):
         for run in runs:
-            for found in run.steps(min(TURN, end - time.monotonic()), last):
+            for found in run.steps(min(turn, end - time.monotonic()), last):
                 print(told(found, given.seed), flush=True)
             print(run, flush=True)
     findings = [found for run in runs for found in run.findings.values()]
