@@ -25,7 +25,6 @@ from .api.xarray_accessor import register_xarray
 from .kernels.associativity import check_associative
 from .kernels.built_in import (
     add,
-    add_reproducible,
     affine,
     bitwise_and,
     bitwise_or,
@@ -40,6 +39,7 @@ from .kernels.built_in import (
     welford,
 )
 from .kernels.operators import Operator, operator
+from .kernels.reproducible import add_reproducible
 from .kernels.segments import segmented
 
 __version__ = "0.1.0"

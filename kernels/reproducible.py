@@ -15,7 +15,7 @@ whose sums of digits are floating-point numbers.
 
 import numpy as np
 
-from .numerics import bits_of, from_bits
+from .numerics import bits_of, from_bits, quotient
 from .operators import Operator
 
 WIDTH = 27
@@ -104,24 +104,31 @@ def carried(first, second, third):
     return first + over, ((second - (over << WIDTH)) << WIDTH) + (third - (up << WIDTH))
 
 
-def rounded(high, low, place):
-    """Return the float64 nearest to what `carried` returns for digits from a bin on, if `high` is a float64."""
+def units_of(high, low):
+    """Return the float64 nearest to what `carried` returns, in units of the third digit, if `high` is a float64."""
     # the product is exact, so it does not matter whether it is rounded before it is added to
-    units = np.float64(high) * 2.0 ** (2 * WIDTH) + np.float64(low)
-    # of the third bin, by a power of two in two steps that are both normal numbers
+    return np.float64(high) * 2.0 ** (2 * WIDTH) + np.float64(low)
+
+
+def scaled(units, place):
+    """Return a number that is given in units of the third digit from a bin on."""
     power = WIDTH * (np.int64(place) - 2) - (BIAS - 1) - ORIGIN
-    half = power >> 1
+    half = power >> 1  # in two steps, by powers of two that are both normal numbers
     return (
         units * from_bits((BIAS + half) << FRACTION) * from_bits((BIAS + power - half) << FRACTION)
     )
 
 
+def _endless(s):
+    endless = np.inf if s[1] == 0 else -np.inf
+    return np.nan if s[2] != 0 or (s[0] != 0 and s[1] != 0) else endless
+
+
 def _lower(s):
     if s[3] == BEYOND:
-        endless = np.inf if s[1] == 0 else -np.inf
-        return np.nan if s[2] != 0 or (s[0] != 0 and s[1] != 0) else endless
+        return _endless(s)
     high, low = carried(s[0], s[1], s[2])
-    return rounded(high, low, s[3])
+    return scaled(units_of(high, low), s[3])
 
 
 def _lower_signed(s):
@@ -151,7 +158,11 @@ def _lift_counted_finite(x):
 
 
 def _lower_counted(s):
-    return _lower_finite(s[1:]) / np.float64(s[0]) if s[0] != 0 else np.nan
+    if s[4] == BEYOND or s[4] == NEGATIVE_ZERO or s[0] == 0:
+        return np.nan if s[0] == 0 else -0.0 if s[4] == NEGATIVE_ZERO else _endless(s[1:])
+    high, low = carried(s[1], s[2], s[3])
+    # units are whole numbers: their quotient is far from the ends of float64
+    return scaled(quotient(units_of(high, low), np.float64(s[0])), s[4])
 
 
 NOTHING = (0, 0, 0, EMPTY)

@@ -23,23 +23,24 @@ from .elements import cast, is_null, load, store
 from .steps import Output, Source, reduce_step, scan_step
 from .visitors import Visitor, register
 
-bits_of, from_bits, bin_of, carried, rounded = (
+bits_of, from_bits, bin_of, carried, units_of, scaled = (
     rebuild(function, numba.njit(**OPTIONS))
     for function in (
         numerics.bits_of,
         numerics.from_bits,
         reproducible.bin_of,
         reproducible.carried,
-        reproducible.rounded,
+        reproducible.units_of,
+        reproducible.scaled,
     )
 )
 
 BLOCK = 256
 """Elements of a block. Its digits, and what they are made of, stay in the cache next to a core."""
 
-LOWEST, HIGHEST = 3, 74
+LOWEST, HIGHEST = 5, 74
 """The bins of states whose digits are cut off by adding normal numbers: others are those of numbers near the ends of
-float64. Below the last digit of `LOWEST`, no number is subnormal."""
+float64. No subnormal number reaches the last digit of `LOWEST`, and no mean of such digits is subnormal."""
 
 HALF = 1 << (2 * WIDTH - 1)
 
@@ -190,7 +191,8 @@ def _emit(work, space, prefix, memo, first, size):
             run(highs, lows, count, state, output.exclusive)
             for i in range(count):
                 over = lows[i] + HALF >> 2 * WIDTH
-                numbers[i] = rounded(highs[i] + over, lows[i] - (over << 2 * WIDTH), place)
+                units = units_of(highs[i] + over, lows[i] - (over << 2 * WIDTH))
+                numbers[i] = scaled(units, place)
             if len(state) > 4:
                 divide(work, numbers, start, count, np.int64(state[0]))
             for i in range(count):

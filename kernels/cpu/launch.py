@@ -18,6 +18,7 @@ from ..operators import Operator
 from ..options import ScanOptions, check_exclusive
 from ..signature import Signature, StateForm, joined, signature_of
 from .engine import FAILED, STATUS, TICKET, States, Tiles, walk_tiles
+from .helper import Helper
 from .steps import Output, Source
 from .visitors import record_type
 
@@ -82,50 +83,46 @@ def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -
     failures: list[BaseException] = []
 
     def attempt(leader: bool) -> None:
-        if control[FAILED]:  # there was an interrupt while this thread was started
-            return
         try:
             work(leader)
         except BaseException as failure:
             control[FAILED] = 1  # whoever waits for this thread's tile gives up
             failures.append(failure)
 
+    helpers = [Helper(lambda: attempt(False)) for _ in range(helpers_for(elements))]
     waits = elements >= LONG and threading.current_thread() is threading.main_thread()
-    leaders = [True] * waits + [False] * helpers_for(elements)
-    threads = [threading.Thread(target=attempt, args=(leader,)) for leader in leaders]
+    leader = Helper(lambda: attempt(True)) if waits else None
     try:
-        if not (_start(threads) and waits):
+        if leader is None or not leader.start():
+            leader = None
+        for helper in helpers:
+            helper.start()
+        while leader is not None and not leader.has_ended():
+            pass
+        if leader is None or leader.waive():
             attempt(True)
-        _join(threads)
+        _end(helpers)
     except BaseException:
         control[TICKET], control[FAILED] = NO_MORE, 1
-        _join_at_last(threads)
+        _end_at_last(helpers if leader is None else [leader, *helpers])
         raise
     if failures:
         raise failures[0]
 
 
-def _start(threads: list[threading.Thread]) -> int:
-    """Start as many threads as the system has room for, in order; return how many."""
-    for number, thread in enumerate(threads):
-        try:
-            thread.start()
-        except RuntimeError:
-            return number
-    return len(threads)
+def _end(helpers: list[Helper]) -> None:
+    """Let no helper begin any more, and wait for those that work."""
+    for helper in helpers:
+        while not (helper.waive() or helper.has_ended()):
+            pass
 
 
-def _join(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(0.1)  # no longer, so that an interrupt is heard on every system
-
-
-def _join_at_last(threads: list[threading.Thread]) -> None:
-    """Wait for threads, also where the user is impatient."""
-    while any(thread.is_alive() for thread in threads):
+def _end_at_last(helpers: list[Helper]) -> None:
+    """End them, however impatient the user is."""
+    while True:
         with contextlib.suppress(KeyboardInterrupt):
-            _join(threads)
+            _end(helpers)
+            return
 
 
 def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:

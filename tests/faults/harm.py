@@ -1,4 +1,4 @@
-"""What faults are tested on: collections of slow partitions, workers that can be harmed, and answers to the last bit."""
+"""What faults are tested on: collections of slow partitions, workers that are harmed, and answers to the last bit."""
 
 import os
 import signal
@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -92,7 +91,7 @@ def harm(dask_worker: Any, **how: Any) -> None:
 
 
 def harm_one(client: Any, note: Path, left: int, number: int = signal.SIGKILL) -> None:
-    """Let one worker have a signal when it begins a task, `left` from now; then it writes a note, its process's number."""
+    """Let a worker have a signal when it begins a task, `left` from now; then it notes the number of its process."""
     worker = min(client.scheduler_info(n_workers=-1)["workers"])
     note.unlink(missing_ok=True)
     client.run(harm, left=left, signal=int(number), note=str(note), workers=[worker])

@@ -60,6 +60,7 @@ def of_pandas(s: "pd.Series[Any]", i: "pd.Series[int]", df: pd.DataFrame) -> Non
     assert_type(on(s).is_monotonic_increasing, bool)
     assert_type(on(s).scan(bitwise_or), "pd.Series[Any]")
     assert_type(on(df).scan({"total": (bitwise_or, "x")}, where="x > 0"), pd.DataFrame)
+    assert_type(on(df).scan({"total": (bitwise_or, "x")}, where=df["x"] > 0), pd.DataFrame)
     assert_type(on(df).groupby("k").scan({"total": (bitwise_or, "x")}), pd.DataFrame)
     assert_type(on(df).rle("k", agg={"n": ("x", "count")}), pd.DataFrame)
     assert_type(on(s).scan(operator(lambda a, b: a ^ b, identity=0)), "pd.Series[Any]")
