@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest foreign fuzz spills check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz spills check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -13,7 +13,9 @@ help:
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
 	@echo 'make foreign      tests of pandas, Dask, cuDF and CuPy, with our methods in the place of theirs'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
-	@echo 'make fuzz         the tests that draw examples, with many more of them'
+	@echo 'make faults       workers that die in mid-job, one for each method; memory that runs out; interrupts'
+	@echo 'make sanitize     every family of CUDA kernels under compute-sanitizer, on a GPU host: TOOLS=racecheck'
+	@echo 'make fuzz         cases at random for as long as it is told: MINUTES=30, SEED=7, FUZZ="frames predicates"'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
@@ -31,7 +33,7 @@ EXTRAS_docs   := docs
 EXTRAS_gpu    := cuda13
 EXTRAS_oldest := test
 EXTRAS_dist   := dist
-ALSO_gpu      := 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
+ALSO_gpu      := nvidia-cuda-sanitizer-api 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
 ALSO_oldest    = $$($(PYTHON) tests/oldest.py)
 
 .PRECIOUS: .venv/%/ready
@@ -63,11 +65,19 @@ test-oldest: .venv/oldest/ready
 foreign: .venv/test/ready
 	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m foreign $(PYTEST)
 
+faults: .venv/test/ready
+	FAULTS=1 .venv/test/bin/python -m pytest --timeout 900 tests/faults $(PYTEST)
+
+# compute-sanitizer is on the path, in a toolkit or in its own package.
+sanitize: .venv/gpu/ready
+	cd tests && ../.venv/gpu/bin/python -m sanitizers $(TOOLS)
+
 spills: .venv/test/ready
 	ARCHITECTURES=all .venv/test/bin/python -m pytest --numprocesses auto -k test_no_spills tests/cuda
 
 fuzz: .venv/test/ready
-	EXAMPLES=$${EXAMPLES:-300} .venv/test/bin/python -m pytest --numprocesses auto --timeout 3600 tests/api tests/frames tests/kernels tests/graph $(PYTEST)
+	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m fuzz \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(FUZZ)
 
 # mypy and import-linter know packages by their folders, so they read a tree of links in which kernels/ stands where it is installed.
 check: .venv/check/ready

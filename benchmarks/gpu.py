@@ -79,6 +79,24 @@ def check(out, expected):
     assert bool((cp.abs(out[at].astype("f8") - wanted) <= 1e-4 * cp.abs(wanted)).all()), "wrong"
 
 
+def reproducible(records, n, dtype):
+    """Record sums that are the same for every cut, of random numbers, against plain ones."""
+    x = cp.random.default_rng(3).standard_normal(n, dtype=dtype)
+    exact, plain = BUILT_IN["add_reproducible"], BUILT_IN["add"]
+    out = scan(exact, x, dtype=dtype, carry_out=False)[0]
+    expected = cp.cumsum(x, dtype="f8")
+    assert bool(abs(out - expected).max() <= 1e-6 * abs(expected).max()), "wrong"
+    total = np.dtype(dtype).type(exact.lower(reduce(exact, x)))
+    assert total == out[-1].get(), "the sum differs from the last running sum"
+
+    def timed(op, write):
+        options = ScanOptions(dtype=np.dtype(dtype))
+        return median_ms(lambda: cuda.scan(op, (x,), options, None, write=write, waits=False))
+
+    for name, write in (("scan_sum_reproducible", True), ("reduce_sum_reproducible", False)):
+        records.versus(name, dtype, n, timed(exact, write), "ours, plain", timed(plain, write))
+
+
 def commit():
     if os.environ.get("COMMIT"):
         return os.environ["COMMIT"]
@@ -190,6 +208,8 @@ def measure(records, log2_n, quick):
             cuda.scan(add, (x,), ScanOptions(dtype=kept), None, write=False, waits=False)
 
         records.add("reduce_sum", dtype, n, median_ms(total_only), size, "reduce_sum", writes=False)
+        if kept.kind == "f":
+            reproducible(records, n, dtype)
         if quick:
             continue
         python = operator(lambda a, b: b if b > a else a, identity=-(2**31))

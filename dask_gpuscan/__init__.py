@@ -39,6 +39,7 @@ from .kernels.built_in import (
     welford,
 )
 from .kernels.operators import Operator, operator
+from .kernels.reproducible import add_reproducible
 from .kernels.segments import segmented
 
 __version__ = "0.1.0"
@@ -48,6 +49,7 @@ __all__ = [
     "Operator",
     "ProgressBar",
     "add",
+    "add_reproducible",
     "affine",
     "bfill",
     "bitwise_and",

@@ -131,6 +131,18 @@ def times_ours(theme: Theme, groups: list[Group]) -> Figure:
     )
 
 
+def efficiency(theme: Theme, groups: list[Group]) -> Figure:
+    """Draw how much of the ideal speed several GPUs reach, for ours and for the floor."""
+    fields = {"ours": "measured_efficiency", "floor": "measured_floor_efficiency"}
+    return bars(
+        theme,
+        [g for g in groups if "measured_efficiency" in g.first],
+        lambda g, who: 100 * float(g.first[fields[who]]),
+        "percent of the speed of one GPU, times the number of GPUs",
+        line=(100, "ideal"),
+    )
+
+
 def sizes(theme: Theme, groups: list[Group]) -> Figure:
     """Draw the rate over the number of elements, one panel a dtype."""
     dtypes = list(dict.fromkeys(g.first["dtype"] for g in groups))

@@ -35,6 +35,8 @@ NAMES = {
     "scan_affine": "recurrence a y + b",
     "scan_welford": "running variance",
     "reduce_sum": "sum",
+    "scan_sum_reproducible": "running sum, reproducible",
+    "reduce_sum_reproducible": "sum, reproducible",
     r"select_(\d+)": "filter, {0} % kept",
     r"partition_(\d+)": "partition, {0} % kept",
     r"run_length_encode_(\d+)": "run lengths, runs of {0}",
@@ -88,6 +90,14 @@ NAMES = {
     "dask_merge_asof": "merge_asof(), 64 partitions",
     "dask_rolling_sum_1000": "rolling(…).sum(), 1,000 rows",
     "fused_scan_2": "scan() of a sum and a maximum in one pass",
+    r"scaling_(weak|strong)_floor": "{0}: the floor",
+    r"scaling_(weak|strong)_cumsum": "{0}: cumsum(), one column",
+    r"scaling_(weak|strong)_cumsum_x3": "{0}: cumsum(), three columns",
+    r"scaling_(weak|strong)_groupby_sum": "{0}: groupby(clustered=True).sum()",
+    r"scaling_(weak|strong)_rolling_sum_100": "{0}: rolling(100).sum()",
+    r"scaling_(weak|strong)_(filter|rle|sort_values)": "{0}: {1}()",
+    "scaling_kills_groupby_sum": "workers killed: groupby(clustered=True).sum()",
+    r"scaling_kills_(\w+)": "workers killed: {0}()",
     # those that were recorded with names
     r"(graph of 10,000 partitions|out of core, Parquet to Parquet)": "{0}",
     "out of core, sort_values": "out of core, sort_values()",
@@ -113,6 +123,7 @@ DETAILS: tuple[tuple[str, Callable[[Any], str]], ...] = (
 
 PEERS = {
     "ours": "dask-gpuscan",
+    "ours, plain": "dask-gpuscan, plain sums",
     "cub": "CUB",
     "cudf": "cuDF",
     "cudf, filled": "cuDF, nulls filled first",
@@ -124,6 +135,7 @@ PEERS = {
     "copy": "a plain copy",
     "limit": "the limit",
     "floor": "the floor",
+    "undisturbed": "undisturbed",
 }
 
 UNITS = {
@@ -136,6 +148,9 @@ UNITS = {
     "times_memory": "{} times the memory of the worker",
     "restarts": "{} restarts",
     "measured_longest": "{} times an even partition",
+    "measured_partition_bytes": "{} bytes of partitions moved",
+    "measured_behind_floor": "{} less of the ideal speed than the floor",
+    "measured_equal": "{} equal answers",
 }
 BOUNDS = {">=": "at least", "<=": "at most"}
 

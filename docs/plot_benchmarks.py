@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from bench_pictures import microseconds, milliseconds, of_limit, sizes, times_ours
+from bench_pictures import efficiency, microseconds, milliseconds, of_limit, sizes, times_ours
 from bench_records import (
     Group,
     Record,
@@ -93,7 +93,7 @@ def speedups(groups: list[Group]) -> str:
     lines = []
     for group in groups:
         name, count = group.first["name"], group.first.get("gpus", 1)
-        if count > 1 and name in alone:
+        if count > 1 and name in alone and alone[name].first["n"] == group.first["n"]:
             gains = [
                 f"{peer(who)} {alone[name].times[who] / ms:.2f}"
                 for who, ms in group.times.items()
@@ -105,10 +105,22 @@ def speedups(groups: list[Group]) -> str:
     return "\n".join(lines)
 
 
+def moved(groups: list[Group]) -> str:
+    """Tell what workers sent each other."""
+    lines = "\n".join(
+        f"- {group.label}: {group.first['measured_moved_bytes']:,} bytes in all,"
+        f" {group.first['measured_partition_bytes']:,} of partitions"
+        for group in groups
+        if group.first.get("gpus", 1) > 1 and "measured_moved_bytes" in group.first
+    )
+    return f"What workers sent each other:\n\n{lines}" if lines else ""
+
+
 # --- sections ---------------------------------------------------------------------------------------------------------
 
 LIMIT = "Horizontal bars: how much of the rate of a plain copy each benchmark reaches."
 TIME = "Horizontal bars: the time of each benchmark, and of its peers."
+EFFICIENCY = "Horizontal bars: the speed of several GPUs in percent of the ideal, for each job and for the floor."
 OVER = "Horizontal bars: how many times as long as dask-gpuscan each peer takes."
 
 
@@ -187,6 +199,7 @@ SECTIONS = (
     Section("any-order", "h200", r"groupby_unsorted_.*", times_ours, OVER),
     Section("dask-groups", "h200", r"dask_groupby_.*", milliseconds, TIME, on_gpus),
     Section("dask-gpu", "h200", r"dask_(cumsum|array|rolling).*", milliseconds, TIME, on_gpus),
+    Section("scaling", "h200", r"scaling_.*", efficiency, EFFICIENCY, on_gpus),
     Section(
         "cpu-dask", "cpu", ".*", milliseconds, TIME, of_partitions, lambda r: "partitions" in r
     ),
@@ -314,7 +327,10 @@ def main(folder: Path) -> None:
         pages[chart.name] = drawn(folder, chart.name, chart.draw, chart.groups(), chart.alt)
     for section, groups in sections():
         records = [r for g in groups for r in g.records]
-        notes = (speedups(groups), missed(groups), ran_on(records))
+        if not records:
+            pages[section.name] = "Not measured yet.\n"
+            continue
+        notes = (speedups(groups), moved(groups), missed(groups), ran_on(records))
         parts = [drawn(folder, section.name, section.draw, groups, section.alt)]
         parts.append(table(groups, section.draw is of_limit) + "\n")
         parts += [note + "\n" for note in notes if note]

@@ -13,6 +13,7 @@ from .numerics import quotient, share
 from .operators import BUILT_IN as BUILT_IN  # from here to everyone
 from .operators import Operator
 from .product import product, walked
+from .reproducible import FINITE_MEAN, FINITE_SUM, MEAN, SIGNED, add_reproducible
 from .segments import segmented
 
 
@@ -132,6 +133,7 @@ BUILT_IN.update(
     (op.name, op)
     for op in (
         add,
+        add_reproducible,
         multiply,
         minimum,
         maximum,
@@ -164,6 +166,10 @@ class Facts:
         Whether (the last field of) its state is a product of what it is combined from.
     int128_identity : int or tuple, optional
         The identity over 128-bit integers (`INT128`). Without one, it does not take them.
+    adds_digits : bool, default False
+        Whether its states are sums of digits (`reproducible`), which may follow a count of what was combined.
+    skips_infinite : bool, default False
+        Whether infinite numbers and NaN leave such states as they are.
     as_bits : str, default ""
         Kinds of dtypes of which its functions do the same to unsigned integers with the same bits.
     """
@@ -172,6 +178,8 @@ class Facts:
     carry_answer: Callable[[Any, np.dtype], Any] | None = None
     is_product: bool = False
     int128_identity: int | tuple[int, bool] | None = None
+    adds_digits: bool = False
+    skips_infinite: bool = False
     as_bits: str = ""
 
 
@@ -180,6 +188,8 @@ INTEGERS, NUMBERS = "iu", "iuf"
 FACTS: dict[Operator, Facts] = {
     add: Facts(int128_identity=0, as_bits=INTEGERS),
     multiply: Facts(carry_operator=product, carry_answer=walked, is_product=True, as_bits=INTEGERS),
+    **{op: Facts(adds_digits=True) for op in (add_reproducible, SIGNED, MEAN)},
+    **{op: Facts(adds_digits=True, skips_infinite=True) for op in (FINITE_SUM, FINITE_MEAN)},
     segmented(multiply): Facts(is_product=True),
     minimum: Facts(int128_identity=(1 << 127) - 1),
     maximum: Facts(int128_identity=-(1 << 127)),

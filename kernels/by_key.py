@@ -14,7 +14,7 @@ from .backends import BACKENDS, Backend, backend_of
 from .codes import CODES, check_codes, check_groups
 from .nulls import Mask, Nulls
 from .operators import Operator
-from .options import ScanOptions
+from .options import Exclusive, ScanOptions
 from .selection import RunEnds, Segments, run_ends
 from .signature import State
 
@@ -95,7 +95,7 @@ def scan_by_key(
     *,
     key_nulls: Sequence[Nulls] | None = None,
     nulls: Nulls = None,
-    exclusive: bool = False,
+    exclusive: Exclusive = False,
     reverse: bool = False,
     carry_in: State | None = None,
     continues: bool = False,
@@ -167,7 +167,7 @@ def scan_by_code(
     groups: int,
     *,
     nulls: Nulls = None,
-    exclusive: bool = False,
+    exclusive: Exclusive = False,
     carry_in: State | None = None,
     carry_codes: Array | None = None,
     dtype: Any = None,
@@ -264,7 +264,7 @@ def _by_code(
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values, options.nulls)
-    check_groups(groups, backend.most_codes())
+    check_groups(groups, backend, backend.most_codes())
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, brief, check_integer, is_array
-from .backends import backend_of
+from .backends import Backend, backend_of, check_memory
 
 CODES = (np.int32, np.int64)
 """The dtypes of codes of groups."""
@@ -28,11 +28,12 @@ def most_codes(codes: Array) -> int | None:
     return backend_of([codes]).most_codes()
 
 
-def check_groups(groups: Any, most: int | None) -> None:
-    """Check a number of groups, of which a backend may take at most so many."""
+def check_groups(groups: Any, backend: Backend, most: int | None = None) -> None:
+    """Check a number of groups, of which a backend may take at most so many, and has room for a word of each."""
     check_integer("groups", groups)
     if groups < 0:
         raise ValueError(f"groups must not be negative, found {groups}")
+    check_memory(backend, int(groups), 8)
     if most is not None and groups > most:
         raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
 
@@ -71,7 +72,7 @@ def number_codes(codes: Array, groups: int) -> tuple[Any, Any]:
     """
     check_codes(codes)
     backend = backend_of([codes])
-    check_groups(groups, backend.most_codes())
+    check_groups(groups, backend, backend.most_codes())
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
     return backend.number_codes(codes, groups)

@@ -10,16 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, check_columns, check_one_length, check_size, is_array
-from .backends import Backend, backend_of
+from .arrays import Array, check_columns, check_one_length, is_array
+from .backends import backend_of, check_memory
 from .int128 import is_int128
 from .messages import shown
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of an item that can be copied."""
-
-SMALL = 1 << 20
-"""Bytes below which nobody asks how much memory there is, which takes CPUs 0.1 ms."""
 
 
 def interval_expand(counts: Array, values: Array) -> Any:
@@ -221,7 +218,7 @@ def expanded(name: str, counts: Array, arrays: Sequence[Array], beside: int = 0)
     if intervals.total < 0:
         _refuse_counts(name, counts)
     width = beside + sum(array.dtype.itemsize for array in arrays)
-    _check_memory(backend, intervals.total, width)
+    check_memory(backend, intervals.total, width)
     return [backend.copy_intervals(intervals, array, None, repeats=True) for array in arrays]
 
 
@@ -262,14 +259,8 @@ def _moved(
             f"source must have as many items as counts add up to, {intervals.total}, found {len(source)}"
         )
     taken = source.dtype.itemsize if scatter is None else 0
-    _check_memory(backend, intervals.total, taken)
+    check_memory(backend, intervals.total, taken)
     return backend.copy_intervals(intervals, source, out, repeats=False)
-
-
-def _check_memory(backend: Backend, items: int, width: int) -> None:
-    """Refuse answers that do not fit the memory there is."""
-    if items * max(width, 1) >= SMALL:
-        check_size(items, width, backend.available())
 
 
 def _check_words(name: str, array: Any) -> None:

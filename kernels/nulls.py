@@ -44,6 +44,11 @@ class Mask:
         Elements a byte, as a power of two: 3 for a bitmap, 0 for a byte mask.
     null : {0, 1}
         The bit that says "missing".
+
+    Raises
+    ------
+    ValueError
+        For an offset that is negative.
     """
 
     buffer: Any
@@ -55,6 +60,10 @@ class Mask:
     def args(self) -> tuple[Any, int, int, int]:
         """What kernels of the CPU take for it."""
         return (self.buffer, self.offset, self.shift, self.null)
+
+    def __post_init__(self) -> None:
+        if self.offset < 0:
+            raise ValueError(f"offset of a mask must not be negative, found {self.offset}")
 
     def check_length(self, name: str, length: int) -> None:
         """Raise a ValueError if an array of a name has more elements than the mask from its offset on."""

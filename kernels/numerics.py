@@ -30,3 +30,13 @@ def quotient(number: Any, weight: Any) -> Any:
 def share(part: Any, whole: Any) -> Any:
     """Return ``part / whole``, of a whole that is at least one, or zero as its part is: then zero."""
     return quotient(part, whole + LEAST)
+
+
+def bits_of(number: Any) -> Any:
+    """Return the bits of a number as float64, as an integer."""
+    return np.float64(number).view(np.int64)
+
+
+def from_bits(bits: Any) -> Any:
+    """Return the float64 that has these bits."""
+    return np.int64(bits).view(np.float64)

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
-from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
 
 from .jit import OPTIONS
 from .operators import ROLES, Code, Operator
@@ -213,3 +213,29 @@ def lower(typing_context, op, state):
         return call(context, builder, args[0], args[1:])
 
     return answer(op, state), codegen
+
+
+@intrinsic
+def _selected(typing_context, flags, yes, no):
+    """Of each part of two tuples one, as a tuple of flags says."""
+
+    def codegen(context, builder, signature, args):
+        each = zip(*(cgutils.unpack_tuple(builder, a, len(yes)) for a in args), strict=True)
+        found = [builder.select(one, a, b) for one, a, b in each]
+        return context.make_tuple(builder, yes, found)
+
+    return yes(flags, yes, no), codegen
+
+
+def answer(op, exclusive, before, after):
+    """Element that a scan writes, given the states before and after it; a tuple of flags says which of each output."""
+    raise NotImplementedError
+
+
+@overload(answer, **OPTIONS)
+def _answer(op, exclusive, before, after):
+    if isinstance(exclusive, types.BaseTuple):
+        return lambda op, exclusive, before, after: _selected(
+            exclusive, lower(op, before), lower(op, after)
+        )
+    return lambda op, exclusive, before, after: lower(op, before) if exclusive else lower(op, after)

@@ -11,6 +11,9 @@ import numpy as np
 from .messages import shown
 from .nulls import Nulls
 
+Exclusive = bool | tuple[bool, ...]
+"""Whether a scan writes the state before each element, in all of its outputs or in each of them."""
+
 
 @dataclass(frozen=True)
 class ScanOptions:
@@ -22,8 +25,8 @@ class ScanOptions:
         Which elements are missing.
     axis : int, default -1
         The axis that is walked along; by key and by code there is one.
-    exclusive : bool, default False
-        Write the state before each element rather than after it.
+    exclusive : bool or tuple of bool, default False
+        Write the state before each element rather than after it; a tuple says so of each output.
     reverse : bool, default False
         Walk from the last element to the first.
     dtype : dtype, optional
@@ -38,14 +41,27 @@ class ScanOptions:
 
     nulls: Nulls = field(default=None, compare=False)
     axis: int = -1
-    exclusive: bool = False
+    exclusive: Exclusive = False
     reverse: bool = False
     dtype: np.dtype | None = None
     mark_nulls: bool = False
 
+    @property
+    def exclusive_outputs(self) -> tuple[bool, ...] | None:
+        """What `exclusive` says of each output; None if it says the same of all."""
+        return self.exclusive if isinstance(self.exclusive, tuple) else None
+
     def without_nulls(self) -> "ScanOptions":
         """Return these options as the key of a cache, which keeps no mask's memory."""
         return self if self.nulls is None else replace(self, nulls=None)
+
+
+def check_exclusive(exclusive: Exclusive, outputs: int) -> None:
+    """Raise a ValueError if `exclusive` is a tuple that has not one flag for each of so many outputs."""
+    if isinstance(exclusive, tuple) and len(exclusive) != outputs:
+        raise ValueError(
+            f"exclusive must be True, False or a tuple of {outputs}, one for each output, found {exclusive}"
+        )
 
 
 WAYS = {"backward": (False,), "forward": (True,), "nearest": (False, True)}

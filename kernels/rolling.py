@@ -140,13 +140,14 @@ def rolling_by_code(
     """
     arrays = as_inputs(op, values)
     check_codes(codes)
-    check_groups(groups, None)
     check_one_length("codes and values", [codes, *arrays])
+    backend = backend_of([codes, *arrays])
+    check_groups(groups, backend)
     if not isinstance(windows, RowWindows):
         raise TypeError(f"windows must be RowWindows, found {shown(windows)}")
     if windows.after not in (0, -1):
         raise ValueError(f"after must be 0 or -1, found {windows.after}")
-    backend, windows = backend_of([codes, *arrays]), windows.within(len(codes))
+    windows = windows.within(len(codes))
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
     if windows.before + windows.after < 0:  # windows without rows are the same in any group

@@ -16,7 +16,7 @@ from .built_in import facts_of
 from .int128 import Int128
 from .nulls import Mask, Nulls
 from .operators import Operator
-from .options import ScanOptions
+from .options import Exclusive, ScanOptions
 from .signature import State, signature
 
 
@@ -26,7 +26,7 @@ def scan(
     *,
     nulls: Nulls = None,
     axis: int = -1,
-    exclusive: bool = False,
+    exclusive: Exclusive = False,
     reverse: bool = False,
     carry_in: State | None = None,
     dtype: Any = None,
@@ -45,8 +45,8 @@ def scan(
         Which elements are missing; they leave the state as it is. A mask counts positions in C order.
     axis : int, default -1
         The axis that is scanned.
-    exclusive : bool, default False
-        Write the state before each element rather than after it.
+    exclusive : bool or tuple of bool, default False
+        Write the state before each element rather than after it; a tuple says so of each output.
     reverse : bool, default False
         Walk from the last element to the first.
     carry_in : state, optional

@@ -129,10 +129,11 @@ def rows_before(codes: Array, groups: int, periods: int) -> Any:
     array([-1, -1,  0,  2,  1])
     """
     check_codes(codes)
-    check_groups(groups, None)
+    backend = backend_of([codes])
+    check_groups(groups, backend)
     check_integer("periods", periods)
     if not periods:
         raise ValueError("periods must not be 0")
     # beyond the number of rows, no row has one
     near = min(max(periods, -len(codes) - 1), len(codes) + 1)
-    return backend_of([codes]).rows_before(codes, groups, near)
+    return backend.rows_before(codes, groups, near)

@@ -96,7 +96,12 @@ def cuts(draw: Any) -> list[float]:
 
 def partitioned(frame: Any, at: list[float]) -> Any:
     """Return the frame as a Dask collection cut at these fractions of its rows."""
-    bounds = [0, *(int(f * len(frame)) for f in at), len(frame)]
+    return partitioned_at(frame, [int(f * len(frame)) for f in at])
+
+
+def partitioned_at(frame: Any, rows: list[int]) -> Any:
+    """Return the frame as a Dask collection whose further partitions begin at these rows."""
+    bounds = [0, *rows, len(frame)]
     parts = [frame.iloc[a:b] for a, b in pairwise(bounds)]
     # Dask names `str` and `string[pyarrow]` alike, and takes what it has made of one for the other
     dtypes = [*(frame.dtypes if frame.ndim > 1 else [frame.dtype]), frame.index.dtype]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
-MEANS = ("mean", "var", "std")
+MEANS = ("mean", "var", "std", "sem")
 _WIDE = {"i": "int64", "u": "uint64"}
 
 
@@ -38,10 +38,11 @@ def can_be_null(dtype: Any) -> bool:
     return not (isinstance(dtype, np.dtype) and dtype.kind in "biu")
 
 
-def nullable(expected: Any) -> Any:
-    """Return pandas' answer in the dtypes that it has if any row is in no group."""
+def nullable(expected: Any, method: str = "ffill") -> Any:
+    """Return pandas' answer to a method of groups in the dtypes that it has if any row is in no group."""
     if expected.ndim == 2:
-        return expected.assign(**{n: nullable(expected[n]) for n in expected})
+        return expected.assign(**{n: nullable(expected[n], method) for n in expected})
     if can_be_null(expected.dtype):
         return expected
-    return expected.astype(object if expected.dtype == np.bool_ else "float64")
+    is_filled = expected.dtype == np.bool_ and method in ("ffill", "bfill")
+    return expected.astype(object if is_filled else "float64")

@@ -24,6 +24,7 @@ from .arguments import check_dtype, check_flags, check_keywords
 from .array_axis import check_arrays, check_axis, scan_along
 from .grids import summed_area_table
 from .on import on
+from .operator_scans import sum_of
 from .tables import is_table, known_table
 from .xarray_accessor import XarrayGpuscan
 
@@ -43,6 +44,12 @@ class Keywords(TypedDict, total=False):
     skipna: bool
     dtype: Any
     numeric_only: bool
+
+
+class SumKeywords(Keywords, total=False):
+    """What running sums take by name."""
+
+    reproducible: bool
 
 
 def scan(
@@ -164,28 +171,35 @@ def _scan_arrow(x: Any, column: Scan) -> Any:
     return out if isinstance(x, pa.ChunkedArray) else out.chunk(0)
 
 
-def _named(name: str, x: Any, op: Operator, axis: int | None, options: dict[str, Any]) -> Any:
+def _named(name: str, x: Any, op: str, axis: int | None, options: dict[str, Any]) -> Any:
     """Scan by a built-in operator under the name that pandas and NumPy give it."""
-    check_keywords(name, options, Keywords.__annotations__)
+    keywords = SumKeywords if name == "cumsum" else Keywords
+    check_keywords(name, options, keywords.__annotations__)
     x, is_frame = frame_or_array(x)
     if is_frame:
         return getattr(on(x), name)(axis=0 if axis is None else axis, **options)
-    check_flags(numeric_only=options.get("numeric_only", False))
+    flags = ("numeric_only", "reproducible")
+    check_flags(**{flag: options[flag] for flag in flags if flag in options})
     if options.pop("numeric_only", False):
         raise TypeError(f"numeric_only is for frames, found x of type {type(x).__name__}")
-    return _scan(name, x, op, axis, options)
+    if options.pop("reproducible", False):
+        op = sum_of(True)
+    return _scan(name, x, BUILT_IN[op], axis, options)
 
 
 @overload
 def cumsum(
-    x: NDArray[Any], axis: int | tuple[int, ...] | None = None, **options: Unpack[Keywords]
+    x: NDArray[Any], axis: int | tuple[int, ...] | None = None, **options: Unpack[SumKeywords]
 ) -> NDArray[Any]: ...
 @overload
-def cumsum(x: X, axis: int | tuple[int, ...] | None = None, **options: Unpack[Keywords]) -> X: ...
+def cumsum(
+    x: X, axis: int | tuple[int, ...] | None = None, **options: Unpack[SumKeywords]
+) -> X: ...
 def cumsum(x: Any, axis: int | tuple[int, ...] | None = None, **options: Any) -> Any:
     """Return the running sum of an array; see `scan` for the parameters.
 
-    Along several axes of an array, ``axis=(0, 1)``, it is `summed_area_table`, which takes `dtype` alone.
+    Along several axes of an array, ``axis=(0, 1)``, it is `summed_area_table`, which takes `dtype` alone. With
+    ``reproducible=True`` the bits of floating-point sums depend on the elements alone, as by `add_reproducible`.
 
     See Also
     --------
@@ -201,7 +215,7 @@ def cumsum(x: Any, axis: int | tuple[int, ...] | None = None, **options: Any) ->
     if isinstance(axis, tuple):
         check_keywords("cumsum of several axes", options, ("dtype",))
         return summed_area_table(x, axis, **options)
-    return _named("cumsum", x, BUILT_IN["add"], axis, options)
+    return _named("cumsum", x, "add", axis, options)
 
 
 @overload
@@ -223,7 +237,7 @@ def cumprod(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cumprod(np.array([1.0, 2.0, 3.0]))
     array([1., 2., 6.])
     """
-    return _named("cumprod", x, BUILT_IN["multiply"], axis, options)
+    return _named("cumprod", x, "multiply", axis, options)
 
 
 @overload
@@ -245,7 +259,7 @@ def cummax(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cummax(pa.array([1, None, 3])).to_pylist()
     [1, None, 3]
     """
-    return _named("cummax", x, BUILT_IN["maximum"], axis, options)
+    return _named("cummax", x, "maximum", axis, options)
 
 
 @overload
@@ -267,4 +281,4 @@ def cummin(x: Any, axis: int | None = None, **options: Any) -> Any:
     >>> dask_gpuscan.cummin(np.array([3, 1, 2]))
     array([3, 1, 1])
     """
-    return _named("cummin", x, BUILT_IN["minimum"], axis, options)
+    return _named("cummin", x, "minimum", axis, options)

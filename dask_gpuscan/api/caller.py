@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any
 
+from ..ops.predicate_tree import at
+
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """Code that sees the variables of the function around it, too: that runs it."""
@@ -33,7 +35,7 @@ def caller_variables(names: Sequence[str], given: Mapping[str, Any] | None) -> d
     for name in names:
         scope = next((scope for scope in scopes if name in scope), None)
         if scope is None:
-            raise ValueError(f"predicate names @{name}, which is not {where}")
+            raise ValueError(f"predicate names {at(name)}, which is not {where}")
         found[name] = scope[name]
     return found
 

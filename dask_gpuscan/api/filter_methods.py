@@ -127,6 +127,26 @@ class FilterMethods(Methods[Obj, SeriesT, FrameT]):
         return (split if isinstance(self._obj, Collection) else split_rows)(self._obj, checked)
 
 
+def check_mask(obj: Any, predicate: Any) -> None:
+    """Check that a Series or an array is a predicate of a collection like it.
+
+    Raises
+    ------
+    TypeError
+        If only one of them is Dask's, or it has several columns.
+    """
+    if not is_dask_collection(predicate):
+        if isinstance(obj, Collection):
+            raise TypeError(
+                f"predicate must be a Dask Series, a string or a function for a Dask collection, "
+                f"found {type(predicate).__name__}"
+            )
+    elif not isinstance(obj, Collection):
+        raise TypeError("predicate is a Dask collection and the frame is not; compute it first")
+    elif getattr(predicate, "ndim", 0) != 1 or not hasattr(predicate, "divisions"):
+        raise TypeError(f"predicate must be a Series of bool, found {type(predicate).__name__}")
+
+
 def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Predicate:
     """Return a predicate in the form that partitions are given it; raises what a user should see early."""
     meta = obj._meta if isinstance(obj, Collection) else obj
@@ -137,20 +157,12 @@ def _check(obj: Any, predicate: Any, local_dict: Mapping[str, Any] | None) -> Pr
         plain = {name: unwrapped(value) for name, value in variables.items()}
         checked = Expression(predicate, captured(plain))
         checked.check(names)
-    elif is_dask_collection(predicate):
-        if not isinstance(obj, Collection):
-            raise TypeError("predicate is a Dask collection and the frame is not; compute it first")
-        if getattr(predicate, "ndim", 0) != 1 or not hasattr(predicate, "divisions"):
-            raise TypeError(f"predicate must be a Series of bool, found {type(predicate).__name__}")
-        checked = predicate
     elif inspect.isfunction(predicate) or hasattr(predicate, "py_func"):
         checked = function_of(predicate, names, meta.ndim)
-    elif getattr(predicate, "ndim", 0) == 1 and hasattr(predicate, "dtype"):
-        if isinstance(obj, Collection):
-            raise TypeError(
-                f"predicate of a Dask collection must be a Dask Series, a string or a function, "
-                f"found {type(predicate).__name__}"
-            )
+    elif is_dask_collection(predicate) or (
+        getattr(predicate, "ndim", 0) == 1 and hasattr(predicate, "dtype")
+    ):
+        check_mask(obj, predicate)
         checked = predicate
     else:
         raise TypeError(

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
-from ..frames.messages import ways_out
+from ..frames.messages import of_columns, ways_out
 from ..frames.registry import library_of
 from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
@@ -18,6 +18,7 @@ from ..ops.groupby_library import reduce_by_library
 from ..ops.groupby_table import KeyedReduce
 from ..ops.groupby_together import TogetherReduce
 from ..ops.library_reduction import reduction_of
+from ..ops.library_reduction import reproducible as reproducible_reduction_of
 from ..ops.operation import GroupReduction, Part
 from ..ops.quantiles import GATHERED
 from ..ops.reduce import ReduceColumn
@@ -47,9 +48,15 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         chosen = names[0] if self._as_series else list(dict.fromkeys(names))
         return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
 
-    def _operation(self, name: str, column: Hashable, ddof: int = 1) -> Any:
+    def _operation(
+        self, name: str, column: Hashable, ddof: int = 1, reproducible: bool = False
+    ) -> Any:
         if name in GATHERED:
             return GATHERED[name]
+        if reproducible:
+            values = self._column(column)
+            with of_columns(name, [values]):
+                return reproducible_reduction_of(library_of(self._meta), values.dtype, name)
         found = spread(name, ddof) if name in SPREADS else REDUCTIONS[name]
         return reduction_of(library_of(self._meta), self._column(column).dtype, found)
 
@@ -89,17 +96,30 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         if numeric_only is not None:
             check_flags(numeric_only=numeric_only)
         names = self._columns(bool(numeric_only))
-        found = self._ask_library(names, name, **options)
-        if found is not None:
-            return found
+        if not options.get("reproducible"):
+            found = self._ask_library(names, name, **options)
+            if found is not None:
+                return found
         if not names:
             raise ValueError(f"{name} needs at least one column besides the keys")
         with ways_out(self._as_series, numeric_only):
             parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
             return self._run_parts(parts, self._as_series)
 
-    def sum(self, numeric_only: bool = False) -> Obj:
+    def sum(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
         """Return the sum of each group, ignoring nulls; a group without values has sum 0.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers or bool.
+        reproducible : bool, default False
+            Give floating-point sums bits that depend on the values of the group alone, as in `Gpuscan.cumsum`.
+
+        Raises
+        ------
+        TypeError
+            For a column that has no sum, or none that is reproducible, naming it.
 
         Examples
         --------
@@ -108,7 +128,13 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].sum().to_dict()
         {1: 9, 2: 5}
         """
-        return self._reduce("sum", numeric_only)
+        return self._sums("sum", numeric_only, reproducible)
+
+    def _sums(self, name: str, numeric_only: bool, reproducible: bool) -> Obj:
+        check_flags(reproducible=reproducible)
+        options = {"reproducible": True} if reproducible else {}
+        found: Obj = self._reduce(name, numeric_only, **options)
+        return found
 
     def prod(self, numeric_only: bool = False) -> Obj:
         """Return the product of each group.
@@ -186,8 +212,8 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         """
         return self._reduce("count")
 
-    def mean(self, numeric_only: bool = False) -> Obj:
-        """Return the mean of each group.
+    def mean(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
+        """Return the mean of each group; parameters as for `sum`.
 
         Examples
         --------
@@ -196,7 +222,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].mean().to_dict()
         {1: 4.5, 2: 5.0}
         """
-        return self._reduce("mean", numeric_only)
+        return self._sums("mean", numeric_only, reproducible)
 
     def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the variance of each group, divided by the number of values less `ddof`.

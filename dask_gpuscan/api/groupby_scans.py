@@ -18,7 +18,7 @@ from ..ops.scan_options import ScanOptions
 from .arguments import check_limit, checked_options
 from .groupby_rows import GroupByRows
 from .object_types import FrameT, Obj, SeriesT
-from .operator_scans import check_scan, scan_parts
+from .operator_scans import check_scan, scan_parts, sum_of, with_rows_told
 from .row_methods import with_row_numbers
 
 
@@ -51,12 +51,13 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
+        reproducible: bool = False,
     ) -> Obj:
         """Return the running sum within each group, with integers in 64 bits.
 
         Parameters
         ----------
-        numeric_only, exclusive, reverse, skipna, dtype
+        numeric_only, exclusive, reverse, skipna, dtype, reproducible
             As for `Gpuscan.cumsum`.
         initial : scalar or dict of column to scalar, optional
             Start each group from this value rather than from zero.
@@ -80,7 +81,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         [100, 100, 106]
         """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cumsum", "add", options, numeric_only)
+        return self._cumulate("cumsum", sum_of(reproducible), options, numeric_only)
 
     def cumprod(
         self,
@@ -230,7 +231,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
-        where: str | Callable[..., Any] | None = None,
+        where: SeriesT | str | Callable[..., Any] | None = None,
         local_dict: Mapping[str, Any] | None = None,
     ) -> FrameT: ...
     def scan(
@@ -243,7 +244,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-        where: str | Callable[..., Any] | None = None,
+        where: SeriesT | str | Callable[..., Any] | None = None,
         local_dict: Mapping[str, Any] | None = None,
     ) -> Any:
         """Scan within groups by any operator, or by several in one pass.
@@ -277,8 +278,11 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         check_scan(op, positions, where=where)
         if isinstance(op, Mapping):
             groups = {"in_groups": True, "null_keys": self._null_keys}
-            several = scan_parts(self._meta, op, options, where, local_dict, **groups)
-            return self._scan("scan-fused", several, False, named=True)
+            frame, where = with_rows_told(self._obj, where)
+            meta = meta_of(frame)
+            several = scan_parts(self._meta, op, options, where, local_dict, meta, **groups)
+            of_frame = self if frame is self._obj else self._of(frame)
+            return of_frame._scan("scan-fused", several, False, named=True)
         if positions:
             return self._numbered().scan(op, **vars(options))
         options = checked_options(options, self._columns())
@@ -293,7 +297,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         frame, name = with_row_numbers(self._obj)
         # a series without a name has one in a frame
         columns = names_of(meta_of(frame))[:1] if self._meta.ndim == 1 else self._columns()
-        groups = frame.gpuscan.groupby(
+        return self._of(frame)[[*columns, name]]
+
+    def _of(self, frame: Any) -> Any:
+        """The same groups of a frame with more columns."""
+        return frame.gpuscan.groupby(
             list(self._by.columns), clustered=self._clustered, dropna=self._dropna
         )
-        return groups[[*columns, name]]

@@ -6,15 +6,18 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Literal, overload
 
 from ..frames.messages import ways_out
-from ..frames.registry import names_of
-from ..graph.lookback import look_back, meta_of
+from ..frames.registry import names_of, unused_name
+from ..graph.filter_expressions import tell_rows
+from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels import Operator
 from ..ops.column_scan import Scan
 from ..ops.columnwise import ColumnCarry, JointCarry, NamedCarry
 from ..ops.fused_plan import entitled, fused_parts
 from ..ops.operation import GroupScan, Part
+from ..ops.scan_inputs import Column, Input
 from ..ops.scan_options import ScanOptions
 from .arguments import check_flags, check_operator, checked_options
+from .filter_methods import check_mask
 from .object_types import FrameT, Methods, Names, Obj, SeriesT
 from .row_methods import with_row_numbers
 from .scan_entries import scan_entries, scan_input
@@ -45,7 +48,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
-        where: str | Callable[..., Any] | None = None,
+        where: SeriesT | str | Callable[..., Any] | None = None,
         by: Names | None = None,
         clustered: bool | Literal["check"] | None = None,
         local_dict: Mapping[str, Any] | None = None,
@@ -60,7 +63,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
-        where: str | Callable[..., Any] | None = None,
+        where: SeriesT | str | Callable[..., Any] | None = None,
         by: Names | None = None,
         clustered: bool | Literal["check"] | None = None,
         local_dict: Mapping[str, Any] | None = None,
@@ -84,9 +87,10 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         positions : bool, default False
             Give the operator one more input, last: the number of each row in the whole collection, from 0. Not for a
             dict.
-        where : str or function, optional
-            For a dict: which rows are scanned, as `filter` takes it. The others are null in the answer and leave the
-            state as it is, as nulls do.
+        where : str, function or Series of bool, optional
+            For a dict: which rows are scanned, as `filter` takes it, or the name of a column of bool. The others are
+            null in the answer and leave the state as it is, as nulls do. A Series has the index of the collection; a
+            Dask Series has its partitions, or known divisions.
         by, clustered
             For a dict: scan within groups, as `groupby` makes them.
         local_dict : mapping, optional
@@ -157,7 +161,14 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
             if by is not None:
                 groups = self._obj.gpuscan.groupby(by, clustered=clustered)
                 return groups.scan(op, **vars(options), where=where, local_dict=local_dict)
-            return fused_scan(self._obj, op, options, where, local_dict)
+            frame, where = with_rows_told(self._obj, where)
+            meta = meta_of(self._obj)
+            parts = scan_parts(meta, op, options, where, local_dict, meta_of(frame))
+            if (
+                isinstance(self._obj, Collection) and self._obj.ndim == 2
+            ):  # other columns need not be read
+                frame = frame[list(dict.fromkeys(n for part in parts for n in part.sources))]
+            return look_back(frame, NamedCarry("scan-fused", parts, as_series=False))
         if positions:
             numbered, _ = with_row_numbers(self._obj)
             return numbered.gpuscan.scan(op, **vars(options))
@@ -179,6 +190,18 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         return checked_options(options, names_of(meta_of(self._obj)))
 
 
+def sum_of(reproducible: Any) -> str:
+    """Return the name of the operator of sums.
+
+    Raises
+    ------
+    ValueError
+        If `reproducible` is neither True nor False.
+    """
+    check_flags(reproducible=reproducible)
+    return "add_reproducible" if reproducible else "add"
+
+
 def check_scan(op: Any, positions: Any, **for_dicts: Any) -> None:
     """Check that a scan is by an operator or a dict of several, and that its arguments go with it."""
     check_flags(positions=positions)
@@ -194,15 +217,44 @@ def check_scan(op: Any, positions: Any, **for_dicts: Any) -> None:
             raise TypeError(f"{name} goes with a dict of scans, found one operator")
 
 
+def with_rows_told(obj: Any, where: Any) -> tuple[Any, Any]:
+    """Return a frame in which `where` is a column if it is a Series or an array; else both as they are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is not boolean, or not of the rows of the collection.
+    """
+    if getattr(where, "ndim", 0) != 1 or not hasattr(where, "dtype"):
+        return obj, where
+    name = unused_name("where", [str(name) for name in names_of(meta_of(obj))])
+    with entitled("where"):
+        check_mask(obj, where)
+        frame = tell_rows(obj, where, name)
+    return frame, Column(names_of(meta_of(frame))[-1])
+
+
 def scan_parts(
     meta: Any,
     scans: Mapping[Hashable, Any],
     options: ScanOptions,
     where: Any,
     local_dict: Mapping[str, Any] | None,
+    frame: Any = None,
     **groups: bool,
 ) -> tuple[Part[GroupScan], ...]:
     """Return the parts of an answer, of which each scan of a dict is a column.
+
+    Parameters
+    ----------
+    meta : Series or DataFrame
+        What is scanned, without rows.
+    scans, options, where, local_dict
+        As for `Gpuscan.scan`.
+    frame : DataFrame, optional
+        The same with one more column, which `where` is.
+    **groups
+        As for `fused_parts`.
 
     Raises
     ------
@@ -211,20 +263,10 @@ def scan_parts(
     """
     names = names_of(meta)
     entries = scan_entries(scans, options, names, meta.ndim, local_dict)
-    kept = None
-    if where is not None:
+    kept: Input | None = None
+    if isinstance(where, Column):
+        kept = where
+    elif where is not None:
         with entitled("where"):
             kept = scan_input(where, names, meta.ndim, local_dict)
-    return fused_parts(meta, entries, kept, **groups)
-
-
-def fused_scan(
-    obj: Any,
-    scans: Mapping[Hashable, Any],
-    options: ScanOptions,
-    where: Any,
-    local_dict: Mapping[str, Any] | None,
-) -> Any:
-    """Return several scans of all rows as the columns of a frame."""
-    parts = scan_parts(meta_of(obj), scans, options, where, local_dict)
-    return look_back(obj, NamedCarry("scan-fused", parts, as_series=False))
+    return fused_parts(meta if frame is None else frame, entries, kept, **groups)

@@ -15,7 +15,7 @@ from ..ops.columnwise import ColumnCarry, numeric_columns
 from ..ops.scan_options import ScanOptions
 from .arguments import check_choice, check_flags
 from .object_types import Axis, FrameT, Obj, SeriesT
-from .operator_scans import OperatorScans
+from .operator_scans import OperatorScans, sum_of
 
 ALONG_ROWS = (1, "columns")
 
@@ -36,6 +36,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
+        reproducible: bool = False,
     ) -> Obj:
         """Return the running sum; of strings, all so far joined.
 
@@ -56,6 +57,9 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
             Run from the last row to the first.
         dtype : dtype, optional
             Accumulate and answer in this dtype. Default: as pandas does.
+        reproducible : bool, default False
+            Give floating-point sums bits that depend on the values alone: not on how rows are cut into partitions, on
+            threads, workers or the kind of processor; see `add_reproducible`. Other sums have such bits anyway.
 
         Returns
         -------
@@ -65,9 +69,10 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError
-            For a column that has no sum, naming it; for an `initial` or `dtype` that does not fit.
+            For a column that has no sum, or none that is reproducible, naming it; for an `initial` or `dtype` that does
+            not fit.
         ValueError
-            For an unknown `axis`.
+            For an unknown `axis`, and for one along rows with what goes with columns only.
         MemoryError
             For strings whose answers, each as long as all before it, would not fit the memory that there is.
 
@@ -93,9 +98,11 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         [14.0, nan, 13.0]
         >>> pd.Series(["a", "b", None, "c"]).gpuscan.cumsum().tolist()
         ['a', 'ab', nan, 'abc']
+        >>> pd.Series([1e17, 1.0, -1e17]).gpuscan.cumsum(reproducible=True).tolist()
+        [1e+17, 1e+17, 1.0]
         """
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cumsum", "add", options, axis, numeric_only)
+        return self._scan("cumsum", sum_of(reproducible), options, axis, numeric_only)
 
     def cumprod(
         self,
@@ -227,6 +234,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         check_choice("axis", axis, AXES[self._obj.ndim])
         if axis in ALONG_ROWS:
             told = options.initial is not None or options.dtype is not None
+            told = told or op == sum_of(True)
             if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
             along = (label, options.skipna, bool(numeric_only))

@@ -1,4 +1,4 @@
-"""What all kinds of windows have in common: how statistics are asked for, sum, mean and agg."""
+"""What all kinds of windows have in common: how statistics are asked for, and agg."""
 
 from __future__ import annotations
 
@@ -49,44 +49,6 @@ class Statistics(Generic[Obj, SeriesT, FrameT]):
         operation = self._operation(name, **options)
         with ways_out(self._rows.as_series, numeric_only):
             return of_pairs(self._rows, operation, other, pairwise, bool(numeric_only))
-
-    def sum(self, numeric_only: bool = False) -> Obj:
-        """Return the sum of the values in each window, as float64.
-
-        Parameters
-        ----------
-        numeric_only : bool, default False
-            Leave out columns that are not numbers.
-
-        Returns
-        -------
-        Series or DataFrame
-            Of float64, with the rows and the index of the frame; null where there are fewer than `min_periods`
-            values. Null and infinite values count as missing.
-
-        Raises
-        ------
-        TypeError
-            For a column that is not of real numbers.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, None, 2.0]).gpuscan.expanding().sum().tolist()
-        [1.0, 1.0, 3.0]
-        """
-        return self._statistic("sum", numeric_only)
-
-    def mean(self, numeric_only: bool = False) -> Obj:
-        """Return the mean of the values in each window; parameters and nulls as for `sum`.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
-        [1.0, 1.5, 3.0]
-        """
-        return self._statistic("mean", numeric_only)
 
     @overload
     def agg(self, func: str) -> Obj: ...

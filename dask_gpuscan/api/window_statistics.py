@@ -22,6 +22,51 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         *(name for name in ORDER_STATISTICS if name != "quantile"),  # which needs a q
     )
 
+    def sum(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
+        """Return the sum of the values in each window, as float64.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers.
+        reproducible : bool, default False
+            Give answers bits that depend on the values in the window alone, as in `Gpuscan.cumsum`.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of float64, with the rows and the index of the frame; null where there are fewer than `min_periods`
+            values. Null and infinite values count as missing.
+
+        Raises
+        ------
+        TypeError
+            For a column that is not of real numbers.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, None, 2.0]).gpuscan.expanding().sum().tolist()
+        [1.0, 1.0, 3.0]
+        """
+        return self._sums("sum", numeric_only, reproducible)
+
+    def mean(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
+        """Return the mean of the values in each window; parameters and nulls as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, 2.0, 6.0]).gpuscan.expanding().mean().tolist()
+        [1.0, 1.5, 3.0]
+        """
+        return self._sums("mean", numeric_only, reproducible)
+
+    def _sums(self, name: str, numeric_only: bool, reproducible: bool) -> Obj:
+        check_flags(reproducible=reproducible)
+        options = {"reproducible": True} if reproducible else {}
+        return self._statistic(name, numeric_only, **options)
+
     def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
         """Return the variance in each window; parameters and nulls as for `sum`.
 

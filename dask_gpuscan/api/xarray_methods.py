@@ -10,6 +10,7 @@ from ..kernels.messages import name_list
 from .arguments import check_flags, check_limit, check_operator
 from .array_axis import check_arrays, fill_along, refuse_states, scan_along
 from .object_types import Obj
+from .operator_scans import sum_of
 from .xarray_walk import Dims, dims_of, keeps_attrs, walked
 
 NUMBERS = "biufcm"
@@ -33,6 +34,7 @@ class XarrayScans(Generic[Obj]):
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
+        reproducible: bool = False,
     ) -> Obj:
         """Return the running sum along dimensions, over the borders of chunks too.
 
@@ -53,6 +55,9 @@ class XarrayScans(Generic[Obj]):
             Run from the last element to the first.
         dtype : dtype, optional
             Accumulate and answer in this dtype. Default: as NumPy does.
+        reproducible : bool, default False
+            Give floating-point sums bits that depend on the values alone, as in `Gpuscan.cumsum`; along several
+            dimensions, on their order too.
 
         Returns
         -------
@@ -91,7 +96,8 @@ class XarrayScans(Generic[Obj]):
                [ 5.,  6.]])
         """
         options = _options(exclusive, initial, reverse, dtype)
-        return self._scan("cumsum", BUILT_IN["add"], dim, skipna, keep_attrs, options, NUMBERS)
+        op = BUILT_IN[sum_of(reproducible)]
+        return self._scan("cumsum", op, dim, skipna, keep_attrs, options, NUMBERS)
 
     def cumprod(
         self,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
     from .protocol import Array, DType
+
+
+class Texts(NamedTuple):
+    """Strings: their bytes in UTF-8, one string after the other, and where each begins and the last one ends."""
+
+    data: np.ndarray
+    offsets: np.ndarray
 
 
 class HostValues(Protocol):
@@ -30,3 +38,22 @@ class HostValues(Protocol):
 
     def total(self, method: str, values: np.ndarray) -> object:
         """Return the last of them, of some values."""
+
+    def joins(self, method: str | None, dtype: DType) -> bool:
+        """Tell whether a running method joins the bytes of strings of a dtype."""
+
+    def texts(self, arrays: Sequence[Array], rows: np.ndarray) -> Texts:
+        """Return these rows of arrays of strings, one array after the other; nulls are empty."""
+
+    def pieces(
+        self,
+        texts: Texts,
+        begin: np.ndarray,
+        end: np.ndarray,
+        missing: np.ndarray,
+        dtype: DType,
+    ) -> Array:
+        """Return strings that begin and end at these bytes of others, null where `missing`.
+
+        Raises a MemoryError where they would take too much, and an OverflowError where they do so for the dtype.
+        """

@@ -21,6 +21,7 @@ from .host_values import HostValues
 from .index import Index
 from .lists import ListColumns
 from .ordering import Ordering
+from .sparse import SparseColumns
 
 T = TypeVar("T")
 
@@ -371,5 +372,9 @@ class Library(Schema, Arrays, Index, GroupBy, Ordering, ListColumns, Protocol):
     @property
     def host_values(self) -> HostValues | None:
         """What makes columns values that Python combines; None if they stay on a GPU."""
+
+    @property
+    def sparse(self) -> SparseColumns | None:
+        """What makes columns dense; None if the library has no others."""
 
     def __hash__(self) -> int: ...

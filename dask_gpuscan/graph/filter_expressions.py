@@ -1,4 +1,4 @@
-"""Filters of Dask collections as expressions: partition by partition, or both sides of a predicate at once.
+"""Filters of Dask collections as expressions: partition by partition, both sides of a predicate, or it as a column.
 
 They know no column: `ops.filter` chooses the rows of a partition.
 """
@@ -15,12 +15,14 @@ from dask.dataframe.dask_expr._expr import (
     Expr,
     MaybeAlignPartitions,
     Projection,
+    _convert_to_list,
     are_co_aligned,
+    determine_column_projection,
     plain_column_projection,
 )
 from dask.task_spec import Task, TaskRef
 
-from ..ops.filter import Predicate, filter_rows, split_rows
+from ..ops.filter import Predicate, filter_rows, split_rows, with_truth
 from .lookback import Collection
 from .named import Named
 
@@ -47,6 +49,37 @@ class FilteredAlign(Named, MaybeAlignPartitions):  # type: ignore[misc]
     _parameters = ("frame", "predicate")
     _label = "filter-aligned"
     _expr_cls = Filtered
+
+
+class Told(Named, Blockwise):  # type: ignore[misc]
+    """All rows, and a column of those that a predicate keeps."""
+
+    _parameters = ("frame", "predicate", "name")
+    _label = "told"
+    _preserves_partitioning_information = True
+    operation = staticmethod(with_truth)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return with_truth(self.frame._meta, self.predicate._meta, self.operand("name"))
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if not isinstance(parent, Projection) or self.frame.ndim == 1:
+            return None
+        asked = set(_convert_to_list(determine_column_projection(self, parent, dependents)))
+        columns = [name for name in self.frame.columns if name in asked]
+        if columns == list(self.frame.columns):
+            return None
+        told = type(self)(self.frame[columns], *self.operands[1:])
+        return type(parent)(told, *parent.operands[1:])
+
+
+class ToldAlign(Named, MaybeAlignPartitions):  # type: ignore[misc]
+    """The same for a predicate whose divisions are known, and others than the frame's."""
+
+    _parameters = ("frame", "predicate", "name")
+    _label = "told-aligned"
+    _expr_cls = Told
 
 
 class Split(Named, Expr):  # type: ignore[misc]
@@ -124,6 +157,15 @@ def filtered(obj: Any, predicate: Predicate) -> Any:
 def keep_rows(obj: Any, predicate: Predicate) -> Any:
     """Return the rows of a frame or series that a predicate keeps: at once, or lazily for a Dask collection."""
     return (filtered if isinstance(obj, Collection) else filter_rows)(obj, predicate)
+
+
+def tell_rows(obj: Any, predicate: Any, name: str) -> Any:
+    """Return a frame with one more column, of the rows that a series keeps: lazily for a Dask collection."""
+    if not isinstance(obj, Collection):
+        return with_truth(obj, predicate, name)
+    operand, aligns = _operand(obj, predicate)
+    expression = ToldAlign if aligns else Told
+    return new_collection(expression(obj.expr, operand, name))
 
 
 def split(obj: Any, predicate: Predicate) -> tuple[Any, Any]:

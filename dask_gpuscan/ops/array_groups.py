@@ -200,7 +200,7 @@ class GroupedArrayScan:
 
     def aggregate(self, block: Sequence[Any]) -> RowStates:
         inputs, codes = self._block(block)
-        op, values, dtype = inputs.op, state_of(inputs.arrays), self.scan.dtype
+        op, values, dtype = inputs.op, state_of(inputs.arrays), inputs.dtype
         if op.in_order:
             op, values, dtype = kernels.carry_inputs(op, values, inputs.types.outputs[0], dtype)
         found, rows = np.unique(codes, return_inverse=True)
@@ -238,7 +238,7 @@ class GroupedArrayScan:
             nulls=inputs.nulls,
             exclusive=options.exclusive,
             carry_in=carry_in if len(before) else None,
-            dtype=self.scan.dtype,
+            dtype=inputs.dtype,
         )
         out = inputs.shown(out.astype(inputs.types.outputs[0], copy=False))
         if self.has_none:

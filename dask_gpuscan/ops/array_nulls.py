@@ -16,7 +16,7 @@ import numpy as np
 from ..kernels import BUILT_IN, NAT, InBand, Nulls, Operator
 from ..kernels.messages import shown
 from .fill import LAST_NUMBER, LAST_TIME
-from .operator_facts import FACTS, LARGEST_NUMBER, PLAIN, SMALLEST_NUMBER
+from .operator_facts import FACTS, LARGEST_NUMBER, PLAIN, SMALLEST_NUMBER, facts_of, operator_for
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Way:
     op: Operator
     nulls: Nulls = None
     """Which elements leave the state as it is."""
+    answer: np.dtype | None = None
+    """The dtype of answers, where the operator has another one for them."""
 
 
 _ADD, _FIRST, _LAST = BUILT_IN["add"], BUILT_IN["first"], BUILT_IN["last"]
@@ -89,6 +91,7 @@ def way(op: Operator, dtypes: Sequence[np.dtype], answer: np.dtype | None, skipn
     'maximum-number'
     """
     kinds = {dtype.kind for dtype in dtypes}
+    op = operator_for(op, dtypes[0] if answer is None else answer)
     if kinds & {"m", "M"}:
         found = _OF_TIMES[skipna].get(op.token)
         if found is None or (op.token == _ADD.token and "M" in kinds):
@@ -102,10 +105,12 @@ def way(op: Operator, dtypes: Sequence[np.dtype], answer: np.dtype | None, skipn
         return Way(op)
     if answer is not None and answer.kind not in "fc":
         return Way(op, InBand() if skipna else None)
+    if answer is None and facts_of(op).of_integers is not None:
+        answer = dtypes[0]
     if not skipna:
-        return Way(FACTS.get(op.token, PLAIN).over_rows or op)
+        return Way(FACTS.get(op.token, PLAIN).over_rows or op, answer=answer)
     found = _PASSING_NAN.get(op.token)
-    return Way(op, InBand()) if found is None else Way(found)
+    return Way(op, InBand(), answer) if found is None else Way(found)
 
 
 def as_time(value: Any, dtype: np.dtype) -> Any:

@@ -13,7 +13,7 @@ from ..kernels import Nulls, Operator, Signature
 from ..kernels.messages import shown
 from .array_nulls import Way, as_time, last_within, way
 from .groups import fields_of
-from .operator_facts import SIGNED_SUM
+from .operator_facts import SIGNED_SUMS
 from .scan_options import ScanOptions
 
 HALF, FLOAT = np.dtype(np.float16), np.dtype(np.float32)
@@ -54,9 +54,10 @@ class ArrayScan:
             found = way(self.op, dtypes, dtype, self.options.skipna)
         if time is not None:
             arrays = tuple([a.view(np.int64) for a in arrays])
+        dtype = found.answer or dtype
         types = kernels.signature(found.op, [a.dtype for a in arrays], dtype)
         stays = time or (HALF if is_half and types.outputs[0] == FLOAT else None)
-        return ScanInputs(found.op, found.nulls, arrays, types, stays)
+        return ScanInputs(found.op, found.nulls, arrays, types, dtype, stays)
 
     @property
     def dtype(self) -> np.dtype | None:
@@ -67,14 +68,15 @@ class ArrayScan:
         """The user's initial value as a state of the operator, or None."""
         options, initial = self.options, self.options.initial
         if initial is None:
-            signed = options.exclusive and inputs.op == SIGNED_SUM
-            return inputs.answer.type(0) if signed else None
+            if not options.exclusive or inputs.op not in SIGNED_SUMS:
+                return None
+            initial = 0.0
         if not all(np.isscalar(part) for part in fields_of(initial)):
             raise TypeError(f"initial must be a scalar or a state, found {shown(initial)}")
         if inputs.time is not None:
             initial = as_time(initial, inputs.time)
         dtypes = [a.dtype for a in inputs.arrays]
-        return kernels.state(inputs.op, initial, dtypes, self.dtype, "initial")
+        return kernels.state(inputs.op, initial, dtypes, inputs.dtype, "initial")
 
     def aggregate(self, block: Any) -> Any:
         inputs, options = self.inputs(block), self.options
@@ -84,7 +86,7 @@ class ArrayScan:
             nulls=inputs.nulls,
             axis=self.axis,
             reverse=options.reverse,
-            dtype=self.dtype,
+            dtype=inputs.dtype,
         )
 
     def combine(self, aggregates: Sequence[Any]) -> Any:
@@ -104,7 +106,7 @@ class ArrayScan:
             exclusive=options.exclusive,
             reverse=options.reverse,
             carry_in=carry,
-            dtype=self.dtype,
+            dtype=inputs.dtype,
             carry_out=False,
         )
         return inputs.shown(out)
@@ -118,6 +120,8 @@ class ScanInputs:
     nulls: Nulls
     arrays: tuple[Any, ...]
     types: Signature
+    dtype: np.dtype | None
+    """The dtype that kernels are asked for."""
     stays: np.dtype | None
     """The dtype of the answer where kernels have another one for it: integers for times, floats for half floats."""
 

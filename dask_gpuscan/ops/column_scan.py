@@ -15,7 +15,8 @@ from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
 from .groups import Groups, ReducibleGroups, States
 from .host_scalar import HostScalar
-from .host_scan import HostScan
+from .host_scan import HostScan, check_reproducible
+from .join_scan import JoinScan
 from .kernel_scan import KernelScan
 from .operator_facts import facts_of
 from .ranked_scan import RankedScan
@@ -49,7 +50,10 @@ class Scan(ScanBase):
         """Return the way in which a column of a dtype is scanned, by an operator that libraries have a method of."""
         facts, host = facts_of(self.op), library.host_values
         if host is not None and host.combines(facts.library_method, dtype):
-            return self._as(HostScan)
+            if facts.of_integers is not None:
+                check_reproducible(library, dtype)
+            joins = host.joins(facts.library_method, dtype)
+            return self._as(JoinScan if joins else HostScan)
         if facts.extreme and library.layout(dtype) is None:
             return self._as(RankedScan)
         return self.by_kernels
@@ -59,9 +63,21 @@ class Scan(ScanBase):
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         with of_columns(self.label, columns):
-            return self._of(columns).dtype(columns)
+            dense = _dense(columns)
+            found = self._of(dense).dtype(dense)
+            return self._sparse_dtype(columns) or found
+
+    def _sparse_dtype(self, columns: Sequence[Any]) -> Any:
+        """Return the dtype of an answer that is sparse, as that of the library's method is; None for any other."""
+        method, library = facts_of(self.op).library_method, library_of(columns[0])
+        if library.sparse is None or not library.sparse.holds(columns[0].dtype):
+            return None
+        if method is None or self.in_groups or self.options.dtype is not None:
+            return None
+        return library.answer_dtype(method, columns[0].dtype)
 
     def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        columns = _dense(columns)
         return self._of(columns).aggregate(columns, groups)
 
     def combine(self, states: Sequence[States]) -> States:
@@ -77,4 +93,13 @@ class Scan(ScanBase):
         return found.merge(library, states, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
-        return self._of(columns).apply(columns, groups, prior)
+        dense, dtype = _dense(columns), self._sparse_dtype(columns)
+        found = self._of(dense).apply(dense, groups, prior)
+        sparse = library_of(columns[0]).sparse
+        return found if sparse is None or dtype is None else sparse.array(found, dtype)
+
+
+def _dense(columns: Sequence[Any]) -> list[Any]:
+    """Return columns of which none is sparse."""
+    sparse = library_of(columns[0]).sparse
+    return list(columns) if sparse is None else [sparse.dense(column) for column in columns]

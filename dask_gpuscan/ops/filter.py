@@ -33,6 +33,18 @@ def _keep(frame: Any, predicate: Predicate) -> Any:
         if found is not None:
             return found
         predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
+    return _told(frame, predicate)
+
+
+def _told(frame: Any, predicate: Any) -> Any:
+    """Return which rows of a frame a series or an array of bool keeps, as an array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not boolean, or not of the rows of the frame.
+    """
+    library = library_of(frame)
     if len(predicate) != len(frame):
         raise ValueError(
             f"predicate must have as many rows as the frame, found {len(predicate)} for {len(frame)}"
@@ -74,6 +86,13 @@ def truth(column: Any) -> Any:
         )
     view = layout.raw(library.array(column))
     return view.values if view.nulls is None else view.values & ~view.missing()
+
+
+def with_truth(frame: Any, predicate: Any, name: str) -> Any:
+    """Return a frame, or a series as one, with one more column: where a series or an array of bool is true."""
+    told = _told(frame, predicate)
+    frame = frame.to_frame(name=frame.name) if frame.ndim == 1 else frame
+    return frame.assign(**{name: told})
 
 
 def filter_rows(frame: Any, predicate: Predicate) -> Any:

@@ -195,8 +195,8 @@ def _planned(
         read = tuple(dict.fromkeys([*names, *(() if where is None else where.columns)]))
         alone = ScanOf(scan, entry.of, read, where)
         return JointPart((entry.name,), read, alone, (place,))
-    if initial is None and options.exclusive and plan.starts_at_zero:
-        initial = plan.kernel_dtype.type(0)
+    if initial is None and options.exclusive:
+        initial = plan.zero
     of = plan.op
     if initial is not None:
         of = starting_from(of, initial, tuple(type(x) for x in fields_of(initial)))
@@ -246,13 +246,14 @@ def _fused(planned: list[Planned], columns: Columns, rows: Compiled | None) -> P
     if rows is None and _share_nulls(planned):
         assert isinstance(first.column, Column)
         op = product([one.lane for one in planned], ["x0"], ["x0"] * len(planned))
+        flags = tuple([one.marks.exclusive for one in planned])
         scan: FusedScan = OfOneColumn(
             op,
             first.column.columns,
             (Read(first.column, False),),
             answers,
             reverse,
-            exclusive=first.marks.exclusive,
+            exclusive=flags if len(set(flags)) > 1 else flags[0],
             has_nulls=bool(first.marks.nulls),
             keeps_nan=any(one.plan.keeps_nan for one in planned),
         )
@@ -310,12 +311,12 @@ def _is_nat(x):  # type: ignore[no-untyped-def]
 
 
 def _share_nulls(planned: Sequence[Planned]) -> bool:
-    """Whether entries scan one column and are null in the same rows."""
+    """Whether entries scan one column and are null in the same rows, before and after each."""
     first = planned[0]
     return all(
         one.column is not None
         and one.column == first.column
-        and one.marks == first.marks
+        and replace(one.marks, exclusive=first.marks.exclusive) == first.marks
         and one.marks.skipna
         and not one.marks.seen
         for one in planned

@@ -16,6 +16,7 @@ from .. import kernels
 from ..frames.protocol import DType, Library
 from ..frames.registry import library_of
 from ..kernels import InBand, Operator
+from ..kernels.options import Exclusive
 from .column_scan import Scan
 from .groups import Groups, OneGroup, ReducibleGroups, States, fields_of, folded, merged, state_of
 from .kernel_scan import Inputs
@@ -168,7 +169,7 @@ class FusedScan:
 class OfOneColumn(FusedScan):
     """Scans of one column, whose nulls are the kernel's to pass over: they are null in all answers or in none."""
 
-    exclusive: bool = False
+    exclusive: Exclusive = False
     has_nulls: bool = True
     """Whether answers at nulls are null."""
     keeps_nan: bool = False

@@ -20,6 +20,7 @@ from .. import kernels
 from ..frames.keys import Codes, Keys
 from ..kernels import BUILT_IN, Nulls, Operator
 from ..kernels.kept import keep
+from ..kernels.options import Exclusive
 from ..kernels.product import product
 
 INT64 = np.dtype(np.int64)
@@ -44,7 +45,7 @@ class ScanArguments(TypedDict, total=False):
     """What a scan within groups takes beside its operator and values; see `kernels.scan`."""
 
     nulls: Nulls
-    exclusive: bool
+    exclusive: Exclusive
     carry_in: Any
     """The state, or the states, that groups had before."""
     dtype: np.dtype | None

@@ -29,11 +29,11 @@ class HostScan(ValueScan):
         return dtype
 
     def reduced(self, library: Library, column: Column, groups: ReducibleGroups) -> Any:
-        host, valid = _host_of(library), library.valid(column)
+        host, valid = host_of(library), library.valid(column)
         values = host.values(library.array(column))
         totals: dict[int, Any] = {}
         with self._by_python(column):
-            for group, rows in _chains(groups, len(values), 0, True):
+            for group, rows in chains(groups, len(values), 0, True):
                 found = values[rows][valid[rows]]
                 if len(found):
                     totals[group] = host.total(self.method, found)
@@ -49,14 +49,14 @@ class HostScan(ValueScan):
 
     def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
         library = library_of(column)
-        host = _host_of(library)
+        host = host_of(library)
         values = host.values(library.array(column))
         initial, before = host.values(start.initial), host.values(start.before)
         had = set(np.flatnonzero(library.valid(library.as_column(start.before))).tolist())
         nothing = host.of_nothing(self.method, column.dtype)
         out, known = np.empty_like(values), np.zeros(len(values), np.bool_)
         with self._by_python(column):
-            for group, rows in _chains(groups, len(values), len(before), start.of_one):
+            for group, rows in chains(groups, len(values), len(before), start.of_one):
                 first = np.concatenate([initial, before[[group]]]) if group in had else initial
                 seen = valid[rows]
                 found = values[rows] if seen.all() else values[rows][seen]
@@ -82,12 +82,13 @@ class HostScan(ValueScan):
             ) from error
 
 
-def _host_of(library: Library) -> HostValues:
+def host_of(library: Library) -> HostValues:
+    """Return what a library says of such values."""
     assert library.host_values is not None
     return library.host_values
 
 
-def _chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tuple[int, Any]]:
+def chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tuple[int, Any]]:
     """Yield a number for each group, and its rows in the order in which they are met, as an index.
 
     The number of a group that had a value before is its place among these; of any other, that of its first row after
@@ -108,3 +109,20 @@ def _chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[t
         order = np.argsort(first, kind="stable")
         starts = np.flatnonzero(np.diff(first[order], prepend=-1))
         yield from zip(first[order][starts].tolist(), np.split(met[order], starts[1:]), strict=True)
+
+
+def check_reproducible(library: Library, dtype: Any) -> None:
+    """Check that sums of a dtype are not those of numbers that Python adds, in an order that is not known.
+
+    Raises
+    ------
+    TypeError
+        If they are.
+    """
+    host = library.host_values
+    if (
+        host is not None
+        and host.combines("cumsum", dtype)
+        and host.of_nothing("cumsum", dtype) != ""
+    ):
+        raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {WAY_OUT}")

@@ -31,7 +31,7 @@ from .groups import (
     merged,
     state_of,
 )
-from .operator_facts import FACTS, PLAIN
+from .operator_facts import FACTS, PLAIN, operator_of
 from .overflow import Walk, check_overflow
 from .scan_options import ScanBase
 from .scan_plan import PLANS, ScanPlan, scan_plan
@@ -67,7 +67,7 @@ class KernelScan(ScanBase):
         for part in fields_of(value):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
-        return kernels.state(self.op, value, plan.storages, plan.kernel_dtype, "initial")
+        return kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
 
     # --- what goes on beside the operator's state -------------------------------------------------
 
@@ -153,7 +153,9 @@ class KernelScan(ScanBase):
         if dtype is None:  # an integer of 128 bits
             return self.op
         op = FACTS.get(self.op.token, PLAIN).over_nan if dtype.kind == "f" else None
-        return kernels.carry_operator(self.op, dtype) if self.op.in_order else op or self.op
+        if self.op.in_order:
+            return kernels.carry_operator(self.op, dtype)
+        return op or operator_of(self.op, fields)
 
     # --- the scan itself --------------------------------------------------------------------------
 
@@ -223,13 +225,13 @@ class KernelScan(ScanBase):
         if not (options.skipna and plan.keeps_nan):
             views = plan.library.resolved(views)
         start = initial
-        if start is None and options.exclusive and plan.starts_at_zero:
-            start = plan.kernel_dtype.type(0)
+        if start is None and options.exclusive:
+            start = plan.zero
         carry_in = start
         if before is not None:
             carry_in = state_of(before)
             if start is not None or self.op.in_order:
-                carry_in = kernels.carry_in_from(self.op, carry_in, plan.kernel_dtype, start)
+                carry_in = kernels.carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
 
         def scan(views: list[View]) -> Callable[[], tuple[Inputs, Any, Any]]:
             inputs = Inputs(views)
@@ -258,7 +260,7 @@ class KernelScan(ScanBase):
             missing = self._before_value(plan, inputs, groups, seen, missing, len(columns[0]))
         if plan.checks_overflow:
             assert plan.facts.overflow is not None
-            first = self.op.identity_for(*plan.storages) if carry_in is None else carry_in
+            first = plan.op.identity_for(*plan.storages) if carry_in is None else carry_in
             walk = Walk(self.label, options.exclusive, options.reverse)
             flags = missing if isinstance(missing, np.ndarray) else None
             view = inputs.views[0]

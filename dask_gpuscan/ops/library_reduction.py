@@ -16,8 +16,10 @@ from ..frames.protocol import Library
 from ..frames.registry import library_of
 from .groups import FORWARD, INT64, AdjacentGroups, CodedGroups, ReducibleGroups, States, merged
 from .host_scalar import HostScalar
+from .host_scan import check_reproducible
+from .operator_facts import REPRODUCIBLE_SUM, operator_for
 from .reduce import ReduceColumn, in_kernels
-from .reduction_table import COUNT, REDUCTIONS, Reduction
+from .reduction_table import COUNT, REDUCTIONS, REPRODUCIBLE, Reduction
 from .runs import Runs
 
 
@@ -263,6 +265,24 @@ class NullIfNone:
 
 
 _VALUES = ReduceColumn(REDUCTIONS["count"])
+
+
+def reproducible(library: Library, dtype: Any, name: str) -> Any:
+    """Return how a column of a dtype is reduced to a sum or a mean whose bits depend on its values alone.
+
+    Raises
+    ------
+    TypeError
+        For numbers that kernels do not add.
+    """
+    check_reproducible(library, dtype)
+    layout, table = library.layout(dtype), REDUCTIONS
+    if layout is not None and library.is_number(dtype):
+        storage = layout.storage(dtype)
+        sums_floats = operator_for(REPRODUCIBLE_SUM, storage) is REPRODUCIBLE_SUM
+        if sums_floats or (name == "mean" and storage.kind in "biu"):
+            table = REPRODUCIBLE
+    return reduction_of(library, dtype, table[name])
 
 
 def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:

@@ -5,12 +5,14 @@ Operators are equal if their functions are, so a user's own sum has the facts of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..kernels import BUILT_IN, Operator
+from ..kernels.reproducible import SIGNED
 from .overflow import PRODUCTS, SUMS, Overflow
 
 _MINIMUM, _MAXIMUM = BUILT_IN["minimum"], BUILT_IN["maximum"]
@@ -39,6 +41,12 @@ def _least_zero(dtype: np.dtype) -> Any:
 SIGNED_SUM = Operator(BUILT_IN["add"].combine, _least_zero, name="add", inputs=1)
 """Sums that begin with -0.0, which changes no number."""
 
+SIGNED_SUMS = (SIGNED_SUM, SIGNED)
+"""All operators of such sums."""
+
+
+REPRODUCIBLE_SUM = BUILT_IN["add_reproducible"]
+
 
 @dataclass(frozen=True)
 class OperatorFacts:
@@ -60,10 +68,13 @@ class OperatorFacts:
     """1 if it chooses the largest value, -1 if the smallest."""
     overflow: Overflow | None = None
     """How answers that leave an integer type are found; None if none does."""
+    of_integers: Operator | None = None
+    """The operator of answers that are no floating-point numbers, where these have states of several fields."""
 
 
 FACTS: dict[str, OperatorFacts] = {
     BUILT_IN["add"].token: OperatorFacts("cumsum", None, SIGNED_SUM, keeps_nan=True, overflow=SUMS),
+    REPRODUCIBLE_SUM.token: OperatorFacts("cumsum", None, SIGNED, of_integers=BUILT_IN["add"]),
     BUILT_IN["multiply"].token: OperatorFacts("cumprod", keeps_nan=True, overflow=PRODUCTS),
     _MAXIMUM.token: OperatorFacts("cummax", LARGEST_NUMBER, keeps_nan=True, extreme=1),
     _MINIMUM.token: OperatorFacts("cummin", SMALLEST_NUMBER, keeps_nan=True, extreme=-1),
@@ -81,3 +92,32 @@ PLAIN = OperatorFacts()
 def facts_of(op: Operator) -> OperatorFacts:
     """Return the facts about an operator."""
     return FACTS.get(op.token, PLAIN)
+
+
+def operator_for(op: Operator, answer: np.dtype) -> Operator:
+    """Return the operator that is meant by another one for answers of a dtype.
+
+    Raises
+    ------
+    TypeError
+        For complex numbers, if it has no form for them.
+
+    Examples
+    --------
+    >>> operator_for(REPRODUCIBLE_SUM, np.dtype("i8")).name
+    'add'
+    """
+    of_integers = facts_of(op).of_integers
+    if of_integers is None or answer.kind == "f":
+        return op
+    if answer.kind == "c":
+        raise TypeError(
+            f"{op.name} is not defined for {answer}; sum the real and the imaginary part"
+        )
+    return of_integers
+
+
+def operator_of(op: Operator, fields: Sequence[Any]) -> Operator:
+    """Return the operator that is meant by another one, and whose states have these fields."""
+    of_integers = facts_of(op).of_integers
+    return op if of_integers is None or len(fields) > 1 else of_integers

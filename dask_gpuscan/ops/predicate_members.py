@@ -9,6 +9,8 @@ from functools import partial
 from operator import methodcaller
 from typing import Any
 
+from ..kernels.messages import shown
+
 
 @dataclass(frozen=True)
 class Member:
@@ -117,9 +119,11 @@ def check_arguments(path: str, texts: Sequence[Any], keywords: Mapping[str, bool
     for name, value in keywords.items():
         accepted = member.keywords.get(name)
         if accepted is None:
-            raise ValueError(f"takes no argument {name!r}")
+            raise ValueError(f"takes no argument {shown(name)}")
         if not any(value is one for one in accepted):
-            raise ValueError(f"takes {name}={' or '.join(map(str, accepted))}, found {value!r}")
+            raise ValueError(
+                f"takes {name}={' or '.join(map(str, accepted))}, found {shown(value)}"
+            )
     for text in texts:
         if not isinstance(text, str):
             raise ValueError(f"takes a text, found {type(text).__name__}")

@@ -14,7 +14,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .predicate_members import ACCEPTED, ACCESSORS, MEMBERS
-from .predicate_tree import COMPARISONS, DEEPEST, LONGEST, WIDEST, Node, is_small, node_of, quoted
+from .predicate_tree import (
+    COMPARISONS,
+    DEEPEST,
+    LONGEST,
+    WIDEST,
+    Node,
+    at,
+    is_small,
+    node_of,
+    quoted,
+)
 
 _ACCEPTED = "comparisons, + - * / // % **, and, or, not, &, |, ~, columns, literals and @variables"
 
@@ -266,7 +276,7 @@ class _Parser:
         dot = self.token.start
         path = self.dotted()
         if of.kind == "variable":
-            raise self.error(f"holds .{path} of @{of.value} at {dot}; give it a name of its own")
+            raise self.error(f"holds .{path} of {at(of.value)} at {dot}; give it a name of its own")
         if path in ACCESSORS and self.sign() == ".":
             path = f"{path}.{self.dotted()}"
         if path not in MEMBERS:

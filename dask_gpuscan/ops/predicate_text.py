@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernels.messages import not_among
 from .predicate_parser import parse
-from .predicate_tree import Node, quoted, value_of
+from .predicate_tree import Node, at, quoted, value_of
 from .predicate_variables import bound
 
 _FUSED = 40
@@ -67,7 +67,7 @@ class Expression:
         known = dict(self.values)
         for name in variables_of(self.text):
             if name not in known:
-                raise ValueError(f"{self.title} names @{name}, which has no value")
+                raise ValueError(f"{self.title} names {at(name)}, which has no value")
         self.tree  # noqa: B018 (raises for what cannot be computed)
 
     @property

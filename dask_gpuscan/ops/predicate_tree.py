@@ -42,6 +42,11 @@ def quoted(text: str) -> str:
     return f"{shown[:_EXCERPT]}..."
 
 
+def at(name: str) -> str:
+    """Show a variable in a message, of a long name the beginning."""
+    return f"@{name}" if len(name) <= _EXCERPT else f"@{name[:_EXCERPT]}..."
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """A column, a literal, a variable, or an operation with its operands."""
@@ -163,7 +168,22 @@ ARITHMETIC: dict[str, Operation] = {
     "%": operator.mod,
     "**": operator.pow,
 }
-BOOLEAN: dict[str, Operation] = {"and": operator.and_, "or": operator.or_}
+BOOLEAN: dict[str, Operation] = {
+    "and": lambda left, right: operator.and_(*_alike(left, right)),
+    "or": lambda left, right: operator.or_(*_alike(left, right)),
+}
+
+
+def _alike(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return truths of which one may be of Arrow and the other masked in one dtype: pandas does not join them."""
+    dtypes = [getattr(truths, "dtype", None) for truths in (left, right)]
+    if not any(isinstance(dtype, pd.BooleanDtype) for dtype in dtypes):
+        return left, right
+    left, right = (
+        truths.astype("boolean") if isinstance(dtype, pd.ArrowDtype) else truths
+        for truths, dtype in zip((left, right), dtypes, strict=True)
+    )
+    return left, right
 
 
 def value_of(node: Node, columns: dict[str, Any]) -> Any:
@@ -194,7 +214,7 @@ def value_of(node: Node, columns: dict[str, Any]) -> Any:
         case "boolean":
             truths = (_truth(o, columns) for o in node.operands)
             return functools.reduce(BOOLEAN[node.value], truths)
-    return functools.reduce(operator.and_, _compared(node, columns))
+    return functools.reduce(BOOLEAN["and"], _compared(node, columns))
 
 
 def _compared(chain: Node, columns: dict[str, Any]) -> Iterator[Any]:

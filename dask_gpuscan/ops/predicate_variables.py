@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .predicate_tree import Node, is_scalar, node_of
+from .predicate_tree import Node, at, is_scalar, node_of
 
 _ARRAYS = (np.ndarray, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
 _LISTS = (list, tuple, set, frozenset, range, *_ARRAYS)
@@ -36,7 +36,7 @@ def _captured(name: str, value: Any) -> Any:
     if not isinstance(value, _LISTS) or getattr(value, "ndim", 1) != 1:
         lazy = ", to be computed first" if hasattr(value, "compute") else ""
         raise TypeError(
-            f"@{name} must be a number, bool, text, date or another scalar, or for 'in' a list, set or array of "
+            f"{at(name)} must be a number, bool, text, date or another scalar, or for 'in' a list, set or array of "
             f"scalars, found {type(value).__name__}{lazy}"
         )
     if isinstance(value, _ARRAYS):
@@ -44,7 +44,9 @@ def _captured(name: str, value: Any) -> Any:
     listed = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
     for one in listed:
         if not is_scalar(one):
-            raise TypeError(f"@{name} must be a list of scalars, found {type(one).__name__} in it")
+            raise TypeError(
+                f"{at(name)} must be a list of scalars, found {type(one).__name__} in it"
+            )
     return tuple(listed)
 
 
@@ -70,7 +72,7 @@ def bound(node: Node, values: Mapping[str, Any]) -> Node:
             if is_list != (node.kind == "list variable"):
                 wanted = "one value" if is_list else "a list"
                 found = "a list" if is_list else f"a {type(value).__name__}"
-                raise TypeError(f"@{node.value} is {found}, where the predicate takes {wanted}")
+                raise TypeError(f"{at(node.value)} is {found}, where the predicate takes {wanted}")
             return Node("literal", list(value) if is_list else value, (), node.source)
         case "list":
             return Node("literal", [bound(o, values).value for o in node.operands], (), node.source)

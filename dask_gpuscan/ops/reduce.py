@@ -16,7 +16,7 @@ from ..frames.registry import library_of
 from ..kernels import BUILT_IN, Operator
 from ..kernels.nulls import missing_in_band
 from .groups import INT64, ReducibleGroups, States, fields_of, folded, merged, on_states
-from .operator_facts import FACTS, PLAIN
+from .operator_facts import FACTS, PLAIN, operator_of
 from .overflow import refuse
 from .reduction_table import REDUCTIONS, Reduction, seeing
 from .runs import Runs
@@ -68,7 +68,7 @@ class ReduceColumn:
         if self.user:
             found = scan_plan(library, reduction.op, tuple(c.dtype for c in columns), None)
             values = tuple(v.values for v in views)
-            op, values, dtype = kernels.carry_inputs(reduction.op, values, found.kernel_dtype, None)
+            op, values, dtype = kernels.carry_inputs(found.meant, values, found.kernel_dtype, None)
             return op, values, joint_nulls(views), dtype
         view, layout = views[0], library.layout(column.dtype)
         assert layout is not None
@@ -168,7 +168,9 @@ class ReduceColumn:
         extreme = FACTS.get(op.token, PLAIN).over_nan
         if extreme is not None and not self.user:
             op = seeing(extreme if states[0].dtype.kind == "f" else op)
-        return kernels.carry_operator(op, states[0].dtype) if op.in_order else op
+        if op.in_order:
+            return kernels.carry_operator(op, states[0].dtype)
+        return operator_of(op, states)
 
     def finalize_runs(
         self, columns: Sequence[Any], states: States, runs: Runs, carried: States | None
@@ -196,10 +198,12 @@ class ReduceColumn:
         layout = library.layout(dtype)
         assert layout is not None
         if self.user and not self._carried(layout.storage(dtype)):
-            values, missing = lowered(library, self.reduction.op, states), None
+            values, missing = lowered(library, operator_of(self.reduction.op, states), states), None
         elif self.user:
             values, missing = REDUCTIONS["prod"].finish(library.xp, states)
         else:
+            if self.reduction.lowers:
+                states = (lowered(library, self.reduction.op, states), *states)
             try:
                 values, missing = self.reduction.finish(library.xp, states)
             except OverflowError:

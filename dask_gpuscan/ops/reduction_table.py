@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..kernels import BUILT_IN, Operator
+from ..kernels.reproducible import MEAN
 from .groups import States
 
 FLOAT64 = np.dtype(np.float64)
@@ -169,6 +170,8 @@ class Reduction:
         The library's reduction whose dtype it has, if that is not its own name's.
     ddof : int, optional
         Degrees of freedom, of those that take them.
+    lowers : bool
+        Whether the operator lowers its states to answers, which `finish` gets before their fields.
     """
 
     name: str
@@ -186,6 +189,7 @@ class Reduction:
     checked_times: Reduction | None = None
     dtype_of: str | None = None
     ddof: int | None = None
+    lowers: bool = False
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         return (self.name, self.op.token, self.of, self.wide, self.ddof)
@@ -228,6 +232,17 @@ REDUCTIONS: dict[str, Reduction] = {
     )
 }
 """The reductions that take no argument."""
+
+
+def _if_counted(numbers: Any, s: States) -> Any:
+    return s[0], s[1] == 0
+
+
+REPRODUCIBLE: dict[str, Reduction] = {
+    "sum": Reduction("sum", BUILT_IN["add_reproducible"], _itself, null_if_none=True, lowers=True),
+    "mean": Reduction("mean", MEAN, _if_counted, lowers=True),
+}
+"""The reductions of numbers whose bits depend on the numbers alone."""
 
 ROWS = Reduction("rows", COUNT, _itself, "rows", library_has=False)
 """The number of rows of a frame, whatever its columns."""

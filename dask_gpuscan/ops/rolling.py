@@ -197,7 +197,7 @@ class RollingStatistic(Windowed):
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         statistic, options = STATISTICS[self.name], dict(self.options)
         inputs = statistic.read(columns)
-        op = _OWN.get(self.name) or operator_of(self.name, **options)
+        op = operator_of(self.name, **options) if options else _rolling(self.name)
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.codes is not None:
             assert isinstance(self.shape, RowShape)
@@ -228,6 +228,11 @@ class RollingStatistic(Windowed):
         return isinstance(shape, RowShape) and kernels.rolls_by_code(
             codes.array, codes.groups, shape.of_group
         )
+
+
+def _rolling(name: str) -> Operator:
+    """Return the operator of a statistic without options."""
+    return _OWN.get(name) or operator_of(name)
 
 
 @lru_cache(maxsize=64)
@@ -304,7 +309,7 @@ class RollingOperator(Windowed):
             missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
         out = kernels.rolling(
-            self.op,
+            plan.meant,
             values if len(values) > 1 else values[0],
             windows,
             nulls=nulls,

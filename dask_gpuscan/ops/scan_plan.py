@@ -16,7 +16,7 @@ from ..frames.messages import WAY_OUT
 from ..frames.protocol import DType, Layout, Library
 from ..kernels import Operator
 from ..kernels.kept import keep
-from .operator_facts import SIGNED_SUM, OperatorFacts, facts_of
+from .operator_facts import SIGNED_SUMS, OperatorFacts, facts_of, operator_for
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -39,13 +39,15 @@ class ScanPlan:
     op: Operator
     """Operator that writes the answers."""
     facts: OperatorFacts
-    """Of the operator that was asked for."""
+    """Of the operator `meant`."""
     keeps_nan: bool
     """Whether its state stays NaN once an element was NaN."""
     checks_overflow: bool
     """Whether the library raises, rather than wrapping around, for this dtype."""
-    starts_at_zero: bool
-    """Whether an exclusive scan starts from zero, which is not the operator's identity."""
+    meant: Operator
+    """The operator that was asked for, or what is meant by it for answers of this dtype."""
+    zero: Any
+    """The state of zero, which an exclusive scan starts from where that is not the operator's identity; else None."""
 
 
 PLANS: dict[Any, ScanPlan] = {}
@@ -131,12 +133,17 @@ def scan_plan(
     layout = library.layout(result)
     assert layout is not None
     kernel_dtype = layout.storage(result)
-    kernels.signature(op, storages, kernel_dtype)
+    meant = operator_for(op, kernel_dtype)
+    facts = facts_of(meant)
+    kernels.signature(meant, storages, kernel_dtype)
     passes = own.groups_pass_over_nan if in_groups else own.passes_over_nan
-    answers = facts.over_nan if passes and facts.over_nan is not None else op
+    answers = facts.over_nan if passes and facts.over_nan is not None else meant
     is_integer = kernel_dtype.kind in "iu"
     if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
         answers = facts_of(answers).over_rows or answers  # Arrow's sums begin with 0.0
+    zero = None
+    if answers in SIGNED_SUMS:
+        zero = kernels.state(answers, kernel_dtype.type(0), storages, kernel_dtype, "initial")
     found = ScanPlan(
         library,
         tuple(layouts),
@@ -153,7 +160,8 @@ def scan_plan(
         and facts.overflow is not None
         and not in_groups
         and library.raises_on_overflow(result),
-        starts_at_zero=answers == SIGNED_SUM,
+        meant=meant,
+        zero=zero,
     )
     return keep(PLANS, (library, op.token, dtypes, asked, in_groups, null_keys), found)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..kernels import BUILT_IN, Operator
 from ..kernels.numerics import quotient, share
+from ..kernels.reproducible import FINITE_MEAN, FINITE_SUM
 from .statistic_inputs import PAIR, VALUES, Inputs, read
 
 INFINITE = float("inf")
@@ -280,11 +281,15 @@ def _always(op: Operator) -> Callable[[], Operator]:
     return lambda: op
 
 
-def _none() -> int:
+def _either(op: Operator, reproducible_op: Operator) -> Callable[..., Operator]:
+    return lambda reproducible=False: reproducible_op if reproducible else op
+
+
+def _none(reproducible: bool = False) -> int:
     return 0
 
 
-def _one() -> int:
+def _one(reproducible: bool = False) -> int:
     return 1
 
 
@@ -303,8 +308,8 @@ _KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
 _CORR = Operator(_corr_combine, (0.0,) * 6, _corr_lift, _corr, name="corr")
 
 STATISTICS: dict[str, Statistic] = {
-    "sum": Statistic(_always(_SUM), of_none=0.0, enough=_none),
-    "mean": Statistic(_always(_MEAN), enough=_one),
+    "sum": Statistic(_either(_SUM, FINITE_SUM), of_none=0.0, enough=_none),
+    "mean": Statistic(_either(_MEAN, FINITE_MEAN), enough=_one),
     "var": Statistic(_var, enough=_more),
     "std": Statistic(_std, enough=_more),
     "sem": Statistic(_sem, ((0, "values"), (0, "validity")), enough=_more),
@@ -330,7 +335,7 @@ def operator_of(name: str, **options: Any) -> Operator:
     name : str
         A key of `STATISTICS`.
     **options
-        ``ddof``, of var, std, sem and cov.
+        ``ddof``, of var, std, sem and cov; ``reproducible``, of sum and mean.
 
     Returns
     -------

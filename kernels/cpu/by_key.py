@@ -112,8 +112,9 @@ def scan_by_key(
     carry_out: bool,  # which costs nothing here
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
-    key = op.token, _dtypes(values), options.dtype, type(options.nulls), options.mark_nulls
-    work, known = _SCAN.get(key) or keep(_SCAN, key, _scan_work(op, key[1], options))
+    given = _dtypes(values), options.dtype, type(options.nulls), options.mark_nulls
+    key = op.token, *given, options.exclusive_outputs
+    work, known = _SCAN.get(key) or keep(_SCAN, key, _scan_work(op, given[0], options))
     start = work.start if carry_in is None else _parts(work, carry_in)
     args, _, length, _keepalive = kernel_selection(runs)
     outs = _outs(work, length)
@@ -150,7 +151,7 @@ def by_code(
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
     given = _dtypes(values), options.dtype, type(options.nulls), options.mark_nulls
-    key = op.token, *given, codes.dtype, write
+    key = op.token, *given, options.exclusive_outputs, codes.dtype, write
     work, kernel = _CODES.get(key) or keep(
         _CODES, key, _codes_work(op, given[0], options, codes.dtype, write)
     )
@@ -257,7 +258,7 @@ def _scan_work(op: Operator, dtypes: Form, options: ScanOptions) -> tuple[Types,
     visitor = record_type(
         ScanRuns,
         source=source_type(op, types_, type(options.nulls), "C"),
-        output=output_type(types_, "C"),
+        output=output_type(types_, options, "C"),
         selection=RUNS.type,
         sequential=types.boolean,
         length=types.int64,
@@ -280,7 +281,7 @@ def _codes_work(
 ) -> tuple[Types, Kernel]:
     types_ = types_of(op, dtypes, options.dtype)
     source = source_type(op, types_, type(options.nulls))
-    output = output_type(types_, "C") if write else types.none
+    output = output_type(types_, options, "C") if write else types.none
     codes = array_type(code, True, "C")
     table = arrays_type(types_.state_form, "C")
     kernel = entry(walk_codes, (source, output, codes, table, types.int64))

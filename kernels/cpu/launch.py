@@ -1,5 +1,6 @@
 """From visitors to the engine: compiled kernels, threads, and the Numba types of what kernels take."""
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -14,8 +15,10 @@ from ..jit import load_kernel
 from ..nulls import NAT, InBand, Mask
 from ..operator_calls import operator_type
 from ..operators import Operator
+from ..options import ScanOptions, check_exclusive
 from ..signature import Signature, StateForm, joined, signature_of
-from .engine import STATUS, States, Tiles, walk_tiles
+from .engine import FAILED, STATUS, TICKET, States, Tiles, walk_tiles
+from .helper import Helper
 from .steps import Output, Source
 from .visitors import record_type
 
@@ -27,6 +30,13 @@ WORD = np.dtype(np.int64)
 PARALLEL = 1 << 18
 """Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds. For fewer, whoever
 has a kernel calls it, and makes arrays by `numpy.empty`, as `outputs.empty` would."""
+
+LONG = 1 << 23
+"""Elements from which on the main thread waits for others rather than work itself, and so hears interrupts: a scan of
+them takes some 8 ms. A function of a user's may take far longer for each."""
+
+NO_MORE = 1 << 31
+"""The next ticket after an interrupt: past the last of every call, and small enough to be multiplied by rows."""
 
 
 def types_of(op: Operator, dtypes: Form, dtype: np.dtype | None) -> Signature:
@@ -65,26 +75,54 @@ def helpers_for(elements: int) -> int:
 
 
 def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
-    """Run `work` on this thread, and on the other cores where the elements are worth it."""
+    """Run `work` on this thread, and on the other cores where the elements are worth it.
+
+    It returns, or raises, when no thread works any more: whoever called it may then free what they read and wrote.
+    The main thread leaves long work to others and waits, so that it hears an interrupt.
+    """
     failures: list[BaseException] = []
 
     def attempt(leader: bool) -> None:
         try:
             work(leader)
         except BaseException as failure:
-            control[1] = 1  # whoever waits for this thread's tile gives up
+            control[FAILED] = 1  # whoever waits for this thread's tile gives up
             failures.append(failure)
 
-    threads = [
-        threading.Thread(target=attempt, args=(False,)) for _ in range(helpers_for(elements))
-    ]
-    for thread in threads:
-        thread.start()
-    attempt(True)
-    for thread in threads:
-        thread.join()
+    helpers = [Helper(lambda: attempt(False)) for _ in range(helpers_for(elements))]
+    waits = elements >= LONG and threading.current_thread() is threading.main_thread()
+    leader = Helper(lambda: attempt(True)) if waits else None
+    try:
+        if leader is None or not leader.start():
+            leader = None
+        for helper in helpers:
+            helper.start()
+        while leader is not None and not leader.has_ended():
+            pass
+        if leader is None or leader.waive():
+            attempt(True)
+        _end(helpers)
+    except BaseException:
+        control[TICKET], control[FAILED] = NO_MORE, 1
+        _end_at_last(helpers if leader is None else [leader, *helpers])
+        raise
     if failures:
         raise failures[0]
+
+
+def _end(helpers: list[Helper]) -> None:
+    """Let no helper begin any more, and wait for those that work."""
+    for helper in helpers:
+        while not (helper.waive() or helper.has_ended()):
+            pass
+
+
+def _end_at_last(helpers: list[Helper]) -> None:
+    """End them, however impatient the user is."""
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            _end(helpers)
+            return
 
 
 def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
@@ -143,14 +181,19 @@ def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A")
     )
 
 
-def output_type(types_: Signature, layout: str = "A") -> types.Type:
+def output_type(types_: Signature, options: ScanOptions, layout: str = "A") -> types.Type:
     """The type of an `Output`."""
+    count = len(types_.outputs)
+    check_exclusive(options.exclusive, count)
+    flags = (
+        types.boolean if options.exclusive_outputs is None else types.UniTuple(types.boolean, count)
+    )
     return record_type(
         Output,
         outs=arrays_type(types_.output_form, layout),
         null_value=state_type(types_.output_form),
         mark_nulls=types.boolean,
-        exclusive=types.boolean,
+        exclusive=flags,
     )
 
 

@@ -12,7 +12,7 @@ from numba.core import types
 from ..jit import OPTIONS, cached_njit
 from ..options import RANKS, Distinct, OrderStatistic, Quantile
 from ..windows import BoundWindows, Windows, pieces
-from .engine import STATUS, TICKET
+from .engine import FAILED, STATUS, TICKET
 from .launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel, run_team
 from .memory import borrow, take_ticket
 from .outputs import empty
@@ -47,15 +47,17 @@ def order_statistics(
     found = pieces(windows, len(values), PIECE, np.arange)
     count = found[-1][1] if found else 0
     out = empty(count, values.dtype)
-    alone, queue = len(found) < 2, iter(found)
+    alone, queue, control = len(found) < 2, iter(found), np.zeros(STATUS, WORD)
 
     def work(_: bool) -> None:
         for first, last, low, high in queue:
+            if control[FAILED]:
+                return
             starts, stops = windows.limits(np.arange(first, last), len(values))
             answers = out[first:last]
             _answer(statistic, values[low:high], starts - low, stops - low, least, answers, alone)
 
-    run_team(0 if alone else count, np.zeros(STATUS, WORD), work)
+    run_team(0 if alone else count, control, work)
     return out
 
 

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from numba.core import types
 
+from ..built_in import facts_of
 from ..inference import Form
 from ..jit import OPTIONS
 from ..kept import keep
@@ -23,6 +24,7 @@ from ..operator_calls import combine, operator_type
 from ..operators import Operator
 from ..options import ScanOptions
 from ..signature import Signature, State, StateForm, as_state, joined
+from .digit_sums import ReduceDigits, ScanDigits
 from .elements import cast
 from .engine import STATUS, TILE, Lines, States, Tiles, fold_states, walk_lines
 from .launch import (
@@ -71,6 +73,12 @@ class Work:
     kernel: Kernel
     tiles: bool
     """Whether the kernel walks tiles of one line, rather than lines."""
+    visitor: Any
+    """What it visits tiles with."""
+    facts: tuple[bool, ...]
+    """What the visitor is told of the operator."""
+    layout: str
+    """Of the arrays that the kernel takes: "C", or "A" for any."""
     identity: State
     start: Fields
     """The identity as arrays of one item."""
@@ -100,9 +108,12 @@ def scan(
     count = groups * inner
     few = count == 1 or (count < 8 and length >= 2 * TILE)
     dtypes = tuple([a.dtype for a in arrays])
-    key = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls, write, few
+    given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
+    key = *given, options.exclusive_outputs, write, few
     work = _WORKS.get(key) or keep(_WORKS, key, _work(op, dtypes, options, write, few))
 
+    if work.layout == "C":
+        arrays = tuple([np.require(a, requirements=["C", "A"]) for a in arrays])
     source = Source(
         op,
         arrays[0] if len(arrays) == 1 else arrays,
@@ -184,7 +195,8 @@ def _walk(
     if work.tiles:
         for line in range(count):
             at = line // inner * length * inner + line % inner + first, stride
-            visitor = Reduce(source, *at) if output is None else Scan(source, output, *at)
+            given: Any = (source, *at) if output is None else (source, output, *at)
+            visitor = work.visitor(*given, *work.facts)
             _walk_line(work, source.op, visitor, carries, line, length)
         return
     order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
@@ -240,13 +252,27 @@ _FOLDS: dict[Any, tuple[Kernel, State]] = {}
 
 
 def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool) -> Work:
-    types_, nulls = types_of(op, dtypes, options.dtype), type(options.nulls)
+    types_ = types_of(op, dtypes, options.dtype)
     tiles = few and not is_sequential(op, types_)
     pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
+    known = facts_of(op)
+    visitor: Any = Scan if write else Reduce
+    facts: tuple[bool, ...] = ()
+    layout = "A"
+    if tiles and known.adds_digits and options.exclusive_outputs is None:
+        visitor, facts = (ScanDigits if write else ReduceDigits), (known.skips_infinite,)
+        layout = "C"
+    if tiles:
+        kernel = _tiles_kernel(visitor, op, types_, options, layout)
+    else:
+        kernel = _lines_kernel(op, types_, options, write)
     return Work(
         types_,
-        (_tiles_kernel if tiles else _lines_kernel)(op, types_, nulls, write),
+        kernel,
         tiles,
+        visitor,
+        facts,
+        layout,
         types_.plain_identity,
         tuple([np.array([part], dtype) for part, dtype in pairs]),
         types_.state,
@@ -257,20 +283,23 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
     )
 
 
-def _tiles_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
-    word, source = types.int64, source_type(op, types_, nulls)
-    work = record_type(Reduce, source=source, start=word, stride=word)
-    if write:
-        output = output_type(types_)
-        work = record_type(Scan, source=source, output=output, start=word, stride=word)
+def _tiles_kernel(
+    visitor: Any, op: Operator, types_: Signature, options: ScanOptions, layout: str
+) -> Kernel:
+    word = types.int64
+    fields = {"source": source_type(op, types_, type(options.nulls), layout)}
+    if "output" in visitor._fields:
+        fields["output"] = output_type(types_, options, layout)
+    work = record_type(visitor, **fields, start=word, stride=word, finite=types.boolean)
     return tiles_kernel(op, types_.state_form, work)
 
 
-def _lines_kernel(op: Operator, types_: Signature, nulls: type, write: bool) -> Kernel:
-    output = output_type(types_) if write else types.none
+def _lines_kernel(op: Operator, types_: Signature, options: ScanOptions, write: bool) -> Kernel:
+    output = output_type(types_, options) if write else types.none
     states = arrays_type(types_.state_form)
     lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
-    return entry(walk_lines, (source_type(op, types_, nulls), output, states, lines, CONTROL))
+    source = source_type(op, types_, type(options.nulls))
+    return entry(walk_lines, (source, output, states, lines, CONTROL))
 
 
 def _folding(op: Operator, dtypes: Form, scalar: bool) -> tuple[Kernel, State]:

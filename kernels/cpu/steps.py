@@ -13,8 +13,9 @@ import numba
 import numpy as np
 
 from ..jit import OPTIONS
-from ..operator_calls import combine, lift, lower
+from ..operator_calls import answer, combine, lift
 from ..operators import Operator
+from ..options import Exclusive
 from ..signature import State
 from .elements import cast, is_null, load, store
 
@@ -38,7 +39,7 @@ class Output(NamedTuple):
     outs: Arrays
     null_value: State
     mark_nulls: bool
-    exclusive: bool
+    exclusive: Exclusive
 
 
 @numba.njit(**OPTIONS)
@@ -65,7 +66,7 @@ def scan_step(source, output, state, at):
     lifted = source.identity if missing else lifted
     after = cast(source.identity, combine(source.op, state, lifted))
     if output is not None:
-        written = lower(source.op, state) if output.exclusive else lower(source.op, after)
+        written = answer(source.op, output.exclusive, state, after)
         value = cast(output.null_value, written)
         # a select, not a branch: nulls come in no order that a branch predictor could learn
         store(output.outs, at, output.null_value if missing & output.mark_nulls else value)

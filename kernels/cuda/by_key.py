@@ -12,7 +12,7 @@ import numpy as np
 
 from ..operator_calls import as_constant_as
 from ..operators import Operator
-from ..options import ScanOptions
+from ..options import Exclusive, ScanOptions
 from ..selection import RunEnds
 from ..signature import Signature, as_state, signature_of
 from .captured_numbers import shared_code
@@ -130,7 +130,7 @@ def scanning(
     values: Form,
     nulls: Nullness,
     dtype: np.dtype | None,
-    exclusive: bool,
+    exclusive: Exclusive,
     mark_nulls: bool,
 ) -> tuple[ColumnPass, Signature, Signature, Substitute | None, bytes]:
     """Return a scan's pass, types, those of the operator that was asked for, the one instead of it, and numbers."""

@@ -6,10 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..options import Exclusive
 from .captured_numbers import numbers_size
 from .plan import Capability, Extent, Geometry, OfOperator, TypedOperator, state_dtype
 from .source import (
     constants_source,
+    exclusive_bits,
     include,
     numbers_source,
     operator_source,
@@ -46,7 +48,8 @@ class CodePass(OfOperator):
         Bytes of a code.
     nulls : str
         One of NULLS.
-    exclusive, mark_nulls : bool
+    exclusive : bool or tuple of bool
+    mark_nulls : bool
     scans : bool
         Whether rows are scanned, and not only reduced.
     bytes : int
@@ -59,7 +62,7 @@ class CodePass(OfOperator):
     step: str
     code: int
     nulls: str
-    exclusive: bool
+    exclusive: Exclusive
     mark_nulls: bool
     scans: bool
     bytes: int
@@ -117,7 +120,7 @@ def code_source(each: CodePass, schedule: str, capability: Capability, relief: i
         "BATCH": max(1, (TABLE_BATCH if each.step == "scan table" else CODE_BATCH) >> relief),
         "COLUMNS": TABLE_COLUMNS,
         "NULLS": NULLS.index(each.nulls),
-        "EXCLUSIVE": each.exclusive,
+        "EXCLUSIVE": exclusive_bits(each.exclusive, len(of.outputs)),
         "MARK_NULLS": each.mark_nulls,
         "SCANS": each.scans,
     }

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..operators import Operator
+from ..options import Exclusive
 from .captured_numbers import numbers_size
 from .plan import (
     NOWHERE,
@@ -92,7 +93,7 @@ class ColumnPass:
     in_place: bool = False
     operator: TypedOperator | None = None
     value_nulls: Nullness = NOWHERE
-    exclusive: bool = False
+    exclusive: Exclusive = False
     mark_nulls: bool = False
     starts: bool = False
     tile_bytes: int = SMALL_BYTES

@@ -7,7 +7,15 @@ import numpy as np
 
 from .column_pass import COUNTS, ColumnPass, forms_of
 from .plan import Capability
-from .source import constants_source, include, numbers_source, operator_source, word, words_of
+from .source import (
+    constants_source,
+    exclusive_bits,
+    include,
+    numbers_source,
+    operator_source,
+    word,
+    words_of,
+)
 from .tuning import COLUMN_BLOCKS, STAGES_AT_LEAST, WINDOW, batch_for
 
 SELECTION_KINDS = {"runs": 1, "bits": 2}
@@ -45,7 +53,7 @@ def columns_source(each: ColumnPass, schedule: str, capability: Capability, reli
         "REDUCES": visitor.reduces,
         "STARTS": each.starts,
         "IN_BAND": each.value_nulls.kind == "in band",
-        "EXCLUSIVE": each.exclusive,
+        "EXCLUSIVE": exclusive_bits(each.exclusive, each.outputs),
         "MARK_NULLS": each.mark_nulls,
     }
     lines = include("words") + constants_source(constants)

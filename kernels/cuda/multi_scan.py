@@ -9,7 +9,7 @@ import numpy as np
 from ..built_in import BUILT_IN
 from ..nulls import Mask
 from ..operators import Operator
-from ..options import ScanOptions
+from ..options import Exclusive, ScanOptions
 from ..signature import Signature, signature_of
 from . import launch
 from .captured_numbers import shared_code
@@ -74,8 +74,8 @@ def by_code(
         begun = launch.Launch(launch.current_space(Plan((each,)), Extent(extent)), False)
         integers = reduce.chunk, chunks, groups, null
         begun.run(0, pointers, (), (offset,), integers, b"", numbers)
-    if above := int(wrong[0]):
-        raise ValueError(f"codes must be from 0 to {groups - 1}, found {above - 1}")
+    if found_code := int(wrong.view(np.int64)[0]):
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {found_code}")
     out = None
     if write:
         out = outs[0] if types_.scalar_output else tuple(outs)
@@ -126,7 +126,7 @@ def _steps(
     dtype: np.dtype | None,
     code: int,
     nulls: str,
-    exclusive: bool,
+    exclusive: Exclusive,
     mark_nulls: bool,
     groups: int,
     write: bool,

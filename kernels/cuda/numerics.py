@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+import numpy as np
 from numba import cuda
 
 from .. import numerics
@@ -29,9 +30,19 @@ def _quotient(number, weight):
     return exact if exact == exact else q  # an infinite number has no remainder
 
 
+def _bits_of(number):
+    return cuda.libdevice.double_as_longlong(np.float64(number))
+
+
+def _from_bits(bits):
+    return cuda.libdevice.longlong_as_double(np.int64(bits))
+
+
 _OWN: dict[CodeType, Callable[..., Any]] = {
     numerics.flushed.__code__: _flushed,
     numerics.quotient.__code__: _quotient,
+    numerics.bits_of.__code__: _bits_of,
+    numerics.from_bits.__code__: _from_bits,
 }
 
 

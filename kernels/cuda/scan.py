@@ -14,7 +14,7 @@ import numpy as np
 
 from ..nulls import Mask, Nulls
 from ..operators import Operator
-from ..options import ScanOptions
+from ..options import Exclusive, ScanOptions
 from ..signature import Signature, signature_of
 from . import launch
 from .captured_numbers import shared_code
@@ -112,7 +112,7 @@ def _work(
     inputs: tuple[np.dtype, ...],
     dtype: np.dtype | None,
     nulls: str,
-    exclusive: bool,
+    exclusive: Exclusive,
     reverse: bool,
     mark_nulls: bool,
     write: bool,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..options import Exclusive
 from .captured_numbers import numbers_size
 from .plan import (
     Capability,
@@ -39,7 +40,7 @@ class ScanPass(OfOperator):
 
     operator: TypedOperator
     nulls: str
-    exclusive: bool
+    exclusive: Exclusive
     reverse: bool
     mark_nulls: bool
     write: bool

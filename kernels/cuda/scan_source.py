@@ -2,7 +2,14 @@
 
 from .plan import Capability
 from .scan_pass import ScanPass
-from .source import constants_source, include, numbers_source, operator_source, words_of
+from .source import (
+    constants_source,
+    exclusive_bits,
+    include,
+    numbers_source,
+    operator_source,
+    words_of,
+)
 from .tuning import (
     GROUP_WORDS,
     PANEL_BLOCKS,
@@ -43,7 +50,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
         "STREAM": schedule == "classic",
         "NULLS": NULLS.index(each.nulls),
-        "EXCLUSIVE": each.exclusive,
+        "EXCLUSIVE": exclusive_bits(each.exclusive, len(of.outputs)),
         "REVERSE": each.reverse,
         "MARK_NULLS": each.mark_nulls,
         "WRITE": each.write,

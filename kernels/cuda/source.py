@@ -11,6 +11,7 @@ import numpy as np
 
 from ..built_in import BUILT_IN
 from ..operators import Operator
+from ..options import Exclusive, check_exclusive
 from .captured_numbers import numbers_of
 from .plan import Form, TypedOperator
 
@@ -61,6 +62,26 @@ def operator_source(of: TypedOperator) -> list[str]:
         *struct("State", of.state, None),
         *struct("Output", of.outputs, "Out"),
         *(_native(of.op) if of.is_native else _linked(of, numbers_of(of.op, of.inputs))),
+        *_answer(len(of.outputs)),
+    ]
+
+
+def exclusive_bits(exclusive: Exclusive, outputs: int) -> int:
+    """Return a bit for each output: whether it is of the state before each element."""
+    check_exclusive(exclusive, outputs)
+    flags = exclusive if isinstance(exclusive, tuple) else (exclusive,) * outputs
+    return sum(1 << i for i, flag in enumerate(flags) if flag)
+
+
+def _answer(outputs: int) -> list[str]:
+    """Declare what is written, given the states before and after an element and a bit for each output."""
+    fields = ", ".join(f"EXCLUSIVE >> {i} & 1 ? b.f{i} : a.f{i}" for i in range(outputs))
+    return [
+        "template <int EXCLUSIVE> __device__ __forceinline__ Output answer(const State& before, const State& after) {",
+        "  if constexpr (EXCLUSIVE == 0) return lower(after);",
+        f"  else if constexpr (EXCLUSIVE == {(1 << outputs) - 1}) return lower(before);",
+        f"  else {{ Output b = lower(before), a = lower(after); return {{{fields}}}; }}",
+        "}",
     ]
 
 

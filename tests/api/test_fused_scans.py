@@ -1,5 +1,6 @@
 """scan of a dict: several operators in one pass answer what a scan of each answers."""
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from strategies import cuts, partitioned
 few = settings(max_examples=max(4, settings.default.max_examples // 2))
 
 least = 1
+count = operator(lambda a, b: a + b, identity=0, lift=lambda x: 1)
 half = operator(lambda a, b: a + b, identity=0.0, lift=lambda x: x / 2, lower=lambda s: s * 2.0)
 
 VALUES = {
@@ -106,6 +108,7 @@ def one_by_one(frame, scans, where=None, by=None, **options):
     [
         (PAIR, None, {}),
         (PAIR, None, {"reverse": True}),
+        ({"a": (add, "m"), "b": (add, "m", "exclusive"), "c": (count, "m")}, None, {}),
         (MANY, "n > @least", {"initial": {"total": 10.0}}),
         ({"a": (add, "m"), "b": (maximum, "x / n"), "c": (minimum, "m + n", "exclusive")}, odd, {}),
         (
@@ -163,6 +166,73 @@ def test_left_out_rows_are_no_nulls():
         {"s": [1, nan, 3, nan, nan], "p": [1, nan, 2, nan, nan], "e": [nan, nan, 1, 2, nan]}
     )
     same(found, expected)
+
+
+@few
+@given(df=tables(), at=cuts())
+@pytest.mark.parametrize("by", [None, "k"])
+def test_where_as_a_column_and_as_a_series(backend, by, df, at):
+    df = df.assign(kept=df["n"] % 2 == 1)
+    frame = backend.frame(df)
+    for obj in (frame, partitioned(frame, at)):
+        wheres = ("n % 2 == 1", "kept", obj["kept"], obj["n"] % 2 == 1)
+        answers = [obj.gpuscan.scan(MANY, where=where, by=by) for where in wheres]
+        if obj is not frame:
+            answers = dask.compute(*answers)
+        expected, *found = map(backend.to_pandas, answers)
+        for each in found:
+            same(each, expected)
+
+
+def test_where_of_a_series_without_a_name():
+    x = pd.Series([1, 2, 3], index=[5, 5, 7])
+    scans = {"s": (add, None), "f": (maximum, lambda v: -v)}
+    expected = pd.DataFrame({"s": [np.nan, 2.0, 5.0], "f": [np.nan, -2.0, -2.0]}, index=x.index)
+    nulls = pd.Series([None, True, True], index=x.index, dtype="boolean")  # as in a filter
+    for where in (x > 1, (x > 1).to_numpy(), nulls):
+        same(x.gpuscan.scan(scans, where=where), expected)
+    lazy = dd.from_pandas(x, npartitions=2)
+    same(lazy.gpuscan.scan(scans, where=lazy > 1).compute(), expected)
+
+
+def test_where_of_other_partitions_is_aligned():
+    df = pd.DataFrame({"where": np.arange(9.0), "x": 1.0, "unused": "s"})
+    lazy = dd.from_pandas(df, npartitions=2)
+    scans = {"s": (add, "where")}
+    where = dd.from_pandas(df["where"] > 2, npartitions=3)
+    found = lazy.gpuscan.scan(scans, where=where)
+    same(found.compute(), df.gpuscan.scan(scans, where=df["where"] > 2))
+    message = "where: has other partitions than the frame, and divisions are unknown"
+    with pytest.raises(ValueError, match=message):
+        lazy.clear_divisions().gpuscan.scan(scans, where=where)
+
+
+def test_only_what_is_scanned_is_read():
+    df = pd.DataFrame({"x": np.arange(9.0), "n": 1, "unused": "s"})
+    lazy = dd.from_pandas(df, npartitions=2)
+    for where in (None, "n > 0", lazy["n"] > 0):
+        found = lazy.gpuscan.scan({"s": (add, "x")}, where=where).simplify()
+        read = [set(e.columns) for e in found.expr.walk() if type(e) is type(lazy.expr)]
+        assert set().union(*read) == ({"x"} if where is None else {"x", "n"})
+
+
+def test_where_of_other_rows_is_refused():
+    df = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    lazy, scans = dd.from_pandas(df, npartitions=2), {"s": (add, "x")}
+    wrong = {
+        "where: must have the index": (df, (df["x"] > 1).set_axis([2, 1, 0])),
+        "where: must have as many rows": (df, np.array([True])),
+        "where: must be boolean, found dtype float64": (df, df["x"]),
+        "where: must be boolean": (lazy, lazy["x"]),
+        "where: is a Dask collection": (df, lazy["x"] > 1),
+        "where: must be a Dask Series": (lazy, df["x"] > 1),
+    }
+    for message, (obj, where) in wrong.items():
+        for by in (None, "x"):
+            with pytest.raises((TypeError, ValueError), match=message):
+                obj.gpuscan.scan(scans, where=where, by=by)
+    with pytest.raises(TypeError, match="where goes with a dict"):
+        df.gpuscan.scan(add, where=df["x"] > 1)
 
 
 def test_pandas_idiom():

@@ -355,6 +355,25 @@ def test_types_of_arrow_come_back(kind, values, comes_back):
     assert (found.schema.types == [kind]) is comes_back
 
 
+@pytest.mark.parametrize(
+    ("views", "offset"), [(pa.ListViewArray, pa.int32()), (pa.LargeListViewArray, pa.int64())]
+)
+def test_views_of_lists_that_are_sliced_or_lie_in_any_order(views, offset):
+    starts, lengths = pa.array([9, 3, 0, 1], offset), pa.array([1, 2, 2, 3], offset)
+    mask = pa.array([False, False, True, False])
+    column = views.from_arrays(starts, lengths, pa.array(range(10)), mask=mask)
+    for rows in (column, column.slice(1), column.slice(2), column.slice(1, 1), column.slice(4)):
+        table = pa.table({"x": rows, "n": range(len(rows))})
+        found = dask_gpuscan.on(table).sort_values("n", ascending=False)
+        assert found.column("x").to_pylist() == rows.to_pylist()[::-1]
+
+
+def test_empty_chunks_that_begin_behind_the_end_of_their_buffers():
+    chunks = pa.chunked_array([pa.array([1], pa.int32()).slice(1), pa.array([3], pa.int32())])
+    found = dask_gpuscan.on(Stream(pa.table({"x": chunks}))).shift(0)
+    assert found.column("x").to_pylist() == [3]
+
+
 def test_dictionaries_that_repeat_themselves_or_hold_nulls():
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["a", None, "a"]))
     found = dask_gpuscan.on(pa.table({"k": twice})).groupby("k").size()

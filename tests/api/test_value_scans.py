@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from backends import same
-from dask_gpuscan import maximum
+from dask_gpuscan import add, maximum
 from strategies import cuts, partitioned
 from versions import since
 
@@ -198,9 +198,21 @@ def test_a_sum_of_objects_goes_on_after_nulls():
     assert pd.Series([1, None, True], dtype=object).gpuscan.cumsum().iloc[2] == 2
 
 
-def test_strings_joined_beyond_memory_are_refused():
-    x = pd.Series(["x" * 10**6] * 10**6, dtype=object)
-    with pytest.raises(MemoryError, match=r"1,000,000 rows, which take 500,000,500 GB: more than"):
+@pytest.mark.parametrize(
+    ("x", "size"),
+    [
+        (pd.Series(["x" * 10**6] * 10**6, dtype=object), "500,000,500"),
+        (pd.Series(["x" * 10] * 10**6, dtype=pd.ArrowDtype(pa.string())), "5,000"),
+    ],
+)
+def test_strings_joined_beyond_memory_are_refused(x, size):
+    with pytest.raises(MemoryError, match=rf"1,000,000 rows, which take {size} GB: more than"):
+        x.gpuscan.cumsum()
+
+
+def test_strings_joined_beyond_their_dtype_are_refused():
+    x = pd.Series(["x" * 10_000] * 700, dtype=pd.ArrowDtype(pa.string()))
+    with pytest.raises(OverflowError, match=r"2,453,500,000 bytes, .* holds 2,147,483,647; cast"):
         x.gpuscan.cumsum()
 
 
@@ -243,3 +255,33 @@ def test_options_by_column():
         assert out.to_dict("list") == {"s": [">a", ">ab"], "n": [11, 13]}
         (out,) = dask.compute(each.gpuscan.scan(maximum, reverse=True))
         assert out.to_dict("list") == {"s": ["b", "b"], "n": [2, 2]}
+
+
+SPARSE = (("float64", np.nan), ("float64", 0.0), ("int64", 0), ("int64", 7), ("bool", False))
+
+
+@given(data=st.data(), at=cuts(), sparse=st.sampled_from(SPARSE), skipna=st.booleans())
+@pytest.mark.parametrize("method", ["cumsum", "cumprod", "cummax", "cummin"])
+def test_sparse_columns(method, data, at, sparse, skipna):
+    dtype, fill = sparse
+    value = {"float64": st.sampled_from([0.0, 1.0, 2.0, np.nan]), "bool": st.booleans()}.get(dtype)
+    items = data.draw(st.lists(value or st.sampled_from([0, 1, 7]), max_size=8))
+    x = pd.Series(items, dtype=pd.SparseDtype(dtype, fill), name="x")
+    expected = getattr(x, method)(skipna=skipna)
+    lazy = getattr(partitioned(x, at).gpuscan, method)(skipna=skipna)
+    assert lazy.dtype == expected.dtype
+    for found in (getattr(x.gpuscan, method)(skipna=skipna), lazy.compute()):
+        pd.testing.assert_series_equal(found, expected)
+    frame = pd.DataFrame({"k": np.arange(len(x)) % 2, "x": x})
+    dense = getattr(frame.groupby("k")["x"], method)()
+    pd.testing.assert_series_equal(getattr(frame.gpuscan.groupby("k")["x"], method)(), dense)
+
+
+def test_sparse_columns_among_others():
+    x = pd.Series([0.0, 2.0, np.nan, 4.0], dtype=pd.SparseDtype("float64", 0.0))
+    frame = pd.DataFrame({"x": x, "n": [1, 2, 3, 4], "s": list("abcd")})
+    same(frame.gpuscan.cumsum(numeric_only=True), frame[["x", "n"]].cumsum())
+    found = frame.gpuscan.scan({"total": (add, "x"), "peak": (maximum, "n")})
+    same(found, pd.DataFrame({"total": x.cumsum(), "peak": frame["n"].cummax()}))
+    before = x.gpuscan.scan(add, exclusive=True, initial=1.0)
+    same(before, pd.Series([1.0, 1.0, np.nan, 3.0], dtype="Sparse[float64]"))

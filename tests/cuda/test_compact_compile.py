@@ -42,6 +42,14 @@ def weighted(k):
     return operator(lambda a, b: a + b, lift=lambda x: x * k, lower=lambda s: s / k, identity=0.0)
 
 
+sum_and_largest = operator(
+    lambda a, b: (a[0] + b[0], max(a[1], b[1])),
+    identity=(0, 0),
+    lift=lambda x: (x, x),
+    lower=lambda s: s,
+)
+
+
 def by(each, name, dtype, nulls=NO, *, reduces=False, exclusive=False):
     forms = tuple(map(np.dtype, np.atleast_1d(dtype)))
     op = BUILT_IN.get(name, name)
@@ -86,6 +94,9 @@ PLANS = {
     "scan-segments": by(ENDS, "add", "f8", BAND),
     "scan-segments-back": by(replace(ENDS, last=True), "maximum", "i4", BITS, exclusive=True),
     "reduce-segments": by(ENDS, "add", "f8", BAND, reduces=True),
+    "scan-pair-exclusive": by(
+        replace(RUNS, last=True), sum_and_largest, "i8", exclusive=(True, False)
+    ),
     "scan-last-exclusive": by(replace(RUNS, last=True), "last", "u1", exclusive=True),
 }
 

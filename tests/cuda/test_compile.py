@@ -78,6 +78,9 @@ KERNELS = [
     (BUILT_IN["last"], ["f8"], "bits", {"exclusive": True, "reverse": True}),
     (BUILT_IN["affine"], ["f8", "f8"], "none", {}),
     (BUILT_IN["welford"], ["f8"], "in band", {}),
+    (BUILT_IN["add_reproducible"], ["f8"], "in band", {"mark_nulls": True}),
+    (BUILT_IN["add_reproducible"], ["f4"], "none", {"dtype": np.dtype("f4"), "write": False}),
+    (operator_of("mean", reproducible=True), ["f8"], "none", {}),
     (operator_of("mean"), ["f8"], "none", {"exclusive": True}),
     (operator_of("std"), ["f8"], "none", {"reverse": True}),
     (segmented(BUILT_IN["add"]), ["?", "i8"], "bytes", {}),
@@ -97,6 +100,7 @@ KERNELS = [
     (numbered(np.float32(2)), ["f4"], "bits", {}),
     (last_within(3, False), ["f8"], "none", {}),
     (fused(PAIR), ["f8"], "in band", {"mark_nulls": True}),
+    (fused(PAIR), ["f8"], "in band", {"exclusive": (False, True)}),
     (fused(OTHERS, "n > 2"), ["i8", "f8"], "none", {}),
 ]
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN
+from dask_gpuscan.kernels import BUILT_IN, operator
 from dask_gpuscan.kernels.cuda.build import build, source
 from dask_gpuscan.kernels.cuda.code_pass import NULLS
 from dask_gpuscan.kernels.cuda.multi_scan import _steps
@@ -27,9 +27,19 @@ CODES = {
 }  # fmt: skip
 
 
+pair = operator(
+    lambda a, b: (a[0] + b[0], max(a[1], b[1])),
+    identity=(0, 0),
+    lift=lambda x: (x, x),
+    lower=lambda s: s,
+)
+
+
 def by_code(name, dtypes, nulls="none", exclusive=False, groups=1000):
     forms = tuple(map(np.dtype, dtypes))
-    return _steps(BUILT_IN[name], forms, None, 4, nulls, exclusive, False, groups, True)[3]
+    return _steps(BUILT_IN.get(name, name), forms, None, 4, nulls, exclusive, False, groups, True)[
+        3
+    ]
 
 
 PASSES = {
@@ -46,6 +56,7 @@ PASSES = {
     **{f"place-{size}": PlacePass(size, 4, 1 << 13) for size in (1, 2, 4, 8)},
     **{f"add-{each.step}": each for each in by_code("add", ["f8"], "bits", True)},
     **{f"last-{each.step}": each for each in by_code("last", ["i4"], "bytes", groups=2048)},
+    **{f"pair-{each.step}": each for each in by_code(pair, ["i8"], exclusive=(True, False))},
     **{f"welford-{each.step}": each for each in by_code("welford", ["f8"], "in band")},
 }
 

@@ -74,10 +74,20 @@ def test_states_of_several_fields():
     assert offsets.tolist() == [19, 5, 0]
 
 
-@pytest.mark.parametrize("codes", [[0, 2], [-1, 0], [0, 2**62]])
-def test_codes_of_no_group(codes):
-    with pytest.raises(ValueError, match=r"codes must be from 0 to 1, found"):
-        scan_by_code(ADD, np.array(codes), np.array([1, 2]), 2)
+NARROW_CODES, WIDE_CODES = (2, -1, -2, 2**31 - 1, -(2**31)), (2**62, 2**63 - 1, -(2**63))
+
+
+@pytest.mark.parametrize(
+    ("code", "dtype"),
+    [
+        *((code, "int32") for code in NARROW_CODES),
+        *((code, "int64") for code in (*NARROW_CODES, *WIDE_CODES)),
+    ],
+)
+def test_codes_of_no_group(backend, code, dtype):
+    codes, x = backend.array(np.array([0, code], dtype)), backend.array(np.array([1, 2]))
+    with pytest.raises(ValueError, match=f"codes must be from 0 to 1, found {code}$"):
+        scan_by_code(ADD, codes, x, 2)
 
 
 def test_bad_input():
@@ -123,3 +133,15 @@ def test_numbers_of_bad_codes():
         number_codes(np.array([0.0]), 1)
     with pytest.raises(ValueError, match="codes must be 1-d"):
         number_codes(np.zeros((1, 1), np.int64), 1)
+
+
+def test_more_groups_than_there_is_room_for_are_told(backend):
+    codes, x = backend.array(np.array([0, 1])), backend.array(np.array([1.0, 2.0]))
+    for groups in (2**45, 2**62, 2**70):
+        for ask in (
+            lambda groups: scan_by_code(BUILT_IN["add"], codes, x, groups),
+            lambda groups: reduce_by_code(BUILT_IN["add"], codes, x, groups),
+            lambda groups: number_codes(codes, groups),
+        ):
+            with pytest.raises((MemoryError, ValueError), match=r"rows, which take|groups must be"):
+                ask(groups)

@@ -222,3 +222,11 @@ def test_masks_that_are_too_short(name, call, mask):
         call(mask)
     eight = kernels.Mask(np.zeros(9, np.uint8), 0, mask.shift, 1)
     call(eight)
+
+
+def test_masks_begin_within_their_buffers():
+    for offset in (-1, -(2**31)):  # which read the memory before
+        with pytest.raises(
+            ValueError, match=f"offset of a mask must not be negative, found {offset}"
+        ):
+            bitmap(np.zeros(9, np.uint8), offset)

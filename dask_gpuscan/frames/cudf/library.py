@@ -73,6 +73,7 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     xp = cupy
     host_values = None
+    sparse = None
 
     def __reduce__(self) -> str:
         return "CUDF"  # one object a process

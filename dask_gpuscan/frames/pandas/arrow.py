@@ -39,13 +39,30 @@ def array_of_arrow(column: pa.ChunkedArray) -> PandasArray:
     ['a', 'b']
     """
     kind = column.type
+    # pyarrow cannot join chunks of which one is empty and begins behind the end of its buffers
+    column = pa.chunked_array([chunk for chunk in column.chunks if len(chunk)], kind)
     if pa.types.is_run_end_encoded(kind):
         decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
         return array_of_arrow(pa.chunked_array(decoded, kind.value_type))
     if pa.types.is_dictionary(kind):
         return _array_of_dictionary(column)
     stored = _stored(kind)
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        column = pa.chunked_array([_listed(chunk, stored) for chunk in column.chunks], stored)
     return pd.arrays.ArrowExtensionArray(column if stored == kind else column.cast(stored))
+
+
+def _listed(views: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return views of lists as lists; pyarrow's cast gives other items where views are sliced or out of order."""
+    is_large = pa.types.is_large_list(kind)
+    lengths = views.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(
+        pa.array(offsets, pa.int64() if is_large else pa.int32()),
+        views.flatten(),
+        kind,
+        mask=views.is_null(),
+    )
 
 
 def _array_of_dictionary(column: pa.ChunkedArray) -> PandasArray:

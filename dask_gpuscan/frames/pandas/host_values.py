@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ... import kernels
 from ...kernels.arrays import check_size
 from ...kernels.cpu.outputs import available
+from ..host_values import Texts
 from ..protocol import DType
+from .arrow import arrow_of_array
 from .layouts import PandasArray, bare
 
 WIDE = tuple(d for d in map(np.dtype, (np.longdouble, np.clongdouble)) if d.char in "gG")
@@ -17,6 +22,9 @@ WIDE = tuple(d for d in map(np.dtype, (np.longdouble, np.clongdouble)) if d.char
 WHOLE = (np.dtype(object), *WIDE)
 """The dtypes of NumPy that no kernel takes."""
 
+
+MOST = 2**31 - 1
+"""Bytes of the strings of an array of Arrow whose offsets are of 32 bits."""
 
 FUNCTIONS = {
     "cumsum": np.add,
@@ -70,6 +78,44 @@ class PandasHostValues:
 
     def total(self, method: str, values: np.ndarray) -> object:
         return "".join(values) if _joins(method, values) else FUNCTIONS[method].reduce(values)
+
+    def joins(self, method: str | None, dtype: DType) -> bool:
+        in_arrow = isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
+        return method == "cumsum" and in_arrow and is_string(dtype)
+
+    def texts(self, arrays: Sequence[PandasArray], rows: np.ndarray) -> Texts:
+        chunks = [
+            c for array in arrays for c in arrow_of_array(array).cast(pa.large_string()).chunks
+        ]
+        whole = pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string())
+        found = whole.fill_null("").take(pa.array(rows))
+        _, offsets, data = found.buffers()
+        bounds = np.frombuffer(offsets, np.int64, len(found) + 1, 8 * found.offset)
+        return Texts(np.frombuffer(data or b"", np.uint8), bounds)
+
+    def pieces(
+        self,
+        texts: Texts,
+        begin: np.ndarray,
+        end: np.ndarray,
+        missing: np.ndarray,
+        dtype: DType,
+    ) -> PandasArray:
+        counts = end - begin
+        offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=offsets[1:])
+        size = int(offsets[-1])
+        check_size(len(counts), size // max(len(counts), 1), available())
+        narrow = isinstance(dtype, pd.ArrowDtype) and dtype.pyarrow_dtype == pa.string()
+        if narrow and size > MOST:
+            raise OverflowError(
+                f"the strings take {size:,} bytes, and a column of {dtype} holds {MOST:,}; "
+                f"cast it to pandas.ArrowDtype(pyarrow.large_string())"
+            )
+        data = kernels.interval_gather(begin, counts, texts.data)
+        bits = pa.array(~missing).buffers()[1] if missing.any() else None
+        buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pd.array(pa.Array.from_buffers(pa.large_string(), len(counts), buffers), dtype=dtype)
 
 
 def _joins(method: str, values: np.ndarray) -> bool:

@@ -21,6 +21,7 @@ from .layouts import PandasArray, bare, holds_null, layout_of, one_chunk, taken
 from .lists import PandasLists
 from .ordering import PandasOrdering
 from .schema import PandasSchema
+from .sparse import SPARSE
 
 MANY = 1 << 18
 """Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
@@ -38,6 +39,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
 
     xp = np
     host_values = HOST_VALUES
+    sparse = SPARSE
 
     def __reduce__(self) -> str:
         return "PANDAS"  # one object a process

@@ -21,7 +21,7 @@ struct Params {
   State* table;               // a row a chunk
   const u8* initial[FIELDS];  // one item a group, or null
   u8* states[FIELDS];         // likewise, after the last row
-  u64* wrong;                 // one more than a code of no group, if there is one
+  u64* wrong;                 // a code of no group, if there is one: never 0
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
@@ -69,7 +69,7 @@ struct Row {
 __device__ __forceinline__ Row row_of(const Params& p, const Unread& read, i64 at, bool there) {
   Row row = {u32(read.code), !there, read.element};
   if (u64(read.code) >= u64(p.groups)) {
-    if (there) atomicMax(p.wrong, u64(read.code) + 1);
+    if (there) atomicMax(p.wrong, u64(read.code) > 1 ? u64(read.code) : 1);
     there = false;
   }
   if (!there) row.group = NO_GROUP;
@@ -79,8 +79,9 @@ __device__ __forceinline__ Row row_of(const Params& p, const Unread& read, i64 a
   return row;
 }
 
-__device__ __forceinline__ void write_row(const Params& p, i64 at, const Row& row, const State& state) {
-  Output result = MARK_NULLS && row.missing ? null_output() : lower(state);
+__device__ __forceinline__ void write_row(const Params& p, i64 at, const Row& row, const State& before,
+                                          const State& after) {
+  Output result = MARK_NULLS && row.missing ? null_output() : answer<EXCLUSIVE>(before, after);
   unroll<OUTPUTS>([&](auto k) {
     using T = typename Out<k.value>::type;
     reinterpret_cast<T*>(p.out[k.value])[at] = Out<k.value>::of(result);
@@ -147,9 +148,9 @@ __device__ __forceinline__ void walk(State* table, const Batch& batch, int i, Wr
   if constexpr (STEP == SCAN_CHUNKS) {
     if constexpr (EXCLUSIVE) {
       State within = from_lane(batch.states[i], batch.previous[i] & 31);
-      after = batch.previous[i] < 0 ? before : combine(before, within);
+      if (batch.previous[i] >= 0) before = combine(before, within);
     }
-    if (there) write(after);
+    if (there) write(before, after);
   }
 }
 
@@ -184,7 +185,9 @@ __device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
       combine_rows(batch, bits, lower_lanes, lane);
 #pragma unroll
       for (int i = 0; i < BATCH; i++)
-        walk(table, batch, i, [&](const State& state) { write_row(p, first + 32 * i + lane, batch.rows[i], state); });
+        walk(table, batch, i, [&](const State& before, const State& after) {
+          write_row(p, first + 32 * i + lane, batch.rows[i], before, after);
+        });
     }
     if constexpr (STEP == REDUCE_CHUNKS)
       for (i64 g = lane; g < p.groups; g += 32) row_of_chunk[g] = table[g];

@@ -223,7 +223,7 @@ __device__ __forceinline__ void segment_write(const Params& p, const View& view,
 #pragma unroll
                    for (int j = 0; j < VN; j++) {
                      bool selected = (mine >> j) & 1;
-                     results[j] = op::lower(EXCLUSIVE ? pick(selected, op::identity(), before[j]) : after[j]);
+                     results[j] = op::answer<EXCLUSIVE>(pick(selected, op::identity(), before[j]), after[j]);
                      if (MARK_NULLS && ((missing >> j) & 1)) results[j] = op::null_output();
                    }
                    write_four(p, view, warp * SEGMENT + place, results);

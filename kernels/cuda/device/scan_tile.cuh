@@ -128,7 +128,7 @@ __device__ __forceinline__ void write_output(const Pointers& out, i64 at, Output
 }
 __device__ __forceinline__ Output finalize(const State& before, const State& after, bool missing) {
   if (MARK_NULLS && missing) return null_output();
-  return lower(EXCLUSIVE ? before : after);
+  return answer<EXCLUSIVE>(before, after);
 }
 
 // Calls f(j, state, missing, element) for the items of a lane in a row, in the order of the scan: item i of the tile and its

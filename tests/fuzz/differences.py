@@ -1,0 +1,232 @@
+"""Where answers are meant to differ from those of pandas: what holds when, what is answered instead, and why.
+
+Each is described in docs/guide/semantics.md.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from widened import can_be_null, nullable, widened
+
+from .methods import is_arrow_float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An answer that is meant to be another one than that of pandas."""
+
+    reason: str
+    holds: Callable[[Any, bool], bool]
+    """Tell whether it is so for a case, and for its partitions or else for the whole."""
+    instead: Callable[[Any, Any, Any], Any]
+    """Return what is expected, given the answer of pandas, the case, and the answer of ours."""
+
+
+SCANS = ("cumsum", "cumprod", "cummax", "cummin", "ffill", "bfill", "cumcount", "row_number")
+OPENS = ("min", "max", "first", "last")
+"""Reductions that make floats of NumPy's integers and flags where a bucket has no rows."""
+
+
+def _is_scan(case: Any) -> bool:
+    return case.kind == "groups" and case.method.name in SCANS
+
+
+def _is_by_rows(case: Any) -> bool:
+    """Tell whether answers have the index of the frame."""
+    return _is_scan(case) or case.method.name in (
+        "shift",
+        "diff",
+        "pct_change",
+        "rank",
+        "head",
+        "tail",
+        "nth",
+    )
+
+
+def _is_masked(dtype: Any) -> bool:
+    return hasattr(dtype, "numpy_dtype") and not isinstance(dtype, pd.ArrowDtype)
+
+
+def _may_be_null(case: Any) -> bool:
+    return case.on.dropna and any(can_be_null(case.on.frame[k].dtype) for k in case.on.by)
+
+
+def _in_the_dtypes_of(found: Any, expected: Any) -> Any:
+    """Return the answer of pandas in the dtypes of ours."""
+    if expected.ndim == 1:
+        return expected.astype(found.dtype)
+    return expected.astype(found.dtypes.to_dict())
+
+
+def _null_rows(case: Any) -> np.ndarray:
+    """Tell which rows are in no group."""
+    null: np.ndarray = case.on.frame[list(case.on.by)].isna().any(axis=1).to_numpy()
+    return null
+
+
+def _null_without_group(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with nulls where a key is null."""
+    null = _null_rows(case)
+    kept = expected.mask(null if expected.ndim == 1 else np.stack([null] * expected.shape[1], 1))
+    return _in_the_dtypes_of(found, kept)
+
+
+def _of_rows_in_groups(expected: Any, case: Any, found: Any) -> Any:
+    """Return what pandas answers without the rows whose keys are null, and nulls for these."""
+    null = _null_rows(case)
+    frame = case.on.frame.set_axis(pd.RangeIndex(len(null)))
+    answer = case.method.by_pandas(case.on.theirs(frame[~null]), case.given)
+    return answer.reindex(frame.index).set_axis(case.on.frame.index)
+
+
+def _without_negative_zeros(expected: Any, case: Any, found: Any) -> Any:
+    """Return what pandas answers where each 0.0 is a positive one."""
+    frame = case.on.frame.copy()
+    for name in frame.columns.difference(case.on.by):
+        if is_arrow_float(frame[name].dtype):
+            frame[name] = frame[name] + 0.0
+    return case.method.by_pandas(case.on.theirs(frame), case.given)
+
+
+def _nulls_as_nan(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with NaN for NaT where ours is of objects."""
+    if expected.ndim == 2:
+        return expected.assign(**{n: _nulls_as_nan(expected[n], case, found[n]) for n in expected})
+    if found.dtype != object:
+        return expected
+    return expected.astype(object).where(expected.notna(), np.nan)
+
+
+def _objects_as(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with the labels that ours has."""
+    levels = [
+        expected.index.get_level_values(i).astype(found.index.get_level_values(i).dtype)
+        for i in range(expected.index.nlevels)
+    ]
+    return expected.set_axis(levels[0] if len(levels) == 1 else pd.MultiIndex.from_arrays(levels))
+
+
+def _ties_as_met(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas, in which values of one count are in the order in which they are met."""
+    values = case.on.frame.astype(object)
+    return (
+        values.value_counts(**case.given)
+        .set_axis(values.value_counts(**case.given).index.astype(found.index.dtype))
+        .astype(found.dtype)
+    )
+
+
+DIFFERENCES: tuple[Difference, ...] = (
+    Difference(
+        "0.0 and -0.0 are equal; of Arrow's floats pandas counts them as two values of a group",
+        lambda case, lazy: case.kind == "groups" and case.method.name == "nunique",
+        _without_negative_zeros,
+    ),
+    Difference(
+        "differences of periods are objects, null where they are NaN, None or NaT",
+        lambda case, lazy: (
+            case.method.name == "diff" and any(isinstance(d, pd.PeriodDtype) for d in case.values)
+        ),
+        _nulls_as_nan,
+    ),
+    Difference(
+        "a shift by 0 rows leaves rows in no group without an answer, as any other shift does",
+        lambda case, lazy: (
+            case.kind == "groups"
+            and case.method.name in ("shift", "diff", "pct_change")
+            and case.given.get("periods") == 0
+            and case.on.dropna
+        ),
+        _null_without_group,
+    ),
+    Difference(
+        "partitions cannot know whether a bucket has no rows, only that one may have none",
+        lambda case, lazy: (
+            case.kind == "buckets"
+            and lazy
+            and case.method.name in OPENS
+            and all(isinstance(d, np.dtype) and d.kind in "biu" for d in case.values)
+        ),
+        lambda expected, case, found: expected.astype("float64"),
+    ),
+    Difference(
+        "of no rows, answers have the dtypes that they have of any",
+        lambda case, lazy: not len(case.on.frame),
+        lambda expected, case, found: _in_the_dtypes_of(found, expected),
+    ),
+    Difference(
+        "of no rows, ignore_index gives a new index too",
+        lambda case, lazy: not len(case.on.frame) and bool(case.given.get("ignore_index")),
+        lambda expected, case, found: expected.reset_index(drop=True),
+    ),
+    Difference(
+        "keys that are objects are an index of objects over partitions",
+        lambda case, lazy: (
+            case.kind == "groups"
+            and not _is_by_rows(case)
+            and "object" in map(str, case.on.frame[list(case.on.by)].dtypes)
+        ),
+        _objects_as,
+    ),
+    Difference(
+        "values that are counted as often are in the order in which they are met, nulls among them",
+        lambda case, lazy: case.method.name == "value_counts" and any(map(_is_masked, case.values)),
+        _ties_as_met,
+    ),
+    Difference(
+        "nulls among labels of objects are NaN",
+        lambda case, lazy: case.method.name == "value_counts" and "object" in map(str, case.values),
+        lambda expected, case, found: expected.set_axis(
+            pd.Index(
+                [np.nan if pd.isna(v) else v for v in expected.index],
+                found.index.dtype,
+                name=expected.index.name,
+            )
+        ),
+    ),
+    Difference(
+        "nulls of times stay null and add nothing, where pandas takes their bits for times if a key is null",
+        lambda case, lazy: (
+            case.kind == "groups"
+            and case.method.name in ("cumsum", "cummax", "cummin", "rank")
+            and case.on.dropna
+            and _null_rows(case).any()
+            and any(d.kind in "mM" for d in case.values)
+        ),
+        _of_rows_in_groups,
+    ),
+    Difference(
+        "dtypes of groups hold all values, where those of pandas are chosen by the values",
+        lambda case, lazy: (
+            case.kind == "buckets"
+            or (
+                case.kind == "groups"
+                and (_is_scan(case) or bool(case.on.clustered) or lazy or not len(case.on.frame))
+            )
+        ),
+        lambda expected, case, found: widened(expected, case.method.name),
+    ),
+    Difference(
+        "partitions cannot know whether a key is null, only whether it can be",
+        lambda case, lazy: lazy and _is_scan(case) and _may_be_null(case),
+        lambda expected, case, found: nullable(expected, case.method.name),
+    ),
+)
+"""What is answered otherwise, in the order in which it is applied."""
+
+REFUSALS: dict[str, str] = {
+    "float16 cannot be an index": "pandas has no index of half floats, but for no rows",
+}
+"""Words of messages of ours, and why there is no answer."""
+
+
+def refusal_for(case: Any, error: Exception) -> str | None:
+    """Return why ours refuse what pandas answers; None if they should not."""
+    message = f"{case.label}: {error}"
+    return next((why for words, why in REFUSALS.items() if re.search(words, message)), None)

@@ -1,0 +1,12 @@
+"""The fuzzers that there are."""
+
+from .arrow import ARROW
+from .edges import EDGES_OF_KERNELS
+from .frames import FRAMES
+from .operators import OPERATORS
+from .predicates import PREDICATES
+
+FUZZERS = {
+    fuzzer.name: fuzzer for fuzzer in (ARROW, EDGES_OF_KERNELS, FRAMES, OPERATORS, PREDICATES)
+}
+"""By name."""

@@ -1,0 +1,266 @@
+"""The methods that frames are drawn for: on which dtypes, with which arguments, and what pandas has for each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .drawn import EVERY, FEW_NUMBERS, NUMBERS, TEXTS, TIMES
+
+FLAGS = (False, True)
+PERIODS = (1, -1, 2, 0, 3, -3, 30)
+KEEP = ("first", "last", False)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method, by the objects that have it."""
+
+    name: str
+    on: tuple[str, ...]
+    """Which `KINDS` of `frames.py` have it."""
+    dtypes: Sequence[str]
+    arguments: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Arguments that may be left out, and values of each."""
+    wild: bool = False
+    """Whether its answers are exact for values at the ends of their ranges too."""
+    theirs: Callable[..., Any] | None = None
+    """What pandas has for it, of a frame or groups and with the arguments; by default the method of the same name."""
+    required: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Arguments that may not be left out."""
+
+    def by_pandas(self, of: Any, given: Mapping[str, Any]) -> Any:
+        """Return the answer of pandas."""
+        if self.theirs is not None:
+            return self.theirs(of, **given)
+        return getattr(of, self.name)(**given)
+
+
+ROWS = ("series", "frame")
+SCANS = {"skipna": (True, False)}
+RANKS = {
+    "method": ("average", "min", "max", "first", "dense"),
+    "pct": FLAGS,
+    "ascending": (True, False),
+    "na_option": ("keep", "top", "bottom"),
+}
+REDUCED = (
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "any",
+    "all",
+    "count",
+    "mean",
+    "var",
+    "std",
+    "sem",
+    "first",
+    "last",
+    "median",
+    "nunique",
+)
+WINDOWED = (
+    "sum",
+    "mean",
+    "var",
+    "std",
+    "sem",
+    "min",
+    "max",
+    "count",
+    "first",
+    "last",
+    "skew",
+    "kurt",
+    "median",
+    "nunique",
+)
+EXACT = ("min", "max", "any", "all", "count", "first", "last", "nunique")
+
+
+def is_arrow_float(dtype: Any) -> bool:
+    """Tell whether pandas takes 0.0 and -0.0 of a dtype for two values where it looks for equal ones."""
+    return str(dtype) in ("float[pyarrow]", "double[pyarrow]")
+
+
+def _heads(frame: pd.DataFrame) -> np.ndarray:
+    """Tell where runs begin: NaN equals NaN and a null a null."""
+    codes = [
+        pd.factorize(
+            column + 0.0 if is_arrow_float(column.dtype) else column, use_na_sentinel=False
+        )[0]
+        for column in ([frame] if frame.ndim == 1 else [frame[n] for n in frame])
+    ]
+    heads = np.ones(len(frame), bool)
+    if codes:
+        heads[1:] = np.any([c[1:] != c[:-1] for c in codes], axis=0)
+    return heads
+
+
+def _unique_consecutive(frame: Any, keep: str = "first") -> Any:
+    heads = _heads(frame)
+    if keep == "last":
+        heads = np.append(heads[1:], np.ones(min(len(frame), 1), bool))
+    return frame[heads]
+
+
+def _rle(frame: Any) -> Any:
+    starts = np.flatnonzero(_heads(frame))
+    kept = frame.iloc[starts].reset_index(drop=True)
+    kept = kept.to_frame(kept.name or "value") if kept.ndim == 1 else kept
+    lengths = np.diff(np.append(starts, len(frame)))
+    return kept.assign(run_start=starts, run_length=lengths)
+
+
+def _row_number(frame: Any) -> Any:
+    return pd.Series(np.arange(len(frame)), frame.index, name="row_number")
+
+
+def _group_rows(groups: Any) -> Any:
+    return groups.cumcount().rename("row_number")
+
+
+def _stable(frame: Any, **given: Any) -> Any:
+    return frame.sort_values(kind="stable", **given)
+
+
+def _stable_index(frame: Any, **given: Any) -> Any:
+    return frame.sort_index(kind="stable", **given)
+
+
+def _backwards(name: str) -> Callable[..., Any]:
+    """Return a method of pandas that begins with the last row."""
+
+    def method(frame: Any, reverse: bool, **given: Any) -> Any:
+        return getattr(frame[::-1], name)(**given)[::-1]
+
+    return method
+
+
+SORTS = {"ascending": (True, False), "na_position": ("last", "first"), "ignore_index": FLAGS}
+ORDERED = (*NUMBERS, *TIMES, *(t for t in TEXTS if t != "object"))
+
+METHODS = (
+    *(
+        Method(name, (*ROWS, "groups"), (*NUMBERS, *TIMES), SCANS, name in ("cummax", "cummin"))
+        for name in ("cumsum", "cumprod", "cummax", "cummin")
+    ),
+    *(
+        Method(name, ROWS, NUMBERS, SCANS, theirs=_backwards(name), required={"reverse": (True,)})
+        for name in ("cumsum", "cumprod", "cummax", "cummin")
+    ),
+    Method("ffill", (*ROWS, "groups"), EVERY, {"limit": (1, 2, 5)}, True),
+    Method("bfill", (*ROWS, "groups"), EVERY, {"limit": (1, 2, 5)}, True),
+    Method("shift", (*ROWS, "groups"), EVERY, {"periods": PERIODS}, True),
+    Method("diff", (*ROWS, "groups"), (*NUMBERS, *TIMES), {"periods": PERIODS}),
+    Method("pct_change", (*ROWS, "groups"), NUMBERS, {"periods": PERIODS}),
+    Method("rank", (*ROWS, "groups"), EVERY, RANKS, True),
+    Method("drop_duplicates", ROWS, EVERY, {"keep": KEEP, "ignore_index": FLAGS}, True),
+    Method(
+        "unique_consecutive", ROWS, EVERY, {"keep": ("first", "last")}, True, _unique_consecutive
+    ),
+    Method("rle", ROWS, EVERY, {}, True, _rle),
+    Method("row_number", ROWS, ("int64", "str"), {}, True, _row_number),
+    Method("reset_index", ROWS, EVERY, {"drop": FLAGS}, True),
+    Method("sort_values", ("series",), ORDERED, SORTS, True, _stable),
+    Method("sort_values", ("by columns",), EVERY, SORTS, True, _stable),
+    Method("sort_index", ROWS, ("int64",), SORTS, True, _stable_index),
+    Method(
+        "nlargest",
+        ("series",),
+        (*NUMBERS, *TIMES),
+        {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
+        True,
+    ),
+    Method(
+        "nsmallest",
+        ("series",),
+        (*NUMBERS, *TIMES),
+        {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
+        True,
+    ),
+    Method(
+        "value_counts",
+        ("series",),
+        EVERY,
+        {"normalize": FLAGS, "ascending": FLAGS, "dropna": (True, False)},
+        True,
+    ),
+    Method(
+        "interpolate",
+        ROWS,
+        ("float64", "float32", "Float64", "double[pyarrow]", "int64"),
+        {
+            "limit": (1, 2),
+            "limit_direction": ("forward", "backward", "both"),
+            "limit_area": ("inside", "outside"),
+        },
+    ),
+    *(
+        Method(
+            name,
+            ("groups",),
+            EVERY if name in EXACT else (*NUMBERS, "timedelta64[ns]"),
+            {},
+            name in EXACT,
+        )
+        for name in REDUCED
+    ),
+    Method("size", ("groups",), ("int64",), {}, True),
+    Method("cumcount", ("groups",), ("int64",), {"ascending": (True, False)}, True),
+    Method("row_number", ("groups",), ("int64",), {}, True, _group_rows),
+    Method("head", ("groups",), EVERY, {"n": (1, 0, 2, -1, 5)}, True),
+    Method("tail", ("groups",), EVERY, {"n": (1, 0, 2, -1, 5)}, True),
+    Method(
+        "nth",
+        ("groups",),
+        EVERY,
+        {"n": (0, 1, -1, -2, [0, 2], slice(1, None), slice(None, -1))},
+        True,
+    ),
+    Method(
+        "quantile",
+        ("groups",),
+        FEW_NUMBERS,
+        {
+            "q": (0.5, 0.0, 1.0, 0.3),
+            "interpolation": ("linear", "lower", "higher", "nearest", "midpoint"),
+        },
+    ),
+    *(Method(name, ("windows", "group windows"), FEW_NUMBERS) for name in WINDOWED),
+    Method(
+        "quantile",
+        ("windows", "group windows"),
+        FEW_NUMBERS,
+        {"interpolation": ("linear", "lower", "higher", "nearest", "midpoint")},
+        required={"q": (0.5, 0.0, 1.0, 0.3)},
+    ),
+    *(
+        Method(name, ("ewm",), FEW_NUMBERS, {} if name == "mean" else {"bias": FLAGS})
+        for name in ("mean", "var", "std")
+    ),
+    *(
+        Method(name, ("buckets",), FEW_NUMBERS)
+        for name in (
+            "sum",
+            "prod",
+            "min",
+            "max",
+            "count",
+            "size",
+            "mean",
+            "var",
+            "std",
+            "sem",
+            "first",
+            "last",
+            "median",
+            "nunique",
+        )
+    ),
+)
+"""The methods that are drawn."""

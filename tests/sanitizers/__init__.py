@@ -1,0 +1,1 @@
+"""Every family of CUDA kernels under NVIDIA's compute-sanitizer."""

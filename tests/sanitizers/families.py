@@ -1,0 +1,134 @@
+"""A small call for each family of kernels, whose answer is compared with the CPU's.
+
+Inputs are a few tiles long: longer ones show nothing else, and racecheck takes minutes for them.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from dask_gpuscan.kernels import BUILT_IN, BoundWindows, RowWindows
+from dask_gpuscan.kernels.options import Quantile
+
+from dask_gpuscan import kernels
+
+ROWS = 20_002
+
+Family = Callable[[Any], Iterator[Any]]
+"""Yields answers, and takes what brings an array to where it is computed."""
+
+
+def _values() -> np.ndarray:
+    return np.random.default_rng(0).integers(-9, 9, ROWS).astype("f8")
+
+
+def _runs() -> np.ndarray:
+    return np.sort(np.random.default_rng(1).integers(0, 3000, ROWS)).astype("i4")
+
+
+def _scan(on: Any) -> Iterator[Any]:
+    x = on(_values())
+    for reverse in (False, True):
+        yield kernels.scan(BUILT_IN["add"], x, reverse=reverse)[0]
+    yield kernels.scan(BUILT_IN["welford"], x)[0]
+    yield kernels.reduce(BUILT_IN["add"], x[1:-1])
+    for axis in (0, 1):
+        yield kernels.scan(BUILT_IN["add"], x.reshape(-1, 2), axis=axis)[0]
+
+
+def _sorts(on: Any) -> Iterator[Any]:
+    x, few = on(_values()), on(_runs()[::-1].copy())
+    yield kernels.sort(x)
+    yield kernels.argsort(x)
+    yield kernels.sort(few)
+
+
+def _by_code(on: Any) -> Iterator[Any]:
+    codes = np.random.default_rng(2).integers(0, 500, ROWS).astype("i4")
+    yield kernels.scan_by_code(BUILT_IN["add"], on(codes), on(_values()), 500)
+
+
+def _rolling(on: Any) -> Iterator[Any]:
+    x, add = on(_values()), BUILT_IN["add"]
+    for before in (2, 99, 2999, 6000):
+        yield kernels.rolling(add, x, RowWindows(before))
+    stops = np.arange(1, ROWS + 1)
+    for length in (10, 3000):
+        bounds = BoundWindows(on(np.maximum(stops - length, 0)), on(stops))
+        yield kernels.rolling(add, x, bounds)
+
+
+def _order(on: Any) -> Iterator[Any]:
+    median = Quantile(0.5, "linear")
+    yield kernels.order_statistics(median, on(_values()), RowWindows(9), least=1)
+
+
+def _moves(on: Any) -> Iterator[Any]:
+    rng = np.random.default_rng(3)
+    rows, x = rng.permutation(ROWS), on(_values())
+    yield kernels.take(x, on(rows))
+    yield kernels.put(x, on(rows))
+    wide = rng.integers(-(1 << 60), 1 << 60, ROWS)
+    wide[::3] &= -(1 << 40)
+    keys, moved = kernels.sort_pairs(on(wide), x)
+    yield from (*keys, *moved)
+    keys, moved = kernels.sort_pairs([on(_runs()), on(wide)], [x], positions=True)
+    yield from (*keys, *moved)
+
+
+def _intervals(on: Any) -> Iterator[Any]:
+    rng = np.random.default_rng(4)
+    counts = rng.integers(0, 7, ROWS // 4)
+    offsets, total = counts.cumsum() - counts, int(counts.sum())
+    x = on(_values())
+    yield kernels.interval_expand(on(counts), x[: len(counts)])
+    yield kernels.interval_gather(on(offsets), on(counts), x)
+    out = on(np.zeros(total))
+    kernels.interval_scatter(on(offsets), on(counts), x[:total], out)
+    yield out
+
+
+def _boxes(on: Any) -> Iterator[Any]:
+    image = on(_values()[:20_000].reshape(100, 200))
+    yield kernels.box_filter(image, 3)
+    yield kernels.box_filter(image, 60)
+    yield kernels.box_filter(image, 3, axes=0)
+
+
+def _by_key(on: Any) -> Iterator[Any]:
+    x, keys = on(_values()), on(_runs())
+    yield from kernels.reduce_by_key(BUILT_IN["add"], keys, x)[:2]
+
+
+FAMILIES: dict[str, Family] = {
+    "scan": _scan,
+    "select": lambda on: iter(kernels.select([on(_values())], on(_runs() % 3 == 0))),
+    "unique": lambda on: iter(kernels.unique(on(_runs()))),
+    "run_lengths": lambda on: iter(kernels.run_length_encode(on(_runs()))),
+    "reduce_by_key": _by_key,
+    "scan_by_key": lambda on: iter(
+        [kernels.scan_by_key(BUILT_IN["add"], on(_runs()), on(_values()))]
+    ),
+    "head_flags": lambda on: iter([kernels.head_flags(on(_runs()))]),
+    "count_digits": _sorts,
+    "sort_digit": _sorts,
+    "mark_ties": _moves,
+    "place_rows": _moves,
+    "move_rows": _moves,
+    "tied_ranks": lambda on: iter([kernels.tied_ranks(on(_runs()), how) for how in kernels.RANKS]),
+    "sorted_search": lambda on: iter([kernels.searchsorted_sorted(on(_runs()), on(_runs()[::7]))]),
+    "by_code": _by_code,
+    "rolling": _rolling,
+    "first_within": lambda on: iter(
+        [kernels.first_within(on(_runs().astype("i8")), r) for r in (0, 9, 2000)]
+    ),
+    "interval_sums": _intervals,
+    "intervals": _intervals,
+    "area_table": lambda on: iter(
+        [kernels.summed_area_table(on(_values()[:20_000].reshape(2, 100, 100)))]
+    ),
+    "box_image": _boxes,
+    "box_line": _boxes,
+    "wavelet": _order,
+}
+"""By the name of the visitor; the wavelet matrix is launched by CuPy."""
