@@ -26,7 +26,7 @@ from versions import since
 )
 def test_nothing_new_differs(library, options):
     done = subprocess.run(
-        [sys.executable, "-m", "foreign", library, *options, "--numprocesses", "0"],
+        [sys.executable, "-m", "foreign", library, *options, "--check", "--numprocesses", "0"],
         cwd=Path(__file__).parent,
         capture_output=True,
         text=True,

@@ -4,7 +4,7 @@
 
 runs those of a library, a theme and a cut of frames, or without one those of all; other arguments are pytest's. A run
 without such arguments is kept in `results.json` and shown in `README.md`, if no test fails, none differs that did not
-before, and no fewer pass; `--accept` keeps it whatever differs and passes.
+before, and no fewer pass; `--accept` keeps it whatever differs and passes, and `--check` keeps nothing.
 """
 
 import argparse
@@ -30,6 +30,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cut", action="append", choices=CUTS, help="of pandas' frames")
     parser.add_argument("--numprocesses", default="auto", help="as of pytest-xdist")
     parser.add_argument("--accept", action="store_true", help="keep what is otherwise than before")
+    parser.add_argument("--check", action="store_true", help="keep nothing")
     asked, others = parser.parse_known_args(arguments)
     counted = not others
     others += ["--numprocesses", asked.numprocesses]
@@ -48,10 +49,10 @@ def main(arguments: list[str]) -> int:
                 wrong.append(f"{title}: tests fail")
             elif counted:
                 new = list(complaints(library, cut, found))
-                if asked.accept or not new:
-                    keep(library, cut, found)
-                else:
+                if new and not asked.accept:
                     wrong += [f"{title}: {what}" for what in new]
+                elif not asked.check:
+                    keep(library, cut, found)
     print(*wrong, sep="\n")
     return bool(wrong)
 

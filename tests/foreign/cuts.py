@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 import dask.dataframe as dd
+import numpy as np
 import pandas as pd
 
 CUTS: dict[str, int | None] = {"whole": None, "one row": 1, "three rows": 3}
@@ -17,8 +18,8 @@ EMPTY = 3
 
 
 def collection(value: Any, rows: int) -> Any:
-    """Return a frame or a series of pandas as a Dask collection; other values as they are."""
-    if isinstance(value, pd.DatetimeIndex):  # the times of windows
+    """Return a frame, a series or times as a Dask collection; other values as they are."""
+    if isinstance(value, pd.DatetimeIndex | np.ndarray) and value.dtype.kind == "M":
         value = pd.Series(value)
     if not isinstance(value, pd.Series | pd.DataFrame):
         return value
