@@ -14,7 +14,6 @@ from .tuning import (
     INTERVAL_ROWS,
     INTERVAL_THREADS,
     INTERVAL_VECTOR,
-    SCATTER_BATCH,
 )
 from .visitors import INTERVAL_SUMS, INTERVALS, VisitorSpec
 
@@ -59,12 +58,7 @@ class IntervalPass(SweepPass):
 
     def geometry(self, schedule: str, capability: Capability) -> Geometry:
         """Return the size of the blocks."""
-        return _geometry(INTERVAL_PART[self.scatters])
-
-    @property
-    def batch(self) -> int:
-        """How often a thread reads before it waits for what it has read."""
-        return SCATTER_BATCH if self.scatters else INTERVAL_BATCH[self.repeats]
+        return _geometry(INTERVAL_PART)
 
 
 def _geometry(items: int) -> Geometry:
@@ -84,8 +78,8 @@ def interval_source(
         types = [f"using Key = {'c128' if each.size == 16 else f'u{8 * each.size}'};"]
         headers.append("merge_path")
         constants |= {
-            "PART": INTERVAL_PART[each.scatters],
-            "BATCH": max(1, each.batch >> relief),
+            "PART": INTERVAL_PART,
+            "BATCH": INTERVAL_BATCH[each.repeats],
             "RESIDENT": max(1, INTERVAL_RESIDENT - relief),
             "VECTOR_BYTES": INTERVAL_VECTOR[each.repeats],
             "REPEATS": each.repeats,

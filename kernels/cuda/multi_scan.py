@@ -74,7 +74,8 @@ def by_code(
         begun = launch.Launch(launch.current_space(Plan((each,)), Extent(extent)), False)
         integers = reduce.chunk, chunks, groups, null
         begun.run(0, pointers, (), (offset,), integers, b"", numbers)
-    if found_code := int(wrong.view(np.int64)[0]):
+    if code := np.uint64(wrong[0].get()):  # its bits
+        found_code = code.astype(f"u{codes.itemsize}").view(codes.dtype)
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {found_code}")
     out = None
     if write:

@@ -420,15 +420,15 @@ cache of an H100."""
 INTERVAL_THREADS, INTERVAL_ROWS = 256, 4
 """Threads of a block that walks intervals, and intervals of a chunk that each of them lists."""
 
-INTERVAL_PART = {True: 1 << 12, False: 1 << 14}
-"""Intervals and items that a block takes at once, where intervals are scattered and where they are not."""
+INTERVAL_PART = 1 << 14
+"""Intervals and items that a block takes at once."""
 
 INTERVAL_RESIDENT, INTERVAL_BLOCKS = 4, 64
 """Blocks that registers are left for, and blocks a multiprocessor in a launch at most."""
 
 INTERVAL_VECTOR, INTERVAL_BATCH = {True: 16, False: 8}, {True: 1, False: 8}
 """Bytes that a thread writes at once, and how often before it waits for what it has read: where intervals are repeated,
-and where they are gathered.
+and where they are gathered or scattered.
 
 Milliseconds of 2^27 items of 8 bytes in intervals of 100 and of 4 (run 23), repeated and gathered, without the sums of
 counts: in parts of 2^13 0.28, 0.49, 0.56, 0.77; 2^14 0.28, 0.47, 0.56, 0.75; 2^15 0.29, 0.47, 0.57, 0.74; read 8 times
@@ -436,10 +436,8 @@ rather than 4 before it waits 0.29, 0.47, 0.56, 0.73; with 8 intervals of a chun
 
 Intervals of 100 in a random order, gathered, scattered and moved (run 26), in parts of 2^14: 0.61, 0.90, 0.91; of 2^12:
 0.60, 0.86, 0.88; read 16 times before it waits: 0.62, 0.87, 0.89; 4 times: 0.62, 0.92, 0.94; registers for 6 blocks:
-0.61, 0.90, 0.97; blocks of 512 threads: 0.59, 0.88, 0.89. Those of 4 take 1.30, 2.9 and 3.6 in all of these ways."""
-
-SCATTER_BATCH = 16
-"""How often a thread reads before it waits where intervals are scattered."""
+0.61, 0.90, 0.97; blocks of 512 threads: 0.59, 0.88, 0.89. Those of 4 take 1.30, 2.9 and 3.6 in all of these ways. Parts
+of 2^12 and 16 reads together are slow: moved in 1.3, those of 4 in 4.9."""
 
 # --- images and grids -----------------------------------------------------------------------------
 

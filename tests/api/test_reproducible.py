@@ -157,6 +157,8 @@ def test_groups_take_rows_in_any_order(backend):
 
 @pytest.mark.parametrize("dtype", ["int8", "float32", "double[pyarrow]", "timedelta64[ns]"])
 def test_dtypes_are_those_of_plain_sums(backend, dtype):
+    if backend.name == "cuda" and dtype == "timedelta64[ns]":
+        pytest.skip("cuDF has no cumsum of durations")
     x = backend.frame(pd.Series([1, 0, 1, 1], name="x").astype(dtype))
     df = x.to_frame().assign(k=[1, 1, 2, 2])
     same(
