@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array, brief, check_integer, is_array
-from .backends import Backend, backend_of, check_memory
+from .backends import SMALL, Backend, backend_of, check_memory
+
+WORD = 8
+"""Bytes that each group takes at least."""
 
 CODES = (np.int32, np.int64)
 """The dtypes of codes of groups."""
@@ -33,7 +36,8 @@ def check_groups(groups: Any, backend: Backend, most: int | None = None) -> None
     check_integer("groups", groups)
     if groups < 0:
         raise ValueError(f"groups must not be negative, found {groups}")
-    check_memory(backend, int(groups), 8)
+    if groups * WORD >= SMALL:
+        check_memory(backend, int(groups), WORD)
     if most is not None and groups > most:
         raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
 

@@ -46,11 +46,6 @@ class ScanOptions:
     dtype: np.dtype | None = None
     mark_nulls: bool = False
 
-    @property
-    def exclusive_outputs(self) -> tuple[bool, ...] | None:
-        """What `exclusive` says of each output; None if it says the same of all."""
-        return self.exclusive if isinstance(self.exclusive, tuple) else None
-
     def without_nulls(self) -> "ScanOptions":
         """Return these options as the key of a cache, which keeps no mask's memory."""
         return self if self.nulls is None else replace(self, nulls=None)

@@ -113,7 +113,7 @@ def scan_by_key(
 ) -> tuple[Any, Any]:
     """Scan run by run; see `kernels.scan_by_key`."""
     given = _dtypes(values), options.dtype, type(options.nulls), options.mark_nulls
-    key = op.token, *given, options.exclusive_outputs
+    key = op.token, *given, options.exclusive
     work, known = _SCAN.get(key) or keep(_SCAN, key, _scan_work(op, given[0], options))
     start = work.start if carry_in is None else _parts(work, carry_in)
     args, _, length, _keepalive = kernel_selection(runs)
@@ -151,7 +151,7 @@ def by_code(
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
     given = _dtypes(values), options.dtype, type(options.nulls), options.mark_nulls
-    key = op.token, *given, options.exclusive_outputs, codes.dtype, write
+    key = op.token, *given, options.exclusive, codes.dtype, write
     work, kernel = _CODES.get(key) or keep(
         _CODES, key, _codes_work(op, given[0], options, codes.dtype, write)
     )

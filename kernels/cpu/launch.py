@@ -185,9 +185,8 @@ def output_type(types_: Signature, options: ScanOptions, layout: str = "A") -> t
     """The type of an `Output`."""
     count = len(types_.outputs)
     check_exclusive(options.exclusive, count)
-    flags = (
-        types.boolean if options.exclusive_outputs is None else types.UniTuple(types.boolean, count)
-    )
+    many = isinstance(options.exclusive, tuple)
+    flags = types.UniTuple(types.boolean, count) if many else types.boolean
     return record_type(
         Output,
         outs=arrays_type(types_.output_form, layout),

@@ -109,7 +109,7 @@ def scan(
     few = count == 1 or (count < 8 and length >= 2 * TILE)
     dtypes = tuple([a.dtype for a in arrays])
     given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
-    key = *given, options.exclusive_outputs, write, few
+    key = *given, options.exclusive, write, few
     work = _WORKS.get(key) or keep(_WORKS, key, _work(op, dtypes, options, write, few))
 
     if work.layout == "C":
@@ -259,7 +259,7 @@ def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bo
     visitor: Any = Scan if write else Reduce
     facts: tuple[bool, ...] = ()
     layout = "A"
-    if tiles and known.adds_digits and options.exclusive_outputs is None:
+    if tiles and known.adds_digits and not isinstance(options.exclusive, tuple):
         visitor, facts = (ScanDigits if write else ReduceDigits), (known.skips_infinite,)
         layout = "C"
     if tiles:

@@ -77,7 +77,7 @@ def _answer(outputs: int) -> list[str]:
     """Declare what is written, given the states before and after an element and a bit for each output."""
     fields = ", ".join(f"EXCLUSIVE >> {i} & 1 ? b.f{i} : a.f{i}" for i in range(outputs))
     return [
-        "template <int EXCLUSIVE> __device__ __forceinline__ Output answer(const State& before, const State& after) {",
+        "template <int EXCLUSIVE> __device__ __forceinline__ Output answer(State before, State after) {",
         "  if constexpr (EXCLUSIVE == 0) return lower(after);",
         f"  else if constexpr (EXCLUSIVE == {(1 << outputs) - 1}) return lower(before);",
         f"  else {{ Output b = lower(before), a = lower(after); return {{{fields}}}; }}",

@@ -14,7 +14,9 @@ def client():
     from distributed import Client, LocalCluster
     from distributed.utils import get_mp_context
 
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+    # Dask gives up a nanny whose worker is away for longer, also if one was killed again while it started
+    patient = {"distributed.deploy.lost-worker-timeout": "1h"}
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver", **patient}):
         get_mp_context()  # says once what is imported before workers are forked: here it is more
         multiprocessing.set_forkserver_preload(["distributed", "dask.dataframe", "dask_gpuscan"])
         with (
