@@ -107,7 +107,8 @@ def test_a_graph_that_is_cancelled_in_mid_job(client, tmp_path):
     assert future.cancelled()
     with pytest.raises(CancelledError):
         future.result(timeout=100)
-    assert bits([client.compute(call(frame(0.05))).result(timeout=100)]) == bits(expected)
+    # other keys: Dask may cancel a graph of the same ones that is computed right after
+    assert bits([client.compute(call(frame(0.04))).result(timeout=100)]) == bits(expected)
 
 
 @pytest.mark.skipif(not WHOLE, reason="starts three workers anew: make faults")
