@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import cpu
-from .arrays import Array, check_size, is_cupy, unsupported
+from .arrays import Array, is_cupy, unsupported
 from .operators import Operator
 from .options import AsOfOptions, Box, Intervals, OrderStatistic, ScanOptions, Shifted
 from .selection import Predicate, RunEnds, Runs, Selection
@@ -211,16 +211,6 @@ def backend_of(arrays: Iterable[Array]) -> Backend:
         raise TypeError(unsupported(kinds))
     BACKENDS[kinds] = backend
     return backend
-
-
-SMALL = 1 << 20
-"""Bytes below which nobody asks how much memory there is, which takes CPUs 0.1 ms."""
-
-
-def check_memory(backend: Backend, rows: int, width: int) -> None:
-    """Refuse answers of so many rows and bytes a row that do not fit the memory there is; see `check_size`."""
-    if rows * max(width, 1) >= SMALL:
-        check_size(rows, width, backend.available())
 
 
 def _of_kind(kind: type) -> Backend | None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, brief, check_integer, is_array
-from .backends import SMALL, Backend, backend_of, check_memory
+from .arrays import Array, brief, check_integer, check_memory, is_array
+from .backends import Backend, backend_of
 
 WORD = 8
 """Bytes that each group takes at least."""
@@ -36,8 +36,7 @@ def check_groups(groups: Any, backend: Backend, most: int | None = None) -> None
     check_integer("groups", groups)
     if groups < 0:
         raise ValueError(f"groups must not be negative, found {groups}")
-    if groups * WORD >= SMALL:
-        check_memory(backend, int(groups), WORD)
+    check_memory(int(groups), WORD, backend.available)
     if most is not None and groups > most:
         raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
 

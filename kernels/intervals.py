@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, check_columns, check_one_length, is_array
-from .backends import backend_of, check_memory
+from .arrays import Array, check_columns, check_memory, check_one_length, is_array
+from .backends import backend_of
 from .int128 import is_int128
 from .messages import shown
 
@@ -218,7 +218,7 @@ def expanded(name: str, counts: Array, arrays: Sequence[Array], beside: int = 0)
     if intervals.total < 0:
         _refuse_counts(name, counts)
     width = beside + sum(array.dtype.itemsize for array in arrays)
-    check_memory(backend, intervals.total, width)
+    check_memory(intervals.total, width, backend.available)
     return [backend.copy_intervals(intervals, array, None, repeats=True) for array in arrays]
 
 
@@ -259,7 +259,7 @@ def _moved(
             f"source must have as many items as counts add up to, {intervals.total}, found {len(source)}"
         )
     taken = source.dtype.itemsize if scatter is None else 0
-    check_memory(backend, intervals.total, taken)
+    check_memory(intervals.total, taken, backend.available)
     return backend.copy_intervals(intervals, source, out, repeats=False)
 
 

@@ -14,7 +14,7 @@ import pytest
 from dask_gpuscan.kernels import (
     InBand,
     Predicate,
-    backends,
+    arrays,
     bitmap,
     byte_mask,
     cpu,
@@ -363,7 +363,7 @@ def test_more_rows_than_memory_are_refused_before_any_is_made(backend, lengths, 
 
 def test_what_is_made_beside_the_rows_counts(monkeypatch):
     monkeypatch.setattr(cpu, "available", lambda: 1000.0)
-    monkeypatch.setattr(backends, "SMALL", 0)
+    monkeypatch.setattr(arrays, "SMALL", 0)
     lengths = np.array([50, 50])
     assert len(run_length_decode(lengths, [lengths], beside=2)[0]) == 100
     with pytest.raises(MemoryError, match="100 rows"):

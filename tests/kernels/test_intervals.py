@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dask_gpuscan.kernels import (
     INT128,
-    backends,
+    arrays,
     cpu,
     interval_expand,
     interval_gather,
@@ -257,7 +257,7 @@ def test_more_items_than_memory_are_refused_before_any_is_made(backend, counts):
 
 def test_the_memory_that_is_needed_is_told(monkeypatch):
     monkeypatch.setattr(cpu, "available", lambda: 1000.0)
-    monkeypatch.setattr(backends, "SMALL", 0)
+    monkeypatch.setattr(arrays, "SMALL", 0)
     counts, source = np.array([60, 60]), np.zeros(60)
     assert len(interval_expand(counts, counts.astype("i4"))) == 120
     with pytest.raises(MemoryError, match="200 rows, which take"):

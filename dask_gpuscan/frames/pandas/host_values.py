@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ... import kernels
-from ...kernels.arrays import check_size
+from ...kernels.arrays import check_memory
 from ...kernels.cpu.outputs import available
 from ..host_values import Texts
 from ..protocol import DType
@@ -73,7 +73,7 @@ class PandasHostValues:
     def running(self, method: str, values: np.ndarray) -> np.ndarray:
         if _joins(method, values):
             lengths = np.fromiter(map(len, values), np.int64, len(values))
-            check_size(len(values), int(lengths.cumsum().mean()), available())
+            check_memory(len(values), int(lengths.cumsum().mean()), available)
         return FUNCTIONS[method].accumulate(values)
 
     def total(self, method: str, values: np.ndarray) -> object:
@@ -105,7 +105,7 @@ class PandasHostValues:
         offsets = np.zeros(len(counts) + 1, np.int64)
         np.cumsum(counts, out=offsets[1:])
         size = int(offsets[-1])
-        check_size(len(counts), size // max(len(counts), 1), available())
+        check_memory(len(counts), size // max(len(counts), 1), available)
         narrow = isinstance(dtype, pd.ArrowDtype) and dtype.pyarrow_dtype == pa.string()
         if narrow and size > MOST:
             raise OverflowError(
