@@ -164,9 +164,8 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
             frame, where = with_rows_told(self._obj, where)
             meta = meta_of(self._obj)
             parts = scan_parts(meta, op, options, where, local_dict, meta_of(frame))
-            if (
-                isinstance(self._obj, Collection) and self._obj.ndim == 2
-            ):  # other columns need not be read
+            # other columns need not be read
+            if isinstance(self._obj, Collection) and self._obj.ndim == 2:
                 frame = frame[list(dict.fromkeys(n for part in parts for n in part.sources))]
             return look_back(frame, NamedCarry("scan-fused", parts, as_series=False))
         if positions:

@@ -197,7 +197,8 @@ class RollingStatistic(Windowed):
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         statistic, options = STATISTICS[self.name], dict(self.options)
         inputs = statistic.read(columns)
-        op = operator_of(self.name, **options) if options else _rolling(self.name)
+        plain = None if options else _OWN.get(self.name)
+        op = plain or operator_of(self.name, **options)
         values = inputs if op.inputs > 1 else inputs[0]
         if rows.codes is not None:
             assert isinstance(self.shape, RowShape)
@@ -228,11 +229,6 @@ class RollingStatistic(Windowed):
         return isinstance(shape, RowShape) and kernels.rolls_by_code(
             codes.array, codes.groups, shape.of_group
         )
-
-
-def _rolling(name: str) -> Operator:
-    """Return the operator of a statistic without options."""
-    return _OWN.get(name) or operator_of(name)
 
 
 @lru_cache(maxsize=64)

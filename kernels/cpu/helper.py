@@ -21,9 +21,8 @@ class Helper:
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
-        self._claims: dict[
-            str, bool
-        ] = {}  # whoever asks first; asked again, the answer is the same
+        # whether it begins, as whoever asked first says; asked again, the answer is the same
+        self._claims: dict[str, bool] = {}
         self._ended = False
         self._running = _thread.allocate_lock()
         self._running.acquire()
