@@ -5,6 +5,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+REDUCTIONS = (
+    "sum",
+    "prod",
+    "min",
+    "max",
+    "any",
+    "all",
+    "count",
+    "mean",
+    "var",
+    "std",
+    "sem",
+    "first",
+    "last",
+)
+"""The reductions of groups that pandas has in one pass."""
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 MEANS = ("mean", "var", "std", "sem")
 _WIDE = {"i": "int64", "u": "uint64"}

@@ -15,27 +15,12 @@ from backends import Backend, same
 from dask_gpuscan import bitwise_xor, last, maximum, multiply, operator
 from strategies import OTHERS, TIMES, columns, cuts, partitioned, two_thirds
 from versions import STRING, older
-from widened import can_be_null, nullable, widened
+from widened import REDUCTIONS, can_be_null, nullable, widened
 
 # each dtype is a kernel to compile for each operator: families here, the rest of them in the kernels' tests
 KEYS = ("int64", "float64", "Int64", "str", "category", "string[pyarrow]")
 VALUES = ("int64", "float64", "Int64")
 pytestmark = pytest.mark.timeout(1800)
-REDUCTIONS = (
-    "sum",
-    "prod",
-    "min",
-    "max",
-    "any",
-    "all",
-    "count",
-    "mean",
-    "var",
-    "std",
-    "sem",
-    "first",
-    "last",
-)
 FLOATS_BESIDE_NULL_KEYS = older("pandas", "3.1")  # of Int64 with rows in no group
 SCANS = ("cumsum", "cumprod", "cummax", "cummin", "ffill", "bfill")
 

@@ -10,20 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dask_gpuscan.ops.predicate_text import Expression
+from predicate_frame import FRAME as frame
 from strategies import partitioned
 from versions import STRING
-
-frame = pd.DataFrame(
-    {
-        "a": [1, 5, -3, 0, 7, 2],
-        "b": [0.5, np.nan, 2.0, -1.0, np.inf, 2.0],
-        "flag": [True, False, True, True, False, False],
-        "odd name": [3, 1, 4, 1, 5, -9],
-        "fi": [1, 2, 3, 4, 5, 6],
-        "ﬁ": [6, 5, 4, 3, 2, 1],
-        "s": pd.Series(["x", "y", None, "x", "z", "y"], dtype=STRING),
-    }
-)
 
 objects = pd.DataFrame(
     {

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from widened import REDUCTIONS
+
 from .drawn import EVERY, FEW_NUMBERS, NUMBERS, TEXTS, TIMES
 
 FLAGS = (False, True)
@@ -46,23 +48,7 @@ RANKS = {
     "ascending": (True, False),
     "na_option": ("keep", "top", "bottom"),
 }
-REDUCED = (
-    "sum",
-    "prod",
-    "min",
-    "max",
-    "any",
-    "all",
-    "count",
-    "mean",
-    "var",
-    "std",
-    "sem",
-    "first",
-    "last",
-    "median",
-    "nunique",
-)
+REDUCED = (*REDUCTIONS, "median", "nunique")
 WINDOWED = (
     "sum",
     "mean",
@@ -169,19 +155,15 @@ METHODS = (
     Method("sort_values", ("series",), ORDERED, SORTS, True, _stable),
     Method("sort_values", ("by columns",), EVERY, SORTS, True, _stable),
     Method("sort_index", ROWS, ("int64",), SORTS, True, _stable_index),
-    Method(
-        "nlargest",
-        ("series",),
-        (*NUMBERS, *TIMES),
-        {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
-        True,
-    ),
-    Method(
-        "nsmallest",
-        ("series",),
-        (*NUMBERS, *TIMES),
-        {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
-        True,
+    *(
+        Method(
+            name,
+            ("series",),
+            (*NUMBERS, *TIMES),
+            {"n": (0, 1, 2, 3, 9), "keep": ("first", "last", "all")},
+            True,
+        )
+        for name in ("nlargest", "nsmallest")
     ),
     Method(
         "value_counts",

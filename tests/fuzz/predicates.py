@@ -17,30 +17,21 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 
+import predicate_frame
 from dask_gpuscan.ops import predicate_text
 from dask_gpuscan.ops.predicate_text import Expression
 from strategies import partitioned_at
-from versions import STRING
 
 from .choices import Choices
 from .fuzzer import Fuzzer
 from .rows import UnknownError, by_python
 from .texts import WAYS
 
-FRAME = pd.DataFrame(
-    {
-        "a": [1, 5, -3, 0, 7, 2],
-        "b": [0.5, np.nan, 2.0, -1.0, np.inf, 2.0],
-        "flag": [True, False, True, True, False, False],
-        "odd name": [3, 1, 4, 1, 5, -9],
-        "fi": [1, 2, 3, 4, 5, 6],
-        "ﬁ": [6, 5, 4, 3, 2, 1],
-        "s": pd.Series(["x", "y", None, "x", "z", "y"], dtype=STRING),
-        "n": pd.array([1, None, 2, -3, None, 5], "Int64"),
-        "p": pd.array([True, None, False, None, True, False], "boolean"),
-        "q": pd.array([None, 0.5, 2.0, -1.0, 3.0, None], "Float64"),
-        "i": pd.array([1, None, 3, None, -2, 5], "int64[pyarrow]"),
-    }
+FRAME = predicate_frame.FRAME.assign(
+    n=pd.array([1, None, 2, -3, None, 5], "Int64"),
+    p=pd.array([True, None, False, None, True, False], "boolean"),
+    q=pd.array([None, 0.5, 2.0, -1.0, 3.0, None], "Float64"),
+    i=pd.array([1, None, 3, None, -2, 5], "int64[pyarrow]"),
 )
 NULLABLE = ("n", "p", "q", "i")
 ROWS = [
