@@ -60,6 +60,8 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         panel = each.panel
         constants |= {"VN": panel.vector, "WARPS": panel.warps, "DEPTH": panel.depth}
         constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
+    if schedule == "rows":  # no number of blocks is asked for, or one
+        constants["RESIDENT"] = int(relief > 0)
     visitor = each.visitor
     lines = include("words", "int128") + constants_source(constants)
     lines += numbers_source(of) + operator_source(of)

@@ -32,7 +32,7 @@ __device__ __forceinline__ State scan_items(const Params& p, i64 line, i64 along
   return combine(run, from_lane(sum, 31));
 }
 
-extern "C" __global__ void __launch_bounds__(WARPS * 32, 1) run_tiles(const __grid_constant__ Params p) {
+extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   int lane = threadIdx.x % 32;
   i64 warp = i64(blockIdx.x) * WARPS + threadIdx.x / 32, warps = i64(gridDim.x) * WARPS;
