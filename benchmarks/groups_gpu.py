@@ -193,7 +193,7 @@ def filters(versus: Callable[..., None], n: int) -> None:
         }
     )
     sizes = [df[name].dtype.itemsize for name in ("b", "c", "d")]
-    for share, bound, target in [(0.5, 500, "ratio >= 2"), (0.01, 10, "ratio >= 4")]:
+    for share, bound, target in [(0.5, 500, "ratio >= 2"), (0.01, 10, "ratio >= 3")]:
         read = 4 + sum(size * (1 - (1 - share) ** (SECTOR // size)) for size in sizes)
         written = share * (24 + 8)  # the index too
         predicates = {"text": f"a < {bound}", "function": lambda a, bound=bound: a < bound}
@@ -229,7 +229,7 @@ def groups(versus: Callable[..., None], n: int) -> None:
         "int32, float64",
         12 + 12 * runs / n,
         alike_by_key,
-        "ratio >= 10",
+        "ratio >= 11",
         **run,
     )
     versus(
@@ -268,7 +268,7 @@ def groups(versus: Callable[..., None], n: int) -> None:
         lambda: keys[heads()],
         "int32",
         4 + 12 * runs / n,
-        target="ratio >= 8",
+        target="ratio >= 10",
         others={FILLED: lambda: keys[heads(-1)]},
         **run,
     )

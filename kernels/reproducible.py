@@ -31,6 +31,10 @@ EMPTY, NEGATIVE_ZERO, ZERO, BEYOND = -3, -2, -1, 80
 infinite or NaN. Then the digits count infinity, -infinity and NaN. Between the highest bin, 76, and BEYOND are more
 bins than a state has."""
 
+LOWEST, HIGHEST = 5, 74
+"""The bins of states whose digits are cut off by adding normal numbers: others are those of numbers near the ends of
+float64. No subnormal number reaches the last digit of `LOWEST`, and no mean of such digits is subnormal."""
+
 BIAS, FRACTION, EXPONENTS = 1023, 52, 0x7FF
 """Of float64: what is added to exponents, the bits below the exponent, and all bits of an exponent."""
 

@@ -17,7 +17,7 @@ from numba.core.extending import intrinsic
 from .. import numerics, reproducible
 from ..jit import OPTIONS
 from ..operator_calls import combine, kinds, whole
-from ..reproducible import BIAS, FRACTION, ORIGIN, SIGN, WIDTH
+from ..reproducible import BIAS, FRACTION, HIGHEST, LOWEST, ORIGIN, SIGN, WIDTH
 from ..user_functions import rebuild
 from .elements import cast, is_null, load, store
 from .steps import Output, Source, reduce_step, scan_step
@@ -37,10 +37,6 @@ bits_of, from_bits, bin_of, carried, units_of, scaled = (
 
 BLOCK = 256
 """Elements of a block. Its digits, and what they are made of, stay in the cache next to a core."""
-
-LOWEST, HIGHEST = 5, 74
-"""The bins of states whose digits are cut off by adding normal numbers: others are those of numbers near the ends of
-float64. No subnormal number reaches the last digit of `LOWEST`, and no mean of such digits is subnormal."""
 
 HALF = 1 << (2 * WIDTH - 1)
 

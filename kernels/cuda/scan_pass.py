@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..built_in import facts_of
 from ..options import Exclusive
 from .captured_numbers import numbers_size
 from .plan import (
@@ -77,6 +78,13 @@ class ScanPass(OfOperator):
     def rakes(self) -> bool:
         """Whether states are so large that lanes reduce their items before states among lanes are scanned."""
         return rakes(self.operator.inputs, self.words, len(self.operator.outputs))
+
+    @cached_property
+    def adds_digits(self) -> bool:
+        """Whether states are sums of digits, which lanes add without a state for each item (digit_sums.cuh)."""
+        of = self.operator
+        floats = all(d.kind == "f" and d.itemsize >= 4 for d in of.inputs + of.outputs)
+        return self.rakes and floats and facts_of(of.op).adds_digits
 
     def keeps_lanes(self, schedule: str) -> bool:
         """Return whether what lanes get is left in shared memory."""

@@ -1,5 +1,7 @@
 """The CUDA source of scans and reductions: what is generated from types and options, then the engine."""
 
+from ..built_in import facts_of
+from ..reproducible import HIGHEST, LOWEST, NOTHING, ORIGIN, WIDTH
 from .plan import Capability
 from .scan_pass import ScanPass
 from .source import (
@@ -55,6 +57,13 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "MARK_NULLS": each.mark_nulls,
         "WRITE": each.write,
         "FOLLOWS": of.follow is not None,
+        "DIGITS": each.adds_digits,
+        "DIGITS_COUNTED": len(of.state) > len(NOTHING),
+        "DIGITS_OF_FINITE": facts_of(of.op).skips_infinite,
+        "DIGIT_WIDTH": WIDTH,
+        "DIGIT_ORIGIN": ORIGIN,
+        "LOWEST_BIN": LOWEST,
+        "HIGHEST_BIN": HIGHEST,
     }
     if schedule == "strided":
         panel = each.panel

@@ -3,6 +3,8 @@
 import os
 from importlib.util import find_spec
 
+import pytest
+
 from backends import has_cuda
 
 collect_ignore = []
@@ -23,6 +25,7 @@ if not all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda")):
 if not has_cuda():
     collect_ignore += ["test_device.py", "test_compact_device.py", "test_sort_device.py"]
     collect_ignore += ["test_rolling_device.py", "test_interval_device.py"]
+    collect_ignore += ["test_digits_device.py"]
 elif os.environ.get("MEMCHECK"):
     import cupy
 
@@ -31,3 +34,15 @@ elif os.environ.get("MEMCHECK"):
         return cupy.cuda.MemoryPointer(cupy.cuda.Memory(-(-size // 16) * 16), 0)
 
     cupy.cuda.set_allocator(in_words)
+
+
+@pytest.fixture(params=["classic", "pipelined"])
+def schedule(request, monkeypatch):
+    """One of the schedules of long lines, for every length."""
+    import cupy
+    from dask_gpuscan.kernels.cuda import launch
+
+    if request.param == "pipelined" and int(cupy.cuda.Device().compute_capability) < 90:
+        pytest.skip("needs compute capability 9.0")
+    monkeypatch.setattr(launch, "SCHEDULE", request.param)
+    return request.param

@@ -30,7 +30,8 @@ def _scan(on: Any) -> Iterator[Any]:
     x = on(_values())
     for reverse in (False, True):
         yield kernels.scan(BUILT_IN["add"], x, reverse=reverse)[0]
-    yield kernels.scan(BUILT_IN["welford"], x)[0]
+    for name in ("welford", "add_reproducible"):
+        yield kernels.scan(BUILT_IN[name], x)[0]
     yield kernels.reduce(BUILT_IN["add"], x[1:-1])
     for axis in (0, 1):
         yield kernels.scan(BUILT_IN["add"], x.reshape(-1, 2), axis=axis)[0]
@@ -45,7 +46,7 @@ def _sorts(on: Any) -> Iterator[Any]:
 
 def _by_code(on: Any) -> Iterator[Any]:
     codes = np.random.default_rng(2).integers(0, 500, ROWS).astype("i4")
-    yield kernels.scan_by_code(BUILT_IN["add"], on(codes), on(_values()), 500)
+    yield from kernels.scan_by_code(BUILT_IN["add"], on(codes), on(_values()), 500)
 
 
 def _rolling(on: Any) -> Iterator[Any]:
@@ -107,7 +108,7 @@ FAMILIES: dict[str, Family] = {
     "run_lengths": lambda on: iter(kernels.run_length_encode(on(_runs()))),
     "reduce_by_key": _by_key,
     "scan_by_key": lambda on: iter(
-        [kernels.scan_by_key(BUILT_IN["add"], on(_runs()), on(_values()))]
+        kernels.scan_by_key(BUILT_IN["add"], on(_runs()), on(_values()))
     ),
     "head_flags": lambda on: iter([kernels.head_flags(on(_runs()))]),
     "count_digits": _sorts,

@@ -18,7 +18,7 @@ def test_every_family_is_run():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["select", "mark_ties", "intervals", "box_image"])
+@pytest.mark.parametrize("name", ["select", "by_code", "mark_ties", "intervals", "box_image"])
 def test_calls_answer_on_the_cpu(name):
     answers = list(FAMILIES[name](np.asarray))
     assert answers

@@ -13,6 +13,7 @@ constexpr int SEGMENT = ROWS * ROW;
 constexpr int TILE = WARPS * SEGMENT;
 
 #include "stages.cuh"
+#include "digit_sums.cuh"
 
 constexpr int group_rows(int rows, int words) { return rows > 1 && rows * words > GROUP_WORDS ? group_rows(rows / 2, words) : rows; }
 constexpr int GROUP = group_rows(ROWS, VN * STATE_WORDS);  // rows that are scanned at the same time
@@ -131,48 +132,56 @@ __device__ __forceinline__ Output finalize(const State& before, const State& aft
   return answer<EXCLUSIVE>(before, after);
 }
 
-// Calls f(j, state, missing, element) for the items of a lane in a row, in the order of the scan: item i of the tile and its
-// VN - 1 successors; or, if the tile is WHOLE, in turns for each of CHAINS parts of them. A missing item has the identity as
-// its state. WHOLE: nothing is asked; else items behind the end have the identity as well, or none if states are raked.
+// Calls f(j, element, missing) for the items of a lane in a row of a whole tile, in the order of the scan: item i of the
+// tile and its VN - 1 successors; or in turns for each of CHAINS parts of them.
+template <int CHAINS = 1, class F>
+__device__ __forceinline__ void each_element(const View& view, int i, F f) {
+  int low = REVERSE ? TILE - VN - i : i;  // the lowest address
+  Element e[VN];
+  unroll<INPUTS>([&](auto k) {
+    using T = typename In<k.value>::type;
+    T values[VN];
+    const u8* from = view.in[k.value] + low * int(sizeof(T));
+    if (view.vectors) {
+      read_part(from, values);
+    } else {
+#pragma unroll
+      for (int j = 0; j < VN; j++) values[j] = reinterpret_cast<const T*>(from)[j];
+    }
+#pragma unroll
+    for (int j = 0; j < VN; j++) In<k.value>::of(e[j]) = values[REVERSE ? VN - 1 - j : j];
+  });
+  u32 window = 0;
+  if constexpr (NULLS == BITS) {
+    int bit = view.bit + low, rest = bit & 7;
+    const u8* byte = view.mask + (bit >> 3);
+    u64 bits = byte[0];
+#pragma unroll
+    for (int b = 1; b < (VN + 14) / 8; b++)
+      if (rest + VN > 8 * b) bits |= u64(byte[b]) << (8 * b);
+    window = u32(bits >> rest) ^ (view.null ? 0 : ALL);
+  }
+#pragma unroll
+  for (int turn = 0; turn < VN; turn++) {
+    int j = turn % CHAINS * (VN / CHAINS) + turn / CHAINS, m = REVERSE ? VN - 1 - j : j;
+    bool gone = false;
+    if constexpr (NULLS == IN_BAND) gone = is_missing(e[j]);
+    if constexpr (NULLS == BITS) gone = (window >> m) & 1;
+    if constexpr (NULLS == BYTES) gone = view.mask[view.bit + low + m] == view.null;
+    f(j, e[j], gone);
+  }
+}
+
+// Calls f(j, state, missing, element) likewise; unless the tile is WHOLE, items behind the end have the identity as a
+// missing item has, or none if states are raked.
 template <bool WHOLE, int CHAINS = 1, class F>
 __device__ __forceinline__ void each_item(const View& view, int i, F f) {
   if constexpr (WHOLE) {
-    int low = REVERSE ? TILE - VN - i : i;  // the lowest address
-    Element e[VN];
-    unroll<INPUTS>([&](auto k) {
-      using T = typename In<k.value>::type;
-      T values[VN];
-      const u8* from = view.in[k.value] + low * int(sizeof(T));
-      if (view.vectors) {
-        read_part(from, values);
-      } else {
-#pragma unroll
-        for (int j = 0; j < VN; j++) values[j] = reinterpret_cast<const T*>(from)[j];
-      }
-#pragma unroll
-      for (int j = 0; j < VN; j++) In<k.value>::of(e[j]) = values[REVERSE ? VN - 1 - j : j];
-    });
-    u32 window = 0;
-    if constexpr (NULLS == BITS) {
-      int bit = view.bit + low, rest = bit & 7;
-      const u8* byte = view.mask + (bit >> 3);
-      u64 bits = byte[0];
-#pragma unroll
-      for (int b = 1; b < (VN + 14) / 8; b++)
-        if (rest + VN > 8 * b) bits |= u64(byte[b]) << (8 * b);
-      window = u32(bits >> rest) ^ (view.null ? 0 : ALL);
-    }
-#pragma unroll
-    for (int turn = 0; turn < VN; turn++) {
-      int j = turn % CHAINS * (VN / CHAINS) + turn / CHAINS, m = REVERSE ? VN - 1 - j : j;
-      bool gone = false;
-      if constexpr (NULLS == IN_BAND) gone = is_missing(e[j]);
-      if constexpr (NULLS == BITS) gone = (window >> m) & 1;
-      if constexpr (NULLS == BYTES) gone = view.mask[view.bit + low + m] == view.null;
-      State state = lift(e[j]);
+    each_element<CHAINS>(view, i, [&](int j, Element e, bool gone) {
+      State state = lift(e);
       if constexpr (NULLS != NO_NULLS) state = choose(gone, identity(), state);
-      f(j, state, gone, e[j]);
-    }
+      f(j, state, gone, e);
+    });
   } else {
 #pragma unroll (RAKES ? 1 : VN)
     for (int j = 0; j < (RAKES ? min(VN, view.count - i) : VN); j++) {
@@ -256,7 +265,10 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
 __device__ __forceinline__ State rake(const View& view, int warp, int lane) {
   State sum = identity();
   int i = warp * SEGMENT + lane * VN;
-  if (view.count == TILE) {
+  if constexpr (DIGITS) {
+    if (view.count == TILE && sum_digits([&](auto f) { each_element(view, i, f); }, sum)) return warp_scan(sum, lane);
+  }
+  if (view.count == TILE && !DIGITS) {
     constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS, LINKS = VN / CHAINS;
     State sums[CHAINS];
     each_item<true, CHAINS>(view, i, [&](int j, State x, bool, Element) {
@@ -294,6 +306,13 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
   run = before();
   if (KEEPS_LANES) earlier = kept_lane(lanes, warp, lane ? lane - 1 : 0);
   run = choose(lane == 0, run, combine(run, earlier));
+  if constexpr (DIGITS) {
+    Output y[VN];
+    if (view.count == TILE && scan_digits([&](auto f) { each_element(view, i, f); }, run, y)) {
+      write_items<true>(view, out, i, y);
+      return;
+    }
+  }
   Output answer = lower(run);
   auto next = [&](State x, bool missing, auto e) {
     if constexpr (FOLLOWS) {  // so states end here
@@ -306,7 +325,7 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
     run = after;
     return y;
   };
-  if (view.count == TILE) {
+  if (view.count == TILE && !DIGITS) {
     Output y[VN];
     each_item<true>(view, i, [&](int j, State x, bool missing, Element e) { y[j] = next(x, missing, e); });
     write_items<true>(view, out, i, y);

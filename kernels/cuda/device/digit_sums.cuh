@@ -1,0 +1,142 @@
+// Sums of digits (reproducible.py) of a lane's items: once it is known in which bin the largest of them is, all are cut
+// into digits at the same places, and no item needs a state. A sum with a power of two and a half rounds a number to a
+// digit, whose integer is then the lower half of the sum's bits.
+#pragma once
+
+constexpr int BIAS = 1023, FRACTION = 52;
+
+struct Digits {
+  int first, second, third;
+};
+
+// The numbers that cut digits off numbers of a bin: a sum with one is rounded to that digit.
+struct Cut {
+  double at[3];
+  __device__ __forceinline__ explicit Cut(int bin) {
+    for (int k = 0; k < 3; k++) at[k] = 1.5 * power_of_two(FRACTION + DIGIT_WIDTH * (bin - k) - (BIAS - 1) - DIGIT_ORIGIN);
+  }
+  __device__ __forceinline__ Digits operator()(double x) const {
+    double first = x + at[0], rest = x - (first - at[0]), second = rest + at[1], third = (rest - (second - at[1])) + at[2];
+    return {__double2loint(first), __double2loint(second), __double2loint(third)};
+  }
+  static __device__ __forceinline__ double power_of_two(int power) { return __longlong_as_double(i64(BIAS + power) << FRACTION); }
+};
+
+// Of the bits of a float64 or float32: the number; the upper 32 bits without the sign, in the order of sizes; the exponent
+// as float64 has it, of such bits; and whether they are of an infinite number or NaN.
+__device__ __forceinline__ double number_of(u64 bits) { return __longlong_as_double(i64(bits)); }
+__device__ __forceinline__ double number_of(u32 bits) { return __uint_as_float(bits); }
+__device__ __forceinline__ u32 magnitude(u64 bits) { return u32(bits >> 32) & 0x7FFFFFFF; }
+__device__ __forceinline__ u32 magnitude(u32 bits) { return bits & 0x7FFFFFFF; }
+__device__ __forceinline__ int exponent_of(u64, u32 most) { return int(most >> 20); }
+__device__ __forceinline__ int exponent_of(u32, u32 most) { return __double2hiint(__uint_as_float(most)) >> 20; }
+__device__ __forceinline__ bool is_endless(u64 bits) { return magnitude(bits) >= 0x7FF00000; }
+__device__ __forceinline__ bool is_endless(u32 bits) { return magnitude(bits) >= 0x7F800000; }
+__device__ __forceinline__ void put_number(u64& bits, double x) { bits = u64(__double_as_longlong(x)); }
+__device__ __forceinline__ void put_number(u32& bits, double x) { bits = __float_as_uint(float(x)); }
+
+// Calls f(j, bits, missing, added) for each element; the bits of what is not added are those of zero.
+template <class Each, class F>
+__device__ __forceinline__ void each_number(Each each, F f) {
+  each([&](int j, const auto& e, bool missing) {
+    bool added = !missing && !(DIGITS_OF_FINITE && is_endless(e.f0));
+    f(j, added ? e.f0 : 0, missing, added);
+  });
+}
+
+// The bin of the largest number: 76 or more if one is infinite or NaN; -1 if there are only zeros and subnormal numbers.
+template <class Each>
+__device__ __forceinline__ int largest_bin(Each each) {
+  u32 most = 0;
+  each_number(each, [&](int, auto bits, bool, bool) { most = max(most, magnitude(bits)); });
+  int exponent = exponent_of(decltype(Element::f0)(0), most);
+  return exponent ? ((exponent + DIGIT_ORIGIN) * 2428) >> 16 : -1;  // as `bin_of`
+}
+__device__ __forceinline__ bool has_digits(int bin) { return LOWEST_BIN <= bin && bin <= HIGHEST_BIN; }
+
+template <class S>
+__device__ __forceinline__ void add_digits(S& s, i64 count, i64 first, i64 second, i64 third) {
+  if constexpr (DIGITS_COUNTED)
+    s.f0 += count, s.f1 += first, s.f2 += second, s.f3 += third;
+  else
+    s.f0 += first, s.f1 += second, s.f2 += third;
+}
+template <class S>
+__device__ __forceinline__ auto& bin_in(S& s) {
+  if constexpr (DIGITS_COUNTED)
+    return s.f4;
+  else
+    return s.f3;
+}
+
+// Adds items to a state that has none; false if their bin is one that `lift` has to see.
+template <class Each, class S>
+__device__ __forceinline__ bool sum_digits(Each each, S& sum) {
+  int bin = largest_bin(each);
+  if (!has_digits(bin)) return false;
+  constexpr int TERMS = 16;  // of digits of up to 2^26, whose sum has 32 bits
+  constexpr int PARTS = (VN + TERMS - 1) / TERMS;
+  Cut cut(bin);
+  int count = 0;
+  Digits sums[PARTS] = {};
+  each_number(each, [&](int j, auto bits, bool, bool added) {
+    Digits digits = cut(number_of(bits));
+    sums[j / TERMS].first += digits.first;
+    sums[j / TERMS].second += digits.second;
+    sums[j / TERMS].third += digits.third;
+    count += added;
+  });
+  bin_in(sum) = bin;
+#pragma unroll
+  for (int k = 0; k < PARTS; k++) add_digits(sum, k ? 0 : count, sums[k].first, sums[k].second, sums[k].third);
+  return true;
+}
+
+// A sum of digits: units of the first, and of the third together with the second.
+struct Running {
+  i64 high, low;
+  double unit;  // the third digit's
+  template <class S>
+  __device__ __forceinline__ explicit Running(const S& s)
+      : unit(Cut::power_of_two(DIGIT_WIDTH * (int(s.f3) - 2) - (BIAS - 1) - DIGIT_ORIGIN)) {
+    i64 up = i64(s.f2) >> DIGIT_WIDTH, second = i64(s.f1) + up, over = (second + (1 << (DIGIT_WIDTH - 1))) >> DIGIT_WIDTH;
+    high = i64(s.f0) + over;
+    low = ((second - (over << DIGIT_WIDTH)) << DIGIT_WIDTH) + (i64(s.f2) - (up << DIGIT_WIDTH));
+  }
+  __device__ __forceinline__ void add(Digits digits) {
+    high += digits.first;
+    low += i64(digits.second) * (1 << DIGIT_WIDTH) + digits.third;
+  }
+  __device__ __forceinline__ double value() const {
+    i64 over = (low + (i64(1) << (2 * DIGIT_WIDTH - 1))) >> (2 * DIGIT_WIDTH);
+    double units = fma(double(high + over), double(i64(1) << (2 * DIGIT_WIDTH)), double(low - (over << (2 * DIGIT_WIDTH))));
+    return units * unit;
+  }
+};
+
+// Scans items after a state; false if `combine` has to see them, since one has a higher bin or the state's bin is no usual one.
+template <class Each, class S, class Answer>
+__device__ __forceinline__ bool scan_digits(Each each, S state, Answer (&answers)[VN]) {
+  int bin = int(bin_in(state));
+  if (!has_digits(bin) || largest_bin(each) > bin) return false;
+  Cut cut(bin);
+  if constexpr (DIGITS_COUNTED) {
+    each_number(each, [&](int j, auto bits, bool missing, bool added) {
+      S before = state;
+      Digits digits = cut(number_of(bits));
+      add_digits(state, added, digits.first, digits.second, digits.third);
+      answers[j] = MARK_NULLS && missing ? null_output() : answer<EXCLUSIVE>(before, state);
+    });
+  } else {
+    Running run(state);
+    double after = run.value();
+    each_number(each, [&](int j, auto bits, bool missing, bool) {
+      double before = after;
+      run.add(cut(number_of(bits)));
+      after = run.value();
+      put_number(answers[j].f0, EXCLUSIVE ? before : after);
+      if (MARK_NULLS && missing) answers[j] = null_output();
+    });
+  }
+  return true;
+}
