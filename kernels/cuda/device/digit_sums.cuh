@@ -35,24 +35,31 @@ __device__ __forceinline__ bool is_endless(u32 bits) { return magnitude(bits) >=
 __device__ __forceinline__ void put_number(u64& bits, double x) { bits = u64(__double_as_longlong(x)); }
 __device__ __forceinline__ void put_number(u32& bits, double x) { bits = __float_as_uint(float(x)); }
 
-// Calls f(j, bits, missing, added) for each element; the bits of what is not added are those of zero.
-template <class Each, class F>
-__device__ __forceinline__ void each_number(Each each, F f) {
-  each([&](int j, const auto& e, bool missing) {
-    bool added = !missing && !(DIGITS_OF_FINITE && is_endless(e.f0));
-    f(j, added ? e.f0 : 0, missing, added);
-  });
-}
+// A lane's items of a row; what is not added has the bits of zero.
+template <class E>
+struct LaneNumbers {
+  decltype(E::f0) bits[VN];
+  u32 missing = 0, added = 0;  // by bits
 
-// The bin of the largest number: 76 or more if one is infinite or NaN; -1 if there are only zeros and subnormal numbers.
-template <class Each>
-__device__ __forceinline__ int largest_bin(Each each) {
-  u32 most = 0;
-  each_number(each, [&](int, auto bits, bool, bool) { most = max(most, magnitude(bits)); });
-  int exponent = exponent_of(decltype(Element::f0)(0), most);
-  return exponent ? ((exponent + DIGIT_ORIGIN) * 2428) >> 16 : -1;  // as `bin_of`
-}
-__device__ __forceinline__ bool has_digits(int bin) { return LOWEST_BIN <= bin && bin <= HIGHEST_BIN; }
+  template <class Each>
+  __device__ __forceinline__ explicit LaneNumbers(Each each) {
+    each([&](int j, const E& e, bool gone) {
+      bool kept = !gone && !(DIGITS_OF_FINITE && is_endless(e.f0));
+      bits[j] = kept ? e.f0 : 0;
+      missing |= u32(gone) << j;
+      added |= u32(kept) << j;
+    });
+  }
+  // The bin of the largest: 76 or more if one is infinite or NaN; -1 if there are only zeros and subnormal numbers.
+  __device__ __forceinline__ int largest_bin() const {
+    u32 most = 0;
+#pragma unroll
+    for (int j = 0; j < VN; j++) most = max(most, magnitude(bits[j]));
+    int exponent = exponent_of(bits[0], most);
+    return exponent ? ((exponent + DIGIT_ORIGIN) * 2428) >> 16 : -1;  // as `bin_of`
+  }
+};
+__device__ __forceinline__ bool is_usual(int bin) { return LOWEST_BIN <= bin && bin <= HIGHEST_BIN; }
 
 template <class S>
 __device__ __forceinline__ void add_digits(S& s, i64 count, i64 first, i64 second, i64 third) {
@@ -62,7 +69,7 @@ __device__ __forceinline__ void add_digits(S& s, i64 count, i64 first, i64 secon
     s.f0 += first, s.f1 += second, s.f2 += third;
 }
 template <class S>
-__device__ __forceinline__ auto& bin_in(S& s) {
+__device__ __forceinline__ u32& bin_in(S& s) {
   if constexpr (DIGITS_COUNTED)
     return s.f4;
   else
@@ -70,25 +77,24 @@ __device__ __forceinline__ auto& bin_in(S& s) {
 }
 
 // Adds items to a state that has none; false if their bin is one that `lift` has to see.
-template <class Each, class S>
-__device__ __forceinline__ bool sum_digits(Each each, S& sum) {
-  int bin = largest_bin(each);
-  if (!has_digits(bin)) return false;
+template <class E, class S>
+__device__ __forceinline__ bool sum_digits(const LaneNumbers<E>& numbers, S& sum) {
+  int bin = numbers.largest_bin();
+  if (!is_usual(bin)) return false;
   constexpr int TERMS = 16;  // of digits of up to 2^26, whose sum has 32 bits
   constexpr int PARTS = (VN + TERMS - 1) / TERMS;
   Cut cut(bin);
-  int count = 0;
   Digits sums[PARTS] = {};
-  each_number(each, [&](int j, auto bits, bool, bool added) {
-    Digits digits = cut(number_of(bits));
+#pragma unroll
+  for (int j = 0; j < VN; j++) {
+    Digits digits = cut(number_of(numbers.bits[j]));
     sums[j / TERMS].first += digits.first;
     sums[j / TERMS].second += digits.second;
     sums[j / TERMS].third += digits.third;
-    count += added;
-  });
+  }
   bin_in(sum) = bin;
 #pragma unroll
-  for (int k = 0; k < PARTS; k++) add_digits(sum, k ? 0 : count, sums[k].first, sums[k].second, sums[k].third);
+  for (int k = 0; k < PARTS; k++) add_digits(sum, k ? 0 : __popc(numbers.added), sums[k].first, sums[k].second, sums[k].third);
   return true;
 }
 
@@ -114,29 +120,28 @@ struct Running {
   }
 };
 
-// Scans items after a state; false if `combine` has to see them, since one has a higher bin or the state's bin is no usual one.
-template <class Each, class S, class Answer>
-__device__ __forceinline__ bool scan_digits(Each each, S state, Answer (&answers)[VN]) {
-  int bin = int(bin_in(state));
-  if (!has_digits(bin) || largest_bin(each) > bin) return false;
-  Cut cut(bin);
+// Scans items after a state that has digits, if no item is above it: else `combine` has to see them.
+template <class E, class S, class Answer>
+__device__ __forceinline__ void scan_digits(const LaneNumbers<E>& numbers, S state, Answer (&answers)[VN]) {
+  Cut cut{int(bin_in(state))};
   if constexpr (DIGITS_COUNTED) {
-    each_number(each, [&](int j, auto bits, bool missing, bool added) {
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
       S before = state;
-      Digits digits = cut(number_of(bits));
-      add_digits(state, added, digits.first, digits.second, digits.third);
-      answers[j] = MARK_NULLS && missing ? null_output() : answer<EXCLUSIVE>(before, state);
-    });
+      Digits digits = cut(number_of(numbers.bits[j]));
+      add_digits(state, (numbers.added >> j) & 1, digits.first, digits.second, digits.third);
+      answers[j] = MARK_NULLS && (numbers.missing >> j) & 1 ? null_output() : answer<EXCLUSIVE>(before, state);
+    }
   } else {
     Running run(state);
     double after = run.value();
-    each_number(each, [&](int j, auto bits, bool missing, bool) {
+#pragma unroll
+    for (int j = 0; j < VN; j++) {
       double before = after;
-      run.add(cut(number_of(bits)));
+      run.add(cut(number_of(numbers.bits[j])));
       after = run.value();
       put_number(answers[j].f0, EXCLUSIVE ? before : after);
-      if (MARK_NULLS && missing) answers[j] = null_output();
-    });
+      if (MARK_NULLS && (numbers.missing >> j) & 1) answers[j] = null_output();
+    }
   }
-  return true;
 }

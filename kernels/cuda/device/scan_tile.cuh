@@ -87,11 +87,11 @@ __device__ __forceinline__ Outputs outputs_of(const Params& p, const LinePlace& 
   return out;
 }
 
-// A lane's items of a row, in one access or a few.
-template <class T>
+// A lane's items of a row, in one access or a few; in any order unless they are ORDERED.
+template <bool ORDERED, class T>
 __device__ __forceinline__ void read_part(const u8* from, T (&values)[VN]) {
   if constexpr (SWIZZLE)
-    read_swizzled<VN>(from, values);
+    read_swizzled<VN, T, ORDERED>(from, values);
   else
     read_vector<VN>(from, values);
 }
@@ -133,8 +133,8 @@ __device__ __forceinline__ Output finalize(const State& before, const State& aft
 }
 
 // Calls f(j, element, missing) for the items of a lane in a row of a whole tile, in the order of the scan: item i of the
-// tile and its VN - 1 successors; or in turns for each of CHAINS parts of them.
-template <int CHAINS = 1, class F>
+// tile and its VN - 1 successors; or in turns for each of CHAINS parts of them; or in any order if they are not ORDERED.
+template <int CHAINS = 1, bool ORDERED = true, class F>
 __device__ __forceinline__ void each_element(const View& view, int i, F f) {
   int low = REVERSE ? TILE - VN - i : i;  // the lowest address
   Element e[VN];
@@ -143,7 +143,7 @@ __device__ __forceinline__ void each_element(const View& view, int i, F f) {
     T values[VN];
     const u8* from = view.in[k.value] + low * int(sizeof(T));
     if (view.vectors) {
-      read_part(from, values);
+      read_part<ORDERED>(from, values);
     } else {
 #pragma unroll
       for (int j = 0; j < VN; j++) values[j] = reinterpret_cast<const T*>(from)[j];
@@ -262,11 +262,14 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
 // (FOLLOWS), the second time needs no states at all.
 
 // Lane l gets the combination of what lanes 0 to l have of a warp's items.
+template <class E = Element>
 __device__ __forceinline__ State rake(const View& view, int warp, int lane) {
   State sum = identity();
   int i = warp * SEGMENT + lane * VN;
   if constexpr (DIGITS) {
-    if (view.count == TILE && sum_digits([&](auto f) { each_element(view, i, f); }, sum)) return warp_scan(sum, lane);
+    constexpr bool ORDERED = NULLS == BITS || NULLS == BYTES;
+    auto numbers = [&] { return LaneNumbers<E>([&](auto f) { each_element<1, ORDERED>(view, i, f); }); };
+    if (view.count == TILE && sum_digits(numbers(), sum)) return warp_scan(sum, lane);
   }
   if (view.count == TILE && !DIGITS) {
     constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS, LINKS = VN / CHAINS;
@@ -288,16 +291,18 @@ __device__ __forceinline__ State segment_reduce(const View& view, int warp, int 
 // Where `rake` has left what each lane of a tile got, by word: else it is called again.
 __device__ __forceinline__ void keep_lane(u32* lanes, int warp, int lane, const State& s) {
   StateWords w = words_of(s);
+  u32* words = lanes + warp * 32 + lane;
 #pragma unroll
-  for (int k = 0; k < STATE_WORDS; k++) lanes[(k * WARPS + warp) * 32 + lane] = w.word[k];
+  for (int k = 0; k < STATE_WORDS; k++) words[k * (32 * WARPS)] = w.word[k];
 }
 __device__ __forceinline__ State kept_lane(const u32* lanes, int warp, int lane) {
   StateWords w;
+  const u32* words = lanes + warp * 32 + lane;
 #pragma unroll
-  for (int k = 0; k < STATE_WORDS; k++) w.word[k] = lanes[(k * WARPS + warp) * 32 + lane];
+  for (int k = 0; k < STATE_WORDS; k++) w.word[k] = words[k * (32 * WARPS)];
   return state_of(w);
 }
-template <class Before>
+template <class Before, class E = Element>
 __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out, int warp, int lane, Before before,
                                            const u32* lanes) {
   int i = warp * SEGMENT + lane * VN;
@@ -307,10 +312,19 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
   if (KEEPS_LANES) earlier = kept_lane(lanes, warp, lane ? lane - 1 : 0);
   run = choose(lane == 0, run, combine(run, earlier));
   if constexpr (DIGITS) {
-    Output y[VN];
-    if (view.count == TILE && scan_digits([&](auto f) { each_element(view, i, f); }, run, y)) {
-      write_items<true>(view, out, i, y);
-      return;
+    auto numbers = [&] { return LaneNumbers<E>([&](auto f) { each_element(view, i, f); }); };
+    int bin = int(bin_in(run));
+    bool plain = view.count == TILE && is_usual(bin);
+    if constexpr (KEEPS_LANES) {
+      State so_far = kept_lane(lanes, warp, lane);  // its bin is the highest of this lane and the earlier ones
+      plain = plain && int(bin_in(so_far)) <= bin;
+    } else if (plain) {
+      plain = numbers().largest_bin() <= bin;
+    }
+    if (plain) {
+      Output y[VN];
+      scan_digits(numbers(), run, y);
+      return write_items<true>(view, out, i, y);
     }
   }
   Output answer = lower(run);

@@ -31,8 +31,8 @@ __device__ __forceinline__ void exchange(C (&chunks)[PIECES], int by) {
   }
 }
 
-// As read_vector and write_vector do.
-template <int N, class T>
+// As read_vector and write_vector do; pieces stay in the order in which they were read unless they are ORDERED.
+template <int N, class T, bool ORDERED = true>
 __device__ __forceinline__ void read_swizzled(const u8* from, T (&values)[N]) {
   constexpr int pieces = N * sizeof(T) / PIECE<N, T>;
   using C = typename Chunk<PIECE<N, T>>::type;
@@ -40,7 +40,7 @@ __device__ __forceinline__ void read_swizzled(const u8* from, T (&values)[N]) {
   int by = piece_to_begin_with<pieces>();
 #pragma unroll
   for (int i = 0; i < pieces; i++) chunks[i] = reinterpret_cast<const C*>(from)[i ^ by];
-  exchange(chunks, by);
+  if constexpr (ORDERED) exchange(chunks, by);
   memcpy(values, chunks, sizeof(chunks));
 }
 template <int N, class T>
