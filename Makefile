@@ -13,7 +13,7 @@ help:
 	@echo 'make test-oldest  the same with the oldest versions that pyproject.toml allows'
 	@echo 'make foreign      tests of pandas, Dask, cuDF and CuPy, with our methods in the place of theirs'
 	@echo 'make spills       every CUDA kernel for every architecture: none may spill registers'
-	@echo 'make faults       workers that die in mid-job, one for each method; memory that runs out; interrupts'
+	@echo 'make faults       workers, one for each method, and schedulers that die in mid-job; memory that runs out; interrupts'
 	@echo 'make sanitize     every family of CUDA kernels under compute-sanitizer, on a GPU host: TOOLS=racecheck'
 	@echo 'make fuzz         cases at random for as long as it is told: MINUTES=30, SEED=7, FUZZ="frames predicates"'
 	@echo 'make check        formatting, lint rules, imports, types'

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -38,6 +39,12 @@ def frame(seconds: float = 0.0, load: Any = rows) -> Any:
     return dd.from_map(load, range(PARTITIONS), seconds=seconds, meta=meta, divisions=cuts)
 
 
+def undisturbed(call: Any, make: Any) -> Any:
+    """Return what is answered without a cluster, as a tuple."""
+    with dask.config.set({"dataframe.shuffle.method": "tasks"}):
+        return dask.compute(call(make()), scheduler="synchronous")
+
+
 def block(values: np.ndarray, seconds: float) -> np.ndarray:
     """Return a chunk, which takes some seconds to load."""
     time.sleep(seconds)
@@ -66,12 +73,12 @@ def bits(answer: Any) -> Any:
 
 
 class Harm(WorkerPlugin):
-    """Sends its worker a signal, or holds it up, when it begins a task."""
+    """Sends its worker or another process a signal, or holds its worker up, when it begins a task."""
 
     name = "harm"
 
     def __init__(self) -> None:
-        self.left = self.signal = 0
+        self.left = self.signal = self.process = 0
         self.seconds = 0.0
         self.note = ""
 
@@ -82,19 +89,22 @@ class Harm(WorkerPlugin):
         self.left -= 1
         if self.left == 0:
             Path(self.note).write_text(str(os.getpid()))
-            os.kill(os.getpid(), self.signal)
+            os.kill(self.process or os.getpid(), self.signal)
 
 
 def harm(dask_worker: Any, **how: Any) -> None:
-    """Say what is done to a worker: which signal it gets, and when (`left` tasks from now); how long tasks wait."""
+    """Say what is done to a worker: which signal it or a `process` gets, `left` tasks from now; how long tasks wait."""
     vars(dask_worker.plugins["harm"]).update(how)
 
 
-def harm_one(client: Any, note: Path, left: int, number: int = signal.SIGKILL) -> None:
-    """Let a worker have a signal when it begins a task, `left` from now; then it notes the number of its process."""
+def harm_one(
+    client: Any, note: Path, left: int, number: int = signal.SIGKILL, process: int = 0
+) -> None:
+    """Let a worker send itself or a process a signal when it begins a task, `left` from now; it notes its number."""
     worker = min(client.scheduler_info(n_workers=-1)["workers"])
     note.unlink(missing_ok=True)
-    client.run(harm, left=left, signal=int(number), note=str(note), workers=[worker])
+    how = {"left": left, "signal": int(number), "note": str(note), "process": process}
+    client.run(harm, **how, workers=[worker])
 
 
 def wait_for(happens: Any, seconds: float = 60.0) -> None:

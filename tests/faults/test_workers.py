@@ -13,7 +13,17 @@ from pathlib import Path
 import dask
 import pytest
 
-from faults.harm import WHOLE, bits, blocks, frame, harm, harm_one, rows, wait_for
+from faults.harm import (
+    WHOLE,
+    bits,
+    blocks,
+    frame,
+    harm,
+    harm_one,
+    rows,
+    undisturbed,
+    wait_for,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 CALLS = importlib.import_module("support_calls")
@@ -31,11 +41,6 @@ METHODS = {
 """Every method that crosses partitions, and what it is called on."""
 
 FEW = ("Gpuscan.cumsum", "Gpuscan.sort_values")
-
-
-def undisturbed(call, make):
-    with dask.config.set({"dataframe.shuffle.method": "tasks"}):
-        return dask.compute(call(make()), scheduler="synchronous")
 
 
 @pytest.mark.parametrize("name", METHODS if WHOLE else FEW)
