@@ -117,6 +117,8 @@ def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
             raise ValueError(
                 f"{argument} must name at least one column, found a frame without columns"
             )
+    if isinstance(subset, (np.ndarray, pd.Index)):
+        subset = list(subset)
     found = check_by(meta, subset, argument)
     if found.levels:
         raise ValueError(f"{argument}={not_among(found.levels[0], names_of(meta))}")

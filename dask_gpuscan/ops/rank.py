@@ -191,7 +191,15 @@ class RankColumns:
     clustered = False
 
     def _kept(self, frame: Any) -> Any:
-        return numeric_columns(frame) if self.numeric_only and frame.ndim == 2 else frame
+        if not self.numeric_only:
+            return frame
+        if frame.ndim == 2:
+            return numeric_columns(frame)
+        if not library_of(frame).is_numeric(frame.dtype):
+            raise TypeError(
+                f"rank of the series: dtype {frame.dtype} is not a number; numeric_only=True leaves nothing to rank"
+            )
+        return frame
 
     def columns(self, frame: Any) -> list[Any]:
         return each(self._kept(frame))

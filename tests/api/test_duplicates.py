@@ -117,3 +117,11 @@ def test_value_counts_of_a_column_without_a_name():
     found = df.gpuscan.value_counts()
     assert isinstance(found.index, pd.MultiIndex)
     same(found, df.value_counts())
+
+
+@pytest.mark.parametrize("subset", [np.array(["x", "y"]), pd.Index(["y"]), ("x", "y")])
+def test_subset_of_names_in_an_array_or_an_index(subset):
+    frame = pd.DataFrame({"x": [1, 1, 2, 1], "y": [3, 3, 3, 4], "z": [5, 6, 7, 8]})
+    for each in (frame, partitioned(frame, [0.5])):
+        found = dask.compute(each.gpuscan.drop_duplicates(subset=subset))[0]
+        same(found, frame.drop_duplicates(subset=subset))

@@ -126,6 +126,9 @@ def test_bad_arguments_of_rank():
             each.gpuscan.rank()
         with pytest.raises(TypeError, match="rank of column 'c'"):
             each.gpuscan.groupby("k")["c"].rank()
+        with pytest.raises(TypeError, match="numeric_only=True leaves nothing to rank"):
+            each.x.astype("str").gpuscan.rank(numeric_only=True)
+        same(dask.compute(each.x.gpuscan.rank(numeric_only=True))[0], frame.x.rank())
 
 
 def test_what_pandas_takes_by_position():

@@ -133,7 +133,15 @@ DASK: dict[str, tuple[str, ...]] = {
 TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     "pandas": PANDAS,
     "Dask": DASK,
-    "cuDF": {},
+    "cuDF": {
+        "nth is called, and takes no brackets": ("groupby.test_nth::test_nth_selector_indexing",),
+        "a method of ranks that is not there is a ValueError": (
+            "dataframe.methods.test_rank::test_rank_error_arguments",
+        ),
+        "sums of short integers of groups are of 64 bits": (
+            "groupby.test_cummulative::test_groupby_cumscan_masked_dtype_preserved",
+        ),
+    },
     "CuPy": {
         "arrays of NumPy are scanned too": (
             "cupy_tests.math_tests.test_sumprod::TestCumsum::test_cumsum_numpy_array",
@@ -147,6 +155,7 @@ REFUSALS = {
     r"subset=.* is not a column": "a name that is not there is a ValueError",
     r"holds no lists": "lists are columns of Arrow or of cuDF, and no Python objects",
     r"dtype object is not a (real )?number": "objects are to be cast to numbers first",
+    r"dtype (category|decimal\d+) is not a (real )?number": "categories and decimals are to be cast to numbers first",
     r"unhashable type": "values that have no hash have no rank",
     r"other must have (as many rows|the)": "pairs are of rows beside each other; pandas aligns labels",
     r"is there twice": "columns are told apart by their names",
@@ -159,6 +168,10 @@ REFUSALS = {
     r"ascending must be True, False": "a flag is True or False, anything else a TypeError",
     r"limit_direction must be one of": "choices are in lower case",
     r"fill_value must be a scalar": "a fill value is a scalar",
+    r"cannot hold the fill_value \[": "a fill value is a scalar",
+    r"limit must be a positive integer": "a limit is at least 1",
+    r"found a frame without columns": "rows without columns are not told apart",
+    r"No module named 'numba_cuda_mlir'": "cuDF compiles functions by a package that is not there",
     r"compound dtypes are not implemented": "void dtypes are not shifted",
     r"agg takes names of reductions": "functions are no reductions",
     r"other must be a Series or DataFrame": "arrays are no columns",

@@ -16,8 +16,11 @@ def _of_both(*names: str) -> Methods:
     return {cudf.Series: names, cudf.DataFrame: names}
 
 
+_LEFT = {**LEFT, "nth": lambda given: given.get("dropna") is not None}
+
+
 def _suite(modules: tuple[str, ...], *names: str) -> Suite:
-    return Suite(modules, _of_both(*names), left=LEFT)
+    return Suite(modules, _of_both(*names), left=_LEFT)
 
 
 def _methods(*names: str) -> tuple[str, ...]:
