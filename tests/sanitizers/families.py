@@ -94,6 +94,7 @@ def _boxes(on: Any) -> Iterator[Any]:
     yield kernels.box_filter(image, 3)
     yield kernels.box_filter(image, 60)
     yield kernels.box_filter(image, 3, axes=0)
+    yield kernels.box_filter(on(_values()), 60)
 
 
 def _by_key(on: Any) -> Iterator[Any]:
