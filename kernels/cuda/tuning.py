@@ -181,9 +181,9 @@ AGGREGATORS = {2: 4, 7: 4, 9: 4}
 float64, int32, float32 with 8: 0.530, 0.534, 0.524, 0.526; 4: 0.523, 0.528, 0.527, 0.526; 2: 0.593, 0.614, 0.557,
 0.554; `last` of int32, a tenth null, with 8: 0.670, 4: 0.634; affine of two float64 with 8: 0.866, 4: 0.916. Operators
 that take long need all, but with 7 and 9 words (reproducible sums and means) too few registers are left for each.
-Those of float64 and float32, scanned and reduced: with a state for each item 2.96, -, 0.60, -; with digits of a lane's
-items cut off at one place 0.95, 1.25, 0.34, 0.45; with items read once, by 4 warps, 0.93, 1.25, 0.26, 0.34. About 0.8
-was expected of that for float64: selections are not what scans of digits wait for."""
+Those of float64 and float32, scanned and reduced (run 27): with a state for each item 2.96, -, 0.60, -; with digits of
+a lane's items cut off at one place 0.95, 1.25, 0.34, 0.45; with items read once, by 4 warps, 0.93, 1.25, 0.26, 0.34.
+About 0.8 was expected of that for float64: selections are not what scans of digits wait for."""
 
 FEW_AGGREGATORS, FEW_FROM = 4, 12
 """So few warps reduce tiles of states of so many words, as more leave too few registers. With 4, exponentially weighted
