@@ -94,13 +94,49 @@ def _without_negative_zeros(expected: Any, case: Any, found: Any) -> Any:
     return case.method.by_pandas(case.on.theirs(frame), case.given)
 
 
-def _nulls_as_nan(expected: Any, case: Any, found: Any) -> Any:
-    """Return the answer of pandas with NaN for NaT where ours is of objects."""
+def _nulls_as_found(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with NaN, None or NaT where ours has it, if ours is of objects."""
     if expected.ndim == 2:
-        return expected.assign(**{n: _nulls_as_nan(expected[n], case, found[n]) for n in expected})
+        return expected.assign(
+            **{n: _nulls_as_found(expected[n], case, found[n]) for n in expected}
+        )
     if found.dtype != object:
         return expected
-    return expected.astype(object).where(expected.notna(), np.nan)
+    both = (expected.isna() & found.isna().to_numpy()).to_numpy()
+    return expected.astype(object).mask(both, found.to_numpy())
+
+
+def _of_two_numbers(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with nulls where there are no two numbers yet."""
+    return expected.mask((case.on.frame.notna().cumsum() < 2).to_numpy())
+
+
+def _in_their_order(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with ranks of ordered categories as a series has them."""
+    ranks = {n: case.on.frame[n].rank(**case.given) for n in expected if _is_ordered(case, n)}
+    return expected.assign(**ranks)
+
+
+def _is_ordered(case: Any, name: str) -> bool:
+    return bool(getattr(case.on.frame[name].dtype, "ordered", False))
+
+
+def _with_infinity(expected: Any, case: Any, found: Any) -> Any:
+    """Return the answer of pandas with infinity where NumPy's floats have it."""
+    if expected.ndim == 1:
+        return _endless(expected, case.on.frame, case)
+    return expected.assign(**{n: _endless(expected[n], case.on.frame[n], case) for n in expected})
+
+
+def _endless(expected: Any, column: Any, case: Any) -> Any:
+    if not _may_lose_infinity(column.dtype):
+        return expected
+    plain = case.method.by_pandas(column.astype("float64"), case.given)
+    return expected.mask(np.isinf(plain).to_numpy(), plain.astype(expected.dtype))
+
+
+def _may_lose_infinity(dtype: Any) -> bool:
+    return is_arrow_float(dtype) or (_is_masked(dtype) and dtype.kind == "f")
 
 
 def _objects_as(expected: Any, case: Any, found: Any) -> Any:
@@ -129,11 +165,36 @@ DIFFERENCES: tuple[Difference, ...] = (
         _without_negative_zeros,
     ),
     Difference(
+        "the deviation of one number is null, where that of pandas is 0.0 once weights are rounded",
+        lambda case, lazy: (
+            case.kind == "ewm" and case.method.name in ("var", "std") and not case.given.get("bias")
+        ),
+        _of_two_numbers,
+    ),
+    Difference(
+        "frames rank ordered categories by their order, as series do",
+        lambda case, lazy: (
+            case.kind == "frame"
+            and case.method.name == "rank"
+            and any(_is_ordered(case, name) for name in case.on.frame)
+        ),
+        _in_their_order,
+    ),
+    Difference(
+        "extremes so far are infinite where numbers are, which pandas' nullable floats make finite",
+        lambda case, lazy: (
+            case.kind in ("series", "frame")
+            and case.method.name in ("cummax", "cummin")
+            and any(map(_may_lose_infinity, case.values))
+        ),
+        _with_infinity,
+    ),
+    Difference(
         "differences of periods are objects, null where they are NaN, None or NaT",
         lambda case, lazy: (
             case.method.name == "diff" and any(isinstance(d, pd.PeriodDtype) for d in case.values)
         ),
-        _nulls_as_nan,
+        _nulls_as_found,
     ),
     Difference(
         "a shift by 0 rows leaves rows in no group without an answer, as any other shift does",
@@ -197,7 +258,7 @@ DIFFERENCES: tuple[Difference, ...] = (
             and case.method.name in ("cumsum", "cummax", "cummin", "rank")
             and case.on.dropna
             and _null_rows(case).any()
-            and any(d.kind in "mM" for d in case.values)
+            and any(d.kind in "mM" or isinstance(d, pd.PeriodDtype) for d in case.values)
         ),
         _of_rows_in_groups,
     ),
