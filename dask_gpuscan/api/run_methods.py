@@ -9,7 +9,7 @@ from ..frames.keys import By, check_subset
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels.messages import name_list, shown
-from ..ops.row_number import ResetIndex
+from ..ops.numbered_runs import NumberedRuns
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
 from .arguments import check_choice
 from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
@@ -117,12 +117,8 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
                     f"column {name!r} cannot be among the keys of rle; rename it first"
                 )
         if agg is None:
-            found = look_back(self._obj, RunLengths(by))
-        else:
-            found = _aggregated(self._obj, by, agg)
-        return (
-            look_back(found, ResetIndex(drop=True)) if isinstance(self._obj, Collection) else found
-        )
+            return look_back(self._obj, NumberedRuns(RunLengths(by)))
+        return _aggregated(self._obj, by, agg)
 
 
 PLACES = ("run_start", "run_length")

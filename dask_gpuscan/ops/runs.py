@@ -97,7 +97,7 @@ class RunNumbers:
             return RunCount(0)
         series = self.by.series(partition)
         with library_of(partition).reading(partition):
-            runs = int(key_arrays(series).head_flags().sum())
+            runs = int(library_of(partition).xp.count_nonzero(key_arrays(series).head_flags()))
         return RunCount(runs, boundary_key(series, 0), boundary_key(series, len(partition) - 1))
 
     def combine(self, aggregates: Sequence[RunCount]) -> RunCount:

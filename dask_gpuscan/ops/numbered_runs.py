@@ -1,0 +1,53 @@
+"""Runs under one default index over all partitions: each hands on its open run, and how many runs there were.
+
+So the rows of the result need not be counted once more, when they are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..frames.registry import library_of
+from .groupby_clustered import ClusteredReduce
+from .runs import Open, RunCount, RunLengths, RunNumbers
+
+
+@dataclass(frozen=True)
+class NumberedRuns:
+    """One row a run, as `carry` makes them, under one default index over all partitions."""
+
+    carry: RunLengths | ClusteredReduce
+    columnwise = keeps_index = reverse = False
+
+    @property
+    def label(self) -> str:
+        return self.carry.label
+
+    @property
+    def final(self) -> NumberedRuns:
+        """The carry for the partition that nothing follows."""
+        return replace(self, carry=self.carry.final)
+
+    @property
+    def numbers(self) -> RunNumbers:
+        return RunNumbers(self.carry.by)
+
+    def check(self, frame: Any) -> None:
+        self.carry.check(frame)
+
+    def meta(self, frame: Any) -> Any:
+        return self.carry.meta(frame)
+
+    def aggregate(self, partition: Any) -> tuple[Open, RunCount]:
+        return self.carry.aggregate(partition), self.numbers.aggregate(partition)
+
+    def combine(self, aggregates: Sequence[tuple[Open, RunCount]]) -> tuple[Open, RunCount]:
+        opens, counts = zip(*aggregates, strict=True)
+        return self.carry.combine(opens), self.numbers.combine(counts)
+
+    def apply(self, partition: Any, prefix: tuple[Open, RunCount] | None) -> Any:
+        open_, count = prefix or (None, RunCount(0))
+        out = self.carry.apply(partition, open_)
+        return library_of(out).reset_index(out, max(count.runs - 1, 0), drop=True)
