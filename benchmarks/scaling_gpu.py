@@ -1,6 +1,7 @@
 """The same jobs on one GPU and on several: weak scaling, strong scaling, and workers that are killed in mid-job.
 
     python benchmarks/scaling_gpu.py [--gpus 1 2 4] [--kills N] [--quick] [--only NAME] [--output FILE] [--cpu]
+        [--protocol ucx]
 
 Weak: 16 partitions of 2^25 rows for each GPU. Strong: 1,024 partitions of 2^20 rows; the sort takes 64 of 2^22.
 Partitions are made on the workers, in turns, and answers stay there. Answers of several GPUs must have the bits of
@@ -236,6 +237,9 @@ def main() -> None:
     parser.add_argument(
         "--cpu", action="store_true", help="processes and pandas: to see that it runs"
     )
+    parser.add_argument(
+        "--protocol", help="by which workers send each other rows; default Dask-CUDA's own, TCP"
+    )
     options = parser.parse_args()
     file = "scaling-quick.json" if options.cpu else f"h200{'-quick' * options.quick}.json"
     output = options.output or ROOT / "benchmarks" / "results" / file
@@ -247,8 +251,8 @@ def main() -> None:
         settings["dataframe.shuffle.method"] = "tasks"
     with dask.config.set(settings):
         for gpus in sizes[-1:] if options.kills else sizes:
-            scaling.bench.context = context(gpus, options.cpu)
-            with cluster(gpus, options.cpu) as client:
+            scaling.bench.context = context(gpus, options.cpu, options.protocol)
+            with cluster(gpus, options.cpu, options.protocol) as client:
                 if options.kills:
                     scaling.kill(client, gpus, options.kills)
                 else:
@@ -259,14 +263,15 @@ def main() -> None:
     sys.exit(bool(scaling.failed))
 
 
-def context(gpus: int, cpu: bool) -> Record:
+def context(gpus: int, cpu: bool, protocol: str | None) -> Record:
     if cpu:
         found = {"machine": timing.machine(), "versions": timing.versions()}
     else:
         import timing_gpu
 
         found = {"machine": timing_gpu.machine(gpus), "versions": timing_gpu.versions()}
-    return {**found, "commit": timing.commit(), "memory": "one pool a worker"}
+    told = {} if protocol is None else {"protocol": protocol}
+    return {**found, "commit": timing.commit(), "memory": "one pool a worker", **told}
 
 
 if __name__ == "__main__":

@@ -151,9 +151,13 @@ CASES = (
 
 
 @contextmanager
-def cluster(gpus: int, cpu: bool) -> Iterator[Client]:
+def cluster(gpus: int, cpu: bool, protocol: str | None = None) -> Iterator[Client]:
     """Return a client of a local cluster with one worker a GPU, whose memory comes from one pool each."""
-    options: Any = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options: Any = {
+        "dashboard_address": None,
+        "silence_logs": logging.CRITICAL,
+        "protocol": protocol,
+    }
     if cpu:
         workers = LocalCluster(n_workers=gpus, threads_per_worker=1, **options)
     else:
