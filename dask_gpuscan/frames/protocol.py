@@ -277,6 +277,12 @@ class Arrays(Protocol):
     def copy(self, array: Array) -> Array:
         """Return an array that shares no memory with this one."""
 
+    def packed(self, array: Array) -> Any:
+        """Return what an array is pickled as: as few objects as may be, on the host."""
+
+    def unpacked(self, packed: Any) -> Array:
+        """Return the array of which something was packed."""
+
     def take(self, array: Array, positions: Values, nulls: bool = False) -> Array:
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 

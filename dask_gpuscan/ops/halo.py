@@ -141,6 +141,16 @@ class RowArrays:
         arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
         return sum(int(getattr(array, "nbytes", 8 * self.count)) for array in arrays)
 
+    def __getstate__(self) -> dict[str, Any]:  # of what is sent to other workers
+        pack = self.library.packed
+        keys = None if self.keys is None else list(map(pack, self.keys))
+        return {**vars(self), "columns": list(map(pack, self.columns)), "keys": keys}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        for arrays in (self.columns, self.keys or []):
+            arrays[:] = map(self.library.unpacked, arrays)
+
     def take(self, rows: Values | tuple[int, int]) -> RowArrays:
         """Return the rows at some positions, or from one to another, in memory of their own."""
         library = self.library

@@ -41,7 +41,8 @@ class NumberedRuns:
         return self.carry.meta(frame)
 
     def aggregate(self, partition: Any) -> tuple[Open, RunCount]:
-        return self.carry.aggregate(partition), self.numbers.aggregate(partition)
+        open_ = self.carry.aggregate(partition)
+        return open_, self.numbers.aggregate(partition, open_.border)
 
     def combine(self, aggregates: Sequence[tuple[Open, RunCount]]) -> tuple[Open, RunCount]:
         opens, counts = zip(*aggregates, strict=True)

@@ -92,13 +92,14 @@ class RunNumbers:
     def meta(self, frame: Any) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def aggregate(self, partition: Any) -> RunCount:
+    def aggregate(self, partition: Any, last: BoundaryKey | None = None) -> RunCount:
         if not len(partition):
             return RunCount(0)
         series = self.by.series(partition)
         with library_of(partition).reading(partition):
             runs = int(library_of(partition).xp.count_nonzero(key_arrays(series).head_flags()))
-        return RunCount(runs, boundary_key(series, 0), boundary_key(series, len(partition) - 1))
+        last = last or boundary_key(series, len(partition) - 1)
+        return RunCount(runs, boundary_key(series, 0), last)
 
     def combine(self, aggregates: Sequence[RunCount]) -> RunCount:
         total = RunCount(0)

@@ -1,5 +1,6 @@
 """What only cuDF has: its own nulls, decimals, bitmaps at an offset, spilling, and when `.gpuscan` appears."""
 
+import pickle
 import subprocess
 import sys
 from decimal import Decimal
@@ -251,3 +252,39 @@ def test_floats_of_slices_with_nulls(dtype, offset):
     piece = x.iloc[offset : 4000 + offset]
     expected = piece.to_pandas().astype("Float64").to_numpy(np.float64, na_value=np.nan)
     np.testing.assert_array_equal(CUDF.floats(piece).get(), expected)
+
+
+@pytest.mark.parametrize("length", [1, 64, 70_003])
+@pytest.mark.parametrize("of_array", [False, True])
+@pytest.mark.parametrize("of_rows", [False, True])
+def test_rows_and_their_nulls_take_the_place_of_others(length, of_array, of_rows):
+    from dask_gpuscan.frames.registry import library_of
+
+    library = library_of(cudf.Series([1]))
+
+    def column(count, has_nulls):
+        values = pd.Series(RNG.normal(size=count))
+        return values.mask(RNG.random(count) < 0.3 * has_nulls)
+
+    for _ in range(20):
+        start, stop = np.sort(RNG.integers(0, length + 1, 2))
+        own, rows = column(length, of_array), column(stop - start, of_rows)
+        array, new = (library.array(cudf.Series(s)) for s in (own, rows))
+        found = library.replace(library.copy(array), int(start), new)
+        own[start:stop] = rows.to_numpy()
+        assert found.null_count == own.isna().sum()
+        pd.testing.assert_series_equal(library.series(found, None).to_pandas(), own)
+
+
+def test_halos_are_pickled_as_numbers_of_the_host():
+    from dask_gpuscan.frames.registry import library_of
+    from dask_gpuscan.ops.halo import RowArrays
+
+    frame = cudf.DataFrame({"x": [1.5, -0.0], "n": [None, 1], "s": ["a", None]})
+    library = library_of(frame)
+    columns = [library.array(frame[name]) for name in frame]
+    sent = pickle.loads(pickle.dumps(RowArrays(library, 2, columns, keys=columns[:1])))
+    assert sent.library is library
+    assert (sent.count, len(sent.keys)) == (2, 1)
+    for found, name in zip([*sent.columns, *sent.keys], ["x", "n", "s", "x"], strict=True):
+        cudf.testing.assert_series_equal(library.series(found, name), frame[name])

@@ -98,6 +98,23 @@ def bits_of(rows: slice, count: int) -> Values:
     return bits
 
 
+def with_bits(bits: Values, count: int, start: int, valid: Values) -> tuple[Values, int]:
+    """Return a copy of a bitmap of so many rows, other flags in it from `start` on, and how many more of them are set.
+
+    Bits are bytes; flags are an array of bool.
+    """
+    out, stop = _bits(count), start + len(valid)
+    found = out.view(np.uint8)
+    found[: len(bits)] = bits
+    section = found[start // 8 : (stop + 7) // 8]
+    flags = cupy.unpackbits(section, bitorder="little")
+    here = flags[start % 8 : start % 8 + len(valid)]
+    more = int(valid.sum()) - int(here.sum())
+    here[:] = valid
+    section[:] = cupy.packbits(flags, bitorder="little")
+    return out, more
+
+
 def _bits(count: int) -> Values:
     """Return memory for a bitmap of so many rows."""
     return cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)

@@ -23,7 +23,7 @@ from packaging.version import Version
 from ... import kernels
 from ...kernels import BUILT_IN, INT128, InBand, Mask, bitmap
 from ..protocol import DType, Layout, Missing, Values, View
-from .bitmaps import bits_of, floats_or_nan, valid_bits
+from .bitmaps import bits_of, floats_or_nan, valid_bits, with_bits
 
 if Version(cudf.__version__) < Version("26.10"):  # the first whose columns are read here
     raise ImportError(f"found cuDF {cudf.__version__}")
@@ -112,6 +112,15 @@ class CudfLayout:
         """Return a column that is null where values are NaN."""
         mask, null_count = valid_bits(values)
         return _column(values, mask if null_count else None, null_count, values.dtype)
+
+    def replaced(self, array: ColumnBase, start: int, rows: ColumnBase) -> ColumnBase:
+        """Write some rows over those of a column that has nulls, from `start` on; it gets a bitmap of its own."""
+        own, theirs = view_of(array), view_of(rows)
+        own.values[start : start + rows.size] = theirs.values
+        valid = ~theirs.missing()
+        mask, more = with_bits(nulls_of(array).buffer, array.size, start, valid)
+        null_count = array.null_count - more
+        return _column(own.values, mask if null_count else None, null_count, array.dtype)
 
     def result(self, storage: np.dtype, dtype: DType) -> DType:
         if storage == self.storage(dtype):

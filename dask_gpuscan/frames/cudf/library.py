@@ -180,6 +180,17 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     def copy(self, array: ColumnBase) -> ColumnBase:
         return array.copy(deep=True)
 
+    def packed(self, array: ColumnBase) -> ColumnBase | tuple[np.ndarray, DType]:
+        if self._is_plain(array):  # cuDF itself takes milliseconds for the few rows of a halo
+            return view_of(array).values.get(), array.dtype
+        return array
+
+    def unpacked(self, packed: ColumnBase | tuple[np.ndarray, DType]) -> ColumnBase:
+        if not isinstance(packed, tuple):
+            return packed
+        values, dtype = packed
+        return LAYOUT.wrap(cupy.asarray(values), None, dtype)
+
     def take(self, array: ColumnBase, positions: Values, nulls: bool = False) -> ColumnBase:
         if nulls:  # negative ones would count from the end
             positions = cupy.where(positions < 0, array.size, positions)
@@ -227,6 +238,9 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
                 return arrays[0]._concat(arrays)  # concat itself takes but equal categories
             except ValueError as error:
                 refuse_categories(dtype, error)
+        if all(map(self._is_plain, arrays)):  # cuDF's takes ten times as long to begin
+            joined = cupy.concatenate([view_of(a).values for a in arrays])
+            return LAYOUT.wrap(joined, None, dtype)
         parts = [cudf.Series._from_column(a) for a in arrays]
         return cudf.concat(parts, ignore_index=True)._column
 
@@ -235,6 +249,8 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         if self._is_plain(array) and self._is_plain(rows):
             view_of(array).values[start:stop] = view_of(rows).values
             return array
+        if self._may_view(array.dtype) and array.null_count and not array.offset:
+            return LAYOUT.replaced(array, start, rows)
         pairs = (0, start), (stop, array.size)
         before, after = (self.slice_array(array, *pair) for pair in pairs)
         return self.concatenate([part for part in (before, rows, after) if part.size])

@@ -145,6 +145,12 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
     def copy(self, array: PandasArray) -> PandasArray:
         return bare(array).copy()
 
+    def packed(self, array: PandasArray) -> PandasArray:
+        return array
+
+    def unpacked(self, packed: PandasArray) -> PandasArray:
+        return packed
+
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
         array = bare(array)
         # where none is filled, integers stay integers
