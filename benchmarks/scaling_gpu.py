@@ -57,8 +57,9 @@ BEHIND = 0.05
 class Scaling:
     """All jobs on clusters of several sizes; what one GPU took and answered is kept for the others."""
 
-    def __init__(self, bench: Bench, output: Path, cpu: bool) -> None:
+    def __init__(self, bench: Bench, output: Path, cpu: bool, protocol: str | None = None) -> None:
         self.bench, self.output, self.cpu = bench, output, cpu
+        self.suffix = "" if protocol is None else f"_{protocol}"
         self.failed: list[str] = []
         self.alone: dict[str, tuple[Digests, float, float]] = {}
 
@@ -76,7 +77,7 @@ class Scaling:
 
     def run(self, client: Client, gpus: int) -> None:
         for case in CASES:
-            jobs = {f"scaling_{case.name}_{job.name}": job for job in case.jobs}
+            jobs = {f"scaling_{case.name}_{job.name}{self.suffix}": job for job in case.jobs}
             wanted = {name: job for name, job in jobs.items() if self.bench.wanted(name)}
             if wanted:
                 with self.reported(f"data of {', '.join(wanted)}"):
@@ -238,12 +239,14 @@ def main() -> None:
         "--cpu", action="store_true", help="processes and pandas: to see that it runs"
     )
     parser.add_argument(
-        "--protocol", help="by which workers send each other rows; default Dask-CUDA's own, TCP"
+        "--protocol",
+        help="by which workers send each other rows; its name ends those of records; default TCP",
     )
     options = parser.parse_args()
     file = "scaling-quick.json" if options.cpu else f"h200{'-quick' * options.quick}.json"
     output = options.output or ROOT / "benchmarks" / "results" / file
-    scaling = Scaling(Bench(quick=options.quick, only=options.only), output, options.cpu)
+    bench = Bench(quick=options.quick, only=options.only)
+    scaling = Scaling(bench, output, options.cpu, options.protocol)
     sizes = sorted(options.gpus)
     # a worker that is killed again while it starts must not be given up
     settings = {"distributed.deploy.lost-worker-timeout": "1h"}

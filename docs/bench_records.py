@@ -96,6 +96,7 @@ NAMES = {
     r"scaling_(weak|strong)_groupby_sum": "{0}: groupby(clustered=True).sum()",
     r"scaling_(weak|strong)_rolling_sum_100": "{0}: rolling(100).sum()",
     r"scaling_(weak|strong)_(filter|rle|sort_values)": "{0}: {1}()",
+    r"scaling_(weak|strong)_sort_values_ucx": "{0}: sort_values(), workers joined by UCX",
     "scaling_kills_groupby_sum": "workers killed: groupby(clustered=True).sum()",
     r"scaling_kills_(\w+)": "workers killed: {0}()",
     # those that were recorded with names

@@ -84,4 +84,4 @@ CUPY_SUITES = {
         without_effect={},
     ),
 }
-"""CuPy's themes by name. Its tests of filters ask for an output, an origin and sizes by axis, which ours do not have."""
+"""CuPy's themes by name; its tests of filters ask for an output, an origin or sizes by axis, which ours lack."""
