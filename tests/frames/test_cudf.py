@@ -287,4 +287,4 @@ def test_halos_are_pickled_as_numbers_of_the_host():
     assert sent.library is library
     assert (sent.count, len(sent.keys)) == (2, 1)
     for found, name in zip([*sent.columns, *sent.keys], ["x", "n", "s", "x"], strict=True):
-        cudf.testing.assert_series_equal(library.series(found, name), frame[name])
+        cudf.testing.assert_series_equal(library.series(found, None, name), frame[name])
