@@ -66,6 +66,22 @@ def test_series(backend, x, at, method, periods):
     check(backend, x, at, ask, told(backend, x, lambda it: ask(it, **unfilled(method))))
 
 
+@pytest.mark.parametrize(
+    "days", [["2026-01-01"], [None, None, None], ["2026-01-01", None, "2026-01-05"]]
+)
+def test_differences_of_periods_are_objects(days):
+    x = pd.Series(days, dtype="period[D]", name="x")
+    for each in (x, x.to_frame()):
+        expected = each.diff().astype(object)  # pandas makes times of NaT alone
+        assert not expected.notna().to_numpy().any()
+        for at in ([], [0.4], [0.0, 0.3, 0.6]):
+            lazy = partitioned(each, at).gpuscan.diff()
+            (found,) = dask.compute(lazy)
+            same(found, expected)
+            same(each.gpuscan.diff(), expected)
+            pd.testing.assert_series_equal(pd.Series(lazy.dtypes), pd.Series(found.dtypes))
+
+
 @given(df=frames((*WIDE, "datetime64[ns]")), at=cuts(), periods=PERIODS)
 def test_frames(backend, df, at, periods):
     assume(len(df))  # of no rows, pandas' frames keep dtypes that its series do not

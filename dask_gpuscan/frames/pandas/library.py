@@ -183,7 +183,9 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         array = bare(array)
         if len(array) >= MANY and array.dtype in DIFFERENCES:
             return kernels.difference(array, periods, DIFFERENCES[array.dtype])
-        return self.series(array, None).diff(periods).array
+        found = self.series(array, None).diff(periods).array
+        # objects, of which pandas makes times if all are NaT
+        return found.astype(object) if isinstance(array.dtype, pd.PeriodDtype) else found
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
