@@ -52,6 +52,8 @@ def test_series(backend, x, at, options):
     df=frames(("int64", "float64", "Int64", "str")), at=cuts(), options=OPTIONS, some=st.booleans()
 )
 def test_frames(backend, df, at, options, some):
+    # of no rows, cuDF's ranks are float64 with numeric_only, whatever they are of rows; ours are as without it
+    assume(len(df) or not some or backend.name == "cpu")
     expected = told(backend, df, lambda it: it.rank(**options, numeric_only=some))
     check(backend, df, at, lambda it: it.rank(**options, numeric_only=some), expected)
 
