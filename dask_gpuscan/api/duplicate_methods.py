@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from operator import and_
 from typing import Any, Literal
@@ -144,6 +145,11 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
             rows = rows[list(by.columns)]
         part = Part(None, (), CountRows(from_last))
         carry = ClusteredScan(
-            by, "drop-duplicates", (part,), as_series=True, dropna=False, reverse=from_last
+            replace(by, unsigned_zeros=True),
+            "drop-duplicates",
+            (part,),
+            as_series=True,
+            dropna=False,
+            reverse=from_last,
         )
         return look_back(rows, KeyedScan(carry))

@@ -28,6 +28,8 @@ class By:
     columns: tuple[Hashable, ...]
     levels: tuple[Hashable, ...] = ()
     """Those among `columns` that are levels of the index."""
+    unsigned_zeros: bool = False
+    """Whether 0.0 and -0.0 are equal in libraries that tell them apart, too."""
 
     @property
     def names(self) -> list[Hashable]:
@@ -36,9 +38,10 @@ class By:
 
     def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
-        if not self.columns:
-            return [frame]
-        return [self.column(frame, name) for name in self.columns]
+        columns = [self.column(frame, name) for name in self.columns] or [frame]
+        if not self.unsigned_zeros:
+            return columns
+        return [library_of(column).unsigned_zeros(column) for column in columns]
 
     def column(self, frame: Frame, name: Hashable) -> Column:
         """Return a column of a frame, or the level of its index that is a key."""

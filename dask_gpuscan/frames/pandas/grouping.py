@@ -45,6 +45,9 @@ class PandasGrouping:
     def own_codes(self, array: PandasArray) -> tuple[Values, int] | None:
         return own_codes(bare(array))
 
+    def unsigned_zeros(self, column: pd.Series) -> pd.Series:
+        return unsigned_zeros(column)
+
     def hash_rows(self, columns: list[pd.Series]) -> Values:
         return row_hashes(columns)
 
@@ -62,3 +65,9 @@ def _as_keys(array: PandasArray) -> PandasArray:
     """Return an array of which pandas makes groups: it makes none of half floats."""
     array = one_chunk(bare(array))
     return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def unsigned_zeros(values: PandasArray) -> PandasArray:
+    """Return an array or a series without -0.0, which pandas takes for another value than 0.0 if it is Arrow's."""
+    is_arrow = isinstance(values.dtype, pd.ArrowDtype) and values.dtype.kind == "f"
+    return values + 0.0 if is_arrow else values

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ..index import check_one_level
 from ..protocol import DType, Values
+from .grouping import unsigned_zeros
 from .layouts import PandasArray, bare, with_null
 
 
@@ -50,9 +51,7 @@ class PandasIndex:
             return pd.Index(array, dtype=array.dtype, name=names[0])
         # pandas would look for strings and numbers in bare arrays of objects
         of_names = [
-            pd.Index(with_null(a, np.nan), dtype=object)
-            if a.dtype == object
-            else _unsigned_zeros(a)
+            pd.Index(with_null(a, np.nan), dtype=object) if a.dtype == object else unsigned_zeros(a)
             for a in arrays
         ]
         return pd.MultiIndex.from_arrays(of_names, names=names)
@@ -110,9 +109,3 @@ def _is_every_row(positions: Values) -> bool:
     first = positions[:64]
     counts = bool((first == np.arange(len(first))).all())
     return counts and bool((np.diff(positions) == 1).all())
-
-
-def _unsigned_zeros(array: PandasArray) -> PandasArray:
-    """Return an array without -0.0, of which pandas makes a level of its own if it is Arrow's."""
-    is_arrow = isinstance(array.dtype, pd.ArrowDtype) and array.dtype.kind == "f"
-    return array + 0.0 if is_arrow else array
