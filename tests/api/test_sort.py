@@ -49,6 +49,18 @@ def test_frames_by_columns(backend, data, df, at, way):
     assert lazy.npartitions == len(at) + 1
 
 
+@pytest.mark.parametrize("ascending", [True, False])
+def test_nulls_that_are_first_stand_before_infinity(backend, ascending):
+    ends = [np.inf, -np.inf]
+    df = pd.DataFrame({"a": [*ends, np.nan, *ends, np.nan], "b": [1, 1, 1, 0, 0, 0]})
+    options = {"ascending": ascending, "na_position": "first"}
+    # by both at once, pandas takes NaN for an infinity
+    expected = df.sort_values("b", **options).sort_values("a", kind="stable", **options)
+    for each in (backend.frame(df), partitioned(backend.frame(df), [0.3, 0.6])):
+        (found,) = dask.compute(each.gpuscan.sort_values(["a", "b"], **options))
+        same(backend.to_pandas(found), expected)
+
+
 @given(data=st.data(), df=frames(EVERY, max_columns=1), at=cuts())
 def test_series(backend, data, df, at):
     x = df["c0"]

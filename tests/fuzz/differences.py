@@ -82,7 +82,7 @@ def _of_rows_in_groups(expected: Any, case: Any, found: Any) -> Any:
     null = _null_rows(case)
     frame = case.on.frame.set_axis(pd.RangeIndex(len(null)))
     answer = case.method.by_pandas(case.on.theirs(frame[~null]), case.given)
-    return answer.reindex(frame.index).set_axis(case.on.frame.index)
+    return _in_the_dtypes_of(expected, answer.reindex(frame.index).set_axis(case.on.frame.index))
 
 
 def _without_negative_zeros(expected: Any, case: Any, found: Any) -> Any:
@@ -92,6 +92,19 @@ def _without_negative_zeros(expected: Any, case: Any, found: Any) -> Any:
         if is_arrow_float(frame[name].dtype):
             frame[name] = frame[name] + 0.0
     return case.method.by_pandas(case.on.theirs(frame), case.given)
+
+
+def _by_one_column_after_another(expected: Any, case: Any, found: Any) -> Any:
+    """Return what pandas answers where it sorts by the last column first, and by one at a time."""
+    frame = case.on.frame
+    for name in reversed(case.on.columns):
+        frame = frame.sort_values(name, kind="stable", **case.given)
+    return frame
+
+
+def _has_infinity_and_null(column: Any) -> bool:
+    is_float = isinstance(column.dtype, np.dtype) and column.dtype.kind == "f"
+    return is_float and bool(np.isinf(column).any() and column.isna().any())
 
 
 def _nulls_as_found(expected: Any, case: Any, found: Any) -> Any:
@@ -163,6 +176,25 @@ DIFFERENCES: tuple[Difference, ...] = (
         "0.0 and -0.0 are equal; of Arrow's floats pandas counts them as two values of a group",
         lambda case, lazy: case.kind == "groups" and case.method.name == "nunique",
         _without_negative_zeros,
+    ),
+    Difference(
+        "0.0 and -0.0 are duplicates; of Arrow's floats pandas keeps both where rows have several columns",
+        lambda case, lazy: (
+            case.kind == "frame"
+            and case.method.name == "drop_duplicates"
+            and any(map(is_arrow_float, case.values))
+        ),
+        _without_negative_zeros,
+    ),
+    Difference(
+        "nulls that are first stand before infinity; by several columns pandas takes NaN for an infinity",
+        lambda case, lazy: (
+            case.kind == "by columns"
+            and len(case.on.columns) > 1
+            and case.given.get("na_position") == "first"
+            and any(_has_infinity_and_null(case.on.frame[name]) for name in case.on.columns)
+        ),
+        _by_one_column_after_another,
     ),
     Difference(
         "the deviation of one number is null, where that of pandas is 0.0 once weights are rounded",

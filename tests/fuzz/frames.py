@@ -48,6 +48,8 @@ class On:
     clustered: bool | None = None
     dropna: bool = True
     by: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    """Those that are asked, or by which rows are sorted; by default all that are no keys."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,12 @@ class FrameCase:
 
     @property
     def values(self) -> list[Any]:
-        """The dtypes of the columns that are no keys."""
+        """The dtypes of the columns that are asked."""
         frame = self.on.frame
-        return (
-            [frame.dtype]
-            if frame.ndim == 1
-            else [frame[n].dtype for n in frame if n not in self.on.by]
-        )
+        if frame.ndim == 1:
+            return [frame.dtype]
+        names = self.on.columns or [n for n in frame if n not in self.on.by]
+        return [frame[name].dtype for name in names]
 
     def __repr__(self) -> str:
         given = ", ".join(f"{n}={v!r}" for n, v in self.given.items())
@@ -161,7 +162,7 @@ def _by_columns(choices: Choices, method: Method) -> On:
         def sort_values(self, **given: Any) -> Any:
             return self.it.sort_values(by, **given)
 
-    return On(on.frame, Bound, Bound, f".gpuscan (by {by})")
+    return On(on.frame, Bound, Bound, f".gpuscan (by {by})", columns=tuple(by))
 
 
 def _keyed(
@@ -182,7 +183,8 @@ def _keyed(
 def _groups(choices: Choices, method: Method) -> On:
     frame, by, clustered = _keyed(choices, method, 2)
     dropna = not choices.flag()
-    columns: Any = "x" if choices.flag() else [name for name in frame if name not in by]
+    names = [name for name in frame if name not in by]
+    names, columns = (["x"], "x") if choices.flag() else (names, names)
     sort = not clustered
     key: Any = by if len(by) > 1 else by[0]
     return On(
@@ -193,6 +195,7 @@ def _groups(choices: Choices, method: Method) -> On:
         clustered,
         dropna,
         tuple(by),
+        tuple(names),
     )
 
 
