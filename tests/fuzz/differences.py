@@ -90,7 +90,7 @@ def _without_negative_zeros(expected: Any, case: Any, found: Any) -> Any:
     frame = case.on.frame.copy()
     for name in frame.columns.difference(case.on.by):
         if is_arrow_float(frame[name].dtype):
-            frame[name] = frame[name] + 0.0
+            frame[name] = (frame[name] + 0.0).astype(frame[name].dtype)
     return case.method.by_pandas(case.on.theirs(frame), case.given)
 
 
