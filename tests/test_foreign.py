@@ -10,6 +10,7 @@ import pytest
 
 from foreign import results
 from foreign.cuts import MOST, collection
+from foreign.differences import refusal_for
 from foreign.libraries import LIBRARIES
 from foreign.page import in_readme, page
 from versions import since
@@ -41,6 +42,12 @@ def test_page_shows_what_is_kept():
     assert results.PAGE.read_text() == page(kept), "run make foreign"
     text = results.README.read_text()
     assert in_readme(text, kept) == text, "run make foreign"
+
+
+def test_refusals_of_cudf_are_no_others():
+    error = ValueError("limit must be a positive integer or None, found 0")
+    assert refusal_for(error, "cuDF") == "a limit is at least 1"
+    assert all(refusal_for(error, name) is None for name in LIBRARIES if name != "cuDF")
 
 
 def test_what_speaks_against_a_run(monkeypatch):

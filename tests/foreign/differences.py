@@ -159,7 +159,6 @@ REFUSALS = {
     r"subset=.* is not a column": "a name that is not there is a ValueError",
     r"holds no lists": "lists are columns of Arrow or of cuDF, and no Python objects",
     r"dtype object is not a (real )?number": "objects are to be cast to numbers first",
-    r"dtype (category|decimal\d+) is not a (real )?number": "categories and decimals are to be cast to numbers first",
     r"unhashable type": "values that have no hash have no rank",
     r"other must have (as many rows|the)": "pairs are of rows beside each other; pandas aligns labels",
     r"is there twice": "columns are told apart by their names",
@@ -173,15 +172,24 @@ REFUSALS = {
     r"limit_direction must be one of": "choices are in lower case",
     r"fill_value must be a scalar": "a fill value is a scalar",
     r"cannot hold the fill_value \[": "a fill value is a scalar",
-    r"limit must be a positive integer": "a limit is at least 1",
-    r"found a frame without columns": "rows without columns are not told apart",
-    r"No module named 'numba_cuda_mlir'": "cuDF compiles functions by a package that is not there",
     r"compound dtypes are not implemented": "void dtypes are not shifted",
     r"agg takes names of reductions": "functions are no reductions",
     r"other must be a Series or DataFrame": "arrays are no columns",
     r"q must be a number from 0 to 1": "a quantile that is no number is a ValueError",
 }
-"""Messages of ours, and the reason why there is no answer."""
+"""Messages of ours, and the reason why there is no answer, in the tests of any library."""
+
+REFUSALS_OF: dict[str, dict[str, str]] = {
+    "cuDF": {
+        r"dtype (category|decimal\d+) is not a (real )?number": (
+            "categories and decimals are to be cast to numbers first"
+        ),
+        r"limit must be a positive integer": "a limit is at least 1",
+        r"found a frame without columns": "rows without columns are not told apart",
+        r"No module named 'numba_cuda_mlir'": "cuDF compiles functions by a package that is not there",
+    },
+}
+"""The same, in the tests of one library."""
 
 
 def reason_for(test: str, parameters: str, library: str, cut: str) -> str | None:
@@ -200,7 +208,7 @@ def listed(library: str) -> set[str]:
     return {test.partition("[")[0] for tests in TESTS[library].values() for test in tests}
 
 
-def refusal_for(error: Exception) -> str | None:
-    """Return why ours refuse what an error tells of; None if they should not."""
-    message = str(error)
-    return next((why for words, why in REFUSALS.items() if re.search(words, message)), None)
+def refusal_for(error: Exception, library: str) -> str | None:
+    """Return why ours refuse what an error of a library's test tells of; None if they should not."""
+    message, refusals = str(error), REFUSALS | REFUSALS_OF.get(library, {})
+    return next((why for words, why in refusals.items() if re.search(words, message)), None)

@@ -66,7 +66,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
                 patch.setattr(pytest, "raises", _raises)
             return (yield)
     except Exception as error:
-        reason = refusal_for(error)
+        reason = refusal_for(error, library.name)
         if reason is None:
             raise
         item.user_properties.append((FOUND, {"reason": reason}))
