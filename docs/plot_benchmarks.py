@@ -161,6 +161,7 @@ SECTIONS = (
         of_limit,
         LIMIT,
     ),
+    Section("reproducible", "h200", r"(scan|reduce)_sum_reproducible", times_ours, OVER),
     Section(
         "kernels",
         "h200",
