@@ -103,9 +103,9 @@ def test_support_matrix_is_written_out() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # a kernel for each method is compiled
+@pytest.mark.parametrize("part", range(8))  # kernels for some methods are compiled in each
 @pytest.mark.filterwarnings("ignore")
-def test_support_matrix_is_true() -> None:
+def test_support_matrix_is_true(part: int) -> None:
     known = json.loads(support_matrix.TABLE.read_text())["cells"]
-    for name, cells in support_matrix.run()["cells"].items():
+    for name, cells in support_matrix.run(sorted(known)[part::8])["cells"].items():
         assert cells == {library: known[name][library] for library in cells}, name
