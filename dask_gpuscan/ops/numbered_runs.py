@@ -51,4 +51,6 @@ class NumberedRuns:
     def apply(self, partition: Any, prefix: tuple[Open, RunCount] | None) -> Any:
         open_, count = prefix or (None, RunCount(0))
         out = self.carry.apply(partition, open_)
-        return library_of(out).reset_index(out, max(count.runs - 1, 0), drop=True)
+        if count.runs < 2:  # the open run is not written yet
+            return out
+        return library_of(out).reset_index(out, count.runs - 1, drop=True)
