@@ -106,7 +106,9 @@ def _mean_time(numbers: Any, s: States) -> Any:
     none = s[0] == 0
     n = numbers.where(none, 1, s[0])
     whole, rest = s[1] // n, s[1] % n
-    return (whole << 32) + s[2] // n + ((rest << 32) + s[2] % n) // n, none
+    rest = (rest << 32) + s[2] % n
+    floor = (whole << 32) + s[2] // n + rest // n
+    return floor + ((floor < 0) & (rest % n != 0)), none  # rounded towards 0, as by pandas
 
 
 def _sum_time(numbers: Any, s: States) -> Any:

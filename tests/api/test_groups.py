@@ -237,6 +237,17 @@ def test_means_of_times_are_exact(backend):
         assert found.astype("int64").tolist() == [1_767_225_600_000_000_002, 2]
 
 
+@pytest.mark.parametrize("dtype", ["timedelta64[ns]", "datetime64[us]"])
+def test_means_of_times_below_zero_are_rounded_as_by_pandas(dtype):
+    rng = np.random.default_rng()
+    numbers = rng.integers(-(10**10), 10**10, 60)
+    df = pd.DataFrame({"k": np.sort(rng.integers(0, 9, 60)), "x": numbers.astype(dtype)})
+    expected = df.groupby("k")["x"].mean()
+    for at in ([], [0.3, 0.8]):
+        groups = partitioned(df, at).gpuscan.groupby("k", clustered=True)
+        pd.testing.assert_series_equal(groups["x"].mean().compute(), expected)
+
+
 @pytest.mark.parametrize("clustered", [True, False])
 def test_products_meet_no_infinity_that_a_walk_would_not(backend, clustered):
     tiny, huge = 1e-300, 1e300

@@ -115,8 +115,9 @@ def _nulls_as_found(expected: Any, case: Any, found: Any) -> Any:
         )
     if found.dtype != object:
         return expected
-    both = (expected.isna() & found.isna().to_numpy()).to_numpy()
-    return expected.astype(object).mask(both, found.to_numpy())
+    both = expected.isna().to_numpy() & found.isna().to_numpy()
+    values = np.where(both, found.to_numpy(), expected.astype(object).to_numpy())
+    return pd.Series(values, expected.index, dtype=object, name=expected.name)
 
 
 def _of_two_numbers(expected: Any, case: Any, found: Any) -> Any:
