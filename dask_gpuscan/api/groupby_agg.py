@@ -6,10 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, overload
 
 from ..frames.registry import library_of, names_of
-from ..graph.lookback import look_back
 from ..kernels.messages import not_among
 from ..ops.groupby_library import agg_by_library
-from ..ops.numbered_runs import NumberedRuns
 from ..ops.operation import GroupReduction, Part
 from ..ops.quantiles import GATHERED
 from ..ops.reduction_table import REDUCTIONS, SPREADS
@@ -17,6 +15,7 @@ from ..ops.run_aggregates import RunAggregates
 from .arguments import named_reductions
 from .groupby_reductions import GroupByReductions
 from .object_types import FrameT, Obj, SeriesT
+from .run_methods import with_default_index
 
 NAMES = (*REDUCTIONS, *SPREADS, *GATHERED)
 """The reductions that `agg` takes by name."""
@@ -107,4 +106,4 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
         wanted, _ = named_reductions(self._columns(), False, None, named)
         self._check_reductions(wanted)
         carry = RunAggregates(self._by, label="rle", parts=tuple(self._parts(wanted)), dropna=False)
-        return look_back(self._needed([column for _, column, _ in wanted]), NumberedRuns(carry))
+        return with_default_index(self._needed([column for _, column, _ in wanted]), carry)

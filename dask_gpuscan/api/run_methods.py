@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from ..frames.keys import By, check_subset
+from ..frames.keys import By, are_coded, check_subset
 from ..frames.registry import names_of
 from ..graph.lookback import Collection, look_back, meta_of
 from ..kernels.messages import name_list, shown
 from ..ops.numbered_runs import NumberedRuns
+from ..ops.row_number import ResetIndex
+from ..ops.run_aggregates import RunAggregates
 from ..ops.runs import RunLengths, UniqueConsecutive, decoded
 from .arguments import check_choice
 from .object_types import FrameT, Keep, Methods, Names, Obj, SeriesT
@@ -117,8 +119,18 @@ class RunMethods(Methods[Obj, SeriesT, FrameT]):
                     f"column {name!r} cannot be among the keys of rle; rename it first"
                 )
         if agg is None:
-            return look_back(self._obj, NumberedRuns(RunLengths(by)))
+            return with_default_index(self._obj, RunLengths(by))
         return _aggregated(self._obj, by, agg)
+
+
+def with_default_index(obj: Any, carry: RunLengths | RunAggregates) -> Any:
+    """Return the rows of a carry over runs, numbered over all partitions."""
+    meta = meta_of(obj)
+    if not are_coded(carry.by.series(meta)):
+        return look_back(obj, NumberedRuns(carry))
+    # of keys that are coded, to count the rows that there are takes less time than to count runs ahead
+    found = look_back(obj, carry)
+    return look_back(found, ResetIndex(drop=True)) if isinstance(obj, Collection) else found
 
 
 PLACES = ("run_start", "run_length")

@@ -159,6 +159,11 @@ class Codes:
         return f"<Codes of {len(self.array)} rows in {self.groups} groups>"
 
 
+def are_coded(series: Sequence[Column]) -> bool:
+    """Tell whether some keys, such as text, are numbered before kernels see them, which takes longer than comparing."""
+    return any(library_of(c).moved_layout(c.dtype) is None for c in series)
+
+
 def key_arrays(series: Sequence[Column]) -> Keys:
     """Show key columns to the kernels; raises a TypeError for values that cannot be hashed."""
     arrays: list[Values] = []
