@@ -17,8 +17,14 @@ def host(answer: object) -> np.ndarray:
 
 
 def in_words(size: int) -> cupy.cuda.MemoryPointer:
-    """Take memory from no pool, so that the sanitizer knows where arrays end; kernels copy words of 16 bytes."""
-    return cupy.cuda.MemoryPointer(cupy.cuda.Memory(-(-size // 16) * 16), 0)
+    """Take memory from no pool, so that the sanitizer knows where arrays end.
+
+    Kernels read words of 16 bytes, so the last one is whole, and what it has more than the array is set.
+    """
+    memory = cupy.cuda.Memory(-(-size // 16) * 16)
+    if memory.size > size:
+        cupy.cuda.runtime.memset(memory.ptr + size, 0, memory.size - size)
+    return cupy.cuda.MemoryPointer(memory, 0)
 
 
 def main() -> int:
