@@ -18,7 +18,7 @@ from ..ops.asof import AsOf, Bounds, bounds, cut, ends, matched
 from ..ops.asof_columns import LEFT, RIGHT, Side
 from .lookback import Aggregate, Collection, Key, MatchingSummary, combined, prefixes
 from .named import Named
-from .sort_expressions import Apart, Pieces, _apart, brought_together, packed_rows
+from .sort_expressions import Apart, SplitPieces, _apart, brought_together, packed_rows
 
 
 class AsOfMerge(Named, Expr):  # type: ignore[misc]
@@ -107,14 +107,14 @@ class Found(Named, Expr):  # type: ignore[misc]
         return graph
 
 
-class RightPieces(Pieces):
-    """Partitions of the right side as lists of pieces, one for each partition of the left."""
+class RightPieces(SplitPieces):
+    """Partitions of the right side cut into pieces, one for each partition of the left."""
 
     operation = staticmethod(cut)
 
 
 def _cut_packed(frame: Any, question: AsOf, found: Bounds, number: int) -> Any:
-    return packed_rows(cut(frame, question, found, number), number)
+    return packed_rows(cut(frame, question, found, number).filled(), number)
 
 
 class PackedRightPieces(RightPieces):

@@ -34,7 +34,7 @@ class Moved(Named, Expr):  # type: ignore[misc]
 
 
 class CutPieces(Named, Expr):  # type: ignore[misc]
-    """Each partition as a list of pieces, one for each new partition."""
+    """Each partition cut into pieces, one for each new partition."""
 
     _parameters = ("frame", "cut")
 
@@ -75,7 +75,7 @@ class PackedCutPieces(CutPieces):
 
     @staticmethod
     def _pieces(frame: Any, cut: Cut, count: int, number: int) -> Any:
-        return packed_rows(cut.pieces(frame, count), number)
+        return packed_rows(cut.pieces(frame, count).filled(), number)
 
 
 def together(collection: Any, by: By) -> Any:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isqrt
 from typing import Any, ClassVar
 
@@ -24,8 +25,10 @@ from dask.dataframe.dask_expr._expr import Blockwise, Expr, Projection, plain_co
 from dask.dataframe.dask_expr._shuffle import Shuffle
 from dask.dataframe.dask_expr.io.io import IO
 from dask.dataframe.methods import concat
+from dask.sizeof import sizeof
 from dask.task_spec import List, Task, TaskRef
 
+from ..ops.pieces import Pieces, are_alike, join_alike
 from ..ops.sort import Order, Splitters, sample, sort_rows, split, splitters
 from .named import Named
 
@@ -62,7 +65,7 @@ class Sorted(Named, Expr):  # type: ignore[misc]
         if keys.npartitions != frame.npartitions:  # some of few columns are read as one
             keys = _keys_of(frame, order)
         found = Split(Sampled(keys, order, frame.npartitions), order)
-        return brought_together(Pieces, PackedPieces, [frame, found, order], order)
+        return brought_together(SplitPieces, PackedPieces, [frame, found, order], order)
 
 
 def brought_together(
@@ -167,8 +170,8 @@ class Split(Named, Expr):  # type: ignore[misc]
         return {key: Task(key, splitters, List(*refs), self.operand("order"))}
 
 
-class Pieces(Named, Blockwise):  # type: ignore[misc]
-    """Partitions cut at common splitters: each is a list of pieces, one for each new partition.
+class SplitPieces(Named, Blockwise):  # type: ignore[misc]
+    """Partitions cut at common splitters, into a piece for each new partition.
 
     What reads a partition becomes a part of the task, so that nothing is read before there are splitters.
     """
@@ -193,12 +196,20 @@ class Pieces(Named, Blockwise):  # type: ignore[misc]
         return Task(name, self.operation, frame, self.operand("order"), found, index)
 
 
-def joined(pieces: Sequence[Any], order: Order | None) -> Any:
-    """Return pieces, given in the order of the partitions that they came from, as one partition in order."""
-    filled = [piece for piece in pieces if len(piece)]
+@sizeof.register(Pieces)  # type: ignore[untyped-decorator]
+def _size(pieces: Pieces) -> int:
+    return int(sizeof(pieces.rows))
+
+
+def joined(parts: Sequence[Pieces], number: int, order: Order | None) -> Any:
+    """Return the pieces with a number, of partitions in turn, as one partition in order."""
+    filled = [part for part in parts if part.has_rows(number)]
     if len(filled) < 2:
-        return [*filled, pieces[0]][0]
-    rows = concat(filled)
+        return [*filled, parts[0]][0][number]
+    if are_alike(filled):
+        rows = join_alike(filled, number)
+    else:
+        rows = concat([part[number] for part in filled])
     return rows if order is None else sort_rows(rows, order)
 
 
@@ -226,74 +237,43 @@ class TakenTogether(Together):
         order = self.operand("order")
         every = List(*(TaskRef((self.pieces._name, i)) for i in range(self.pieces.npartitions)))
         keys = [(self._name, j) for j in range(self.operand("count"))]
-        return {key: Task(key, _join_column, every, key[1], order) for key in keys}
-
-
-def _join_column(rows: list[list[Any]], number: int, order: Order | None) -> Any:
-    return joined([row[number] for row in rows], order)
+        return {key: Task(key, joined, every, key[1], order) for key in keys}
 
 
 # --- pieces that workers send each other -------------------------------------------------------------
 
 
 class MovedTogether(Together):
-    """New partitions whose pieces are sent by tasks, in two steps.
+    """New partitions whose pieces are sent by tasks: each row once at most.
 
-    For n partitions, about the square root of n pieces with near targets go from each partition to a task that sorts
-    them by target, for as many partitions: 2 n sqrt(n) tasks rather than n squared.
+    Pieces with near targets go together, to a task that holds those of all partitions while they are joined, each by a
+    task of its own. For n partitions, between 1.4 and 2.9 sqrt(n) of such tasks are spread over the workers: a power of
+    two, so that 2, 4 and 8 workers get equal parts.
     """
 
     def _layer(self) -> dict[Any, Task]:
         given, count, name = self.pieces.npartitions, self.operand("count"), self._name
-        blocks, starts = _blocks(given), _blocks(count)
         graph: dict[Any, Task] = {}
-
-        def add(key: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> TaskRef:
-            graph[key] = Task(key, function, *arguments)
-            return TaskRef(key)
-
-        for start in starts:
-            bundles = []
-            for block in blocks:
-                parts = [
-                    add(
-                        (f"part-{name}", i, start),
-                        _slice,
-                        TaskRef((self.pieces._name, i)),
-                        start,
-                        starts.step,
-                    )
-                    for i in range(block, min(block + blocks.step, given))
-                ]
-                bundles.append(add((f"bundle-{name}", block, start), _transposed, List(*parts)))
-            for j in range(start, min(start + starts.step, count)):
-                pieces = [
-                    add((f"piece-{name}", block, j), _item, bundle, j - start)
-                    for block, bundle in zip(blocks, bundles, strict=True)
-                ]
-                add((name, j), _join_lists, List(*pieces), self.operand("order"))
+        for first, last in pairwise(_blocks(count)):
+            parts = [(f"part-{name}", i, first) for i in range(given)]
+            for i, part in enumerate(parts):
+                graph[part] = Task(part, Pieces.some, TaskRef((self.pieces._name, i)), first, last)
+            bundle = (f"bundle-{name}", first)
+            graph[bundle] = Task(bundle, _bundle, List(*map(TaskRef, parts)))
+            for j in range(first, last):
+                key = (name, j)
+                graph[key] = Task(key, joined, TaskRef(bundle), j - first, self.operand("order"))
         return graph
 
 
-def _blocks(count: int) -> range:
-    """Return where blocks of partitions start, as many as each has partitions."""
-    return range(0, count, isqrt(count - 1) + 1)
+def _blocks(count: int) -> list[int]:
+    """Return where blocks of partitions begin, and where the last ends: they are as even as can be."""
+    many = min(1 << (isqrt(2 * count - 1)).bit_length(), count)
+    return [count * block // many for block in range(many + 1)]
 
 
-def _slice(pieces: list[Any], start: int, width: int) -> list[Any]:
-    return pieces[start : start + width]
-
-
-def _transposed(parts: list[list[Any]]) -> list[list[Any]]:
-    return [list(pieces) for pieces in zip(*parts, strict=True)]
-
-
-def _item(bundle: list[list[Any]], number: int) -> list[Any]:
-    return bundle[number]
-
-
-def _join_lists(lists: list[list[Any]], order: Order | None) -> Any:
-    return joined([piece for pieces in lists for piece in pieces], order)
+def _bundle(parts: list[list[Any]]) -> list[Pieces]:
+    return [Pieces(*part) for part in parts]
 
 
 TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTogether}
@@ -304,10 +284,10 @@ TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTo
 
 
 def _split_packed(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
-    return packed_rows(split(frame, order, found, partition), partition)
+    return packed_rows(split(frame, order, found, partition).filled(), partition)
 
 
-class PackedPieces(Pieces):
+class PackedPieces(SplitPieces):
     """Pieces as rows of a frame: where each goes, where it came from, and itself as bytes."""
 
     operation = staticmethod(_split_packed)
@@ -317,9 +297,9 @@ class PackedPieces(Pieces):
         return packed_rows([], 0)
 
 
-def packed_rows(pieces: Sequence[Any], origin: int) -> pd.DataFrame:
-    """Return pieces as rows: of the new partitions from the first on, cut from the one with number `origin`."""
-    filled = {j: pickle.dumps(p, pickle.HIGHEST_PROTOCOL) for j, p in enumerate(pieces) if len(p)}
+def packed_rows(pieces: Iterable[tuple[int, Any]], origin: int) -> pd.DataFrame:
+    """Return pieces, and the numbers of the new partitions, as rows; they were cut from the one numbered `origin`."""
+    filled = {number: pickle.dumps(rows, pickle.HIGHEST_PROTOCOL) for number, rows in pieces}
     # pandas itself would make all bytes as long as the longest
     packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))
     targets = np.array(list(filled), np.int64)
@@ -339,7 +319,8 @@ class Unpacked(Named, Blockwise):  # type: ignore[misc]
     @staticmethod
     def operation(rows: pd.DataFrame, order: Order | None, like: Any) -> Any:
         packed = rows[PIECE].array[np.argsort(rows[ORIGIN].to_numpy())]
-        return joined([pickle.loads(piece) for piece in packed] or [like], order)
+        frames = [pickle.loads(piece) for piece in packed] or [like]
+        return joined([Pieces.of(frame, [(0, len(frame))]) for frame in frames], 0, order)
 
 
 def sorted_by(obj: Any, order: Order) -> Any:

@@ -21,6 +21,7 @@ from ..frames.registry import Schema, common_schema, library_of, schema_of_colum
 from ..kernels.options import WAYS
 from .asof_columns import KEY, LEFT, Plan, Side, Source
 from .halo import RowArrays, RowReach, joined_rows, near
+from .pieces import Pieces
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ class Bounds:
     starts: tuple[int, ...]
     """The number of the first row of each partition."""
 
-    def pieces(self, xp: Any, values: Values, direction: str) -> list[slice]:
+    def pieces(self, xp: Any, values: Values, direction: str) -> list[tuple[int, int]]:
         """Return the rows of a partition of the right side for each partition of the left, given their numbers.
 
         They are those up to its last number, and beyond the one before; or looking forward, those from its first number
@@ -246,7 +247,7 @@ class Bounds:
         forward, rows = direction == "forward", len(values)
         known = np.array([x for x in self.numbers if x is not None], values.dtype)
         if not len(known):
-            return [slice(0)] * len(self.numbers)
+            return [(0, 0)] * len(self.numbers)
         found = iter(
             xp.searchsorted(values, xp.asarray(known), "left" if forward else "right").tolist()
         )
@@ -254,7 +255,7 @@ class Bounds:
         edges = [*edges, rows] if forward else [0, *edges]
         if direction == "nearest":
             edges[-1] = rows
-        return [slice(*pair) for pair in pairwise(edges)]
+        return list(pairwise(edges))
 
 
 def bounds(left: Sequence[Ends], right: Sequence[Ends], direction: str) -> Bounds:
@@ -286,15 +287,12 @@ def bounds(left: Sequence[Ends], right: Sequence[Ends], direction: str) -> Bound
     return Bounds(tuple(numbers[::-1] if forward else numbers), starts)
 
 
-def cut(frame: Any, question: AsOf, found: Bounds, number: int) -> list[Any]:
+def cut(frame: Any, question: AsOf, found: Bounds, number: int) -> Pieces:
     """Return the pieces of a partition of the right side, whose number is told, for each partition of the left."""
     library = library_of(frame)
     with library.reading(frame):
         values = in_order(question.right.on_column(frame), "right", f"partition {number}")
-        return [
-            library.rows(frame, piece)
-            for piece in found.pieces(library.xp, values, question.direction)
-        ]
+        return Pieces.of(frame, found.pieces(library.xp, values, question.direction))
 
 
 @dataclass(frozen=True)

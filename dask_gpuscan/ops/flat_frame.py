@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import kernels
-from ..frames.protocol import Array, DType, Labels, Layout, Values
+from ..frames.protocol import Array, Column, DType, Labels, Layout, Values
 from ..frames.registry import each, library_of
 from .groups import INT64
 
@@ -84,10 +84,15 @@ class FlatFrame:
 
 def flat_frame(frame: Any) -> FlatFrame:
     """Return a frame or series with its columns of fixed width as arrays."""
-    library = library_of(frame)
+    return FlatFrame(frame, *flat_columns(each(frame)))
+
+
+def flat_columns(given: Sequence[Column]) -> tuple[list[FlatColumn], list[Values]]:
+    """Return how columns lie in arrays, and the arrays."""
     columns: list[FlatColumn] = []
     arrays: list[Values] = []
-    for column in each(frame):
+    for column in given:
+        library = library_of(column)
         array, start, masked = library.array(column), len(arrays), False
         layout = library.moved_layout(column.dtype)
         if layout is not None:
@@ -95,4 +100,4 @@ def flat_frame(frame: Any) -> FlatFrame:
             masked = layout.nulls == "mask" and view.nulls is not None
             arrays += [view.values, view.missing()] if masked else [view.values]
         columns.append(FlatColumn(array, column.dtype, layout, start, masked))
-    return FlatFrame(frame, columns, arrays)
+    return columns, arrays

@@ -1,16 +1,133 @@
-"""A partition cut into pieces, one for each new partition."""
+"""A partition cut into pieces, one for each new partition, and new partitions joined of such pieces."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
 
 from .. import kernels
 from ..frames.keys import By, named_keys
-from ..frames.protocol import Values
-from ..frames.registry import library_of
+from ..frames.protocol import Array, Library, Values
+from ..frames.registry import each, library_of, names_of
+from .flat_frame import FlatColumn, flat_columns
 from .groups import INT64
+
+Flat: TypeAlias = tuple[list[FlatColumn], list[Values]]
+"""How columns lie in arrays, and the arrays."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A partition cut into pieces: each is some rows beside each other, which are not copied."""
+
+    rows: Any
+    """Of all pieces."""
+    bounds: Values
+    """Where each piece starts and stops, of shape (pieces, 2), on the host."""
+
+    @staticmethod
+    def of(rows: Any, bounds: Sequence[Sequence[int]]) -> Pieces:
+        return Pieces(rows, np.array(bounds, np.int64).reshape(-1, 2))
+
+    def __reduce__(self) -> Any:  # without what is known of columns
+        return Pieces, (self.rows, self.bounds)
+
+    def __getitem__(self, number: int) -> Any:
+        start, stop = self.bounds[number].tolist()
+        return library_of(self.rows).rows(self.rows, slice(start, stop))
+
+    def has_rows(self, number: int) -> bool:
+        return bool(self.bounds[number, 0] < self.bounds[number, 1])
+
+    def filled(self) -> Iterator[tuple[int, Any]]:
+        """Return the numbers of pieces that have rows, each with its rows."""
+        return (
+            (number, self[number]) for number in range(len(self.bounds)) if self.has_rows(number)
+        )
+
+    def some(self, first: int, last: int) -> list[Any]:
+        """Return the pieces from one to another as rows and bounds: Dask sends those without a copy."""
+        bounds = self.bounds[first:last]
+        filled = bounds[bounds[:, 0] < bounds[:, 1]]
+        start, stop = (int(filled.min()), int(filled.max())) if len(filled) else (0, 0)
+        rows = library_of(self.rows).rows(self.rows, slice(start, stop))
+        return [rows, np.clip(bounds - start, 0, stop - start)]
+
+    def flat(self) -> Flat:
+        """Return the columns, and the index as the last of them, in arrays."""
+        library = library_of(self.rows)
+        if library.xp is np:
+            return self._on_host
+        # cuDF may spill memory of a device between two tasks
+        return flat_columns([*each(self.rows), library.index_level(self.rows, 0)])
+
+    @cached_property
+    def _on_host(self) -> Flat:
+        return flat_columns([*each(self.rows), library_of(self.rows).index_level(self.rows, 0)])
+
+    @cached_property
+    def kind(self) -> Any:
+        """What pieces must have in common to be joined column by column; None if they cannot be."""
+        index = library_of(self.rows).index(self.rows)
+        dtypes = [c.dtype for c in each(self.rows)]
+        plain = (
+            index.nlevels == 1
+            and isinstance(index.dtype, np.dtype)
+            and index.dtype.kind in "iufbmM"
+        )
+        if not plain or any(hasattr(dtype, "categories") for dtype in dtypes):
+            return None
+        return type(self.rows), names_of(self.rows), dtypes, index.dtype, index.name
+
+
+def are_alike(parts: Sequence[Pieces]) -> bool:
+    """Tell whether pieces of partitions can be joined column by column."""
+    first = parts[0].kind
+    return first is not None and all(part.kind == first for part in parts[1:])
+
+
+def join_alike(parts: Sequence[Pieces], number: int) -> Any:
+    """Return the pieces with a number, one after the other; they are alike."""
+    first = parts[0].rows
+    library = library_of(first)
+    with ExitStack() as stack:
+        for part in parts:
+            stack.enter_context(library.reading(part.rows))
+        flats = [part.flat() for part in parts]
+        ranges = [part.bounds[number].tolist() for part in parts]
+        count = len(flats[0][0])
+        *arrays, labels = [_joined_column(library, flats, ranges, place) for place in range(count)]
+        index = library.key_index([labels], library.index_names(first))
+        return library.rebuild(first, arrays, index)
+
+
+def _joined_column(
+    library: Library, flats: Sequence[Flat], ranges: Sequence[Sequence[int]], place: int
+) -> Array:
+    """Return these rows of the columns at one place."""
+    xp, columns = library.xp, [columns[place] for columns, _ in flats]
+    layout, dtype = columns[0].layout, columns[0].dtype
+    if layout is None:
+        pairs = zip(columns, ranges, strict=True)
+        return library.concatenate([library.slice_array(c.array, *ends) for c, ends in pairs])
+
+    def rows(after: int) -> Values:
+        found = []
+        for (_, arrays), column, (start, stop) in zip(flats, columns, ranges, strict=True):
+            if after and not column.masked:
+                found.append(xp.zeros(stop - start, np.bool_))
+            else:
+                found.append(arrays[column.start + after][start:stop])
+        return xp.concatenate(found)
+
+    missing = rows(1) if any(column.masked for column in columns) else None
+    return layout.wrap(rows(0), missing, dtype)
 
 
 class Cut(Protocol):
@@ -20,7 +137,7 @@ class Cut(Protocol):
     def label(self) -> str:
         """For the names of tasks."""
 
-    def pieces(self, frame: Any, count: int) -> list[Any]:
+    def pieces(self, frame: Any, count: int) -> Pieces:
         """Return the rows of a partition that go to each of so many new ones, as they are to be there."""
 
 
@@ -31,7 +148,7 @@ class ByKey:
     by: By
     label = "by-key"
 
-    def pieces(self, frame: Any, count: int) -> list[Any]:
+    def pieces(self, frame: Any, count: int) -> Pieces:
         library = library_of(frame)
         with library.reading(frame):
             series = self.by.series(frame)
@@ -41,10 +158,9 @@ class ByKey:
             return pieces_of(frame, kernels.argsort(targets), targets, count)
 
 
-def pieces_of(frame: Any, order: Values, targets: Values, count: int) -> list[Any]:
+def pieces_of(frame: Any, order: Values, targets: Values, count: int) -> Pieces:
     """Return the rows of a partition by target, given an order of rows in which targets do not decrease."""
     library = library_of(frame)
     xp = library.xp
     bounds = xp.searchsorted(targets[order], xp.arange(count + 1, dtype=INT64)).tolist()
-    ordered = library.rows(frame, order)
-    return [library.rows(ordered, slice(start, stop)) for start, stop in pairwise(bounds)]
+    return Pieces.of(library.rows(frame, order), list(pairwise(bounds)))

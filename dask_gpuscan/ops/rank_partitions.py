@@ -14,7 +14,7 @@ from ..frames.keys import By, boundary_key
 from ..frames.protocol import Values
 from ..frames.registry import library_of, stored_numbers, unused_name
 from .groups import INT64
-from .pieces import pieces_of
+from .pieces import Pieces, pieces_of
 from .rank import Rank, Ranking
 from .rank_runs import FLOAT64, Ends, Outside, SortedRuns, ends_of
 from .sort import Order
@@ -128,7 +128,7 @@ class ByOrigin:
 
     label = "by-origin"
 
-    def pieces(self, frame: Any, count: int) -> list[Any]:
+    def pieces(self, frame: Any, count: int) -> Pieces:
         with library_of(frame).reading(frame):
             origins = _numbers(frame, ORIGIN)
             order = kernels.argsort([origins, _numbers(frame, PLACE)])

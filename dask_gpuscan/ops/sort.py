@@ -25,6 +25,7 @@ from ..frames.keys import By
 from ..frames.protocol import Column, Frame, Library, Values
 from ..frames.registry import Schema, common_schema, library_of, names_of, schema_of_columns
 from .flat_frame import FlatFrame, flat_frame
+from .pieces import Pieces
 
 SAMPLES_A_PARTITION = 20
 """Sampled rows of a partition for each new one."""
@@ -244,14 +245,14 @@ def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> No
             )
 
 
-def split(frame: Any, order: Order, found: Splitters, partition: int) -> list[Any]:
+def split(frame: Any, order: Order, found: Splitters, partition: int) -> Pieces:
     """Return the pieces of a partition between splitters, each in order; `partition` is its own number."""
     library = library_of(frame)
     with library.reading(frame):
         columns = order.columns(frame)
         ordered, positions = _sorted(frame, order, columns)
         bounds = [0, *_bounds(columns, positions, order, found, partition), len(positions)]
-    return [library.rows(ordered, slice(start, stop)) for start, stop in pairwise(bounds)]
+    return Pieces.of(ordered, list(pairwise(bounds)))
 
 
 def _bounds(
