@@ -82,7 +82,7 @@ Sums of 2^28 int8 with 16: 0.213, 32: 0.184; of int16 0.311 and 0.277; `last` of
 Lanes read at least 4 bytes: sums of 2^28 int8 in int64 with 2: 0.719, 4: 0.680."""
 
 RAKED_FROM = 4
-"""Four-byte words of a state from which on states are raked, for each output and unless an item has more. States of
+"""Four-byte words of a state from which on states are raked, for each output and unless an item has as many. States of
 several scans are small ones side by side, and lanes that are raked write outputs beside the first far apart: sum and
 maximum of 2^27 float64 take 2.0 ms raked, 1.04 if results leave from shared memory by copies, and 0.88 in rows; with
 the minimum as well -, 1.83 and 1.14 (run 25). Of one output, before and raked (run 19): means with what rounding lost
@@ -92,7 +92,9 @@ of products of float32 1.08 and 1.02. With lanes of 64 bytes: 1.12, 2.01, 1.50, 
 lanes: 0.92, 1.38, 1.26, 1.20, -, 0.95. What bounds them now is the number of instructions, about a hundred an item:
 with divisions by `numerics.quotient` and without selects in which threads part, 0.78, 0.89 and 0.97 (run 21). Products
 whose states neither branch nor are needed for answers, which follow from one another: float64 0.79, float32 0.56 (run
-22), where the unit of comparisons and selects is busy 70 % of the time."""
+22), where the unit of comparisons and selects is busy 70 % of the time. States as large as items cost little: affine of
+two float64 raked 1.06, in rows 0.867; sums of 128-bit integers 1.28 and 1.18, but their extremes 1.29 and 1.53, since
+they are compared without branches (run 28)."""
 
 RAKE_CHAINS = 2
 """Parts that a lane reduces at the same time: a combination waits for the one before it, and few warps reduce. Welford
@@ -173,7 +175,7 @@ def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
 
 def rakes(inputs: Form, words: int, outputs: int) -> bool:
     """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
-    return words >= RAKED_FROM * outputs and 4 * words >= sum(d.itemsize for d in inputs)
+    return words >= RAKED_FROM * outputs and 4 * words > sum(d.itemsize for d in inputs)
 
 
 AGGREGATORS = {2: 4, 7: 4, 9: 4}
