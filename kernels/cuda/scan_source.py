@@ -58,7 +58,6 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "WRITE": each.write,
         "FOLLOWS": of.follow is not None,
         "DIGITS": each.adds_digits,
-        "DIGITS_COUNTED": len(of.state) > len(NOTHING),
         "DIGITS_OF_FINITE": facts_of(of.op).skips_infinite,
         "DIGIT_WIDTH": WIDTH,
         "DIGIT_ORIGIN": ORIGIN,
@@ -74,6 +73,10 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
     visitor = each.visitor
     lines = include("words", "int128") + constants_source(constants)
     lines += numbers_source(of) + operator_source(of)
+    if facts_of(of.op).adds_digits:
+        lines.append(
+            f"template <> constexpr int FIRST_DIGIT<State> = {len(of.state) - len(NOTHING)};"
+        )
     lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)])
     lines += include("states", visitor.source, "lookback", f"{visitor.engine}_{schedule}")
     return "\n".join([*lines, ""])

@@ -178,7 +178,7 @@ def rakes(inputs: Form, words: int, outputs: int) -> bool:
     return words >= RAKED_FROM * outputs and 4 * words > sum(d.itemsize for d in inputs)
 
 
-AGGREGATORS = {2: 4, 7: 4, 9: 4}
+AGGREGATORS = {2: 4, 9: 4}
 """Warps that reduce tiles before they are scanned, by words of a state; else as many as scan them. Sums of int64,
 float64, int32, float32 with 8: 0.530, 0.534, 0.524, 0.526; 4: 0.523, 0.528, 0.527, 0.526; 2: 0.593, 0.614, 0.557,
 0.554; `last` of int32, a tenth null, with 8: 0.670, 4: 0.634; affine of two float64 with 8: 0.866, 4: 0.916. Operators

@@ -50,33 +50,24 @@ struct LaneNumbers {
       added |= u32(kept) << j;
     });
   }
-  // The bin of the largest: 76 or more if one is infinite or NaN; -1 if there are only zeros and subnormal numbers.
+  // The bin of the largest of all lanes: 76 or more if one is infinite or NaN; -1 if there are only zeros and subnormal ones.
   __device__ __forceinline__ int largest_bin() const {
     u32 most = 0;
 #pragma unroll
     for (int j = 0; j < VN; j++) most = max(most, magnitude(bits[j]));
-    int exponent = exponent_of(bits[0], most);
+    int exponent = exponent_of(bits[0], most_of_lanes(most));
     return exponent ? ((exponent + DIGIT_ORIGIN) * 2428) >> 16 : -1;  // as `bin_of`
   }
 };
 __device__ __forceinline__ bool is_usual(int bin) { return LOWEST_BIN <= bin && bin <= HIGHEST_BIN; }
 
 template <class S>
-__device__ __forceinline__ void add_digits(S& s, i64 count, i64 first, i64 second, i64 third) {
-  if constexpr (DIGITS_COUNTED)
-    s.f0 += count, s.f1 += first, s.f2 += second, s.f3 += third;
-  else
-    s.f0 += first, s.f1 += second, s.f2 += third;
-}
-template <class S>
-__device__ __forceinline__ u32& bin_in(S& s) {
-  if constexpr (DIGITS_COUNTED)
-    return s.f4;
-  else
-    return s.f3;
+__device__ __forceinline__ void add_digits(S& s, u32 count, Digits digits) {
+  if constexpr (FIRST_DIGIT<S> > 0) s.f0 += count;
+  digit_of<0>(s) += i64(digits.first), digit_of<1>(s) += i64(digits.second), digit_of<2>(s) += i64(digits.third);
 }
 
-// Adds items to a state that has none; false if their bin is one that `lift` has to see.
+// Adds items to a state that has none; false if the bin of the lanes' largest is one that `lift` has to see.
 template <class E, class S>
 __device__ __forceinline__ bool sum_digits(const LaneNumbers<E>& numbers, S& sum) {
   int bin = numbers.largest_bin();
@@ -94,54 +85,56 @@ __device__ __forceinline__ bool sum_digits(const LaneNumbers<E>& numbers, S& sum
   }
   bin_in(sum) = bin;
 #pragma unroll
-  for (int k = 0; k < PARTS; k++) add_digits(sum, k ? 0 : __popc(numbers.added), sums[k].first, sums[k].second, sums[k].third);
+  for (int k = 0; k < PARTS; k++) add_digits(sum, k ? 0 : __popc(numbers.added), sums[k]);
   return true;
 }
 
-// A sum of digits: units of the first, and of the third together with the second.
+// A sum of digits in two float64: multiples of 2^SPLIT units of the third digit, and of one. Both are exact for a state that
+// `starts`, and 32 further numbers of its bin or below, whose lower parts come to at most 2^52 units.
 struct Running {
-  i64 high, low;
-  double unit;  // the third digit's
+  static constexpr int SPLIT = 48;
+  double high, low, cut_high, cut_low;
   template <class S>
-  __device__ __forceinline__ explicit Running(const S& s)
-      : unit(Cut::power_of_two(DIGIT_WIDTH * (int(s.f3) - 2) - (BIAS - 1) - DIGIT_ORIGIN)) {
-    i64 up = i64(s.f2) >> DIGIT_WIDTH, second = i64(s.f1) + up, over = (second + (1 << (DIGIT_WIDTH - 1))) >> DIGIT_WIDTH;
-    high = i64(s.f0) + over;
-    low = ((second - (over << DIGIT_WIDTH)) << DIGIT_WIDTH) + (i64(s.f2) - (up << DIGIT_WIDTH));
+  static __device__ __forceinline__ bool starts(S s) {
+    constexpr i64 limit = i64(1) << (FRACTION - 1 - (2 * DIGIT_WIDTH - SPLIT));  // half of what is exact
+    i64 first = i64(digit_of<0>(s));
+    return is_usual(int(bin_in(s))) && -limit < first && first < limit;
   }
-  __device__ __forceinline__ void add(Digits digits) {
-    high += digits.first;
-    low += i64(digits.second) * (1 << DIGIT_WIDTH) + digits.third;
+  template <class S>
+  __device__ __forceinline__ explicit Running(S s) {
+    double unit = Cut::power_of_two(DIGIT_WIDTH * (int(bin_in(s)) - 2) - (BIAS - 1) - DIGIT_ORIGIN);
+    double units = double(i64(1) << SPLIT) * unit;
+    cut_high = 1.5 * double(i64(1) << FRACTION) * units, cut_low = 1.5 * double(i64(1) << FRACTION) * unit;
+    // units of the first digit, and of the third from -2^53 to below 2^53
+    i64 third = i64(digit_of<2>(s)), up = third >> DIGIT_WIDTH, second = i64(digit_of<1>(s)) + up;
+    i64 over = (second + (1 << (DIGIT_WIDTH - 1))) >> DIGIT_WIDTH, first = i64(digit_of<0>(s)) + over;
+    i64 rest = ((second - (over << DIGIT_WIDTH)) << DIGIT_WIDTH) + (third - (up << DIGIT_WIDTH));
+    i64 parts = (rest + (i64(1) << (SPLIT - 1))) >> SPLIT;
+    high = double((first << (2 * DIGIT_WIDTH - SPLIT)) + parts) * units;
+    low = double(rest - (parts << SPLIT)) * unit;
   }
-  __device__ __forceinline__ double value() const {
-    i64 over = (low + (i64(1) << (2 * DIGIT_WIDTH - 1))) >> (2 * DIGIT_WIDTH);
-    double units = fma(double(high + over), double(i64(1) << (2 * DIGIT_WIDTH)), double(low - (over << (2 * DIGIT_WIDTH))));
-    return units * unit;
+  __device__ __forceinline__ void add(double x) {
+    double upper = (x + cut_high) - cut_high;
+    high += upper;
+    low += ((x - upper) + cut_low) - cut_low;
   }
+  __device__ __forceinline__ double value() const { return high + low; }
 };
 
-// Scans items after a state that has digits, if no item is above it: else `combine` has to see them.
+// Scans items after a state that `starts`; no item is above its bin.
 template <class E, class S, class Answer>
 __device__ __forceinline__ void scan_digits(const LaneNumbers<E>& numbers, S state, Answer (&answers)[VN]) {
-  Cut cut{int(bin_in(state))};
-  if constexpr (DIGITS_COUNTED) {
+  static_assert(VN <= 32);
+  constexpr bool COUNTED = FIRST_DIGIT<S> > 0;
+  Running run(state);
+  i64 count = COUNTED ? i64(sum_of<0>(state)) : 1;
+  auto value = [&] { return COUNTED ? __ddiv_rn(run.value(), double(count)) : run.value(); };
 #pragma unroll
-    for (int j = 0; j < VN; j++) {
-      S before = state;
-      Digits digits = cut(number_of(numbers.bits[j]));
-      add_digits(state, (numbers.added >> j) & 1, digits.first, digits.second, digits.third);
-      answers[j] = MARK_NULLS && (numbers.missing >> j) & 1 ? null_output() : answer<EXCLUSIVE>(before, state);
-    }
-  } else {
-    Running run(state);
-    double after = run.value();
-#pragma unroll
-    for (int j = 0; j < VN; j++) {
-      double before = after;
-      run.add(cut(number_of(numbers.bits[j])));
-      after = run.value();
-      put_number(answers[j].f0, EXCLUSIVE ? before : after);
-      if (MARK_NULLS && (numbers.missing >> j) & 1) answers[j] = null_output();
-    }
+  for (int j = 0; j < VN; j++) {
+    double answer = EXCLUSIVE ? value() : 0;
+    run.add(number_of(numbers.bits[j]));
+    if (COUNTED) count += (numbers.added >> j) & 1;
+    put_number(answers[j].f0, EXCLUSIVE ? answer : value());
+    if (MARK_NULLS && (numbers.missing >> j) & 1) answers[j] = null_output();
   }
 }

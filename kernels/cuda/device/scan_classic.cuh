@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
     }
     __syncthreads();
     if constexpr (WRITE) {
-      State run = earlier_warps(tile_prefix, aggregates, warp);
+      State run = earlier_warps(tile_prefix, aggregates, warp, lane);
       segment_scan(view, outputs_of(p, at), warp, lane, [&] { return run; });
       __syncthreads();
     }

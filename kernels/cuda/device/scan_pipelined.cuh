@@ -225,7 +225,7 @@ __device__ __forceinline__ void scan(const Params& p, ScanRing& ring, u8* stages
     segment_scan(view, out, warp, lane, [&] {
       ring.reduced[s].wait(turn.phase);
       ring.known[s].wait(turn.phase);
-      return earlier_warps(ring.prefix[s], ring.aggregates[s], warp);
+      return earlier_warps(ring.prefix[s], ring.aggregates[s], warp, lane);
     }, reinterpret_cast<const u32*>(stage + LANES_REGION));
     if (copied) before_copies();
     warp_arrives(ring.scanned[s], lane);

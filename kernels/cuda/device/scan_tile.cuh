@@ -261,16 +261,10 @@ __device__ __forceinline__ void write_items(const View& view, const Outputs& out
 // and with no state but its own, and few states are shuffled. Where an answer follows from the one before and an element
 // (FOLLOWS), the second time needs no states at all.
 
-// Lane l gets the combination of what lanes 0 to l have of a warp's items.
-template <class E = Element>
-__device__ __forceinline__ State rake(const View& view, int warp, int lane) {
+// The combination of a lane's items.
+__device__ __forceinline__ State lane_reduce(const View& view, int warp, int lane) {
   State sum = identity();
   int i = warp * SEGMENT + lane * VN;
-  if constexpr (DIGITS) {
-    constexpr bool ORDERED = NULLS == BITS || NULLS == BYTES;
-    auto numbers = [&] { return LaneNumbers<E>([&](auto f) { each_element<1, ORDERED>(view, i, f); }); };
-    if (view.count == TILE && sum_digits(numbers(), sum)) return warp_scan(sum, lane);
-  }
   if (view.count == TILE && !DIGITS) {
     constexpr int CHAINS = VN % RAKE_CHAINS ? 1 : RAKE_CHAINS, LINKS = VN / CHAINS;
     State sums[CHAINS];
@@ -282,9 +276,29 @@ __device__ __forceinline__ State rake(const View& view, int warp, int lane) {
     for (int c = 1; c < CHAINS; c++) sum = combine(sum, sums[c]);
   } else
     each_item<false>(view, i, [&](int j, State x, bool, Element) { sum = j ? combine(sum, x) : x; });
-  return warp_scan(sum, lane);
+  return sum;
+}
+// A lane's sums of digits, in the bin of the largest number of the segment; false if `lift` has to see that.
+template <class E = Element>
+__device__ __forceinline__ bool lane_digits(const View& view, int warp, int lane, State& sum) {
+  if constexpr (DIGITS) {
+    constexpr bool ORDERED = NULLS == BITS || NULLS == BYTES;
+    auto numbers = [&](auto f) { each_element<1, ORDERED>(view, warp * SEGMENT + lane * VN, f); };
+    sum = identity();
+    return view.count == TILE && sum_digits(LaneNumbers<E>(numbers), sum);
+  }
+  return false;
+}
+// Lane l gets the combination of what lanes 0 to l have of a warp's items.
+__device__ __forceinline__ State rake(const View& view, int warp, int lane) {
+  State sum;
+  if constexpr (DIGITS)
+    if (lane_digits(view, warp, lane, sum)) return digits_scanned(sum, lane);
+  return warp_scan(lane_reduce(view, warp, lane), lane);
 }
 __device__ __forceinline__ State segment_reduce(const View& view, int warp, int lane) {
+  State sum;
+  if constexpr (DIGITS) return warp_reduce(lane_digits(view, warp, lane, sum) ? sum : lane_reduce(view, warp, lane), lane);
   if constexpr (RAKES) return from_lane(rake(view, warp, lane), 31);
   return view.count == TILE ? segment_reduce<true>(view, warp, lane) : segment_reduce<false>(view, warp, lane);
 }
@@ -306,27 +320,24 @@ template <class Before, class E = Element>
 __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out, int warp, int lane, Before before,
                                            const u32* lanes) {
   int i = warp * SEGMENT + lane * VN;
-  State earlier, run;
-  if (!KEEPS_LANES) earlier = from_earlier(rake(view, warp, lane), 1);
+  State so_far, earlier, run;
+  if (!KEEPS_LANES) so_far = rake(view, warp, lane), earlier = from_earlier(so_far, 1);
   run = before();
   if (KEEPS_LANES) earlier = kept_lane(lanes, warp, lane ? lane - 1 : 0);
-  run = choose(lane == 0, run, combine(run, earlier));
   if constexpr (DIGITS) {
-    auto numbers = [&] { return LaneNumbers<E>([&](auto f) { each_element(view, i, f); }); };
-    int bin = int(bin_in(run));
-    bool plain = view.count == TILE && is_usual(bin);
-    if constexpr (KEEPS_LANES) {
-      State so_far = kept_lane(lanes, warp, lane);  // its bin is the highest of this lane and the earlier ones
-      plain = plain && int(bin_in(so_far)) <= bin;
-    } else if (plain) {
-      plain = numbers().largest_bin() <= bin;
-    }
-    if (plain) {
+    if (KEEPS_LANES) so_far = kept_lane(lanes, warp, 31);
+    int bin = int(bin_in(run)), largest = int(__shfl_sync(ALL, bin_in(so_far), 31));
+    if (view.count == TILE && largest <= bin && Running::starts(run)) {
+      move_digits(earlier, bin);
+      if (lane) unroll<SUMS<State>>([&](auto k) { sum_of<k.value>(run) += sum_of<k.value>(earlier); });
       Output y[VN];
-      scan_digits(numbers(), run, y);
+      scan_digits(LaneNumbers<E>([&](auto f) { each_element(view, i, f); }), run, y);
       return write_items<true>(view, out, i, y);
     }
+    // answers need each lane's own bin
+    if (view.count == TILE && is_usual(largest)) earlier = from_earlier(warp_scan(lane_reduce(view, warp, lane), lane), 1);
   }
+  run = choose(lane == 0, run, combine(run, earlier));
   Output answer = lower(run);
   auto next = [&](State x, bool missing, auto e) {
     if constexpr (FOLLOWS) {  // so states end here
@@ -397,14 +408,17 @@ __device__ __forceinline__ void segment_scan(const View& view, const Outputs& ou
 
 // All lanes of a warp get the combination of all warps' aggregates, in order.
 __device__ __forceinline__ State reduce_warps(const State (&aggregates)[WARPS], int lane) {
+  if constexpr (FIRST_DIGIT<State> >= 0) return warp_reduce(lane < WARPS ? aggregates[lane] : identity(), lane);
   State s = aggregates[lane % WARPS];
 #pragma unroll
   for (int distance = 1; distance < WARPS; distance *= 2) s = pair_up(s, distance, lane);
   return s;
 }
 
-// What comes before a warp's segment within its tile: the aggregates of the earlier warps.
-__device__ __forceinline__ State earlier_warps(State prefix, const State (&aggregates)[WARPS], int warp) {
+// What comes before a warp's segment: what comes before its tile, and the aggregates of the earlier warps.
+__device__ __forceinline__ State earlier_warps(State prefix, const State (&aggregates)[WARPS], int warp, int lane) {
+  if constexpr (FIRST_DIGIT<State> >= 0)
+    return warp_reduce(lane == WARPS ? prefix : lane < warp ? aggregates[lane] : identity(), lane);
   State sum = aggregates[0];
 #pragma unroll (RAKES ? 1 : WARPS)
   for (int w = 1; w < (RAKES ? warp : WARPS); w++)

@@ -5,6 +5,9 @@
 #pragma once
 
 constexpr u32 ALL = 0xffffffffu;
+
+#include "digit_states.cuh"
+
 template <class Shuffle>
 __device__ __forceinline__ State shuffled(const State& s, Shuffle shuffle) {
   StateWords w = words_of(s);
@@ -48,8 +51,10 @@ __device__ __forceinline__ State lanes_added(const State& s) {
 }
 
 // All lanes get the combination of the warp's states in the order of the lanes.
-__device__ __forceinline__ State warp_reduce(State s, int lane) {
+template <class S>
+__device__ __forceinline__ S warp_reduce(S s, int lane) {
   if constexpr (ADDS<State>) return lanes_added(s);
+  if constexpr (FIRST_DIGIT<S> >= 0) return digits_reduced(s);
   constexpr int at_once = STATE_WORDS > 4 ? 1 : 5;  // steps: of large states, less code is faster than loops are slow
 #pragma unroll at_once
   for (int distance = 1; distance < 32; distance *= 2) s = pair_up(s, distance, lane);

@@ -18,6 +18,9 @@ struct c128 {
 // Whether a state is one count of four bytes, and a combination the sum of two: then any order gives the same bits.
 template <class State>
 constexpr bool ADDS = false;
+// Which field of a state is the first of its sums of digits (digit_states.cuh), or -1.
+template <class State>
+constexpr int FIRST_DIGIT = -1;
 
 template <int N>
 struct Int {
