@@ -38,7 +38,11 @@ bits_of, from_bits, bin_of, carried, units_of, scaled = (
 BLOCK = 256
 """Elements of a block. Its digits, and what they are made of, stay in the cache next to a core."""
 
-HALF = 1 << (2 * WIDTH - 1)
+HALF = 1 << (2 * WIDTH - 1)  # of a unit of the first digit, in units of the third
+
+SPLIT = 48
+"""The power of two in whose multiples, of units of the third digit, a number is cut in two: whole numbers of fewer than
+51 bits, to which a sum with one float64 rounds. Those of a block add up in 64 bits."""
 
 
 class ReduceDigits(NamedTuple):
@@ -107,40 +111,68 @@ def rounding(place, digit):
 
 
 @numba.njit(**OPTIONS)
-def cut(numbers, size, place, highs, lows):
-    """Cut a block, whose numbers have this bin or a lower one, into digits; return the sums of these.
+def cut(work, start, size, place):
+    """Cut a block into digits of this bin or, where it has larger numbers, of theirs.
 
-    Where there is room for them, the first digits are written, and the others together.
+    Return the sums of the digits as a state, and the bin of the largest number: digits are none if that is too high.
     """
-    one, two, three = rounding(place, 0), rounding(place, 1), rounding(place, 2)
-    a = b = c = np.int64(0)
-    for i in range(size):
-        x = numbers[i]
-        high = x + one
-        x -= high - one
-        middle = x + two
-        x -= middle - two
-        first = bits_of(high) - bits_of(one)
-        second = bits_of(middle) - bits_of(two)
-        third = bits_of(x + three) - bits_of(three)
-        if highs is not None:
-            highs[i] = first
-            lows[i] = (second << WIDTH) + third
-        a += first
-        b += second
-        c += third
-    return a, b, c
+    while True:
+        one, two, three = rounding(place, 0), rounding(place, 1), rounding(place, 2)
+        a = b = c = largest = count = np.int64(0)
+        for i in range(size):
+            x, seen = element_at(work, start + i * work.stride)
+            largest = max(largest, bits_of(x) & ~SIGN)
+            count += seen
+            high = x + one
+            x -= high - one
+            middle = x + two
+            x -= middle - two
+            a += bits_of(high) - bits_of(one)
+            b += bits_of(middle) - bits_of(two)
+            c += bits_of(x + three) - bits_of(three)
+        found = bin_of(largest >> FRACTION)
+        if found <= place or found > HIGHEST:
+            return state_like(work.source.identity, count, a, b, c, place), found
+        place = found
 
 
 @numba.njit(**OPTIONS)
-def run(highs, lows, size, state, exclusive):
-    """Write running sums in the place of digits; second and third digits together have 62 bits in a block."""
-    high, low = carried(state[-4], state[-3], state[-2])
+def cut_in_two(work, start, size, place, highs, lows):
+    """Write a block in whole units of the third digit, 2**SPLIT of them and single ones; return the largest's bin."""
+    two = rounding(place, 2)
+    one = two * 2.0**SPLIT
+    largest = np.int64(0)
     for i in range(size):
-        x, y = high, low
-        high, low = high + highs[i], low + lows[i]
-        highs[i] = x if exclusive else high
-        lows[i] = y if exclusive else low
+        x, _ = element_at(work, start + i * work.stride)
+        largest = max(largest, bits_of(x) & ~SIGN)
+        high = x + one
+        highs[i + 1] = bits_of(high) - bits_of(one)
+        lows[i + 1] = bits_of((x - (high - one)) + two) - bits_of(two)
+    return bin_of(largest >> FRACTION)
+
+
+@numba.njit(**OPTIONS)
+def run(sums, size):
+    """Add up what follows the first of an array, four at a time: one addition waits for the four before."""
+    total = np.int64(0)
+    sums[0] = 0
+    for i in range(1, size + 1, 4):
+        a, c = sums[i], sums[i + 2]
+        b = a + sums[i + 1]
+        d = c + sums[i + 3]
+        sums[i] = total + a
+        sums[i + 1] = total + b
+        sums[i + 2] = total + (b + c)
+        total += b + d
+        sums[i + 3] = total
+
+
+@numba.njit(**OPTIONS)
+def joined(high, low, upper, lower):
+    """Return what `carried` returns of a sum and, in two parts, of what has been added to it."""
+    low += ((upper & ((1 << 2 * WIDTH - SPLIT) - 1)) << SPLIT) + lower
+    over = low + HALF >> 2 * WIDTH
+    return high + (upper >> 2 * WIDTH - SPLIT) + over, low - (over << 2 * WIDTH)
 
 
 @numba.njit(**OPTIONS)
@@ -151,20 +183,18 @@ def divide(work, answers, start, size, count):
         after = count + seen
         answers[i] /= np.float64(count if work.output.exclusive else after)
         count = after
+    return count
 
 
 @numba.njit(**OPTIONS)
 def _observe(work, space, state, first, size):
-    source, numbers = work.source, np.empty(BLOCK, np.float64)
+    source = work.source
     for begin in range(first, first + size, BLOCK):
         count = min(BLOCK, first + size - begin)
         start = work.start + begin * work.stride
-        exponent, seen = read(work, numbers, start, count)
-        place = max(bin_of(exponent), np.int64(state[-1]))
-        if exponent > 0 and LOWEST <= place <= HIGHEST:
-            found = state_like(
-                source.identity, seen, *cut(numbers, count, place, None, None), place
-            )
+        place = np.int64(state[-1])
+        found, largest = cut(work, start, count, min(max(place, LOWEST), HIGHEST))
+        if max(largest, place) >= LOWEST and largest <= HIGHEST:
             state = cast(source.identity, combine(source.op, state, found))
         else:
             for i in range(count):
@@ -174,34 +204,39 @@ def _observe(work, space, state, first, size):
 
 @numba.njit(**OPTIONS)
 def _emit(work, space, prefix, memo, first, size):
-    source, output, stride, state = work.source, work.output, work.stride, prefix
+    source, output, stride = work.source, work.output, work.stride
     numbers, answers = np.empty(BLOCK, np.float64), np.empty(BLOCK, output.outs.dtype)
-    highs, lows = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    highs, lows = np.zeros(BLOCK + 4, np.int64), np.zeros(BLOCK + 4, np.int64)
+    state, known = prefix, first  # what comes before a block may be known as a sum alone
+    high, low = carried(state[-4], state[-3], state[-2])
+    seen, place = np.int64(state[0]), np.int64(state[-1])
     for begin in range(first, first + size, BLOCK):
         count = min(BLOCK, first + size - begin)
         start = work.start + begin * stride
-        place = np.int64(state[-1])
-        exponent, seen = read(work, numbers, start, count)
-        if LOWEST <= place <= HIGHEST and bin_of(exponent) <= place:
-            sums = cut(numbers, count, place, highs, lows)
-            run(highs, lows, count, state, output.exclusive)
+        usual = LOWEST <= place <= HIGHEST
+        if usual and cut_in_two(work, start, count, place, highs, lows) <= place:
+            run(highs, count)
+            run(lows, count)
+            unit = scaled(1.0, place)
             for i in range(count):
-                over = lows[i] + HALF >> 2 * WIDTH
-                units = units_of(highs[i] + over, lows[i] - (over << 2 * WIDTH))
-                numbers[i] = scaled(units, place)
+                at = i if output.exclusive else i + 1
+                numbers[i] = units_of(*joined(high, low, highs[at], lows[at])) * unit
+            high, low = joined(high, low, highs[count], lows[count])
             if len(state) > 4:
-                divide(work, numbers, start, count, np.int64(state[0]))
+                seen = divide(work, numbers, start, count, seen)
             for i in range(count):
                 answers[i] = numbers[i]
             for i in range(count):
                 at = start + i * stride
                 missing = is_null(source.nulls, load(source.xs, at), at) & output.mark_nulls
                 store(output.outs, at, output.null_value if missing else answers[i])
-            found = state_like(source.identity, seen, *sums, place)
-            state = cast(source.identity, combine(source.op, state, found))
         else:
+            state = _observe(work, space, state, known, begin - known)[0]
             for i in range(count):
                 state = scan_step(source, output, state, start + i * stride)
+            known = begin + count
+            high, low = carried(state[-4], state[-3], state[-2])
+            seen, place = np.int64(state[0]), np.int64(state[-1])
 
 
 register(ReduceDigits, Visitor(_observe))

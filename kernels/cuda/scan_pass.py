@@ -86,6 +86,11 @@ class ScanPass(OfOperator):
         floats = all(d.kind == "f" and d.itemsize >= 4 for d in of.inputs + of.outputs)
         return self.rakes and floats and facts_of(of.op).adds_digits
 
+    @property
+    def aggregators(self) -> int:
+        """How many warps of the pipelined schedule reduce tiles that are scanned."""
+        return aggregators_for(self.tile, self.words, self.nulls != "none")
+
     def keeps_lanes(self, schedule: str) -> bool:
         """Return whether what lanes get is left in shared memory."""
         return self.rakes and self.write and schedule == "pipelined"
@@ -126,7 +131,7 @@ class ScanPass(OfOperator):
         items, warps = tile.items, tile.warps
         if schedule == "pipelined":
             shared, most = self.stages(capability) * self.stage, 1
-            warps += aggregators_for(tile, words) if self.write else tile.warps
+            warps += self.aggregators if self.write else tile.warps
             warps += 2 + lookbacks_for(words)
         elif schedule == "strided":
             items, warps, lines = self.panel.items, self.panel.warps, 32

@@ -21,7 +21,6 @@ from .tuning import (
     WIDE_BATCH,
     WIDE_GROUP_WORDS,
     WINDOW,
-    aggregators_for,
     lookbacks_for,
 )
 
@@ -41,7 +40,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "WARPS": tile.warps,
         "STAGES": each.stages(capability),
         "GROUP_WORDS": (WIDE_GROUP_WORDS if wide and pipelined else GROUP_WORDS) >> relief,
-        "AGGREGATORS": aggregators_for(tile, words),
+        "AGGREGATORS": each.aggregators,
         "LOOKBACKS": lookbacks_for(words),
         "WINDOW": WINDOW,
         "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),

@@ -182,14 +182,16 @@ AGGREGATORS = {2: 4, 9: 4}
 """Warps that reduce tiles before they are scanned, by words of a state; else as many as scan them. Sums of int64,
 float64, int32, float32 with 8: 0.530, 0.534, 0.524, 0.526; 4: 0.523, 0.528, 0.527, 0.526; 2: 0.593, 0.614, 0.557,
 0.554; `last` of int32, a tenth null, with 8: 0.670, 4: 0.634; affine of two float64 with 8: 0.866, 4: 0.916. Operators
-that take long need all, but with 7 and 9 words (reproducible sums and means) too few registers are left for each.
-Those of float64 and float32, scanned and reduced (run 27): with a state for each item 2.96, -, 0.60, -; with digits of
-a lane's items cut off at one place 0.95, 1.25, 0.34, 0.45; with items read once, by 4 warps, 0.93, 1.25, 0.26, 0.34.
-About 0.8 was expected of that for float64: selections are not what scans of digits wait for."""
+that take long need all, but with 9 words (reproducible means) too few registers are left for each.
+Reproducible sums of float64 and float32, scanned and reduced (run 27): with a state for each item 2.96, -, 0.60, -;
+with digits of a lane's items cut off at one place 0.95, 1.25, 0.34, 0.45; with items read once, by 4 warps, 0.93, 1.25,
+0.26, 0.34. Clocks in the kernel then said that warps scan for 80 % of the time, at 0.45 instructions a cycle. With
+running sums of two float64, and a warp's states added in one bin by reductions of integers (run 29): 0.70, 0.77, 0.26,
+0.30; by 8 warps 0.67, 0.70, 0.27, 0.30; 6: 0.70, 0.86; 8 and one look-back warp 0.79, 0.80, three 0.70, 0.74."""
 
-FEW_AGGREGATORS, FEW_FROM = 4, 12
-"""So few warps reduce tiles of states of so many words, as more leave too few registers. With 4, exponentially weighted
-means took 1.18 rather than 1.04 (run 19)."""
+FEW_AGGREGATORS, FEW_FROM, FEW_IF_NULLS = 4, 12, 7
+"""So few warps reduce tiles of states of so many words or more, and of so many if items may be missing, as more leave
+too few registers. With 4, exponentially weighted means took 1.18 rather than 1.04 (run 19)."""
 
 SWIZZLE_FROM = 2
 """Inputs from which on lanes take the pieces of their items in different orders (swizzle.cuh), which needs selections.
@@ -223,10 +225,14 @@ def lookbacks_for(words: int) -> int:
     return LOOKBACKS if words <= 2 else WIDE_LOOKBACKS
 
 
-def aggregators_for(tile: Tile, words: int) -> int:
-    """Return how many warps of the pipelined schedule reduce a tile that is scanned, for states of so many words."""
-    many = FEW_AGGREGATORS if words >= FEW_FROM else AGGREGATORS.get(words, tile.warps)
-    return min(tile.warps, many)
+def aggregators_for(tile: Tile, words: int, nulls: bool) -> int:
+    """Return how many warps of the pipelined schedule reduce a tile that is scanned.
+
+    `words` are those of a state, and `nulls` tells whether items may be missing.
+    """
+    if words >= FEW_FROM or (nulls and words == FEW_IF_NULLS):
+        return min(tile.warps, FEW_AGGREGATORS)
+    return min(tile.warps, AGGREGATORS.get(words, tile.warps))
 
 
 def panel_for(inputs: Form, words: int) -> Panel:

@@ -79,6 +79,12 @@ KERNELS = [
     (BUILT_IN["affine"], ["f8", "f8"], "none", {}),
     (BUILT_IN["welford"], ["f8"], "in band", {}),
     (BUILT_IN["add_reproducible"], ["f8"], "in band", {"mark_nulls": True}),
+    (
+        BUILT_IN["add_reproducible"],
+        ["f4"],
+        "in band",
+        {"dtype": np.dtype("f4"), "mark_nulls": True},
+    ),
     (BUILT_IN["add_reproducible"], ["f4"], "none", {"dtype": np.dtype("f4"), "write": False}),
     (operator_of("mean", reproducible=True), ["f8"], "none", {}),
     (operator_of("mean"), ["f8"], "none", {"exclusive": True}),

@@ -81,6 +81,29 @@ def test_finite_numbers(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_large_sums(name, dtype):
+    """Sums that are far larger than their numbers."""
+    x = np.random.default_rng(2).uniform(8192, 16384, 500 * TILES[dtype] + 5).astype(dtype)
+    check(OPERATORS[name], x)
+    check(OPERATORS[name], -x, exclusive=True)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_rising_numbers(name, dtype):
+    """The largest number so far rises by a bin in every other segment."""
+    n = 40 * TILES[dtype] + 5
+    x = np.random.default_rng(3).standard_normal(n)
+    powers = (
+        np.linspace(-120, 120, n).astype(int)
+        if dtype == "f4"
+        else np.linspace(-900, 900, n).astype(int)
+    )
+    check(OPERATORS[name], np.ldexp(x, powers).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_infinite_numbers(dtype):
     for n in lengths(dtype):
         check(BUILT_IN["add_reproducible"], numbers(n, dtype, endless=True))

@@ -1,6 +1,7 @@
 """Reproducible sums: their error against exact sums, and one result for any order, cut and number of threads."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -141,6 +142,23 @@ def test_blocks_are_as_one_by_one(backend, dtype, nulls):
             expected[i] = 0.0 if one is None else lowered(ADD, one)
         np.testing.assert_array_equal(backend.to_numpy(out), expected)
         assert tuple(map(int, state)) == tuple(map(int, states[-1]))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_blocks_are_as_an_operator_that_nothing_is_known_of(backend, dtype, exclusive):
+    """Where sums are far larger than their numbers, where the largest so far rises by bins, and after infinite ones."""
+    other, n = replace(ADD, name="other"), 300_000
+    rng = np.random.default_rng(5)
+    powers = np.linspace(*((-120, 120) if dtype == "f4" else (-900, 900)), n).astype(int)
+    few = np.where(rng.random(n) < 1e-5, np.inf, rng.standard_normal(n))
+    many = np.where(rng.random(n) < 0.99, 0.0, rng.standard_normal(n))
+    for x in (rng.uniform(8192, 16384, n), np.ldexp(rng.standard_normal(n), powers), few, many):
+        x = backend.array(x.astype(dtype))
+        options = {"exclusive": exclusive, "dtype": np.dtype(dtype)}
+        (found, state), (expected, last) = (scan(op, x, **options) for op in (ADD, other))
+        np.testing.assert_array_equal(backend.to_numpy(found), backend.to_numpy(expected))
+        assert tuple(map(int, state)) == tuple(map(int, last)) == tuple(map(int, reduce(ADD, x)))
 
 
 def test_bins_near_the_ends_are_walked_one_by_one(backend):

@@ -89,52 +89,45 @@ __device__ __forceinline__ bool sum_digits(const LaneNumbers<E>& numbers, S& sum
   return true;
 }
 
-// A sum of digits in two float64: multiples of 2^SPLIT units of the third digit, and of one. Both are exact for a state that
-// `starts`, and 32 further numbers of its bin or below, whose lower parts come to at most 2^52 units.
+// A sum of digits: units of the first digit, and of the third together with the second.
 struct Running {
-  static constexpr int SPLIT = 48;
-  double high, low, cut_high, cut_low;
+  i64 high, low;
+  double unit;  // the third digit's
+  Cut cut;
   template <class S>
-  static __device__ __forceinline__ bool starts(S s) {
-    constexpr i64 limit = i64(1) << (FRACTION - 1 - (2 * DIGIT_WIDTH - SPLIT));  // half of what is exact
-    i64 first = i64(digit_of<0>(s));
-    return is_usual(int(bin_in(s))) && -limit < first && first < limit;
-  }
-  template <class S>
-  __device__ __forceinline__ explicit Running(S s) {
-    double unit = Cut::power_of_two(DIGIT_WIDTH * (int(bin_in(s)) - 2) - (BIAS - 1) - DIGIT_ORIGIN);
-    double units = double(i64(1) << SPLIT) * unit;
-    cut_high = 1.5 * double(i64(1) << FRACTION) * units, cut_low = 1.5 * double(i64(1) << FRACTION) * unit;
-    // units of the first digit, and of the third from -2^53 to below 2^53
+  __device__ __forceinline__ explicit Running(S s)
+      : unit(Cut::power_of_two(DIGIT_WIDTH * (int(bin_in(s)) - 2) - (BIAS - 1) - DIGIT_ORIGIN)), cut(int(bin_in(s))) {
     i64 third = i64(digit_of<2>(s)), up = third >> DIGIT_WIDTH, second = i64(digit_of<1>(s)) + up;
-    i64 over = (second + (1 << (DIGIT_WIDTH - 1))) >> DIGIT_WIDTH, first = i64(digit_of<0>(s)) + over;
-    i64 rest = ((second - (over << DIGIT_WIDTH)) << DIGIT_WIDTH) + (third - (up << DIGIT_WIDTH));
-    i64 parts = (rest + (i64(1) << (SPLIT - 1))) >> SPLIT;
-    high = double((first << (2 * DIGIT_WIDTH - SPLIT)) + parts) * units;
-    low = double(rest - (parts << SPLIT)) * unit;
+    i64 over = (second + (1 << (DIGIT_WIDTH - 1))) >> DIGIT_WIDTH;
+    high = i64(digit_of<0>(s)) + over;
+    low = ((second - (over << DIGIT_WIDTH)) << DIGIT_WIDTH) + (third - (up << DIGIT_WIDTH));
   }
   __device__ __forceinline__ void add(double x) {
-    double upper = (x + cut_high) - cut_high;
-    high += upper;
-    low += ((x - upper) + cut_low) - cut_low;
+    Digits digits = cut(x);
+    high += digits.first;
+    low += i64(digits.second) * (1 << DIGIT_WIDTH) + digits.third;
   }
-  __device__ __forceinline__ double value() const { return high + low; }
+  __device__ __forceinline__ double value() const {
+    i64 over = (low + (i64(1) << (2 * DIGIT_WIDTH - 1))) >> (2 * DIGIT_WIDTH);
+    double units = fma(double(high + over), double(i64(1) << (2 * DIGIT_WIDTH)), double(low - (over << (2 * DIGIT_WIDTH))));
+    return units * unit;
+  }
 };
 
-// Scans items after a state that `starts`; no item is above its bin.
+// Scans items after a state in a usual bin, by all lanes of a warp; no item is above it.
 template <class E, class S, class Answer>
 __device__ __forceinline__ void scan_digits(const LaneNumbers<E>& numbers, S state, Answer (&answers)[VN]) {
-  static_assert(VN <= 32);
   constexpr bool COUNTED = FIRST_DIGIT<S> > 0;
-  Running run(state);
-  i64 count = COUNTED ? i64(sum_of<0>(state)) : 1;
-  auto value = [&] { return COUNTED ? __ddiv_rn(run.value(), double(count)) : run.value(); };
+  i64 count = COUNTED ? i64(sum_of<0>(state)) : 0;
+  Running sum(state);
+  auto value = [&] { return COUNTED ? __ddiv_rn(sum.value(), double(count)) : sum.value(); };
 #pragma unroll
   for (int j = 0; j < VN; j++) {
     double answer = EXCLUSIVE ? value() : 0;
-    run.add(number_of(numbers.bits[j]));
+    sum.add(number_of(numbers.bits[j]));
     if (COUNTED) count += (numbers.added >> j) & 1;
     put_number(answers[j].f0, EXCLUSIVE ? answer : value());
     if (MARK_NULLS && (numbers.missing >> j) & 1) answers[j] = null_output();
+    if (j % 16 == 15) __syncwarp();  // else the compiler cuts all numbers ahead, and has too few registers
   }
 }

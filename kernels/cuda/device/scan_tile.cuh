@@ -327,7 +327,7 @@ __device__ __forceinline__ void raked_scan(const View& view, const Outputs& out,
   if constexpr (DIGITS) {
     if (KEEPS_LANES) so_far = kept_lane(lanes, warp, 31);
     int bin = int(bin_in(run)), largest = int(__shfl_sync(ALL, bin_in(so_far), 31));
-    if (view.count == TILE && largest <= bin && Running::starts(run)) {
+    if (view.count == TILE && largest <= bin && is_usual(bin)) {
       move_digits(earlier, bin);
       if (lane) unroll<SUMS<State>>([&](auto k) { sum_of<k.value>(run) += sum_of<k.value>(earlier); });
       Output y[VN];
