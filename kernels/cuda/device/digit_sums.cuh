@@ -89,13 +89,13 @@ __device__ __forceinline__ bool sum_digits(const LaneNumbers<E>& numbers, S& sum
   return true;
 }
 
-// A sum of digits: units of the first digit, and of the third together with the second.
-struct Running {
+// A sum of digits in two integers: units of the first digit, and of the third from -2^53 to below 2^53 at first.
+struct WholeSum {
   i64 high, low;
   double unit;  // the third digit's
   Cut cut;
   template <class S>
-  __device__ __forceinline__ explicit Running(S s)
+  __device__ __forceinline__ explicit WholeSum(S s)
       : unit(Cut::power_of_two(DIGIT_WIDTH * (int(bin_in(s)) - 2) - (BIAS - 1) - DIGIT_ORIGIN)), cut(int(bin_in(s))) {
     i64 third = i64(digit_of<2>(s)), up = third >> DIGIT_WIDTH, second = i64(digit_of<1>(s)) + up;
     i64 over = (second + (1 << (DIGIT_WIDTH - 1))) >> DIGIT_WIDTH;
@@ -114,12 +114,33 @@ struct Running {
   }
 };
 
-// Scans items after a state in a usual bin, by all lanes of a warp; no item is above it.
-template <class E, class S, class Answer>
-__device__ __forceinline__ void scan_digits(const LaneNumbers<E>& numbers, S state, Answer (&answers)[VN]) {
-  constexpr bool COUNTED = FIRST_DIGIT<S> > 0;
-  i64 count = COUNTED ? i64(sum_of<0>(state)) : 0;
-  Running sum(state);
+// The same in two float64, which takes a third of the steps: multiples of 2^SPLIT units of the third digit, and of one. Both
+// are exact for a sum that `fits` and 32 more numbers, whose lower parts come to at most 2^52 units.
+struct FloatSum {
+  static constexpr int SPLIT = 48;
+  double high, low, cut_high, cut_low;
+  static __device__ __forceinline__ bool fits(const WholeSum& sum) {
+    constexpr i64 limit = i64(1) << (FRACTION - 1 - (2 * DIGIT_WIDTH - SPLIT));  // half of what is exact
+    return -limit < sum.high && sum.high < limit;
+  }
+  __device__ __forceinline__ explicit FloatSum(const WholeSum& sum) {
+    double units = double(i64(1) << SPLIT) * sum.unit;
+    cut_high = 1.5 * double(i64(1) << FRACTION) * units, cut_low = 1.5 * double(i64(1) << FRACTION) * sum.unit;
+    i64 upper = (sum.low + (i64(1) << (SPLIT - 1))) >> SPLIT;
+    high = double((sum.high << (2 * DIGIT_WIDTH - SPLIT)) + upper) * units;
+    low = double(sum.low - (upper << SPLIT)) * sum.unit;
+  }
+  __device__ __forceinline__ void add(double x) {
+    double upper = (x + cut_high) - cut_high;
+    high += upper;
+    low += ((x - upper) + cut_low) - cut_low;
+  }
+  __device__ __forceinline__ double value() const { return high + low; }
+};
+
+// Scans items after a sum of numbers, of which there are `count`, by all lanes of a warp.
+template <bool COUNTED, class Sum, class E, class Answer>
+__device__ __forceinline__ void scan_onto(Sum sum, i64 count, const LaneNumbers<E>& numbers, Answer (&answers)[VN]) {
   auto value = [&] { return COUNTED ? __ddiv_rn(sum.value(), double(count)) : sum.value(); };
 #pragma unroll
   for (int j = 0; j < VN; j++) {
@@ -127,7 +148,21 @@ __device__ __forceinline__ void scan_digits(const LaneNumbers<E>& numbers, S sta
     sum.add(number_of(numbers.bits[j]));
     if (COUNTED) count += (numbers.added >> j) & 1;
     put_number(answers[j].f0, EXCLUSIVE ? answer : value());
-    if (MARK_NULLS && (numbers.missing >> j) & 1) answers[j] = null_output();
-    if (j % 16 == 15) __syncwarp();  // else the compiler cuts all numbers ahead, and has too few registers
+    if (j % 4 == 3) __syncwarp();  // else the compiler cuts all numbers ahead, and has too few registers
   }
+}
+// Scans items after a state in a usual bin; no item is above it.
+template <class E, class S, class Answer>
+__device__ __forceinline__ void scan_digits(const LaneNumbers<E>& numbers, S state, Answer (&answers)[VN]) {
+  static_assert(VN <= 32);
+  constexpr bool COUNTED = FIRST_DIGIT<S> > 0;
+  i64 count = COUNTED ? i64(sum_of<0>(state)) : 0;
+  WholeSum sum(state);
+  if (__all_sync(ALL, FloatSum::fits(sum)))
+    scan_onto<COUNTED>(FloatSum(sum), count, numbers, answers);
+  else
+    scan_onto<COUNTED>(sum, count, numbers, answers);
+#pragma unroll
+  for (int j = 0; j < VN; j++)
+    if (MARK_NULLS && (numbers.missing >> j) & 1) answers[j] = null_output();
 }
