@@ -61,15 +61,18 @@ class Pieces:
 
     def flat(self) -> Flat:
         """Return the columns, and the index as the last of them, in arrays."""
-        library = library_of(self.rows)
-        if library.xp is np:
-            return self._on_host
-        # cuDF may spill memory of a device between two tasks
-        return flat_columns([*each(self.rows), library.index_level(self.rows, 0)])
+        on_host = library_of(self.rows).xp is np
+        return (
+            self._on_host if on_host else flat_columns(self._columns)
+        )  # cuDF may spill between two tasks
+
+    @property
+    def _columns(self) -> list[Any]:
+        return [*each(self.rows), library_of(self.rows).index_level(self.rows, 0)]
 
     @cached_property
     def _on_host(self) -> Flat:
-        return flat_columns([*each(self.rows), library_of(self.rows).index_level(self.rows, 0)])
+        return flat_columns(self._columns)
 
     @cached_property
     def kind(self) -> Any:

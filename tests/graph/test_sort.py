@@ -1,7 +1,5 @@
 """Sorting on a local cluster: Dask's P2P shuffle moves the rows, and the answer is that of threads."""
 
-import pickle
-
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -10,8 +8,6 @@ import pytest
 from dask.utils import key_split
 
 from backends import same
-from dask_gpuscan.graph.sort_expressions import joined
-from dask_gpuscan.ops.pieces import Pieces
 
 
 def part(i):
@@ -51,41 +47,3 @@ def test_moves_by_tasks_take_one_step(count):
     assert parts == count * bundles
     assert 1.4 * count**0.5 <= bundles <= 2.9 * count**0.5
     assert len(tasks) <= parts + bundles + 6 * count
-
-
-def odd(backend, rows):
-    rng = np.random.default_rng(rows)
-    x = pd.Series(rng.random(rows)).mask(rng.random(rows) < (rows % 2) / 4)
-    words = pd.Series(rng.choice(["a", "bb", "ccc"], rows))
-    times = pd.Series(pd.to_datetime(rng.integers(0, 10**9, rows), unit="s"))
-    columns = {"x": x, "w": words, "t": times, "n": rng.integers(-9, 9, rows).astype("i1")}
-    return backend.frame(pd.DataFrame(columns, index=rng.integers(0, 99, rows)))
-
-
-@pytest.mark.parametrize("unlike", [False, True])
-def test_pieces_are_joined_as_concat_does(backend, unlike):
-    """Where some have nulls and others none; those of other dtypes or categories are joined by Dask itself."""
-    frames = [odd(backend, rows) for rows in (40, 41, 0, 7, 64)]
-    if unlike:
-        frames[1]["n"] = frames[1]["n"].astype("i4")
-    bounds = [[0, 3], [3, 3], [3, 7]]
-    sent = [Pieces(*Pieces.of(f, np.minimum(bounds, len(f))).some(0, 3)) for f in frames]
-    for number, (start, stop) in enumerate(bounds):
-        expected = pd.concat([backend.to_pandas(f.iloc[start:stop]) for f in frames])
-        same(
-            backend.to_pandas(joined(sent, number, None)),
-            expected.astype({"n": "i1"} if not len(expected) else {}),
-        )
-        again = pickle.loads(pickle.dumps(sent))
-        same(
-            backend.to_pandas(joined(again, number, None)),
-            backend.to_pandas(joined(sent, number, None)),
-        )
-
-
-def test_no_rows_are_sent_for_empty_pieces():
-    pieces = Pieces.of(part(0), [[5, 5], [7, 9], [9, 12], [500, 500]])
-    rows, bounds = pieces.some(0, 3)
-    assert len(rows) == 5
-    assert bounds.tolist() == [[0, 0], [0, 2], [2, 5]]
-    assert len(pieces.some(3, 4)[0]) == 0
