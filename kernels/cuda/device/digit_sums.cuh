@@ -1,6 +1,6 @@
-// Sums of digits (reproducible.py) of a lane's items: once it is known in which bin the largest of them is, all are cut
-// into digits at the same places, and no item needs a state. A sum with a power of two and a half rounds a number to a
-// digit, whose integer is then the lower half of the sum's bits.
+// Sums of digits (reproducible.py) of a lane's items. Once the bin of the largest of a warp is known, all are cut into
+// digits at the same places, and no item needs a state. A sum with a power of two and a half rounds a number to a digit,
+// whose integer is then the lower half of the sum's bits.
 #pragma once
 
 constexpr int BIAS = 1023, FRACTION = 52;
