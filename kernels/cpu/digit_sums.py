@@ -1,8 +1,8 @@
 """Scans and reductions by sums of digits (kernels/reproducible.py), block by block.
 
-A block whose numbers have no higher bin than the state before it needs no look at the bins of single numbers: all are
-cut into digits at the same places, and digits and answers are computed of several numbers at once. Other blocks are
-walked number by number.
+All numbers of a block are cut at the same places, several at once: in a reduction in the bin of the largest of them or
+of the state before, in a scan in the bin of the state. Where a scan comes to a higher bin, and where numbers are near
+the ends of float64, infinite or NaN, a block is walked number by number.
 """
 
 # Numba reads these functions; annotations would say less than its own types do.
@@ -78,19 +78,6 @@ def state_like(typing_context, like, count, first, second, third, place):
         return whole(context, builder, like, values)
 
     return like(like, count, first, second, third, place), codegen
-
-
-@numba.njit(**OPTIONS)
-def read(work, numbers, start, size):
-    """Read a block, with zeros for what is missing; return the largest exponent, and how many numbers are there."""
-    largest = count = np.int64(0)
-    for i in range(size):
-        at = start + i * work.stride
-        number, seen = element_at(work, at)
-        numbers[i] = number
-        count += seen
-        largest = max(largest, bits_of(number) & ~SIGN)
-    return largest >> FRACTION, count
 
 
 @numba.njit(**OPTIONS)
