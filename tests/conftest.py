@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dask
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # backends.py and strategies.py,
 from dask_gpuscan.kernels.cpu import outputs
 
 from backends import Backend, Cuda, has_cuda
+from dask_gpuscan.frames.registry import library_of
 
 # One folder of compiled kernels for all workers, subprocesses and runs; entries are found by content.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
@@ -53,6 +55,15 @@ def backend(request):
 def plain_dask():
     # Dask would turn str columns into string[pyarrow]: tests compare with the dtypes that they made
     with dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False}):
+        yield
+
+
+@pytest.fixture(scope="module")
+def near_rows_apart(backend):
+    """Rows near borders of partitions are done apart, as those of many rows are, and not with all others."""
+    library = library_of(backend.frame(pd.Series([1])))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(library), "few_rows", 0)
         yield
 
 

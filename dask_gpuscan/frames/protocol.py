@@ -207,6 +207,10 @@ class Arrays(Protocol):
     def xp(self) -> Any:
         """The module of the arrays that layouts show: NumPy or CuPy."""
 
+    @property
+    def few_rows(self) -> int:
+        """How many rows at most are copied in less time than an operation takes to begin."""
+
     # --- frames and their columns
 
     def names(self, frame: Frame) -> list[Hashable]:

@@ -190,8 +190,8 @@ class Edges:
     def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
         """Return what an operation answers for the rows of the partition, given its columns.
 
-        Where windows are of rows, only rows near the borders see other rows than their own: they are done apart, so
-        that no more is copied.
+        Where windows are of rows, only rows near the borders see other rows than their own: of many rows these are
+        done apart, so that no more is copied.
         """
         library, count, reach = self.library, self.count, operation.reach
         before, after = self._columns(self.before, len(own)), self._columns(self.after, len(own))
@@ -199,7 +199,7 @@ class Edges:
         ahead = 0 if self.before is None else self.before.count
         if not before and not after:
             return operation.apply(own, Rows(library, count, 0, count, times=self.times))
-        if reach.rows is None or count <= 2 * reach.rows:
+        if reach.rows is None or count <= max(2 * reach.rows, library.few_rows):
             return self._joined(operation, [before, own, after], ahead, count, self.times)
         array = operation.apply(own, Rows(library, count, 0, count))
         if before:

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 import dask_gpuscan
 from backends import Backend, same
 from dask_gpuscan.frames.pandas.library import PANDAS
+from dask_gpuscan.frames.registry import library_of
 from dask_gpuscan.ops.groupby_table import Coded
 from dask_gpuscan.ops.rolling import RowShape, filled
 from dask_gpuscan.ops.surroundings import Rows
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
 from versions import known_to_pandas
 
+pytestmark = pytest.mark.usefixtures("near_rows_apart")
 NAMES = known_to_pandas(
     ["sum", "mean", "var", "std", "sem", "min", "max", "count", "first", "last", "skew", "kurt"]
 )
@@ -397,3 +399,19 @@ def test_groups_in_any_order_with_windows_of_very_many_rows(backend, name, least
     expected = expected.droplevel(0).reindex(df.index)
     ask = lambda it: getattr(it.groupby("k")["x"].rolling(window, min_periods=least), name)()  # noqa: E731
     check(backend, df, [0.3, 0.3, 0.7], ask, expected)
+
+
+@pytest.mark.parametrize("rows", [150, 300])
+@pytest.mark.parametrize("centered", [False, True])
+def test_rows_near_borders_with_the_others_or_apart(backend, monkeypatch, rows, centered):
+    x = pd.Series(np.random.default_rng(rows).integers(-99, 99, 3 * rows) / 4)
+    x[[0, 40, rows, 2 * rows - 1]] = np.nan
+    monkeypatch.setattr(type(library_of(backend.frame(x))), "few_rows", 200)
+    options = {"window": 40, "center": centered, "min_periods": 30}
+    check(
+        backend,
+        x,
+        [1 / 3, 2 / 3],
+        lambda it: it.rolling(**options).sum(),
+        x.rolling(**options).sum(),
+    )

@@ -17,6 +17,7 @@ from dask_gpuscan.ops.surroundings import ColumnHalo
 from strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 from versions import STRING
 
+pytestmark = pytest.mark.usefixtures("near_rows_apart")
 PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30])
 METHODS = st.sampled_from(["shift", "diff", "pct_change"])
 WIDE = ("int64", "int8", "uint8", "bool", "Int64", "float32", "double[pyarrow]", "str", "category")

@@ -72,6 +72,7 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     """The library of cuDF: its arrays are cuDF's columns."""
 
     xp = cupy
+    few_rows = 1 << 25
     host_values = None
     sparse = None
 

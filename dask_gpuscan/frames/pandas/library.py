@@ -38,6 +38,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
+    few_rows = 1 << 18
     host_values = HOST_VALUES
     sparse = SPARSE
 
