@@ -20,11 +20,11 @@ from dask.dataframe.dask_expr._expr import (
     determine_column_projection,
     plain_column_projection,
 )
-from dask.task_spec import Task, TaskRef
+from dask.task_spec import Task
 
 from ..ops.filter import Predicate, filter_rows, split_rows, with_truth
 from .lookback import Collection
-from .named import Named
+from .named import Named, partition_of
 
 
 class Filtered(Named, Blockwise):  # type: ignore[misc]
@@ -100,9 +100,9 @@ class Split(Named, Expr):  # type: ignore[misc]
         for i in range(self.frame.npartitions):
             predicate = self.predicate
             if isinstance(predicate, Expr):
-                predicate = TaskRef((predicate._name, i))
+                predicate = partition_of(predicate, i)
             key = (self._name, i)
-            graph[key] = Task(key, split_rows, TaskRef((self.frame._name, i)), predicate)
+            graph[key] = Task(key, split_rows, partition_of(self.frame, i), predicate)
         return graph
 
 

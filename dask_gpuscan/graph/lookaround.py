@@ -24,6 +24,7 @@ from .lookback import (
     combined,
     prefixes,
 )
+from .named import partition_of
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class LookAround(LookBack):
 
     def _layer(self) -> dict[Key, Any]:
         carry, name, count = self.carry, self._name, self.frame.npartitions
-        inputs = [TaskRef((self.frame._name, i)) for i in range(count)]
+        inputs = [partition_of(self.frame, i) for i in range(count)]
         graph: dict[Key, Any] = {}
         before: list[list[Key]] = [[]] * count
         after = before

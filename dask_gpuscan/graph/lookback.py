@@ -28,7 +28,7 @@ from dask.tokenize import tokenize
 
 from ..frames.registry import Schema, common_schema, schema_of
 from ..ops.carry import Carry, DataFrameCarry, Summary
-from .named import Named
+from .named import Named, partition_of
 
 Collection = FrameBase
 """The type of frames and series that are Dask collections; Dask itself asks cuDF's for a column of that name."""
@@ -223,7 +223,7 @@ class LookBack(Named, Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Key, Any]:
         count = self.frame.npartitions
-        inputs = [TaskRef((self.frame._name, i)) for i in range(count)]
+        inputs = [partition_of(self.frame, i) for i in range(count)]
         outputs = [(self._name, i) for i in range(count)]
         return tasks(self._name, inputs, outputs, self.carry)
 

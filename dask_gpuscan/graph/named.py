@@ -1,9 +1,11 @@
-"""What all our expressions share: their names, and graphs for those versions of Dask that ask for them early."""
+"""What our expressions share: names, references to partitions, and graphs for versions of Dask that ask early."""
 
 import functools
 from typing import Any
 
 from dask.dataframe.dask_expr._expr import Expr
+from dask.dataframe.dask_expr.io import FromGraph
+from dask.task_spec import TaskRef
 from dask.tokenize import tokenize
 
 
@@ -28,8 +30,26 @@ class Named:
         same = lowered._name == self._name
         return Expr.__dask_graph__(lowered) if same else lowered.__dask_graph__()
 
+    def _blockwise_arg(self, given: Any, number: int) -> Any:
+        """Return what the task of one partition takes, where Dask makes these tasks."""
+        if isinstance(given, FromGraph):
+            one: Any = self
+            return partition_of(given, 0 if one._broadcast_dep(given) else number)
+        return super()._blockwise_arg(given, number)  # type: ignore[misc]
+
 
 def _token(expression: Any) -> str:
     if hasattr(Expr, "deterministic_token"):  # Dask 2025.3 and later
         return str(expression.deterministic_token)
     return str(tokenize(type(expression), *expression.operands, ensure_deterministic=True))
+
+
+def partition_of(expression: Expr, number: int) -> TaskRef:
+    """Return what a task takes for one partition of an expression.
+
+    Of what was persisted, it is the partition as it was made: Dask has one more task for each, which gives it
+    another name, and which on a cluster takes as long as any small task.
+    """
+    if isinstance(expression, FromGraph):
+        return TaskRef(expression.operand("keys")[number])
+    return TaskRef((expression._name, number))

@@ -25,7 +25,7 @@ from ..ops.rank_partitions import (
 from ..ops.rank_runs import outsides
 from ..ops.runs import RunNumbers
 from .lookback import Collection, look_back
-from .named import Named
+from .named import Named, partition_of
 from .shuffle import Moved
 from .sort_expressions import sorted_by
 
@@ -94,8 +94,8 @@ class Placed(Named, Expr):  # type: ignore[misc]
         groups = self.operand("groups")
         graph: dict[Any, Task] = {}
         for i in range(self.frame.npartitions):
-            key, frame = (self._name, i), TaskRef((self.frame._name, i))
-            numbers = None if groups is None else TaskRef((groups._name, i))
+            key, frame = (self._name, i), partition_of(self.frame, i)
+            numbers = None if groups is None else partition_of(groups, i)
             column = self.operand("column")
             graph[key] = Task(key, placed, frame, self.operand("ranking"), column, i, numbers)
         return graph
@@ -124,7 +124,7 @@ class RankedRows(Named, Expr):  # type: ignore[misc]
     def _layer(self) -> dict[Any, Task]:
         rank, names = self.operand("rank"), self.operand("names")
         graph: dict[Any, Task] = {}
-        parts = [TaskRef((self.frame._name, i)) for i in range(self.frame.npartitions)]
+        parts = [partition_of(self.frame, i) for i in range(self.frame.npartitions)]
         found = []
         for i, part in enumerate(parts):
             key = (f"ends-{self._name}", i)
@@ -155,8 +155,8 @@ class PutBack(Named, Expr):  # type: ignore[misc]
         graph: dict[Any, Task] = {}
         for i in range(self.frame.npartitions):
             key = (self._name, i)
-            moved = List(*(TaskRef((rows._name, i)) for rows in self.operands[3:]))
-            frame = TaskRef((self.frame._name, i))
+            moved = List(*(partition_of(rows, i) for rows in self.operands[3:]))
+            frame = partition_of(self.frame, i)
             graph[key] = Task(key, put_back, self.operand("ranking"), frame, moved)
         return graph
 

@@ -17,9 +17,9 @@ from dask.dataframe.dask_expr._expr import Lengths, Literal, Projection, plain_c
 from dask.dataframe.dask_expr._reductions import Len
 from dask.dataframe.dask_expr.io.io import IO
 from dask.dataframe.methods import concat
-from dask.task_spec import List, Task, TaskRef
+from dask.task_spec import List, Task
 
-from .named import Named
+from .named import Named, partition_of
 
 
 def rebalanced(collection: Any) -> Any:
@@ -97,7 +97,7 @@ class Rebalanced(Named, IO):  # type: ignore[misc]
         lengths = self.lengths
         for j, parts in enumerate(slices(lengths, len(lengths))):
             key = (self._name, j)
-            refs = List(*(TaskRef((self.frame._name, i)) for i, _, _ in parts or [(j, 0, 0)]))
+            refs = List(*(partition_of(self.frame, i) for i, _, _ in parts or [(j, 0, 0)]))
             graph[key] = Task(key, _joined, refs, parts or [(j, 0, 0)], lengths)
         return graph
 

@@ -30,7 +30,7 @@ from dask.task_spec import List, Task, TaskRef
 
 from ..ops.pieces import Pieces, are_alike, join_alike
 from ..ops.sort import Order, Splitters, sample, sort_rows, split, splitters
-from .named import Named
+from .named import Named, partition_of
 
 TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
 """The columns of pieces as rows that Dask shuffles; the first is named as Dask's own is."""
@@ -165,7 +165,7 @@ class Split(Named, Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Any, Task]:
         samples = self.operand("samples")
-        refs = [TaskRef((samples._name, i)) for i in range(samples.npartitions)]
+        refs = [partition_of(samples, i) for i in range(samples.npartitions)]
         key = (self._name, 0)
         return {key: Task(key, splitters, List(*refs), self.operand("order"))}
 
@@ -191,8 +191,8 @@ class SplitPieces(Named, Blockwise):  # type: ignore[misc]
         return bool(dep._name == self.operand("splitters")._name)
 
     def _task(self, name: Any, index: int) -> Task:
-        found = TaskRef((self.operand("splitters")._name, 0))
-        frame = TaskRef((self.frame._name, index))
+        found = partition_of(self.operand("splitters"), 0)
+        frame = partition_of(self.frame, index)
         return Task(name, self.operation, frame, self.operand("order"), found, index)
 
 
@@ -235,7 +235,7 @@ class TakenTogether(Together):
 
     def _layer(self) -> dict[Any, Task]:
         order = self.operand("order")
-        every = List(*(TaskRef((self.pieces._name, i)) for i in range(self.pieces.npartitions)))
+        every = List(*(partition_of(self.pieces, i) for i in range(self.pieces.npartitions)))
         keys = [(self._name, j) for j in range(self.operand("count"))]
         return {key: Task(key, joined, every, key[1], order) for key in keys}
 
@@ -257,7 +257,7 @@ class MovedTogether(Together):
         for first, last in pairwise(_blocks(count)):
             parts = [(f"part-{name}", i, first) for i in range(given)]
             for i, part in enumerate(parts):
-                graph[part] = Task(part, Pieces.some, TaskRef((self.pieces._name, i)), first, last)
+                graph[part] = Task(part, Pieces.some, partition_of(self.pieces, i), first, last)
             bundle = (f"bundle-{name}", first)
             graph[bundle] = Task(bundle, _bundle, List(*map(TaskRef, parts)))
             for j in range(first, last):

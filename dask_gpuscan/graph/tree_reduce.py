@@ -15,7 +15,7 @@ from dask.task_spec import List, Task, TaskRef
 
 from ..frames.registry import library_of
 from .lookback import Collection
-from .named import Named
+from .named import Named, partition_of
 
 FAN_IN = 16
 """Tables that one task merges."""
@@ -78,7 +78,7 @@ class TreeReduce(Named, Expr):  # type: ignore[misc]
         keys: list[Any] = []
         for i in range(self.frame.npartitions):
             key = (f"table-{self._name}", 0, i)
-            graph[key] = Task(key, _table, reduction, TaskRef((self.frame._name, i)))
+            graph[key] = Task(key, _table, reduction, partition_of(self.frame, i))
             keys.append(key)
         level = 0
         while len(keys) > FAN_IN:

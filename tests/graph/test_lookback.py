@@ -7,7 +7,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask.task_spec import TaskRef
+from dask.optimization import cull
+from dask.task_spec import Alias, TaskRef
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -135,6 +136,25 @@ def test_a_partition_is_read_once():
     reads.clear()
     dask.compute(scanned, filled, scanned.x.gpuscan.cummax())
     assert sorted(reads) == list(range(10))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda it: it.cumsum(),
+        lambda it: it.rolling(3, center=True).sum(),
+        lambda it: it.filter("x > 3"),
+        lambda it: it.groupby("k").sum(),
+        lambda it: it.rank(),
+    ],
+)
+def test_persisted_partitions_are_taken_as_they_are(ask):
+    df = pd.DataFrame({"k": np.arange(40) % 3, "x": np.arange(40.0)[::-1]})
+    persisted = dd.from_pandas(df, npartitions=4).persist()
+    lazy = ask(persisted.gpuscan).optimize()
+    needed, _ = cull(dict(lazy.dask), lazy.__dask_keys__())
+    assert not any(isinstance(task, Alias) for task in needed.values())
+    same(lazy.compute(), ask(df.gpuscan))
 
 
 @culled
