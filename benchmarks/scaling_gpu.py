@@ -99,12 +99,15 @@ class Scaling:
 
     def placed(self, client: Client, count: int, rows: int) -> Collection:
         """Return partitions that were made on the workers in turns."""
+        meta = make(0, 1, self.cpu).iloc[
+            :0
+        ]  # imports cuDF before the client's thread would do so too
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         made = [
             client.submit(make, i * rows, rows, self.cpu, workers=workers[i % len(workers)])
             for i in range(count)
         ]
-        lazy = dd.from_delayed(made, meta=make(0, 1, self.cpu).iloc[:0], verify_meta=False)
+        lazy = dd.from_delayed(made, meta=meta, verify_meta=False)
         return materialise(client, lazy)
 
     def run_job(
