@@ -59,11 +59,12 @@ def plain_dask():
 
 
 @pytest.fixture(scope="module")
-def near_rows_apart(backend):
+def near_rows_apart():
     """Rows near borders of partitions are done apart, as those of many rows are, and not with all others."""
-    library = library_of(backend.frame(pd.Series([1])))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(library), "few_rows", 0)
+        for each in BACKENDS:
+            library = library_of(each.values[0].frame(pd.Series([1])))
+            patch.setattr(type(library), "few_rows", 0)
         yield
 
 

@@ -16,7 +16,7 @@ from dask_gpuscan.ops.groupby_table import Coded
 from dask_gpuscan.ops.rolling import RowShape, filled
 from dask_gpuscan.ops.surroundings import Rows
 from strategies import FAMILIES, columns, cuts, frames, partitioned, two_thirds
-from versions import known_to_pandas
+from versions import known_to_pandas, older
 
 pytestmark = pytest.mark.usefixtures("near_rows_apart")
 NAMES = known_to_pandas(
@@ -57,6 +57,8 @@ def ask_for(name):
 
 def ask_pandas_for(name):
     """What pandas answers; of ranks, that of the last row: its own are of other windows at the end of the data."""
+    if name in ("skew", "kurt") and older("pandas", "3"):  # which answers 0 and -3 for equal values
+        return lambda windows: getattr(windows, name)().mask(windows.min() == windows.max())
     if name != "rank":
         return ask_for(name)
     return lambda windows: windows.apply(

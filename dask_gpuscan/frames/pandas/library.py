@@ -184,9 +184,12 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         array = bare(array)
         if len(array) >= MANY and array.dtype in DIFFERENCES:
             return kernels.difference(array, periods, DIFFERENCES[array.dtype])
-        found = self.series(array, None).diff(periods).array
-        # objects, of which pandas makes times if all are NaT
-        return found.astype(object) if isinstance(array.dtype, pd.PeriodDtype) else found
+        if not isinstance(array.dtype, pd.PeriodDtype):
+            return self.series(array, None).diff(periods).array
+        # objects, of which pandas makes times if all are NaT; pandas 2 fails where there is no row
+        return (self.series(array, None).diff(periods).array if len(array) else array).astype(
+            object
+        )
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
