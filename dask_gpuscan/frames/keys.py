@@ -255,6 +255,13 @@ FIRST_PROBE = 4096
 """Rows in which the end of a run is looked for first, before more are: a GPU takes no longer for them than for one."""
 
 
+def last_head(library: Library, heads: Values) -> int | None:
+    """Return the last row that is flagged as the start of a run, or None if the last few rows have none."""
+    flags = library.fetch(heads[-FIRST_PROBE:])()[::-1]
+    found = int(flags.argmax())
+    return len(heads) - 1 - found if flags[found] else None
+
+
 def last_start(series: Sequence[Column]) -> int:
     """Return the row where the last run of equal keys starts, without looking at more than it takes."""
     count, size = len(series[0]), FIRST_PROBE

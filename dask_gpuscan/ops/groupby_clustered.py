@@ -33,20 +33,21 @@ class Clustered(GroupedColumns, OpenRuns):
         index = library.index(partition)
         return library.argsort_index(index) if self.sorts and not library.is_sorted(index) else None
 
-    def aggregate(self, partition: Any) -> Open:
+    def aggregate(self, partition: Any, start: int | None = None) -> Open:
         order = self.order(partition)
-        return super().aggregate(
-            partition if order is None else library_of(partition).rows(partition, order)
-        )
+        if order is not None:
+            partition, start = library_of(partition).rows(partition, order), None
+        return super().aggregate(partition, start)
 
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
         slice_ = library_of(partition).slice_column
-        return tuple(
+        begun = [
             p.operation.aggregate(
                 [slice_(c, start, stop) for c in self.columns(partition, p)], OneGroup(self.reverse)
-            )()
+            )
             for p in self.parts
-        )
+        ]
+        return tuple(wait() for wait in begun)
 
     def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         pairs = zip(self.parts, zip(*states, strict=True), strict=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..frames.keys import boundary_key, key_arrays, last_head
 from ..frames.registry import library_of
 from .groupby_clustered import ClusteredReduce
 from .runs import Open, RunCount, RunLengths, RunNumbers
@@ -30,10 +31,6 @@ class NumberedRuns:
         """The carry for the partition that nothing follows."""
         return replace(self, carry=self.carry.final)
 
-    @property
-    def numbers(self) -> RunNumbers:
-        return RunNumbers(self.carry.by)
-
     def check(self, frame: Any) -> None:
         self.carry.check(frame)
 
@@ -41,12 +38,19 @@ class NumberedRuns:
         return self.carry.meta(frame)
 
     def aggregate(self, partition: Any) -> tuple[Open, RunCount]:
-        open_ = self.carry.aggregate(partition)
-        return open_, self.numbers.aggregate(partition, open_.border)
+        if not len(partition):
+            return Open(0, None, 0), RunCount(0)
+        library, series = library_of(partition), self.carry.by.series(partition)
+        with library.reading(partition):
+            heads = key_arrays(series).head_flags()
+            count = library.xp.count_nonzero(heads)  # while a GPU counts, the last one is looked for
+            open_ = self.carry.aggregate(partition, last_head(library, heads))
+            first = boundary_key(series, 0)
+        return open_, RunCount(int(count), first, open_.border)
 
     def combine(self, aggregates: Sequence[tuple[Open, RunCount]]) -> tuple[Open, RunCount]:
         opens, counts = zip(*aggregates, strict=True)
-        return self.carry.combine(opens), self.numbers.combine(counts)
+        return self.carry.combine(opens), RunNumbers(self.carry.by).combine(counts)
 
     def apply(self, partition: Any, prefix: tuple[Open, RunCount] | None) -> Any:
         open_, count = prefix or (None, RunCount(0))

@@ -117,9 +117,8 @@ class ReduceColumn:
         op, values, nulls, dtype = self._inputs(columns, views)
         if not groups.is_one:
             return groups.reduce(op, values, nulls=nulls, dtype=dtype)
-        # an operator that carries states has taken the values already
-        state = kernels.reduce(op, values, nulls=nulls, dtype=dtype)
-        return lambda: fields_of(state)
+        _, wait = kernels.aggregating(op, values, nulls=nulls, dtype=dtype)
+        return lambda: fields_of(wait())
 
     def _at_borders(
         self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups

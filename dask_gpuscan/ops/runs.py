@@ -92,14 +92,14 @@ class RunNumbers:
     def meta(self, frame: Any) -> Any:
         return self.apply(library_of(frame).no_rows(frame), None)
 
-    def aggregate(self, partition: Any, last: BoundaryKey | None = None) -> RunCount:
+    def aggregate(self, partition: Any) -> RunCount:
         if not len(partition):
             return RunCount(0)
         series = self.by.series(partition)
         with library_of(partition).reading(partition):
             runs = int(library_of(partition).xp.count_nonzero(key_arrays(series).head_flags()))
-        last = last or boundary_key(series, len(partition) - 1)
-        return RunCount(runs, boundary_key(series, 0), last)
+        ends = boundary_key(series, 0), boundary_key(series, len(partition) - 1)
+        return RunCount(runs, *ends)
 
     def combine(self, aggregates: Sequence[RunCount]) -> RunCount:
         total = RunCount(0)
@@ -155,7 +155,8 @@ class OpenRuns:
         """Return what is known of neighbouring parts of one run."""
         return ()
 
-    def aggregate(self, partition: Any) -> Open:
+    def aggregate(self, partition: Any, start: int | None = None) -> Open:
+        """Return the open run of a partition, which starts there if that is known."""
         if not len(partition):
             return Open(0, None, 0)
         with library_of(partition).reading(partition):
@@ -164,7 +165,7 @@ class OpenRuns:
                 stop = first_end(series)
                 states = self.states(partition, 0, stop)
                 return Open(count, boundary_key(series, 0), count - stop, states)
-            start = last_start(series)
+            start = last_start(series) if start is None else start
             states = self.states(partition, start, count)
             return Open(count, boundary_key(series, count - 1), start, states)
 

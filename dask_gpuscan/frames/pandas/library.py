@@ -302,7 +302,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         return lambda: values
 
     def host_row(self, column: pd.Series, row: int) -> PandasArray:
-        return column.iloc[[row]].array
+        return column.array.take([row])  # pandas' own iloc takes ten times as long
 
     def number(self, row: PandasArray, dtype: DType) -> Scalar:
         layout = layout_of(dtype)
