@@ -17,7 +17,7 @@ import pandas as pd
 
 from .. import kernels
 from ..kernels.messages import not_among, shown
-from .protocol import Column, Frame, HostRow, Values, View
+from .protocol import Column, Frame, HostRow, Library, Values, View
 from .registry import column_of, library_of, names_of
 
 

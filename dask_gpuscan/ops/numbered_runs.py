@@ -43,7 +43,8 @@ class NumberedRuns:
         library, series = library_of(partition), self.carry.by.series(partition)
         with library.reading(partition):
             heads = key_arrays(series).head_flags()
-            count = library.xp.count_nonzero(heads)  # while a GPU counts, the last one is looked for
+            # while a GPU counts, the last one is looked for
+            count = library.xp.count_nonzero(heads)
             open_ = self.carry.aggregate(partition, last_head(library, heads))
             first = boundary_key(series, 0)
         return open_, RunCount(int(count), first, open_.border)
