@@ -33,11 +33,11 @@ class Clustered(GroupedColumns, OpenRuns):
         index = library.index(partition)
         return library.argsort_index(index) if self.sorts and not library.is_sorted(index) else None
 
-    def aggregate(self, partition: Any, start: int | None = None) -> Open:
+    def open_run(self, partition: Any, start: int | None = None) -> Open:
         order = self.order(partition)
         if order is not None:
             partition, start = library_of(partition).rows(partition, order), None
-        return super().aggregate(partition, start)
+        return super().open_run(partition, start)
 
     def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
         slice_ = library_of(partition).slice_column

@@ -45,7 +45,7 @@ class NumberedRuns:
             heads = key_arrays(series).head_flags()
             # while a GPU counts, the last one is looked for
             count = library.xp.count_nonzero(heads)
-            open_ = self.carry.aggregate(partition, last_head(library, heads))
+            open_ = self.carry.open_run(partition, last_head(library, heads))
             first = boundary_key(series, 0)
         return open_, RunCount(int(count), first, open_.border)
 

@@ -155,7 +155,10 @@ class OpenRuns:
         """Return what is known of neighbouring parts of one run."""
         return ()
 
-    def aggregate(self, partition: Any, start: int | None = None) -> Open:
+    def aggregate(self, partition: Any) -> Open:
+        return self.open_run(partition)
+
+    def open_run(self, partition: Any, start: int | None = None) -> Open:
         """Return the open run of a partition, which starts there if that is known."""
         if not len(partition):
             return Open(0, None, 0)
