@@ -126,13 +126,16 @@ def _of_two_numbers(expected: Any, case: Any, found: Any) -> Any:
 
 
 def _in_their_order(expected: Any, case: Any, found: Any) -> Any:
-    """Return the answer of pandas with ranks of ordered categories as a series has them."""
-    ranks = {n: case.on.frame[n].rank(**case.given) for n in expected if _is_ordered(case, n)}
+    """Return the answer of pandas with ranks of ordered categories and of NumPy's integers as a series has them."""
+    ranks = {n: case.on.frame[n].rank(**case.given) for n in expected if _is_ranked_alone(case, n)}
     return expected.assign(**ranks)
 
 
-def _is_ordered(case: Any, name: str) -> bool:
-    return bool(getattr(case.on.frame[name].dtype, "ordered", False))
+def _is_ranked_alone(case: Any, name: str) -> bool:
+    """Tell whether frames of pandas rank a column otherwise than series: floats beside integers round these."""
+    dtype = case.on.frame[name].dtype
+    is_integer = isinstance(dtype, np.dtype) and dtype.kind in "iu"
+    return is_integer or bool(getattr(dtype, "ordered", False))
 
 
 def _with_infinity(expected: Any, case: Any, found: Any) -> Any:
@@ -205,11 +208,11 @@ DIFFERENCES: tuple[Difference, ...] = (
         _of_two_numbers,
     ),
     Difference(
-        "frames rank ordered categories by their order, as series do",
+        "frames rank ordered categories by their order, and integers as they are, as series do",
         lambda case, lazy: (
             case.kind == "frame"
             and case.method.name == "rank"
-            and any(_is_ordered(case, name) for name in case.on.frame)
+            and any(_is_ranked_alone(case, name) for name in case.on.frame)
         ),
         _in_their_order,
     ),
@@ -316,6 +319,7 @@ DIFFERENCES: tuple[Difference, ...] = (
 
 REFUSALS: dict[str, str] = {
     "float16 cannot be an index": "pandas has no index of half floats, but for no rows",
+    "^groups.pct_change.* dtype bool is not defined": "pandas has no changes of flags, but for no groups",
 }
 """Words of messages of ours, and why there is no answer."""
 
