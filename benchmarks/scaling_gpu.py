@@ -99,9 +99,7 @@ class Scaling:
 
     def placed(self, client: Client, count: int, rows: int) -> Collection:
         """Return partitions that were made on the workers in turns."""
-        meta = make(0, 1, self.cpu).iloc[
-            :0
-        ]  # imports cuDF before the client's thread would do so too
+        meta = make(0, 1, self.cpu).iloc[:0]  # imports cuDF before a thread of the client may
         workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
         made = [
             client.submit(make, i * rows, rows, self.cpu, workers=workers[i % len(workers)])

@@ -117,6 +117,7 @@ class ReduceColumn:
         op, values, nulls, dtype = self._inputs(columns, views)
         if not groups.is_one:
             return groups.reduce(op, values, nulls=nulls, dtype=dtype)
+        # the operator carries states already, and is its own carry operator
         _, wait = kernels.aggregating(op, values, nulls=nulls, dtype=dtype)
         return lambda: fields_of(wait())
 

@@ -73,6 +73,7 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
 
     xp = cupy
     few_rows = 1 << 25
+    """Windows of 100 over 2^25 rows on an H200: 0.50 ms with the rows copied, 1.38 ms without."""
     host_values = None
     sparse = None
 

@@ -39,6 +39,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
 
     xp = np
     few_rows = 1 << 18
+    """Windows of 100 over 2^18 rows: 1.1 ms with the rows copied, 1.6 ms without; over 2^20 rows 4.6 and 4.3 ms."""
     host_values = HOST_VALUES
     sparse = SPARSE
 
@@ -184,12 +185,12 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         array = bare(array)
         if len(array) >= MANY and array.dtype in DIFFERENCES:
             return kernels.difference(array, periods, DIFFERENCES[array.dtype])
-        if not isinstance(array.dtype, pd.PeriodDtype):
-            return self.series(array, None).diff(periods).array
-        # objects, of which pandas makes times if all are NaT; pandas 2 fails where there is no row
-        return (self.series(array, None).diff(periods).array if len(array) else array).astype(
-            object
-        )
+        is_period = isinstance(array.dtype, pd.PeriodDtype)
+        if is_period and not len(array):
+            return array.astype(object)  # of no periods, pandas 2 fails to take differences
+        found = self.series(array, None).diff(periods).array
+        # objects, of which pandas makes times if all are NaT
+        return found.astype(object) if is_period else found
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
@@ -302,7 +303,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         return lambda: values
 
     def host_row(self, column: pd.Series, row: int) -> PandasArray:
-        return column.array.take([row])  # pandas' own iloc takes ten times as long
+        return column.array.take([row])  # iloc takes 30 us longer
 
     def number(self, row: PandasArray, dtype: DType) -> Scalar:
         layout = layout_of(dtype)
