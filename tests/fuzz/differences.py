@@ -319,7 +319,7 @@ DIFFERENCES: tuple[Difference, ...] = (
 
 REFUSALS: dict[str, str] = {
     "float16 cannot be an index": "pandas has no index of half floats, but for no rows",
-    "^groups.pct_change.* dtype bool is not defined": "pandas has no changes of flags, but for no groups",
+    "^groups.pct_change.* dtype bool is not defined": "pandas has no changes of flags, but for rows in no group",
 }
 """Words of messages of ours, and why there is no answer."""
 
