@@ -146,14 +146,14 @@ class Matched(Named, Expr):  # type: ignore[misc]
         pieces = [partition_of(self.pieces, i) for i in range(count)]
         found = partition_of(self.found, 0)
         graph: dict[Key, Any] = {}
-        around: list[list[list[Key]]] = [[[]] * count, [[]] * count]
+        around: list[list[list[Any]]] = [[[]] * count, [[]] * count]
         for forward in question.ways:
             step = -1 if forward else 1
             label = f"{'after' if forward else 'before'}-{name}"
             outside = MatchingSummary(question.outside(forward))
             around[forward] = prefixes(label, pieces[::step], outside, graph)[::step]
         for i in range(count):
-            sides = [List(*map(TaskRef, keys[i])) for keys in around]
+            sides = [List(*given[i]) for given in around]
             key, left = (name, i), partition_of(self.left, i)
             graph[key] = Task(key, _match, question, left, pieces[i], *sides, found, i)
         return graph

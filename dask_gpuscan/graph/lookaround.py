@@ -9,7 +9,7 @@ from typing import Any
 import dask
 from dask.dataframe.dask_expr import new_collection
 from dask.sizeof import sizeof
-from dask.task_spec import List, Task, TaskRef
+from dask.task_spec import List, Task
 from dask.utils import format_bytes, parse_bytes
 
 from ..frames.registry import common_schema, schema_of
@@ -24,7 +24,7 @@ from .lookback import (
     combined,
     prefixes,
 )
-from .named import partition_of
+from .named import is_held, partition_of
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,15 @@ class LookAround(LookBack):
         carry, name, count = self.carry, self._name, self.frame.npartitions
         inputs = [partition_of(self.frame, i) for i in range(count)]
         graph: dict[Key, Any] = {}
-        before: list[list[Key]] = [[]] * count
-        after = before
+        before: list[list[Any]] = [[]] * count
+        after, held = before, is_held(self.frame)
         if carry.before is not None:
-            before = prefixes(f"before-{name}", inputs, carry.before, graph)
+            before = prefixes(f"before-{name}", inputs, carry.before, graph, held=held)
         if carry.after is not None:
-            after = prefixes(f"after-{name}", inputs[::-1], carry.after, graph)[::-1]
+            behind = prefixes(f"after-{name}", inputs[::-1], carry.after, graph, held=held)
+            after = behind[::-1]
         for i, partition in enumerate(inputs):
-            sides = [List(*map(TaskRef, keys)) for keys in (before[i], after[i])]
+            sides = [List(*given) for given in (before[i], after[i])]
             graph[name, i] = Task((name, i), _apply, carry, i, partition, *sides)
         return graph
 

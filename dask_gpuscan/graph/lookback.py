@@ -4,6 +4,8 @@ A partition gets two tasks: its aggregate, and its output from the aggregates be
 window of partitions are combined once, in one more task, so that no partition looks back at more than
 a few windows. The order of combination is fixed by positions, so results do not depend on workers or
 timing; an output depends on earlier partitions only, so partitions stream through memory in order.
+Partitions that are in memory anyway need not stream: one task combines the prefixes of all those of a
+window, so that a worker fetches one object a window rather than each aggregate.
 
 This module must never know what a carry computes: it takes any object with ``aggregate``, ``combine``
 and ``apply``. The idea is decoupled look-back: Merrill and Garland, NVR-2016-002, section 4.
@@ -15,6 +17,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from operator import getitem
 from typing import Any
 
 from dask.array.core import Array, unify_chunks
@@ -28,7 +31,7 @@ from dask.tokenize import tokenize
 
 from ..frames.registry import Schema, common_schema, schema_of
 from ..ops.carry import Carry, DataFrameCarry, Summary
-from .named import Named, partition_of
+from .named import Named, is_held, partition_of
 
 Collection = FrameBase
 """The type of frames and series that are Dask collections; Dask itself asks cuDF's for a column of that name."""
@@ -37,7 +40,11 @@ Key = Any
 
 WINDOW = 16
 """Partitions a window. An output depends on half a window of aggregates on average; a window costs one
-more task: 2.06 tasks a partition in all, and for 10,000 partitions 17 dependencies an output."""
+more task: 2.06 tasks a partition in all, and for 10,000 partitions 17 dependencies an output.
+
+Where one task combines the prefixes of a window, an output depends on that task alone. Measured with 256 persisted
+partitions of 3,000 rows on a local cluster of two processes, 2 CPU cores: cumsum 1.38 s without, 1.06 s with it,
+rolling(100).sum 1.56 and 1.26 s; a worker's event loop for 32 partitions: 0.050 and 0.044 s, 0.058 and 0.045 s."""
 
 CHAIN = 64
 """Windows up to which prefixes are chained, each from the one before; beyond, windows nest, so that the
@@ -63,8 +70,19 @@ def _apply(carry: Carry, partition: Any, *aggregates: Any) -> Any:
     return carry.apply(partition, combined(carry, aggregates))
 
 
+def _running(carry: Summary, *aggregates: Any) -> list[Any]:
+    """Return what the first none, one, two and so on of some aggregates combine to."""
+    return [combined(carry, aggregates[:count]) for count in range(len(aggregates) + 1)]
+
+
 def tasks(
-    name: str, inputs: Sequence[Any], outputs: Sequence[Key], carry: Carry, suffix: Key = ()
+    name: str,
+    inputs: Sequence[Any],
+    outputs: Sequence[Key],
+    carry: Carry,
+    suffix: Key = (),
+    *,
+    held: bool = False,
 ) -> dict[Key, Task]:
     """Return the tasks that make ``outputs[i]`` of ``inputs[i]`` and the aggregates before it.
 
@@ -78,6 +96,8 @@ def tasks(
     carry : Carry
     suffix : tuple, optional
         What tells this chain from others of the same name, in the aggregates' keys.
+    held : bool, default False
+        Whether all inputs are in memory anyway, so that outputs may wait for their whole window.
 
     Returns
     -------
@@ -87,26 +107,34 @@ def tasks(
     if carry.reverse:
         inputs, outputs = inputs[::-1], outputs[::-1]
     graph: dict[Key, Task] = {}
-    before = prefixes(name, inputs, carry, graph, suffix)
+    before = prefixes(name, inputs, carry, graph, suffix, held=held)
     for partition, key, earlier in zip(inputs, outputs, before, strict=True):
         by = final(carry) if key == outputs[-1] else carry
-        graph[key] = Task(key, _apply, by, partition, *map(TaskRef, earlier))
+        graph[key] = Task(key, _apply, by, partition, *earlier)
     return graph
 
 
 def prefixes(
-    name: str, inputs: Sequence[Any], carry: Summary, graph: dict[Key, Task], suffix: Key = ()
-) -> list[list[Key]]:
-    """Add the tasks of aggregates and windows to a graph; return, a partition, the keys that combine to its prefix.
+    name: str,
+    inputs: Sequence[Any],
+    carry: Summary,
+    graph: dict[Key, Task],
+    suffix: Key = (),
+    *,
+    held: bool = False,
+) -> list[list[Any]]:
+    """Add the tasks of aggregates and windows to a graph; return, a partition, what combines to its prefix.
 
     Parameters are those of `tasks`; inputs are in scan order.
     """
-    aggregates: list[Key] = []
+    aggregates: list[Any] = []
     for i, partition in enumerate(inputs[:-1]):
         key = (f"aggregate-{name}", i, *suffix)
         graph[key] = Task(key, _aggregate, carry, partition)
-        aggregates.append(key)
-    return _prefixes(name, aggregates, carry, suffix, graph, 0)
+        aggregates.append(TaskRef(key))
+    size = getattr(carry, "window", None)
+    shared = held and size is None  # large aggregates are sent only to who needs them
+    return _Windows(name, carry, suffix, graph, size or WINDOW, shared).prefixes(aggregates)
 
 
 def final(carry: Carry) -> Carry:
@@ -114,28 +142,47 @@ def final(carry: Carry) -> Carry:
     return getattr(carry, "final", carry)
 
 
-def _prefixes(
-    name: str, keys: list[Key], carry: Summary, suffix: Key, graph: dict[Key, Task], level: int
-) -> list[list[Key]]:
-    """For each position up to the last, the keys whose values combine, in order, to its prefix."""
-    size = getattr(carry, "window", WINDOW)
-    windows = [keys[at : at + size] for at in range(0, len(keys), size)] or [[]]
-    before: list[list[Key]]
-    if len(windows) <= CHAIN:
-        before = [[]]
-        for g, window in enumerate(windows[:-1]):
-            key = (f"prefix-{name}", level, g, *suffix)
-            graph[key] = Task(key, _combine, carry, *map(TaskRef, before[-1] + window))
-            before.append([key])
-    else:
-        combined = []
-        for g, window in enumerate(windows[:-1]):
-            key = (f"window-{name}", level, g, *suffix)
-            graph[key] = Task(key, _combine, carry, *map(TaskRef, window))
-            combined.append(key)
-        before = _prefixes(name, combined, carry, suffix, graph, level + 1)
-    positions = [before[g] + w[:i] for g, w in enumerate(windows) for i in range(len(w))]
-    return [*positions, before[-1] + windows[-1]]
+@dataclass(frozen=True)
+class _Windows:
+    """Tasks that combine the aggregates of windows; if `shared`, one a window does so for all its positions."""
+
+    name: str
+    carry: Summary
+    suffix: Key
+    graph: dict[Key, Task]
+    size: int
+    shared: bool
+
+    def add(self, label: str, level: int, number: int, what: Any, aggregates: list[Any]) -> TaskRef:
+        """Add a task to the graph; return what refers to it."""
+        key = (f"{label}-{self.name}", level, number, *self.suffix)
+        self.graph[key] = Task(key, what, self.carry, *aggregates)
+        return TaskRef(key)
+
+    def prefixes(self, aggregates: list[Any], level: int = 0) -> list[list[Any]]:
+        """For each position up to the last, what combines, in order, to its prefix."""
+        starts = range(0, max(len(aggregates), 1), self.size)
+        windows = [aggregates[start : start + self.size] for start in starts]
+        before: list[list[Any]] = [[]]
+        chained = len(windows) <= CHAIN
+        if not chained:
+            full = enumerate(windows[:-1])
+            totals = [self.add("window", level, g, _combine, window) for g, window in full]
+            before = self.prefixes(totals, level + 1)
+        positions: list[list[Any]] = []
+        for g, window in enumerate(windows):
+            known = before[g] + window
+            counts = range(len(before[g]), len(known) + 1)
+            found = [known[:count] for count in counts]
+            if self.shared and len(known) > 1:
+                ref = self.add("prefix", level, g, _running, known)
+                found = [[Task(None, getitem, ref, n)] if n else [] for n in counts]
+            elif chained and g + 1 < len(windows):
+                found[-1] = [self.add("prefix", level, g, _combine, known)]
+            positions += found[:-1]
+            if chained:
+                before.append(found[-1])
+        return [*positions, found[-1]]
 
 
 # --- dataframes --------------------------------------------------------------------------------------
@@ -225,7 +272,7 @@ class LookBack(Named, Expr):  # type: ignore[misc]
         count = self.frame.npartitions
         inputs = [partition_of(self.frame, i) for i in range(count)]
         outputs = [(self._name, i) for i in range(count)]
-        return tasks(self._name, inputs, outputs, self.carry)
+        return tasks(self._name, inputs, outputs, self.carry, held=is_held(self.frame))
 
 
 class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]

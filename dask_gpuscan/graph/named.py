@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from dask.dataframe.dask_expr._expr import Expr
+from dask.dataframe.dask_expr._expr import Expr, Projection
 from dask.dataframe.dask_expr.io import FromGraph
 from dask.task_spec import TaskRef
 from dask.tokenize import tokenize
@@ -53,3 +53,10 @@ def partition_of(expression: Expr, number: int) -> TaskRef:
     if isinstance(expression, FromGraph):
         return TaskRef(expression.operand("keys")[number])
     return TaskRef((expression._name, number))
+
+
+def is_held(expression: Expr) -> bool:
+    """Tell whether the partitions of an expression are in memory whatever is computed: they were persisted."""
+    while isinstance(expression, Projection):
+        expression = expression.frame
+    return isinstance(expression, FromGraph)

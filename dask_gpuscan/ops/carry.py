@@ -26,7 +26,8 @@ class Carry(Summary, Protocol):
     reverse : bool
         Whether partitions look at the later ones instead.
 
-    A carry whose aggregates are large may tell how many partitions look back at the same one (``window``).
+    A carry whose aggregates may be large tells how many partitions look back at the same one (``window``); None if
+    they are small, as of a carry that does not tell.
     """
 
     @property

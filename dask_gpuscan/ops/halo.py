@@ -21,6 +21,9 @@ from .clock import Clock
 from .groupby_table import Coded
 from .groups import INT64, Groups
 
+SMALL = 1024
+"""Rows of halos that are like other aggregates; those of a window go to each worker that has a partition of it."""
+
 _ADD = BUILT_IN["add"]
 
 
@@ -223,6 +226,9 @@ class Reaching(Protocol):
 
     @property
     def reach(self) -> Reach: ...
+    @property
+    def clustered(self) -> bool:
+        """Whether the rows of a group are adjacent, as they are where all are one."""
 
     def rows_of(self, partition: Any) -> RowArrays:
         """Return the rows of a partition, not copied."""
@@ -241,8 +247,15 @@ class Halo:
 
     carry: Reaching
     reverse: bool = False
-    window = 4
-    """Each partition joins the halos of its window: few of them hold as many rows as are needed."""
+
+    @property
+    def window(self) -> int | None:
+        """How many partitions look back at the same halos, if these may be large; few hold as many rows as are needed.
+
+        Halos of the rows of one group are small where windows are of few rows.
+        """
+        rows = self.carry.reach.rows
+        return None if self.carry.clustered and rows is not None and rows <= SMALL else 4
 
     def aggregate(self, partition: Any) -> RowArrays:
         with library_of(partition).reading(partition):

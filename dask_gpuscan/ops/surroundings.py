@@ -101,6 +101,8 @@ class NeighbourOperation(ColumnOperation, Protocol):
 class Surrounded:
     """What carries of such operations have in common: which halos they need."""
 
+    clustered = True
+
     @property
     def reach(self) -> Reach:
         """How far operations look: all equally far."""

@@ -37,11 +37,11 @@ class Words:
         return (prefix or "") + partition
 
 
-def build(count, reverse=False):
+def build(count, reverse=False, held=False):
     words = [chr(ord("a") + i % 26) for i in range(count)]
     inputs = {("in", i): word for i, word in enumerate(words)}
     outputs = [("out", i) for i in range(count)]
-    graph = tasks("t", [TaskRef(k) for k in inputs], outputs, Words(reverse))
+    graph = tasks("t", [TaskRef(k) for k in inputs], outputs, Words(reverse), held=held)
     return words, inputs, outputs, graph
 
 
@@ -59,33 +59,43 @@ def build(count, reverse=False):
     ],
 )
 @pytest.mark.parametrize("reverse", [False, True])
-def test_every_partition_gets_what_came_before_in_order(count, reverse):
-    words, inputs, outputs, graph = build(count, reverse)
+@pytest.mark.parametrize("held", [False, True])
+def test_every_partition_gets_what_came_before_in_order(count, reverse, held):
+    words, inputs, outputs, graph = build(count, reverse, held)
     answers = dask.get({**inputs, **graph}, outputs)
     for i in {0, 1, count // 2, count - 2, count - 1} & set(range(count)):
         before = "".join(words[i + 1 :][::-1]) if reverse else "".join(words[:i])
         assert answers[i] == before + words[i]
 
 
-@given(count=st.integers(1, 3 * WINDOW * CHAIN))
-def test_two_tasks_a_partition_and_one_a_window(count):
-    _, _, outputs, graph = build(count)
+@given(count=st.integers(1, 3 * WINDOW * CHAIN), held=st.booleans())
+def test_two_tasks_a_partition_and_one_a_window(count, held):
+    _, _, outputs, graph = build(count, held=held)
     assert set(outputs) <= set(graph)
     windows = -(-count // WINDOW)
     nested = 0 if windows <= CHAIN else -(-windows // WINDOW)
+    if nested and held:  # a task for the total of each window, and one for its prefixes
+        nested += windows
     assert len(graph) <= 2 * count + windows + nested
     assert len(graph) >= 2 * count - 1
     longest = max(len(task.dependencies) for task in graph.values())
     assert longest <= 2 * WINDOW + 3
 
 
+@given(count=st.integers(2, 3 * WINDOW * CHAIN))
+def test_outputs_of_held_partitions_depend_on_one_task_beside(count):
+    _, _, outputs, graph = build(count, held=True)
+    assert max(len(graph[key].dependencies) for key in outputs) == 2
+
+
 @pytest.mark.parametrize("reverse", [False, True])
-def test_a_window_that_the_carry_chooses(reverse):
+@pytest.mark.parametrize("held", [False, True])
+def test_a_window_that_the_carry_chooses(reverse, held):
     carry = Words(reverse)
     carry.window = 3
     inputs = {("in", i): chr(ord("a") + i) for i in range(20)}
     outputs = [("out", i) for i in range(20)]
-    graph = tasks("t", [TaskRef(key) for key in inputs], outputs, carry)
+    graph = tasks("t", [TaskRef(key) for key in inputs], outputs, carry, held=held)
     assert max(len(task.dependencies) for task in graph.values()) == 4
     whole = "".join(inputs.values())
     expected = [whole[: i + 1] for i in range(20)]
@@ -155,6 +165,39 @@ def test_persisted_partitions_are_taken_as_they_are(ask):
     needed, _ = cull(dict(lazy.dask), lazy.__dask_keys__())
     assert not any(isinstance(task, Alias) for task in needed.values())
     same(lazy.compute(), ask(df.gpuscan))
+
+
+@pytest.mark.parametrize("column", [["x"], "x"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda it: it.cumsum(),
+        lambda it: it.rolling(30, center=True).sum(),
+        lambda it: it.shift(-3),
+        lambda it: it.rle(),
+    ],
+)
+def test_prefixes_of_persisted_partitions_come_from_one_task_a_window(ask, column):
+    df = pd.DataFrame({"k": 1, "x": np.random.default_rng(7).normal(size=3 * WINDOW)})
+    lazy = dd.from_pandas(df, npartitions=3 * WINDOW)[column]
+    held = dd.from_pandas(df, npartitions=3 * WINDOW).persist()[column]
+    few = dict(ask(held.gpuscan).dask)
+    outputs = ask(held.gpuscan).__dask_keys__()
+    assert max(len(few[key].dependencies) for key in outputs) <= 3
+    one, other = ask(lazy.gpuscan).compute(), ask(held.gpuscan).compute()
+    same(one, other)
+    assert one.to_numpy().tobytes() == other.to_numpy().tobytes()
+
+
+def test_large_halos_are_sent_to_the_next_partitions_only():
+    df = pd.DataFrame({"k": np.arange(64) % 2, "x": 1.0})
+    held = dd.from_pandas(df, npartitions=32).persist()
+    for asked in (
+        held.gpuscan.rolling(2000).sum(),
+        held.gpuscan.groupby("k").rolling(3).sum(),
+    ):
+        most = max(len(asked.dask[key].dependencies) for key in asked.__dask_keys__())
+        assert 3 < most <= 6
 
 
 @culled
