@@ -207,8 +207,8 @@ class Traffic:
         return sum(size for size, _ in self.messages)
 
     def of(self, *collections: Collection) -> int:
-        """Return the bytes of partitions of some collections."""
-        keys = {key for collection in collections for key in collection.__dask_keys__()}
+        """Return the bytes of partitions of some collections, which were persisted, under all their names."""
+        keys = {key for collection in collections for key in dict(collection.dask)}
         return sum(size for _, sent in self.messages for key, size in sent.items() if key in keys)
 
 

@@ -259,7 +259,8 @@ class Halo:
 
     def aggregate(self, partition: Any) -> RowArrays:
         with library_of(partition).reading(partition):
-            return self._cut(self.carry.rows_of(partition))
+            rows = self.carry.rows_of(partition)
+            return rows.take(near(rows, self.carry.reach, self.reverse))
 
     def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
         reach, nearest, count = self.carry.reach, list(aggregates[::-1]), 0
@@ -270,10 +271,10 @@ class Halo:
                 if count >= reach.to(self.reverse):
                     nearest = nearest[: i + 1]
                     break
-        return self._cut(joined(nearest if self.reverse else nearest[::-1]))
-
-    def _cut(self, rows: RowArrays) -> RowArrays:
-        return rows.take(near(rows, self.carry.reach, self.reverse))
+        rows = joined(nearest if self.reverse else nearest[::-1])
+        found = near(rows, self.carry.reach, self.reverse)
+        every = isinstance(found, tuple) and found == (0, rows.count)
+        return rows if every else rows.take(found)
 
 
 def joined_columns(library: Library, columns: Sequence[Column]) -> Column:
