@@ -51,8 +51,8 @@ from timing import ROOT, Bench, Record, merge
 SECONDS, ROUNDS = 5.0, 5
 """A job is timed for so long, or so often, but at least twice."""
 BANDWIDTH = "10MB"
-"""What Dask takes for a network's speed, a second, until it has measured it. By its default, 100 MB, it moves partitions
-of 8 MB to workers that would begin with them 0.1 s sooner, which takes all workers longer."""
+"""What Dask takes for a network's speed, a second, until it has measured it. By its default, 100 MB, partitions of 8 MB
+move to workers that would begin with them 0.1 s sooner, which takes more time than it saves."""
 BEHIND = 0.05
 """How much less efficient than the floor a job may be where data grow with the GPUs."""
 
@@ -281,7 +281,13 @@ def context(gpus: int, cpu: bool, protocol: str | None) -> Record:
 
         found = {"machine": timing_gpu.machine(gpus), "versions": timing_gpu.versions()}
     told = {} if protocol is None else {"protocol": protocol}
-    return {**found, "commit": timing.commit(), "memory": "one pool a worker", "bandwidth": BANDWIDTH, **told}
+    return {
+        **found,
+        "commit": timing.commit(),
+        "memory": "one pool a worker",
+        "bandwidth": BANDWIDTH,
+        **told,
+    }
 
 
 if __name__ == "__main__":

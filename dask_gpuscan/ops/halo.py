@@ -7,7 +7,7 @@ again, so that a window may be longer than any partition. Over groups, each has 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -139,20 +139,27 @@ class RowArrays:
     times: Values | None = None
     clustered: bool = False
     """Whether equal keys are adjacent, so that one group alone goes on over a border."""
+    packed: bool = False
+    """Whether columns and keys are as they are sent to other workers."""
 
     def __sizeof__(self) -> int:  # which Dask asks for
         arrays = [*self.columns, *(self.keys or []), *([] if self.times is None else [self.times])]
         return sum(int(getattr(array, "nbytes", 8 * self.count)) for array in arrays)
 
-    def __getstate__(self) -> dict[str, Any]:  # of what is sent to other workers
-        pack = self.library.packed
-        keys = None if self.keys is None else list(map(pack, self.keys))
-        return {**vars(self), "columns": list(map(pack, self.columns)), "keys": keys}
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self.pack())
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        for arrays in (self.columns, self.keys or []):
-            arrays[:] = map(self.library.unpacked, arrays)
+    def pack(self) -> RowArrays:
+        """Return these rows as they are sent to other workers: where a GPU's can be, in the memory of the host."""
+        return self if self.packed else self._each(self.library.packed, packed=True)
+
+    def unpack(self) -> RowArrays:
+        """Return these rows as operations take them."""
+        return self._each(self.library.unpacked, packed=False) if self.packed else self
+
+    def _each(self, change: Any, packed: bool) -> RowArrays:
+        keys = None if self.keys is None else list(map(change, self.keys))
+        return replace(self, columns=list(map(change, self.columns)), keys=keys, packed=packed)
 
     def take(self, rows: Values | tuple[int, int]) -> RowArrays:
         """Return the rows at some positions, or from one to another, in memory of their own."""
@@ -178,7 +185,7 @@ class RowArrays:
 
 def joined(parts: Sequence[RowArrays]) -> RowArrays:
     """Return the rows of several, in order."""
-    filled = [part for part in parts if part.count] or list(parts[:1])
+    filled = [part.unpack() for part in [part for part in parts if part.count] or parts[:1]]
     if len(filled) == 1:
         return filled[0]
     library, first = filled[0].library, filled[0]
@@ -259,8 +266,7 @@ class Halo:
 
     def aggregate(self, partition: Any) -> RowArrays:
         with library_of(partition).reading(partition):
-            rows = self.carry.rows_of(partition)
-            return rows.take(near(rows, self.carry.reach, self.reverse))
+            return self._cut(self.carry.rows_of(partition))
 
     def combine(self, aggregates: Sequence[RowArrays]) -> RowArrays:
         reach, nearest, count = self.carry.reach, list(aggregates[::-1]), 0
@@ -271,10 +277,15 @@ class Halo:
                 if count >= reach.to(self.reverse):
                     nearest = nearest[: i + 1]
                     break
-        rows = joined(nearest if self.reverse else nearest[::-1])
-        found = near(rows, self.carry.reach, self.reverse)
-        every = isinstance(found, tuple) and found == (0, rows.count)
-        return rows if every else rows.take(found)
+        if len(nearest) == 1:
+            return nearest[0]
+        return self._cut(joined(nearest if self.reverse else nearest[::-1]))
+
+    def _cut(self, rows: RowArrays) -> RowArrays:
+        halo = rows.take(near(rows, self.carry.reach, self.reverse))
+        if self.window:
+            return halo
+        return halo.pack()  # here, rather than in the thread that also sends all messages
 
 
 def joined_columns(library: Library, columns: Sequence[Column]) -> Column:

@@ -186,8 +186,8 @@ class Edges:
         times: Values | None,
     ) -> None:
         self.library, self.count, self.times, self.taken = library, own.count, times, 0
-        self.before = before if before is not None and before.count else None
-        self.after = after if after is not None and after.count else None
+        self.before = before.unpack() if before is not None and before.count else None
+        self.after = after.unpack() if after is not None and after.count else None
 
     def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
         """Return what an operation answers for the rows of the partition, given its columns.

@@ -283,8 +283,14 @@ def test_halos_are_pickled_as_numbers_of_the_host():
     frame = cudf.DataFrame({"x": [1.5, -0.0], "n": [None, 1], "s": ["a", None]})
     library = library_of(frame)
     columns = [library.array(frame[name]) for name in frame]
-    sent = pickle.loads(pickle.dumps(RowArrays(library, 2, columns, keys=columns[:1])))
+    rows = RowArrays(library, 2, columns, keys=columns[:1])
+    assert rows.unpack() is rows
+    assert isinstance(rows.pack().columns[0][0], np.ndarray)
+    sent = pickle.loads(pickle.dumps(rows))
     assert sent.library is library
+    assert sent.packed
+    assert sent.pack() is sent
+    sent = sent.unpack()
     assert (sent.count, len(sent.keys)) == (2, 1)
     for found, name in zip([*sent.columns, *sent.keys], ["x", "n", "s", "x"], strict=True):
         cudf.testing.assert_series_equal(library.series(found, None, name), frame[name])
