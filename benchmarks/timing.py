@@ -35,7 +35,7 @@ LOWER_BOUNDS = {
 
 # What was measured, and on what: two records that differ in nothing else are of the same benchmark.
 MEASURED = {"ours_ms", "peer_ms", "ratio", "limit_ms", "target", "met"}
-CONTEXT = {"machine", "versions", "commit"}
+CONTEXT = {"bandwidth", "machine", "versions", "commit"}
 
 Record = dict[str, Any]
 Work = Callable[[], Any]
