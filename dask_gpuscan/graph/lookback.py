@@ -71,7 +71,10 @@ def _apply(carry: Carry, partition: Any, *aggregates: Any) -> Any:
 
 
 def _running(carry: Summary, *aggregates: Any) -> list[Any]:
-    """Return what the first none, one, two and so on of some aggregates combine to."""
+    """Return what the first none, one, two and so on of some aggregates combine to.
+
+    Each is combined from all of them, not from the one before: its bits are those of an output that does so itself.
+    """
     return [combined(carry, aggregates[:count]) for count in range(len(aggregates) + 1)]
 
 

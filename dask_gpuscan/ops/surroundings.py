@@ -102,6 +102,7 @@ class Surrounded:
     """What carries of such operations have in common: which halos they need."""
 
     clustered = True
+    """Whether rows of a group are adjacent; where there are no groups, all rows are one."""
 
     @property
     def reach(self) -> Reach:
