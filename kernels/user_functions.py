@@ -18,6 +18,13 @@ import numpy as np
 
 Function = Callable[..., Any]
 
+FROZEN = "<frozen>"
+"""The module of frozen functions: none that can be imported, so that cloudpickle writes the functions themselves.
+
+Of a function that has no module, it asks all modules that are loaded for one of that name, which takes as long as the
+modules that some of them load when they are asked.
+"""
+
 
 def fingerprint(*parts: Any) -> str:
     """Return a hexadecimal digest of functions, constants and containers of them.
@@ -156,6 +163,7 @@ def _rebuild(
     cells = tuple(types.CellType() for _ in function.__closure__ or ())
     namespace: dict[str, Any] = {"__builtins__": builtins}
     copy = types.FunctionType(function.__code__, namespace, function.__name__, None, cells)
+    copy.__module__ = FROZEN
     done[function] = copy  # for a function that calls itself
     for cell, (name, value) in zip(cells, _held(function).items(), strict=True):
         cell.cell_contents = made(name, value)

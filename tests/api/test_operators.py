@@ -1,6 +1,8 @@
 """scan with any operator: users' own, tuple states, several input columns; and what operators promise."""
 
 import pickle
+import sys
+import types
 
 import numpy as np
 import pandas as pd
@@ -156,6 +158,23 @@ def test_pickling(op):
     assert again == op
     assert again.name == op.name
     assert pickle.loads(pickle.dumps(add)) is add
+
+
+def test_pickling_looks_into_no_module(monkeypatch):
+    """Modules that load others when they are asked would, and keep what is pickled if that fails."""
+    asked = []
+
+    class Lazy(types.ModuleType):
+        def __getattr__(self, name):
+            asked.append(name)
+            raise AttributeError(name)
+
+    monkeypatch.setitem(sys.modules, "lazy", Lazy("lazy"))
+    halved = operator(lambda a, b: _plus(a, b), identity=0, lift=lambda x: x // 2)
+    again = pickle.loads(pickle.dumps(halved))
+    assert pickle.loads(pickle.dumps(again)) == halved
+    assert pd.Series([2, 4, 6]).gpuscan.scan(again).tolist() == [1, 3, 6]
+    assert asked == []
 
 
 @pytest.mark.parametrize(
