@@ -277,6 +277,15 @@ class LookBack(Named, Expr):  # type: ignore[misc]
         outputs = [(self._name, i) for i in range(count)]
         return tasks(self._name, inputs, outputs, self.carry, held=is_held(self.frame))
 
+    def __dask_annotations__(self) -> dict[str, dict[Key, int]]:
+        """Let a worker combine prefixes before it makes outputs: other workers wait for prefixes, but not for outputs.
+
+        Dask's order has the prefixes of a window behind all outputs of the window before. It asks only the expression
+        that is computed, not those that it is made of, so this asks these.
+        """
+        keys = [key for part in self.walk() if isinstance(part, LookBack) for key in part._layer()]
+        return {"priority": {key: 1 for key in keys if key[0].startswith("prefix-")}}
+
 
 class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
     """A carry whose output has the rows and the index of its input.

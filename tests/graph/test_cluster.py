@@ -6,9 +6,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import wait
+from distributed.diagnostics.plugin import SchedulerPlugin
 
 from backends import same
 from dask_gpuscan import operator, precompile_plugin
+from dask_gpuscan.graph.lookback import WINDOW
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -29,6 +32,32 @@ def test_results_equal_the_threaded_scheduler(client):
     expected = lazy.compute(scheduler="threads")
     same(client.compute(lazy).result(), expected, rtol=0)
     same(lazy.persist().compute(), expected, rtol=0)
+
+
+class Priorities(SchedulerPlugin):
+    """Keeps which priorities Dask was asked for, and of how many tasks."""
+
+    name = "priorities"
+
+    def update_graph(self, scheduler, *, tasks, annotations, **others):
+        self.asked = dict(annotations.get("priority", {}))
+        self.tasks = len(tasks)
+
+
+@pytest.mark.parametrize("persisted", [False, True])
+def test_prefixes_come_before_outputs(client, persisted):
+    watch = Priorities()
+    ddf = collection(4 * WINDOW)
+    ddf = client.persist(ddf) if persisted else ddf
+    client.cluster.scheduler.add_plugin(watch)
+    try:
+        wait(client.persist(ddf.gpuscan.cumsum().gpuscan.rolling(5).sum()))
+    finally:
+        client.cluster.scheduler.remove_plugin(watch.name)
+    assert watch.tasks > 16 * WINDOW
+    assert set(watch.asked.values()) == {1}
+    windows = 4 if persisted else 3
+    assert len([key for key in watch.asked if "cumsum" in key[0]]) == windows
 
 
 def test_users_operators_travel(client):
