@@ -48,7 +48,7 @@ from scaling_jobs import (
 )
 from timing import ROOT, Bench, Record, merge
 
-SECONDS, ROUNDS = 5.0, 5
+SECONDS, ROUNDS = 5.0, 15
 """A job is timed for so long, or so often, but at least twice."""
 BANDWIDTH = "1MB"
 """What Dask takes for a network's speed, a second, until it has measured it. By its default, 100 MB, partitions of 8 MB
