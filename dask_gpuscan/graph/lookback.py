@@ -278,13 +278,15 @@ class LookBack(Named, Expr):  # type: ignore[misc]
         return tasks(self._name, inputs, outputs, self.carry, held=is_held(self.frame))
 
     def __dask_annotations__(self) -> dict[str, dict[Key, int]]:
-        """Let a worker combine prefixes before it makes outputs: other workers wait for prefixes, but not for outputs.
+        """Let workers make the prefixes of persisted partitions before any output, which no worker waits for.
 
-        Dask's order has the prefixes of a window behind all outputs of the window before. It asks only the expression
+        Dask's order has what belongs to a window behind all outputs of the window before. It asks only the expression
         that is computed, not those that it is made of, so this asks these.
         """
-        keys = [key for part in self.walk() if isinstance(part, LookBack) for key in part._layer()]
-        return {"priority": {key: 1 for key in keys if key[0].startswith("prefix-")}}
+        layers = [part._layer() for part in self.walk() if isinstance(part, LookBack)]
+        shared = [task for layer in layers for task in layer.values() if task.func is _running]
+        keys = {key for task in shared for key in (task.key, *task.dependencies)}
+        return {"priority": dict.fromkeys(keys, 1)}
 
 
 class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]

@@ -44,20 +44,28 @@ class Priorities(SchedulerPlugin):
         self.tasks = len(tasks)
 
 
-@pytest.mark.parametrize("persisted", [False, True])
-def test_prefixes_come_before_outputs(client, persisted):
+@pytest.mark.parametrize(
+    ("persisted", "ask", "first"),
+    [
+        (True, lambda it: it.cumsum(), 4 * WINDOW - 1 + 4),
+        (True, lambda it: it.rolling(9, center=True).sum(), 2 * (4 * WINDOW - 1 + 4)),
+        (True, lambda it: it.rolling(2000).sum(), 0),
+        (False, lambda it: it.cumsum(), 0),
+    ],
+)
+def test_prefixes_of_persisted_partitions_come_first(client, persisted, ask, first):
     watch = Priorities()
     ddf = collection(4 * WINDOW)
     ddf = client.persist(ddf) if persisted else ddf
+    lazy = ask(ddf.gpuscan)
     client.cluster.scheduler.add_plugin(watch)
     try:
-        wait(client.persist(ddf.gpuscan.cumsum().gpuscan.rolling(5).sum()))
+        wait(client.persist(lazy))
     finally:
         client.cluster.scheduler.remove_plugin(watch.name)
-    assert watch.tasks > 16 * WINDOW
-    assert set(watch.asked.values()) == {1}
-    windows = 4 if persisted else 3
-    assert len([key for key in watch.asked if "cumsum" in key[0]]) == windows
+    assert watch.tasks > 8 * WINDOW - 1
+    assert list(watch.asked.values()) == [1] * first
+    assert not watch.asked.keys() & set(lazy.__dask_keys__())
 
 
 def test_users_operators_travel(client):
