@@ -82,7 +82,12 @@ def freeze(function: Function) -> Function:
 
 
 def _frozen(function: Function) -> Function:
-    return _rebuild(function, lambda f: f, _own, {})  # type: ignore[no-any-return]
+    return _rebuild(function, _in_no_module, _own, {})  # type: ignore[no-any-return]
+
+
+def _in_no_module(function: Function) -> Function:
+    function.__module__ = FROZEN
+    return function
 
 
 @lru_cache(maxsize=1024)
@@ -163,7 +168,6 @@ def _rebuild(
     cells = tuple(types.CellType() for _ in function.__closure__ or ())
     namespace: dict[str, Any] = {"__builtins__": builtins}
     copy = types.FunctionType(function.__code__, namespace, function.__name__, None, cells)
-    copy.__module__ = FROZEN
     done[function] = copy  # for a function that calls itself
     for cell, (name, value) in zip(cells, _held(function).items(), strict=True):
         cell.cell_contents = made(name, value)
