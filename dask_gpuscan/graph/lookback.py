@@ -283,8 +283,8 @@ class LookBack(Named, Expr):  # type: ignore[misc]
         Dask's order has what belongs to a window behind all outputs of the window before. It asks only the expression
         that is computed, not those that it is made of, so this asks these.
         """
-        layers = [part._layer() for part in self.walk() if isinstance(part, LookBack)]
-        shared = [task for layer in layers for task in layer.values() if task.func is _running]
+        parts = [p for p in self.walk() if isinstance(p, LookBack) and is_held(p.frame)]
+        shared = [t for part in parts for t in part._layer().values() if t.func is _running]
         keys = {key for task in shared for key in (task.key, *task.dependencies)}
         return {"priority": dict.fromkeys(keys, 1)}
 
