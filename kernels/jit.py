@@ -18,22 +18,78 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from numba._dynfunc import make_function
 from numba.core import types
 from numba.core.caching import _Cache
-from numba.core.compiler import CompileResult
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler_machinery import register_pass
 from numba.core.serialize import dumps
+from numba.core.typed_passes import NativeLowering
 
 from . import kernel_cache
 from .compile_lock import compile_lock, hold_over_forks
 from .compile_log import say_compiling
 
+hold_over_forks()
+
+
+# --- compilers --------------------------------------------------------------------------------------------------------
+
+
+class _LinkedLibrary(JITCodeLibrary):
+    """LLVM code that is linked into that of its callers, and of which no machine code is made."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LinkedLowering(NativeLowering):
+    """Numba's pass that makes LLVM code, without what makes machine code of it."""
+
+    _name = "linked_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        library = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library, state.flags.no_compile = library, True
+        super().run_pass(state)
+        lowered = state["cr"]
+        # callers look up by it how to call the function; it holds no address
+        module, name = lowered.fndesc.lookup_module(), state.func_id.func_name
+        handle = make_function(module, name, "", 0, lowered.env, (library,))
+        state.targetctx.insert_user_function(handle, lowered.fndesc, [library])
+        state.reload_init.extend(library._reload_init)
+        state["cr"] = lowered._replace(cfunc=handle)
+        return True
+
+
+class _LinkedCompiler(Compiler):
+    """Numba's compiler for functions that only compiled code calls.
+
+    Its own makes machine code of each function as soon as it is compiled, though callers hold a copy of what they call.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        pipelines = list(super().define_pipelines())
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (_LinkedLowering if made is NativeLowering else made, why)
+                for made, why in pipeline.passes
+            ]
+        return pipelines
+
+
 ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
-OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True}
+OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "pipeline_class": _LinkedCompiler}
 """Of what Python calls, of what is called by address, and of what only compiled code calls: wrappers of it that nobody
 calls would double its compile time."""
 
-hold_over_forks()
+
+# --- entries and their cache ------------------------------------------------------------------------------------------
 
 
 def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:

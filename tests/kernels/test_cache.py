@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 from dask_gpuscan.kernels import kernel_cache
-from dask_gpuscan.kernels.jit import _KernelCache, cached_njit, sources
+from dask_gpuscan.kernels.jit import OPTIONS, _KernelCache, cached_njit, sources
 
 USE = """
 import numpy as np, dask_gpuscan
@@ -336,3 +336,15 @@ def test_entries_that_others_may_have_made_are_not_read(cache, tmp_path, kind):
         else:
             entry.mkdir()
     assert kernel_cache.read(KEY) is None
+
+
+def test_no_machine_code_is_made_of_what_only_compiled_code_calls(cache):
+    inner = numba.njit(**OPTIONS)(lambda x: x * 3)
+    outer = cached_njit(lambda x: inner(x) + 1)
+    inner.compile((numba.int64,))
+    (made,) = inner.overloads.values()
+    engine = made.library.codegen._engine
+    assert not engine.is_symbol_defined(made.fndesc.llvm_func_name)
+    assert outer(5) == 16
+    (called,) = outer.overloads.values()
+    assert engine.is_symbol_defined(called.fndesc.llvm_func_name)
