@@ -7,10 +7,10 @@ import pytest
 from cuda.core import Program, ProgramOptions
 from dask_gpuscan.kernels.cuda.wavelet import SOURCE
 
-from architectures import ALWAYS, IN_TURN
+from architectures import EVERY
 
 
-@pytest.mark.parametrize("capability", sorted({on for on, _ in ALWAYS + IN_TURN}))
+@pytest.mark.parametrize("capability", sorted({on for on, _ in EVERY}))
 def test_kernels_compile_without_spills(capability):
     arch, log = "sm_{}{}".format(*capability), io.StringIO()
     options = ProgramOptions(arch=arch, ptxas_options=["-v"])
