@@ -61,7 +61,6 @@ class _LinkedLowering(NativeLowering):
         module, name = lowered.fndesc.lookup_module(), state.func_id.func_name
         handle = make_function(module, name, "", 0, lowered.env, (library,))
         state.targetctx.insert_user_function(handle, lowered.fndesc, [library])
-        state.reload_init.extend(library._reload_init)
         state["cr"] = lowered._replace(cfunc=handle)
         return True
 
