@@ -25,8 +25,8 @@ from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._collection import FrameBase
 from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
 from dask.dataframe.dask_expr._expr import Expr, Projection, plain_column_projection
-from dask.highlevelgraph import HighLevelGraph
-from dask.task_spec import List, Task, TaskRef
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from dask.task_spec import GraphNode, List, Task, TaskRef
 from dask.tokenize import tokenize
 
 from ..frames.registry import Schema, common_schema, schema_of
@@ -334,7 +334,7 @@ def over_blocks(
     indices = tuple(range(arrays[0].ndim))
     along = [] if beside is None else [beside, (axis,)]
     _, arrays = unify_chunks(*(part for array in arrays for part in (array, indices)), *along)
-    name = f"{carry.label}-{tokenize(carry, *arrays)}"
+    name, held = f"{carry.label}-{tokenize(carry, *arrays)}", all(map(_was_persisted, arrays))
     blocks = list(arrays[0].numblocks)
     count, blocks[axis] = blocks[axis], 1
     graph: dict[Key, Any] = {}
@@ -342,9 +342,17 @@ def over_blocks(
         line = [(*first[:axis], i, *first[axis + 1 :]) for i in range(count)]
         inputs = [_block(arrays, at, axis) for at in line]
         outputs = [(name, *at) for at in line]
-        graph |= tasks(name, inputs, outputs, carry, suffix=first)
+        graph |= tasks(name, inputs, outputs, carry, suffix=first, held=held)
     layers = HighLevelGraph.from_collections(name, graph, dependencies=arrays)
     return Array(layers, name, arrays[0].chunks, meta=meta, dtype=meta.dtype)
+
+
+def _was_persisted(array: Array) -> bool:
+    """Tell whether the blocks of an array are in memory whatever is computed."""
+    layer = array.dask.layers[array.name]
+    return isinstance(layer, MaterializedLayer) and not any(
+        isinstance(block, (GraphNode, tuple)) for block in layer.values()
+    )
 
 
 def _block(arrays: Sequence[Array], at: tuple[int, ...], axis: int) -> Any:

@@ -3,15 +3,18 @@
 import shutil
 
 import dask
+import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.core import flatten
 from dask.optimization import cull
 from dask.task_spec import TaskRef
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from backends import same
 from dask_gpuscan.graph.lookback import CHAIN, WINDOW, tasks
 from strategies import cuts, partitioned
@@ -187,6 +190,21 @@ def test_prefixes_of_persisted_partitions_come_from_one_task_a_window(ask, colum
     one, other = ask(lazy.gpuscan).compute(), ask(held.gpuscan).compute()
     same(one, other)
     assert one.to_numpy().tobytes() == other.to_numpy().tobytes()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_prefixes_of_persisted_blocks_come_from_one_task_a_window(axis):
+    x = np.random.default_rng(8).normal(size=(3 * WINDOW, 3 * WINDOW))
+    chunks = tuple(1 if at == axis else 24 for at in (0, 1))
+    lazy = da.from_array(x, chunks=chunks)
+    held = lazy.persist()
+    few = dask_gpuscan.cumsum(held, axis=axis)
+    graph = dict(few.dask)
+    outputs = [graph[key] for key in flatten(few.__dask_keys__())]
+    assert max(len(task.dependencies) for task in outputs) <= 2
+    one = dask_gpuscan.cumsum(lazy, axis=axis).compute()
+    assert one.tobytes() == few.compute().tobytes()
+    np.testing.assert_allclose(one, x.cumsum(axis=axis))
 
 
 def test_large_halos_are_sent_to_the_next_partitions_only():
