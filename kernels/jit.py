@@ -24,6 +24,7 @@ from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_machinery import register_pass
+from numba.core.environment import lookup_environment
 from numba.core.serialize import dumps
 from numba.core.typed_passes import NativeLowering
 
@@ -101,8 +102,22 @@ def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
 def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
     """Compile `function` for arguments of these types, or find it on disk."""
     with compile_lock, _without_collections():
-        function.compile(arguments)
+        if arguments not in function.overloads:
+            function.compile(arguments)
+            _give_environments(function.overloads[arguments])
     return function.overloads[arguments]
+
+
+def _give_environments(kernel: Any) -> None:
+    """Let what is linked into a kernel raise errors with values in their text, for which Numba asks for an environment.
+
+    Numba gives one to functions with machine code of their own, and not to those of a kernel that is found on disk.
+    """
+    library, codegen = kernel.library, kernel.library.codegen
+    for module in (library._final_module, library._shared_module):
+        for name in [each.name for each in module.global_variables] if module else []:
+            if name.startswith("_ZN08NumbaEnv") and codegen._engine.get_global_value_address(name):
+                codegen.set_env(name, lookup_environment(name) or kernel.environment)
 
 
 @contextmanager

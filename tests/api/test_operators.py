@@ -1,6 +1,8 @@
 """scan with any operator: users' own, tuple states, several input columns; and what operators promise."""
 
+import os
 import pickle
+import subprocess
 import sys
 import types
 
@@ -287,6 +289,31 @@ def test_compiled_functions_and_defaults_are_taken():
     assert x.gpuscan.scan(compiled).tolist() == [1, 3]
     with_default = operator(lambda a, b: a + b, identity=0.0, lift=lambda x, k=2.0: x * k)
     assert x.gpuscan.scan(with_default).tolist() == [2, 6]
+
+
+RAISES = """
+import pandas as pd
+from dask_gpuscan import operator
+
+def bounded(a, b):
+    if a + b > 5:
+        raise ValueError(f"{a} and {b} are too much")
+    return a + b
+
+for _ in range(2):
+    try:
+        pd.Series([1, 2, 3]).gpuscan.scan(operator(bounded, identity=0))
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_errors_with_values_in_their_text_are_raised_also_from_the_cache(tmp_path):
+    environment = {**os.environ, "DASK_GPUSCAN_CACHE": str(tmp_path)}
+    for _ in range(2):
+        run = [sys.executable, "-c", RAISES]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == ["3 and 3 are too much"] * 2
 
 
 def test_operator_that_raises_is_found_when_built():
