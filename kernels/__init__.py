@@ -52,7 +52,7 @@ from .scan import (
 )
 from .segments import segmented
 from .selection import Predicate, Segments
-from .shift import difference, rows_before, shift
+from .shift import difference, rows_before, shift, subtract
 from .signature import Signature, signature, state
 from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
 from .sort_key import SortKey
@@ -133,6 +133,7 @@ __all__ = [
     "sort",
     "sort_pairs",
     "state",
+    "subtract",
     "summed_area_table",
     "take",
     "takes_ranks",

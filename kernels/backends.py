@@ -117,6 +117,9 @@ class Backend(Protocol):
     def shift(self, array: Any, shifted: Shifted, fill: Any, *, subtracts: bool) -> Any:
         """Return rows moved along or, if it `subtracts`, what changed since; see `kernels.shift`."""
 
+    def subtract(self, now: Any, earlier: Any, out: Any) -> bool:
+        """Write exact differences of integers, and tell whether all fit; see `kernels.subtract`."""
+
     def rows_before(self, codes: Any, groups: int, periods: int) -> Any:
         """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
 

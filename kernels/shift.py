@@ -91,6 +91,44 @@ def _moved(array: Array, periods: int, fill: np.generic, subtracts: bool) -> Any
     return backend_of([array]).shift(array, shifted, fill, subtracts=subtracts)
 
 
+def subtract(now: Array, earlier: Array, out: Array) -> bool:
+    """Write what is left of each number after another is taken away, exactly.
+
+    Parameters
+    ----------
+    now, earlier : array
+        1-d, of equal length and of one dtype of integers.
+    out : array of int64
+        Of that length; written to.
+
+    Returns
+    -------
+    bool
+        Whether int64 holds every difference.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arguments, CuPy's arrays among them.
+
+    See Also
+    --------
+    difference : Between rows of one array, in its own dtype.
+
+    Examples
+    --------
+    >>> out = np.empty(2, np.int64)
+    >>> subtract(np.array([1, 255], np.uint8), np.array([2, 0], np.uint8), out), out.tolist()
+    (True, [-1, 255])
+    """
+    check_columns("rows", [now, earlier, out])
+    if now.dtype != earlier.dtype or now.dtype.kind not in "iu" or out.dtype != np.int64:
+        raise TypeError(
+            f"integers of one dtype are subtracted into int64, found {now.dtype}, {earlier.dtype} and {out.dtype}"
+        )
+    return backend_of([now, earlier, out]).subtract(now, earlier, out)
+
+
 def rows_before(codes: Array, groups: int, periods: int) -> Any:
     """Return, for each row of groups in any order, the row of the same group so many rows before.
 

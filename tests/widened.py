@@ -54,11 +54,38 @@ def can_be_null(dtype: Any) -> bool:
     return not (isinstance(dtype, np.dtype) and dtype.kind in "biu")
 
 
-def nullable(expected: Any, method: str = "ffill") -> Any:
-    """Return pandas' answer to a method of groups in the dtypes that it has if any row is in no group."""
+def nullable(dtype: Any) -> Any:
+    """Return the dtype of answers of a dtype some of which may be null."""
+    if can_be_null(dtype):
+        return dtype
+    name = dtype.name
+    return {"b": "boolean", "i": name.replace("i", "I"), "u": name.replace("ui", "UI")}[dtype.kind]
+
+
+def exact(expected: Any, own: Any) -> Any:
+    """Return pandas' answer in dtypes that hold nulls and every value.
+
+    `own` is an answer, or what it is made of, that has the dtypes which answers without nulls have.
+    """
     if expected.ndim == 2:
-        return expected.assign(**{n: nullable(expected[n], method) for n in expected})
-    if can_be_null(expected.dtype):
+        return expected.assign(**{n: exact(expected[n], own[n]) for n in expected})
+    return expected if can_be_null(own.dtype) else expected.astype(nullable(own.dtype))
+
+
+PICKS = ("min", "max", "first", "last")
+"""The statistics of windows whose answer is one of the values."""
+
+
+def picked(expected: Any, own: Any, method: str) -> Any:
+    """Return pandas' floats as a statistic of windows of `own` answers: integers and bool that are picked stay such."""
+    if method not in PICKS:
         return expected
-    is_filled = expected.dtype == np.bool_ and method in ("ffill", "bfill")
-    return expected.astype(object if is_filled else "float64")
+    if expected.ndim == 2:
+        return expected.assign(**{n: picked(expected[n], own[n], method) for n in expected})
+    if own.dtype.kind not in "biu":
+        return expected
+    kind = bool if own.dtype.kind == "b" else int
+    values = [None if pd.isna(x) else kind(x) for x in expected]
+    return pd.Series(
+        pd.array(values, nullable(own.dtype)), index=expected.index, name=expected.name
+    )

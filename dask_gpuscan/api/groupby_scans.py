@@ -38,7 +38,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
     def _cumulate(self, label: str, op: str, options: ScanOptions, numeric_only: bool) -> Any:
         if options.initial is not None or options.dtype is not None:
             options = checked_options(options, self._columns())
-        operation = Scan(label, BUILT_IN[op], options, in_groups=True, null_keys=self._null_keys)
+        operation = Scan(label, BUILT_IN[op], options, in_groups=True)
         with ways_out(self._as_series, numeric_only):
             return self._scan_columns(operation, numeric_only)
 
@@ -277,10 +277,9 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         options = ScanOptions(exclusive, initial, reverse, skipna, dtype)
         check_scan(op, positions, where=where)
         if isinstance(op, Mapping):
-            groups = {"in_groups": True, "null_keys": self._null_keys}
             frame, where = with_rows_told(self._obj, where)
             meta = meta_of(frame)
-            several = scan_parts(self._meta, op, options, where, local_dict, meta, **groups)
+            several = scan_parts(self._meta, op, options, where, local_dict, meta, in_groups=True)
             of_frame = self if frame is self._obj else self._of(frame)
             return of_frame._scan("scan-fused", several, False, named=True)
         if positions:

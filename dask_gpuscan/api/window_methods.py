@@ -11,9 +11,10 @@ from ..frames.messages import ways_out
 from ..ops.decayed import ENOUGH, decayed
 from ..ops.operation import Part
 from ..ops.order_statistics import ORDER_STATISTICS
+from ..ops.picked import Picked
 from ..ops.rolling import RowShape
 from ..ops.statistic_inputs import PAIR, VALUES, Inputs
-from ..ops.statistics import STATISTICS, operator_of
+from ..ops.statistics import PICKS, STATISTICS, operator_of
 from ..ops.windows import Window
 from .arguments import check_flags
 from .object_types import Duration, FrameT, Methods, Obj, SeriesT
@@ -134,11 +135,12 @@ class Expanding(WindowStatistics[Obj, SeriesT, FrameT]):
             return self
         return _AllRows(self._neighbours, RowShape(MOST_ROWS), self._min_periods)
 
-    def _operation(self, name: str, **options: Any) -> Window:
+    def _operation(self, name: str, **options: Any) -> Window | Picked:
         op, found = operator_of(name, **options), STATISTICS[name]
         enough = None if found.enough is None else found.enough(**options)
         label = f"expanding-{name}"
-        return Window(label, op, self._min_periods, found.inputs, found.of_none, enough)
+        window = Window(label, op, self._min_periods, found.inputs, found.of_none, enough)
+        return Picked(name, window) if name in PICKS else window
 
 
 class _AllRows(Rolling[Obj, SeriesT, FrameT]):

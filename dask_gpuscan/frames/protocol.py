@@ -184,6 +184,9 @@ class Schema(Protocol):
     def holds_null(self, dtype: DType) -> bool:
         """Tell whether columns of a dtype can have nulls."""
 
+    def nullable(self, dtype: DType) -> DType:
+        """Return the dtype that holds all values of a dtype, and nulls: itself, if it does."""
+
     def time_unit(self, dtype: DType) -> str:
         """Return the unit in which a dtype of times stores them."""
 
@@ -291,7 +294,19 @@ class Arrays(Protocol):
         """Return the rows of an array at these positions; with `nulls`, a null at -1."""
 
     def shift(self, array: Array, periods: int, /, *fill: Any) -> Array:
-        """Return each row's value so many rows before, or behind; where there is none, null or the one value given."""
+        """Return each row's value so many rows before, or behind; where there is none, null or the one value given.
+
+        NumPy's integers and bool become nullable where no value is given.
+        """
+
+    def subtract(self, array: Array, earlier: Array) -> Array:
+        """Return values less others; these are of a dtype that has a null.
+
+        Raises
+        ------
+        OverflowError
+            For NumPy's integers whose difference is beyond 64 bits.
+        """
 
     def diff(self, array: Array, periods: int) -> Array:
         """Return each row's value less that of so many rows before, or behind; null where there is none."""
@@ -326,10 +341,10 @@ class Arrays(Protocol):
         """Return where a column is not null, as an array of bool."""
 
     def set_null(self, array: Array, missing: Values) -> Array:
-        """Return an array that is null where `missing`, of another dtype if its own has no null."""
+        """Return an array that is null where `missing`, of the dtype that `nullable` says."""
 
     def to_nullable(self, array: Array) -> Array:
-        """Return an array in the dtype that it has once some of its values are null; itself, if that is its own."""
+        """Return an array in the dtype that `nullable` says: itself, if that is its own."""
 
     def fill(self, column: Column, reverse: bool, limit: int | None) -> Array:
         """Fill nulls from the rows before, or with `reverse` after: an array of any dtype."""

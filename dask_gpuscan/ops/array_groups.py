@@ -31,6 +31,7 @@ from .groups import (
     state_of,
 )
 from .kernel_scan import starting_from
+from .overflow import check_exact
 
 _NONE = np.empty(0, np.int64)
 
@@ -242,10 +243,12 @@ class GroupedArrayScan:
         )
         out = inputs.shown(out.astype(inputs.types.outputs[0], copy=False))
         if self.has_none:
+            none = (slice(None),) * axis + (xp.asarray(np.flatnonzero(codes < 0)),)
+            if out.dtype.kind in "iu" and out.dtype.itemsize == 8:
+                out[none] = 0
+                check_exact(out, f"{self.scan.label} in groups, with elements in none")
             out = out.astype(self.answer(inputs), copy=False)
-            none = xp.asarray(np.flatnonzero(codes < 0))
-            null = np.array("NaT" if out.dtype.kind in "mM" else np.nan, out.dtype)[()]
-            out[(slice(None),) * axis + (none,)] = null
+            out[none] = np.array("NaT" if out.dtype.kind in "mM" else np.nan, out.dtype)[()]
         return np.flip(out, axis) if self.reverse else out
 
     def _groups(self, like: Any, rows: Any, count: int, before: Any = _NONE) -> RowGroups:

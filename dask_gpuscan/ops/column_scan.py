@@ -59,7 +59,7 @@ class Scan(ScanBase):
         return self.by_kernels
 
     def _as(self, kind: type[T]) -> T:
-        return kind(self.label, self.op, self.options, self.in_groups, self.null_keys)
+        return kind(self.label, self.op, self.options, self.in_groups)
 
     def dtype(self, columns: Sequence[Any]) -> Any:
         with of_columns(self.label, columns):

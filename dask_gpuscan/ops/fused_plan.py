@@ -85,7 +85,6 @@ def fused_parts(
     entries: Sequence[Entry],
     where: Input | None,
     in_groups: bool = False,
-    null_keys: bool = False,
 ) -> Parts:
     """Return the parts of an answer, of which each entry is a column: as few as there can be.
 
@@ -99,12 +98,12 @@ def fused_parts(
     columns = {name: column_of(frame, name) for name in names}
     dtypes = tuple([column.dtype for column in columns.values()])
     asked = tuple([entry.key for entry in entries])
-    key = library_of(frame), asked, where and where.key, tuple(names), dtypes, in_groups, null_keys
+    key = library_of(frame), asked, where and where.key, tuple(names), dtypes, in_groups
     found = PARTS.get(key)
     if found is not None:
         return found
     no_rows = {n: library_of(c).slice_column(c, 0, 0) for n, c in columns.items()}
-    return keep(PARTS, key, tuple(_parts(no_rows, entries, where, in_groups, null_keys)))
+    return keep(PARTS, key, tuple(_parts(no_rows, entries, where, in_groups)))
 
 
 Parts = tuple[Part[GroupScan], ...]
@@ -118,7 +117,6 @@ def _parts(
     entries: Sequence[Entry],
     where: Input | None,
     in_groups: bool,
-    null_keys: bool,
 ) -> list[Part[GroupScan]]:
     rows = None
     if where is not None:
@@ -128,7 +126,7 @@ def _parts(
     together: list[Planned] = []
     for place, entry in enumerate(entries):
         with entitled(shown(entry.name)):
-            found = _planned(entry, place, columns, where, in_groups, null_keys)
+            found = _planned(entry, place, columns, where, in_groups)
         if isinstance(found, Planned):
             together.append(found)
         else:
@@ -163,7 +161,6 @@ def _planned(
     columns: Columns,
     where: Input | None,
     in_groups: bool,
-    null_keys: bool,
 ) -> Planned | Part[GroupScan]:
     """Return an entry as it is done with others, or the part that does it alone."""
     op, options = entry.op, entry.options
@@ -175,19 +172,19 @@ def _planned(
     if other is not None:
         if where is not None:
             raise TypeError(f"dtype {other} cannot be scanned with where; {WAY_OUT}")
-        scan = Scan(f"scan-{op.name}", op, options, in_groups, null_keys)
+        scan = Scan(f"scan-{op.name}", op, options, in_groups)
         scan.dtype([evaluated(of, columns) for of in entry.of])
         return JointPart((entry.name,), names, ScanOf(scan, entry.of, names), (place,))
-    plan = scan_plan(library, op, dtypes, options.dtype, in_groups, null_keys)
+    plan = scan_plan(library, op, dtypes, options.dtype, in_groups)
     if where is not None and not (plan.has_nulls or plan.facts.answers_at_nulls):
         if options.dtype is not None:
             raise TypeError(
                 f"dtype={options.dtype} cannot hold the nulls of rows that are left out; ask for a nullable dtype "
                 f"such as 'Int64'"
             )
-        options = replace(options, dtype=FLOAT64)
-        plan = scan_plan(library, op, dtypes, FLOAT64, in_groups, null_keys)
-    scan = Scan(f"scan-{op.name}", op, options, in_groups, null_keys)
+        options = replace(options, dtype=library.nullable(plan.dtype))
+        plan = scan_plan(library, op, dtypes, options.dtype, in_groups)
+    scan = Scan(f"scan-{op.name}", op, options, in_groups)
     initial = scan.by_kernels.initial_state(plan)
     if _is_alone(plan, op):
         if where is not None and plan.kernel_dtype.kind == "V":

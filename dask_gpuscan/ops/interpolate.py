@@ -16,6 +16,7 @@ from ..frames.protocol import Library, Values
 from ..frames.registry import each, library_of, stored_numbers
 from ..kernels.messages import shown
 from .groups import INT64
+from .overflow import check_exact
 from .reduction_table import FLOAT64
 
 _NOWHERE = 2**61
@@ -308,7 +309,11 @@ class Interpolate:
             return library.copy(library.array(column))
         layout = library.layout(dtype)
         assert layout is not None
-        out = stored_numbers(column).astype(layout.storage(dtype))
+        own = stored_numbers(column)
+        if own.dtype.kind in "iu" and dtype != column.dtype:
+            known = own if rows is None else own[library.valid(column)]
+            check_exact(known, f"interpolate of {column_title(column)}")
+        out = own.astype(layout.storage(dtype))
         missing = None
         if rows is not None:
             assert null is not None

@@ -48,7 +48,7 @@ class KernelScan(ScanBase):
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
         dtypes = tuple([c.dtype for c in columns])
-        asked = (dtypes, self.options.dtype, self.in_groups, self.null_keys)
+        asked = (dtypes, self.options.dtype, self.in_groups)
         key = (library_of(columns[0]), self.op.token, *asked)
         plan = PLANS.get(key)
         return scan_plan(key[0], self.op, *asked) if plan is None else plan

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.protocol import DType
+from ..frames.keys import Codes
+from ..frames.protocol import DType, Values
+from ..frames.registry import library_of, stored_numbers
 from ..kernels import Distinct, OrderStatistic, Quantile, Rank
 from .rolling import Shape, Windowed
-from .statistic_inputs import VALUES, check_columns
+from .overflow import are_exact
+from .statistic_inputs import VALUES, check_columns, holds_integers
 from .surroundings import Rows
 
 ORDER_STATISTICS: dict[str, Callable[..., OrderStatistic]] = {
@@ -43,11 +46,27 @@ class RollingOrder(Windowed):
     shape: Shape
     min_periods: int
 
+    def takes_codes(self, codes: Codes) -> bool:
+        return False
+
     def dtype(self, columns: Sequence[Any]) -> DType:
         check_columns(self.label, columns, VALUES)
         return np.dtype(np.float64)
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        values, windows = rows.library.floats(columns[0]), self.shape.windows(rows)
+        (column,), windows = columns, self.shape.windows(rows)
+        values = rows.library.floats(column)
+        if isinstance(self.statistic, (Rank, Distinct)) and holds_integers(column):
+            values = _apart(column, values)
         out = kernels.order_statistics(self.statistic, values, windows, least=self.min_periods)
         return rows.floats(out)
+
+
+def _apart(column: Any, floats: Values) -> Values:
+    """Return numbers that compare as the integers of a column do, which may be equal as floats; NaN stays where it is."""
+    integers = stored_numbers(column)
+    if integers.dtype.itemsize < 8 or are_exact(integers):
+        return floats
+    _, ranks = library_of(column).xp.unique(integers, return_inverse=True)
+    floats[~np.isnan(floats)] = ranks[~np.isnan(floats)]
+    return floats

@@ -57,6 +57,37 @@ class Walk:
     reverse: bool
 
 
+EXACT = 2**53
+"""Up to here, float64 holds every integer."""
+
+
+def check_exact(values: Any, what: str) -> None:
+    """Check that integers are the same as float64.
+
+    Parameters
+    ----------
+    values : array of NumPy or CuPy
+        Integers, or floats that have been such.
+    what : str
+        For the message: what they are.
+
+    Raises
+    ------
+    OverflowError
+        If one is beyond 2**53.
+    """
+    if not are_exact(values):
+        raise OverflowError(
+            f"{what}: the answer is of float64, which holds integers exactly up to 2**53 only; "
+            f"cast with astype('float64') first to have larger ones rounded"
+        )
+
+
+def are_exact(values: Any) -> bool:
+    """Tell whether none of some integers is beyond 2**53."""
+    return not len(values) or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
+
+
 def check_overflow(
     found_by: Overflow,
     walk: Walk,

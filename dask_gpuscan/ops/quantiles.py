@@ -77,7 +77,11 @@ class Quantiles(SortedReduction):
 
 def _between_times(xp: Any, below: Values, above: Values, part: Values, midpoint: bool) -> Values:
     """Interpolate integers without going through floats that cannot hold them; towards zero, as pandas does."""
-    exact = (above - below) * (xp.where(part > 0, 0.5, 0.0) if midpoint else part)
+    if midpoint:
+        floor = (below >> 1) + (above >> 1) + (below & above & 1)
+        odd = ((below ^ above) & 1).astype(bool)
+        return xp.where(part > 0, floor + ((floor < 0) & odd), below)
+    exact = (above - below) * part
     whole = xp.floor(exact)
     out = below + whole.astype(INT64)
     return out + ((out < 0) & (exact > whole))

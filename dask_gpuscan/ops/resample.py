@@ -130,7 +130,7 @@ class ResampleReduce(ClusteredReduce):
         library = library_of(partition)
         answer = self._of_nothing(partition, part, array)
         if answer is None and (self.may_be_empty or count < len(rows)):
-            array = _nullable(library, array)
+            array = library.to_nullable(array)
         if count == len(rows):
             return array
         if answer is None:
@@ -163,10 +163,3 @@ class ResampleReduce(ClusteredReduce):
 
     def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
         return super().build(self.like, arrays, index)
-
-
-def _nullable(library: Library, array: Any) -> Any:
-    """Return an array in the dtype that it has once some of its values are null; flags become numbers."""
-    if array.dtype == np.bool_ and not library.holds_null(array.dtype):
-        return library.from_floats(library.floats(library.as_column(array)))
-    return library.to_nullable(array)

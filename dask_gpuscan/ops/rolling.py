@@ -19,8 +19,8 @@ from .clock import Clock
 from .groups import INT64
 from .halo import Reach, RowReach, TimeReach
 from .scan_plan import ScanPlan, scan_plan
-from .statistic_inputs import Inputs, all_finite, check_columns, may_have_nulls
-from .statistics import STATISTICS, operator_of
+from .statistic_inputs import Inputs, all_finite, check_columns, holds_integers, may_have_nulls
+from .statistics import PICKS, STATISTICS, operator_of
 from .surroundings import ColumnHalo, Rows
 
 _ADD = BUILT_IN["add"]
@@ -163,12 +163,14 @@ class Windowed:
         return self.shape.reach
 
     def takes_codes(self, codes: Codes) -> bool:
-        return False
+        return isinstance(self.shape, RowShape) and kernels.rolls_by_code(
+            codes.array, codes.groups, self.shape.of_group
+        )
 
 
 @dataclass(frozen=True)
 class RollingStatistic(Windowed):
-    """A statistic of the rows in each window.
+    """A statistic of the rows in each window: of float64, but for integers that are picked, which stay as they are.
 
     Parameters
     ----------
@@ -192,9 +194,19 @@ class RollingStatistic(Windowed):
 
     def dtype(self, columns: Sequence[Any]) -> DType:
         check_columns(self.label, columns, STATISTICS[self.name].inputs)
-        return np.dtype(np.float64)
+        picked = self._picked(columns)
+        return np.dtype(np.float64) if picked is None else picked.dtype(columns)
+
+    def _picked(self, columns: Sequence[Any]) -> RollingOperator | None:
+        """Return what picks one of the integers in each window; None for other statistics and columns."""
+        if self.name not in PICKS or not holds_integers(columns[0]):
+            return None
+        return RollingOperator(PICKS[self.name], self.shape, max(self.min_periods, 1))
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
+        picked = self._picked(columns)
+        if picked is not None:
+            return picked.apply(columns, rows)
         statistic, options = STATISTICS[self.name], dict(self.options)
         inputs = statistic.read(columns)
         plain = None if options else _OWN.get(self.name)
@@ -223,12 +235,6 @@ class RollingStatistic(Windowed):
                     return rows.floats(out, None if enough is None else known)
         counted = _counted(op, statistic.inputs, self.min_periods)
         return rows.floats(kernels.rolling(counted, values, windows))
-
-    def takes_codes(self, codes: Codes) -> bool:
-        shape = self.shape
-        return isinstance(shape, RowShape) and kernels.rolls_by_code(
-            codes.array, codes.groups, shape.of_group
-        )
 
 
 @lru_cache(maxsize=64)
@@ -291,12 +297,10 @@ class RollingOperator(Windowed):
     def dtype(self, columns: Sequence[Any]) -> DType:
         with of_columns(self.label, columns):
             plan = self._plan(columns)
-        empty = plan.library.empty(plan.dtype)
-        found: DType = (plan.library.to_nullable(empty) if self.min_periods else empty).dtype
-        return found
+        return plan.library.nullable(plan.dtype) if self.min_periods else plan.dtype
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
-        plan, windows, library = self._plan(columns), self.shape.windows(rows), rows.library
+        plan, library = self._plan(columns), rows.library
         pairs = zip(plan.layouts, columns, strict=True)
         views = library.resolved([layout.view(library.array(c)) for layout, c in pairs])
         values = tuple(view.values for view in views)
@@ -304,23 +308,29 @@ class RollingOperator(Windowed):
         if any(view.nulls is not None for view in views):
             missing = missing_in(views)
             valid, nulls = ~missing, kernels.byte_mask(missing)
-        out = kernels.rolling(
-            plan.meant,
-            values if len(values) > 1 else values[0],
-            windows,
-            nulls=nulls,
-            dtype=plan.kernel_dtype,
-        )
+        given = values if len(values) > 1 else values[0]
+        out = self._combined(plan.meant, given, rows, nulls=nulls, dtype=plan.kernel_dtype)
         array = plan.layout.wrap(out, None, plan.dtype)
         if self.min_periods:
-            array = library.set_null(array, self._missing(rows, windows, valid))
+            array = library.set_null(array, self._missing(rows, valid))
         return rows.returned(array)
 
-    def _missing(self, rows: Rows, windows: kernels.Windows, valid: Values | None) -> Values:
+    def _combined(self, op: Operator, values: Any, rows: Rows, **options: Any) -> Values:
+        """Return the elements of each window, combined."""
+        if rows.codes is None:
+            return kernels.rolling(op, values, self.shape.windows(rows), **options)
+        assert isinstance(self.shape, RowShape)
+        codes, own = rows.codes, self.shape.of_group
+        return kernels.rolling_by_code(op, codes.array, values, codes.groups, own, **options)
+
+    def _missing(self, rows: Rows, valid: Values | None) -> Values:
         """Return which windows have too few observations; `valid` tells which rows are such, None if all are."""
+        if valid is None and rows.codes is not None and self.min_periods > self.shape.has_row:
+            valid = rows.library.xp.ones(rows.length, np.bool_)
         if valid is not None:
-            counts: Values = kernels.rolling(_ADD, valid.astype(np.int32), windows, dtype=INT64)
+            counts = self._combined(_ADD, valid.astype(np.int32), rows, dtype=INT64)
             return counts < self.min_periods
+        windows = self.shape.windows(rows)
         known = filled(self.shape, windows, rows, self.min_periods)
         if known is None:
             starts, stops = windows.limits(rows.library.xp.arange(rows.count), rows.length)

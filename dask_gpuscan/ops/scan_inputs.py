@@ -16,6 +16,7 @@ from ..frames.protocol import DType, View
 from ..frames.registry import library_of
 from ..kernels import Operator
 from .filter import truth
+from .overflow import check_exact
 from .predicate_function import Function, answer_dtype
 from .predicate_text import Expression
 
@@ -84,10 +85,15 @@ def evaluated(of: Input, columns: Columns) -> Any:
         return columns[of.name]
     if isinstance(of, Function):
         return _mapped(of, columns)
-    found = of.evaluate({name: _series(columns[name]) for name in of.columns})
-    dtypes = [columns[name].dtype for name in of.columns]
-    if found.dtype == np.int64 and of.may_divide_by_zero and all(map(_is_numpys, dtypes)):
-        return found.astype(np.float64)  # as pandas does where a zero is among the divisors
+    series = {name: _series(columns[name]) for name in of.columns}
+    found = of.evaluate(series)
+    if of.may_divide_by_zero and all(_is_numpys(s.dtype) for s in series.values()):
+        no_rows = {name: library_of(s).slice_column(s, 0, 0) for name, s in series.items()}
+        if of.evaluate(no_rows).dtype == np.int64:
+            # floats, as pandas has it where a zero is among the divisors: then the answer is infinite
+            quotients = found.to_numpy()
+            check_exact(quotients[np.isfinite(quotients)], "integers divided by others")
+            return found.astype(np.float64)
     return found
 
 

@@ -57,8 +57,6 @@ class ScanBase:
     op: Operator
     options: ScanOptions = ScanOptions()
     in_groups: bool = False
-    null_keys: bool = False
-    """Whether rows may be in no group."""
 
     needs_neighbours = False
 
@@ -67,4 +65,4 @@ class ScanBase:
         return self.options.reverse
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return (self.label, self.op.token, repr(self.options), self.in_groups, self.null_keys)
+        return (self.label, self.op.token, repr(self.options), self.in_groups)

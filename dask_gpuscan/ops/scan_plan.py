@@ -60,7 +60,6 @@ def scan_plan(
     dtypes: tuple[Any, ...],
     requested: Any,
     in_groups: bool = False,
-    null_keys: bool = False,
 ) -> ScanPlan:
     """Work out the dtypes of a scan; raises a TypeError that says what can be done.
 
@@ -74,8 +73,6 @@ def scan_plan(
         What a user asks for.
     in_groups : bool
         Whether rows are in groups, where libraries and kernels take other dtypes.
-    null_keys : bool
-        Whether rows may be in no group: as pandas does, integers are then scanned as float64, which has a null.
     """
     facts, asked = facts_of(op), requested
     if in_groups:
@@ -85,8 +82,6 @@ def scan_plan(
         if facts.library_method is not None and requested is None:
             answer = library.group_dtype(facts.library_method, dtypes[0])
             requested = answer if library.is_number(answer) else None
-            if null_keys and not library.holds_null(answer):
-                requested = FLOAT64
     layouts = []
     for dtype in dtypes:
         layout = library.layout(dtype)
@@ -126,10 +121,9 @@ def scan_plan(
                 f"give it lower="
             )
         out = types.outputs[0]
-        in_band = own.nulls == "in band" and not facts.answers_at_nulls
-        if nullable and out.kind in "biu" and in_band:
-            out = FLOAT64  # the only NumPy type that holds the answers and their nulls
         result = own.result(out, source)
+        if nullable and not facts.answers_at_nulls:
+            result = library.nullable(result)
     layout = library.layout(result)
     assert layout is not None
     kernel_dtype = layout.storage(result)
@@ -163,7 +157,7 @@ def scan_plan(
         meant=meant,
         zero=zero,
     )
-    return keep(PLANS, (library, op.token, dtypes, asked, in_groups, null_keys), found)
+    return keep(PLANS, (library, op.token, dtypes, asked, in_groups), found)
 
 
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:

@@ -64,10 +64,17 @@ class Shift:
                 raise TypeError(
                     f"{_title(self, column)} cannot be shifted: {first_line(error)}"
                 ) from error
-            raise TypeError(
-                f"{_title(self, column)} cannot hold the fill_value {shown(self.fill[0])}: {first_line(error)}"
-            ) from error
-        return library.as_column(shifted)
+            raise self._refusal(column, f": {first_line(error)}") from error
+        sample = library.as_column(shifted)
+        own = column.dtype, library.nullable(column.dtype)
+        if not library.holds_null(column.dtype) and sample.dtype not in own:
+            raise self._refusal(column, f"; {WAY_OUT}")  # large integers would be rounded
+        return sample
+
+    def _refusal(self, column: Any, reason: str) -> TypeError:
+        return TypeError(
+            f"{_title(self, column)} cannot hold the fill_value {shown(self.fill[0])}{reason}"
+        )
 
     def apply(self, columns: Sequence[Any], rows: Rows) -> Any:
         column, library = columns[0], rows.library
@@ -142,11 +149,14 @@ class Difference:
         return self._dtype(column, in_groups=False)
 
     def _dtype(self, column: Any, in_groups: bool) -> DType:
+        if self.relative and column.dtype == np.bool_:
+            raise TypeError(f"{_title(self, column)} is not defined; {WAY_OUT}")
         # cuDF cannot divide nullable numbers by nothing but zeros
         rows = filled(column, 2, 1 if self.relative else 0)
         library, periods = library_of(column), self.periods and 1
         try:
-            if not in_groups:
+            is_exact = not self.relative and not library.holds_null(column.dtype)
+            if not in_groups or is_exact:
                 return self._of(library, rows, periods).dtype
             series: Any = library.series(rows, None)
             groups = series.groupby(series.notna())
@@ -176,10 +186,12 @@ class Difference:
         array = Shift(self.periods).in_groups(column, rows)
         if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
             array = library.set_null(array, rows.ungrouped)
-        # series without labels, which would be aligned
-        earlier: Any = library.series(array, None)
-        now: Any = library.series(library.array(column), None)
-        found = now / earlier - 1 if self.relative else now - earlier
+        if self.relative:
+            # series without labels, which would be aligned
+            now: Any = library.series(library.array(column), None)
+            found = now / library.series(array, None) - 1
+        else:
+            found = library.series(library.subtract(library.array(column), array), None)
         return rows.returned(library.array(found.astype(self._dtype(column, in_groups=True))))
 
 

@@ -87,6 +87,11 @@ def check_number(label: str, column: Any) -> None:
         )
 
 
+def holds_integers(column: Any) -> bool:
+    """Tell whether a column holds integers or bool, of which a float64 would hold only some."""
+    return column.dtype.kind in "biu" and library_of(column).is_number(column.dtype)
+
+
 def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:
     """Check that columns are what the inputs of an operator are read from."""
     for k, what in inputs:

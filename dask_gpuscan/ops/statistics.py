@@ -326,6 +326,15 @@ STATISTICS: dict[str, Statistic] = {
 """The statistics of rolling and expanding windows by name; the options of `make` are theirs."""
 
 
+PICKS: dict[str, Operator] = {
+    "min": BUILT_IN["minimum"],
+    "max": BUILT_IN["maximum"],
+    "first": BUILT_IN["first"],
+    "last": BUILT_IN["last"],
+}
+"""The statistics whose answer is one of the values, and what picks it among integers, exactly."""
+
+
 @lru_cache(maxsize=256)
 def operator_of(name: str, **options: Any) -> Operator:
     """Return the operator of a statistic.

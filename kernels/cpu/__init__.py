@@ -12,7 +12,7 @@ from .order_statistics import order_statistics
 from .outputs import available
 from .rolling import most_ring_rows, rolling, rolling_by_code
 from .scan import fold, scan
-from .shift import rows_before, shift
+from .shift import rows_before, shift, subtract
 from .sort import is_sorted, put, sort, take
 from .sorted_search import searchsorted_sorted
 from .tied_ranks import tied_ranks
@@ -44,6 +44,7 @@ __all__ = [
     "searchsorted_sorted",
     "shift",
     "sort",
+    "subtract",
     "summed_area_table",
     "take",
     "tied_ranks",

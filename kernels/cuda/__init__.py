@@ -27,7 +27,7 @@ from .order_statistics import order_statistics  # noqa: E402
 from .rolling import most_ring_rows, rolling, rolling_by_code  # noqa: E402
 from .scan import scan  # noqa: E402
 from .selection import head_flags  # noqa: E402
-from .shift import rows_before, shift  # noqa: E402
+from .shift import rows_before, shift, subtract  # noqa: E402
 from .sort import is_sorted, put, sort, take, tied_ranks  # noqa: E402
 from .sorted_search import searchsorted_sorted  # noqa: E402
 
@@ -57,6 +57,7 @@ __all__ = [
     "searchsorted_sorted",
     "shift",
     "sort",
+    "subtract",
     "summed_area_table",
     "take",
     "tied_ranks",

@@ -56,6 +56,11 @@ def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool) ->
     return out
 
 
+def subtract(now: Any, earlier: Any, out: Any) -> bool:
+    """Raise a TypeError: cuDF has its own differences of integers."""
+    raise TypeError("subtract takes NumPy arrays")
+
+
 def rows_before(codes: Any, groups: int, periods: int) -> Any:
     """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
     raise TypeError("rows_before takes NumPy arrays; bring rows of CuPy arrays together by key")

@@ -15,6 +15,7 @@ from dask_gpuscan.api.operator_scans import scan_parts
 from dask_gpuscan.ops.fused_scan import FusedScan
 from dask_gpuscan.ops.scan_options import ScanOptions
 from strategies import cuts, partitioned
+from widened import nullable
 
 few = settings(max_examples=max(4, settings.default.max_examples // 2))
 
@@ -86,7 +87,7 @@ def one_by_one(frame, scans, where=None, by=None, **options):
         column = VALUES[of](frame)
         if where is not None:
             if type(column) is pd.Series and column.dtype in ("int64", "bool"):
-                column = column.astype("float64")  # as `where` makes them if any row is left out
+                column = column.astype(nullable(column.dtype))  # which holds rows that are left out
             column = column.where(VALUES[where](frame))
         each = {**options, "exclusive": which == ["exclusive"]}
         if isinstance(each.get("initial"), dict):
@@ -96,6 +97,8 @@ def one_by_one(frame, scans, where=None, by=None, **options):
         else:
             groups = frame[[by]].assign(value=column).gpuscan.groupby(by)
             found[name] = groups["value"].scan(op, **each)
+        if where is not None and found[name].dtype == "Float64" and VALUES[of](frame).dtype != "Int64":
+            found[name] = found[name].astype("float64")
     names = list(found)
     answer = frame[["k"]].assign(**found)[names]
     return answer

@@ -15,7 +15,7 @@ from backends import Backend, same
 from dask_gpuscan import bitwise_xor, last, maximum, multiply, operator
 from strategies import OTHERS, TIMES, columns, cuts, partitioned, two_thirds
 from versions import STRING, older
-from widened import REDUCTIONS, can_be_null, nullable, widened
+from widened import REDUCTIONS, can_be_null, exact, widened
 
 # each dtype is a kernel to compile for each operator: families here, the rest of them in the kernels' tests
 KEYS = ("int64", "float64", "Int64", "str", "category", "string[pyarrow]")
@@ -70,10 +70,16 @@ def narrow(backend):
     return ("int8",) if backend.name == "cpu" else ()
 
 
-def lazily(backend, frame, by, dropna, expected):
-    """What partitions answer to a scan of groups: they cannot know whether a key is null, only whether any can be."""
-    unknown = dropna and backend.name == "cpu" and any(can_be_null(d) for d in frame[by].dtypes)
-    return nullable(expected) if unknown else expected
+def with_nulls(backend, frame, by, dropna, expected, own):
+    """What a frame answers to a scan of groups, and what partitions do: these cannot know whether a key is null.
+
+    `own` has the dtypes of answers where no key is null.
+    """
+    if not dropna or backend.name != "cpu":
+        return expected, expected
+    is_null, can_be = frame[by].isna().any(axis=None), any(map(can_be_null, frame[by].dtypes))
+    held = exact(expected, own)
+    return held if is_null else expected, held if can_be else expected
 
 
 @pytest.mark.parametrize("clustered", [True, False])
@@ -98,10 +104,12 @@ def test_scans(backend, clustered, data, at, method, dropna):
     df, by = data.draw(keyed((*VALUES, *narrow(backend), *fills), clustered, 2))
     kept = df[by].notna().all(axis=1)
     assume(df.x.dtype != "Int64" or (kept.all() if FLOATS_BESIDE_NULL_KEYS else kept.any()))
-    expected = widened(expect(backend, df, by, method, dropna, True), method)
+    expected, own = (
+        widened(expect(backend, df, by, method, d, True), method) for d in (dropna, False)
+    )
     options = {"clustered": clustered, "dropna": dropna}
     ask = lambda it: getattr(it.groupby(by, **options)[["x"]], method)()  # noqa: E731
-    check(backend, df, at, ask, expected, lazily(backend, df, by, dropna, expected))
+    check(backend, df, at, ask, *with_nulls(backend, df, by, dropna, expected, own))
 
 
 @pytest.mark.parametrize("clustered", [True, False])
@@ -122,10 +130,11 @@ def test_rows_are_counted(backend, clustered, data, at, dropna, ascending):
     groups = df.groupby(by_pandas, sort=not clustered, dropna=dropna, observed=True)
     options = {"clustered": clustered, "dropna": dropna}
     counted, numbers = groups.cumcount(ascending=ascending), groups.cumcount().rename("row_number")
-    unknown = lambda expected: lazily(backend, df, by, dropna, expected)  # noqa: E731
+    own = pd.Series(0, df.index)
+    held = lambda expected: with_nulls(backend, df, by, dropna, expected, own)  # noqa: E731
     for ask, expected, lazy in (
-        (lambda it: it.cumcount(ascending=ascending), counted, unknown(counted)),
-        (lambda it: it.row_number(), numbers, unknown(numbers)),
+        (lambda it: it.cumcount(ascending=ascending), *held(counted)),
+        (lambda it: it.row_number(), *held(numbers)),
         (lambda it: it.size(), groups.size(), groups.size()),
         (lambda it: it["x"].size(), groups["x"].size(), groups["x"].size()),
     ):
@@ -166,7 +175,7 @@ def test_any_operator(backend, clustered, data, at, back, exclusive):
         scanned = scanned.astype(float).mask(df[by[0]].isna())
     ask = lambda it: it.groupby(by, clustered=clustered)["x"]  # noqa: E731
     scan = lambda it: ask(it).scan(affine, exclusive=exclusive, reverse=back)  # noqa: E731
-    check(backend, df, at, scan, scanned, lazily(backend, df, by, True, scanned))
+    check(backend, df, at, scan, *with_nulls(backend, df, by, True, scanned, df.x))
     if len(df):
         reduced = groups.agg(lambda v: last(list(v))).astype("int64")
         check(backend, df, at, lambda it: ask(it).reduce(affine), reduced)

@@ -87,6 +87,17 @@ def options(draw, left):
     }
 
 
+def exactly(found, expected):
+    """The answer of pandas with nullable integers and bool, where it makes floats and objects of them."""
+    nullable = {
+        name: dtype
+        for name, dtype in found.dtypes.items()
+        if dtype.name in ("Int64", "boolean") and expected[name].dtype in ("float64", "object")
+    }
+    assert all(expected[name].isna().any() for name in nullable)
+    return expected.astype(nullable)
+
+
 def check(backend, left, right, at, **options):
     """Compare with pandas, of frames and of collections of which one side or both are partitioned."""
     expected = pd.merge_asof(left, right, **options)
@@ -94,7 +105,8 @@ def check(backend, left, right, at, **options):
         expected.index = expected.index[:0] if not options.get("right_index") else left.index
     expected = backend.held(expected)
     frames = [backend.frame(side) for side in (left, right)]
-    same(backend.to_pandas(dask_gpuscan.merge_asof(*frames, **options)), expected)
+    found = backend.to_pandas(dask_gpuscan.merge_asof(*frames, **options))
+    same(found, exactly(found, expected))
     for own in ((True, True), (True, False), (False, True)):
         parts = [
             partitioned(frame, cut) if lazy else frame

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from widened import can_be_null, nullable, widened
+from widened import PICKS, can_be_null, nullable, picked, widened
 
 from .methods import is_arrow_float
 
@@ -28,8 +28,7 @@ class Difference:
 
 
 SCANS = ("cumsum", "cumprod", "cummax", "cummin", "ffill", "bfill", "cumcount", "row_number")
-OPENS = ("min", "max", "first", "last")
-"""Reductions that make floats of NumPy's integers and flags where a bucket has no rows."""
+NUMBERED = ("cumcount", "row_number")
 
 
 def _is_scan(case: Any) -> bool:
@@ -54,7 +53,42 @@ def _is_masked(dtype: Any) -> bool:
 
 
 def _may_be_null(case: Any) -> bool:
-    return case.on.dropna and any(can_be_null(case.on.frame[k].dtype) for k in case.on.by)
+    """Tell whether answers are meant to hold nulls where those of pandas are floats and objects."""
+    if case.kind == "buckets":
+        return case.method.name in PICKS
+    moves = case.method.name in ("shift", "diff")
+    return moves or (_is_scan(case) and case.on.dropna)
+
+
+def _exactly(expected: Any, case: Any, found: Any) -> Any:
+    """Return what pandas answers of nullable columns, where ours is nullable and pandas has floats and objects."""
+    if expected.ndim == 2:
+        return expected.assign(
+            **{
+                n: _column_exactly(expected[n], case, found[n], lambda a, n=n: a[n])
+                for n in expected
+            }
+        )
+    return _column_exactly(expected, case, found, lambda a: a)
+
+
+def _column_exactly(
+    expected: Any, case: Any, found: Any, chosen: Callable[[Any], Any]
+) -> Any:
+    if not _is_masked(found.dtype) or not isinstance(expected.dtype, np.dtype):
+        return expected
+    if case.method.name in NUMBERED:
+        return expected.astype("Int64")
+    frame = case.on.frame
+    columns = frame.to_frame() if frame.ndim == 1 else frame
+    held = {
+        name: "Int64" if case.method.name == "diff" and dtype.kind in "iu" else nullable(dtype)
+        for name, dtype in columns.dtypes.items()
+        if name not in case.on.by and not can_be_null(dtype)
+    }
+    frame = columns.astype(held)[frame.name] if frame.ndim == 1 else frame.astype(held)
+    answer = chosen(case.method.by_pandas(case.on.theirs(frame), case.given))
+    return answer.astype(found.dtype)
 
 
 def _in_the_dtypes_of(found: Any, expected: Any) -> Any:
@@ -177,6 +211,20 @@ def _ties_as_met(expected: Any, case: Any, found: Any) -> Any:
 
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
+        "integers and bool that may be null stay such, where pandas makes floats and objects of them",
+        lambda case, lazy: _may_be_null(case),
+        _exactly,
+    ),
+    Difference(
+        "integers and bool that windows pick stay such, where pandas has floats",
+        lambda case, lazy: case.kind in ("windows", "group windows"),
+        lambda expected, case, found: picked(
+            expected,
+            case.on.frame if case.kind == "windows" else case.on.frame["x"],
+            case.method.name,
+        ),
+    ),
+    Difference(
         "0.0 and -0.0 are equal; of Arrow's floats pandas counts them as two values of a group",
         lambda case, lazy: case.kind == "groups" and case.method.name == "nunique",
         _without_negative_zeros,
@@ -243,16 +291,6 @@ DIFFERENCES: tuple[Difference, ...] = (
         _null_without_group,
     ),
     Difference(
-        "partitions cannot know whether a bucket has no rows, only that one may have none",
-        lambda case, lazy: (
-            case.kind == "buckets"
-            and lazy
-            and case.method.name in OPENS
-            and all(isinstance(d, np.dtype) and d.kind in "biu" for d in case.values)
-        ),
-        lambda expected, case, found: expected.astype("float64"),
-    ),
-    Difference(
         "of no rows, answers have the dtypes that they have of any",
         lambda case, lazy: not len(case.on.frame),
         lambda expected, case, found: _in_the_dtypes_of(found, expected),
@@ -309,17 +347,13 @@ DIFFERENCES: tuple[Difference, ...] = (
         ),
         lambda expected, case, found: widened(expected, case.method.name),
     ),
-    Difference(
-        "partitions cannot know whether a key is null, only whether it can be",
-        lambda case, lazy: lazy and _is_scan(case) and _may_be_null(case),
-        lambda expected, case, found: nullable(expected, case.method.name),
-    ),
 )
 """What is answered otherwise, in the order in which it is applied."""
 
 REFUSALS: dict[str, str] = {
     "float16 cannot be an index": "pandas has no index of half floats, but for no rows",
-    "^groups.pct_change.* dtype bool is not defined": "pandas has no changes of flags, but for rows in no group",
+    "pct_change.* dtype bool is not defined": "pandas has changes of flags where none is False",
+    "does not fit int64|up to 2\\*\\*53 only": "pandas rounds such integers",
 }
 """Words of messages of ours, and why there is no answer."""
 

@@ -212,6 +212,9 @@ class Cudf(CudfSchema, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         rows = cupy.arange(array.size, dtype=_INT64) - periods
         return self.take(array, cupy.where(rows < array.size, rows, -1), nulls=True)
 
+    def subtract(self, array: ColumnBase, earlier: ColumnBase) -> ColumnBase:
+        return (self.series(array, None) - self.series(earlier, None))._column
+
     def diff(self, array: ColumnBase, periods: int) -> ColumnBase:
         is_plain = self._is_plain(array) and isinstance(array.dtype, np.dtype)
         if is_plain and array.dtype.kind in "iuf":  # whose differences have their dtype

@@ -70,6 +70,9 @@ class CudfSchema:
     def holds_null(self, dtype: DType) -> bool:
         return True
 
+    def nullable(self, dtype: DType) -> DType:
+        return dtype
+
     def time_unit(self, dtype: DType) -> str:
         return PANDAS.time_unit(dtype)
 

@@ -12,12 +12,24 @@ import pyarrow as pa
 
 from ... import kernels
 from ...kernels.messages import shown
+from ...kernels.options import Shifted
 from ..messages import refuse_categories
 from ..protocol import DType, Library, Scalar, T, Values, View
 from .grouping import PandasGrouping
 from .host_values import HOST_VALUES, is_string
 from .index import PandasIndex
-from .layouts import PandasArray, bare, holds_null, layout_of, one_chunk, taken
+from .layouts import (
+    MASKED,
+    NUMPY,
+    PandasArray,
+    bare,
+    holds_null,
+    layout_of,
+    nullable,
+    one_chunk,
+    taken,
+    to_nullable,
+)
 from .lists import PandasLists
 from .ordering import PandasOrdering
 from .schema import PandasSchema
@@ -26,12 +38,10 @@ from .sparse import SPARSE
 MANY = 1 << 18
 """Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
 
-DIFFERENCES: dict[DType, np.generic] = {
-    np.dtype(np.float64): np.float64("nan"),
-    np.dtype(np.float32): np.float32("nan"),
-    np.dtype(np.int64): np.float64("nan"),
-}
-"""The dtypes whose differences all cores take, and what stands where there is no row to take one from."""
+_FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+
+
+INT64, BOOLEAN = pd.Int64Dtype(), pd.BooleanDtype()
 
 
 class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLists):
@@ -170,8 +180,12 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         return bare(array.take(positions, allow_fill=fills))
 
     def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
-        options = {"fill_value": fill[0]} if fill else {}
         array = bare(array)
+        if fill and not holds_null(array.dtype) and pd.api.types.is_scalar(fill[0]):
+            fill = () if pd.isna(fill[0]) else fill
+        if periods and not fill and not holds_null(array.dtype):
+            return self._shifted_integers(array, periods)
+        options = {"fill_value": fill[0]} if fill else {}
         column, layout = self.series(array, None), layout_of(array.dtype)
         if periods and len(array) >= MANY and layout is not None and layout.nulls == "in band":
             filled = column.iloc[:1].shift(1, **options)  # what stands where there is no such row
@@ -181,16 +195,55 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
                 return layout.wrap(values, None, filled.dtype)
         return column.shift(periods, **options).array
 
+    def _shifted_integers(self, array: PandasArray, periods: int) -> PandasArray:
+        """Return integers, bool or intervals of rows before, null where there is no such row."""
+        layout = layout_of(array.dtype)
+        if layout is None:
+            return self.series(to_nullable(array), None).shift(periods).array
+        values, shifted = layout.view(array).values, Shifted(len(array), periods)
+        missing = np.zeros(len(array), np.bool_)
+        missing[shifted.rest] = True
+        moved = kernels.shift(values, periods, values.dtype.type(0))
+        return MASKED.wrap(moved, missing, nullable(array.dtype))
+
+    def subtract(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
+        array = bare(array)
+        if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
+            # series without labels, which would be aligned
+            found = self.series(array, None) - self.series(earlier, None)
+            return found.array
+        earlier = to_nullable(earlier)
+        missing = earlier._mask
+        if array.dtype.kind == "b":
+            return MASKED.wrap(array ^ earlier._data, missing, BOOLEAN)
+        out = np.empty(len(array), np.int64)
+        values = NUMPY.view(array).values
+        if not kernels.subtract(values, np.where(missing, values, earlier._data), out):
+            _refuse_differences(array.dtype)
+        return MASKED.wrap(out, missing, INT64)
+
     def diff(self, array: PandasArray, periods: int) -> PandasArray:
         array = bare(array)
-        if len(array) >= MANY and array.dtype in DIFFERENCES:
-            return kernels.difference(array, periods, DIFFERENCES[array.dtype])
+        if len(array) >= MANY and array.dtype in _FLOATS:
+            return kernels.difference(array, periods, array.dtype.type("nan"))
+        if array.dtype == np.bool_:
+            return self.subtract(array, self._shifted_integers(array, periods))
+        if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iu":
+            return self._changed_integers(array, periods)
         is_period = isinstance(array.dtype, pd.PeriodDtype)
         if is_period and not len(array):
             return array.astype(object)  # of no periods, pandas 2 fails to take differences
         found = self.series(array, None).diff(periods).array
         # objects, of which pandas makes times if all are NaT
         return found.astype(object) if is_period else found
+
+    def _changed_integers(self, array: PandasArray, periods: int) -> PandasArray:
+        values, shifted = NUMPY.view(array).values, Shifted(len(array), periods)
+        out, missing = np.empty(len(array), np.int64), np.zeros(len(array), np.bool_)
+        out[shifted.rest], missing[shifted.rest] = 0, True
+        if not kernels.subtract(values[shifted.to], values[shifted.of], out[shifted.to]):
+            _refuse_differences(array.dtype)
+        return MASKED.wrap(out, missing, INT64)
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
@@ -243,16 +296,12 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         ):  # of which pandas' mask takes other values
             positions = np.where(missing, -1, np.arange(len(array)))
             return array.take(positions, allow_fill=True)
+        if MASKED.matches(array.dtype):
+            return MASKED.wrap(array._data, array._mask | missing, array.dtype)
         column = pd.Series(array, dtype=array.dtype)
         return bare(column.mask(pd.array(missing)).array)
 
-    def to_nullable(self, array: PandasArray) -> PandasArray:
-        array = bare(array)
-        if holds_null(array.dtype):
-            return array
-        if isinstance(array.dtype, pd.IntervalDtype):
-            return array.astype(pd.IntervalDtype(np.float64, array.dtype.closed))
-        return array.astype(object if array.dtype == np.bool_ else np.float64)
+    to_nullable = staticmethod(to_nullable)
 
     def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
         if column.dtype == np.float16:  # which pandas does not fill
@@ -318,6 +367,12 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
+
+
+def _refuse_differences(dtype: DType) -> None:
+    raise OverflowError(
+        f"diff of {dtype}: a difference does not fit int64; cast the column with astype('float64') first, which rounds"
+    )
 
 
 PANDAS: Library = Pandas()

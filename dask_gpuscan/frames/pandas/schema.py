@@ -13,7 +13,7 @@ import pyarrow as pa
 from ...kernels.messages import shown
 from ..messages import WAY_OUT, first_line
 from ..protocol import DType, Layout, Scalar
-from .layouts import holds_null, is_number, layout_of, raises_on_overflow
+from .layouts import holds_null, is_number, layout_of, nullable, raises_on_overflow
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 """Methods whose answers need more bits than their elements."""
@@ -70,6 +70,7 @@ class PandasSchema:
     moved_layout = staticmethod(layout_of)
     is_number = staticmethod(is_number)
     holds_null = staticmethod(holds_null)
+    nullable = staticmethod(nullable)
     raises_on_overflow = staticmethod(raises_on_overflow)
     group_dtype = staticmethod(group_dtype)
 
