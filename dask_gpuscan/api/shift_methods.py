@@ -33,8 +33,9 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`. Columns may be
-            of any dtype.
+            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`, but for NumPy's
+            integers and bool that may be null: these are nullable (``Int64``, ``boolean``), so that every value is
+            kept exactly. Columns may be of any dtype.
 
         Raises
         ------
@@ -56,7 +57,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         [0, 1, 2]
         >>> df = pd.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]})
         >>> df.gpuscan.groupby("k")["x"].shift(-1).tolist()
-        [3.0, nan, nan]
+        [3, <NA>, <NA>]
         """
         fill = () if fill_value is NO_FILL else (fill_value,)
         return self._neighbours(Shift(check_count("periods", periods), fill))
@@ -67,12 +68,15 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            With the dtypes of `pandas.DataFrame.diff`.
+            With the dtypes of `pandas.DataFrame.diff`, but for NumPy's integers, whose differences are exact and of
+            ``Int64``, and bool, which is ``boolean``.
 
         Raises
         ------
         TypeError
             If `periods` is not an integer, and for columns that have no difference, such as strings.
+        OverflowError
+            At compute time, for a difference of NumPy's integers that does not fit int64.
 
         See Also
         --------
@@ -83,7 +87,7 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
         --------
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series([1, 4, 9]).gpuscan.diff().tolist()
-        [nan, 3.0, 5.0]
+        [<NA>, 3, 5]
         """
         return self._neighbours(Difference(check_count("periods", periods)))
 

@@ -57,8 +57,8 @@ class Walk:
     reverse: bool
 
 
-EXACT = 2**53
-"""Up to here, float64 holds every integer."""
+EXACT = 2**53 - 1
+"""Up to here, a float64 stands for one integer."""
 
 
 def check_exact(values: Any, what: str) -> None:
@@ -74,17 +74,17 @@ def check_exact(values: Any, what: str) -> None:
     Raises
     ------
     OverflowError
-        If one is beyond 2**53.
+        If one is 2**53 or more, or -2**53 or less.
     """
     if not are_exact(values):
         raise OverflowError(
-            f"{what}: the answer is of float64, which holds integers exactly up to 2**53 only; "
+            f"{what}: the answer is of float64, which is exact for integers below 2**53 only; "
             f"cast with astype('float64') first to have larger ones rounded"
         )
 
 
 def are_exact(values: Any) -> bool:
-    """Tell whether none of some integers is beyond 2**53."""
+    """Tell whether each of some integers is told from all others as float64."""
     return not len(values) or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
 
 

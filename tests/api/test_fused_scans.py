@@ -97,7 +97,11 @@ def one_by_one(frame, scans, where=None, by=None, **options):
         else:
             groups = frame[[by]].assign(value=column).gpuscan.groupby(by)
             found[name] = groups["value"].scan(op, **each)
-        if where is not None and found[name].dtype == "Float64" and VALUES[of](frame).dtype != "Int64":
+        if (
+            where is not None
+            and found[name].dtype == "Float64"
+            and VALUES[of](frame).dtype != "Int64"
+        ):
             found[name] = found[name].astype("float64")
     names = list(found)
     answer = frame[["k"]].assign(**found)[names]
@@ -190,7 +194,7 @@ def test_where_as_a_column_and_as_a_series(backend, by, df, at):
 def test_where_of_a_series_without_a_name():
     x = pd.Series([1, 2, 3], index=[5, 5, 7])
     scans = {"s": (add, None), "f": (maximum, lambda v: -v)}
-    expected = pd.DataFrame({"s": [np.nan, 2.0, 5.0], "f": [np.nan, -2.0, -2.0]}, index=x.index)
+    expected = pd.DataFrame({"s": [None, 2, 5], "f": [None, -2, -3]}, x.index, "Int64")
     nulls = pd.Series([None, True, True], index=x.index, dtype="boolean")  # as in a filter
     for where in (x > 1, (x > 1).to_numpy(), nulls):
         same(x.gpuscan.scan(scans, where=where), expected)
@@ -246,7 +250,7 @@ def test_pandas_idiom():
         {
             "total": (kept["price"] * kept["volume"]).cumsum(),
             "peak": kept["price"].cummax(),
-            "sold": kept["volume"].cumsum(),
+            "sold": kept["volume"].astype("Int64").cumsum(),
         }
     )
     same(df.gpuscan.scan(scans, where="volume > 0"), expected)

@@ -122,7 +122,13 @@ def test_agg_as_pandas(func):
         found = each.gpuscan.expanding().agg(func)
         expected = df.expanding().agg(func)
         for label in expected:
-            name = label[1] if isinstance(label, tuple) else func if isinstance(func, str) else func[label]
+            name = (
+                label[1]
+                if isinstance(label, tuple)
+                else func
+                if isinstance(func, str)
+                else func[label]
+            )
             own = df[label[0] if isinstance(label, tuple) else label]
             expected[label] = picked(expected[label], own, name)
         same(found.compute() if hasattr(found, "compute") else found, expected)

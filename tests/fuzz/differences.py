@@ -72,9 +72,7 @@ def _exactly(expected: Any, case: Any, found: Any) -> Any:
     return _column_exactly(expected, case, found, lambda a: a)
 
 
-def _column_exactly(
-    expected: Any, case: Any, found: Any, chosen: Callable[[Any], Any]
-) -> Any:
+def _column_exactly(expected: Any, case: Any, found: Any, chosen: Callable[[Any], Any]) -> Any:
     if not _is_masked(found.dtype) or not isinstance(expected.dtype, np.dtype):
         return expected
     if case.method.name in NUMBERED:
@@ -353,7 +351,7 @@ DIFFERENCES: tuple[Difference, ...] = (
 REFUSALS: dict[str, str] = {
     "float16 cannot be an index": "pandas has no index of half floats, but for no rows",
     "pct_change.* dtype bool is not defined": "pandas has changes of flags where none is False",
-    "does not fit int64|up to 2\\*\\*53 only": "pandas rounds such integers",
+    "does not fit int64|below 2\\*\\*53 only": "pandas rounds such integers",
 }
 """Words of messages of ours, and why there is no answer."""
 
