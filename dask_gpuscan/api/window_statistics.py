@@ -107,7 +107,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("sem", numeric_only, ddof=check_ddof(ddof))
 
     def min(self, numeric_only: bool = False) -> Obj:
-        """Return the smallest value in each window; parameters and nulls as for `sum`.
+        """Return the smallest value in each window; integers and bool stay so, with nulls as for `sum`.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("min", numeric_only)
 
     def max(self, numeric_only: bool = False) -> Obj:
-        """Return the largest value in each window; parameters and nulls as for `sum`.
+        """Return the largest value in each window; integers and bool stay so, with nulls as for `sum`.
 
         Examples
         --------
@@ -140,7 +140,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("count", numeric_only)
 
     def first(self, numeric_only: bool = False) -> Obj:
-        """Return the first value in each window; parameters and nulls as for `sum`.
+        """Return the first value in each window; integers and bool stay so, with nulls as for `sum`.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
         return self._statistic("first", numeric_only)
 
     def last(self, numeric_only: bool = False) -> Obj:
-        """Return the last value in each window; parameters and nulls as for `sum`.
+        """Return the last value in each window; integers and bool stay so, with nulls as for `sum`.
 
         Examples
         --------

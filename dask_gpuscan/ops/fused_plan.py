@@ -25,7 +25,7 @@ from .kernel_scan import starting_from
 from .operation import GroupScan, JointPart, Part
 from .scan_inputs import Column, Columns, Compiled, Input, compiled, evaluated, has_mask
 from .scan_options import ScanOptions
-from .scan_plan import FLOAT64, ScanPlan, scan_plan
+from .scan_plan import ScanPlan, scan_plan
 
 WIDEST = 64
 """Bytes of the states of scans that are done together: what GPUs take in all ways of scanning groups."""

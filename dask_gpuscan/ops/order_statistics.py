@@ -13,8 +13,8 @@ from ..frames.keys import Codes
 from ..frames.protocol import DType, Values
 from ..frames.registry import library_of, stored_numbers
 from ..kernels import Distinct, OrderStatistic, Quantile, Rank
-from .rolling import Shape, Windowed
 from .overflow import are_exact
+from .rolling import Shape, Windowed
 from .statistic_inputs import VALUES, check_columns, holds_integers
 from .surroundings import Rows
 
@@ -63,7 +63,7 @@ class RollingOrder(Windowed):
 
 
 def _apart(column: Any, floats: Values) -> Values:
-    """Return numbers that compare as the integers of a column do, which may be equal as floats; NaN stays where it is."""
+    """Return numbers that compare as the integers of a column do, where floats may be equal; NaN stays where it is."""
     integers = stored_numbers(column)
     if integers.dtype.itemsize < 8 or are_exact(integers):
         return floats

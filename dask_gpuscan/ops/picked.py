@@ -1,4 +1,4 @@
-"""The smallest, largest, first or last value of all rows so far: among integers it is picked, others go through float64."""
+"""The smallest, largest, first or last value of all rows so far: picked among integers, else through float64."""
 
 from __future__ import annotations
 

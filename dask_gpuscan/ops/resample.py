@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from ..frames.protocol import Library, Values
 from ..frames.registry import column_of, library_of, stored_numbers
 from .clock import Clock

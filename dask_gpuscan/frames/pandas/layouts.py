@@ -267,7 +267,8 @@ def nullable(dtype: DType) -> DType:
         return dtype
     if isinstance(dtype, pd.IntervalDtype):
         return pd.IntervalDtype(np.float64, dtype.closed)
-    return MASKED.result(NUMPY.storage(dtype), dtype)
+    masked: DType = MASKED.result(NUMPY.storage(dtype), dtype)
+    return masked
 
 
 def to_nullable(array: PandasArray) -> PandasArray:
