@@ -95,7 +95,7 @@ def exactly(found, expected, lazy=False):
     nullable = {
         name: dtype
         for name, dtype in found.dtypes.items()
-        if dtype.name in ("Int64", "boolean") and expected[name].dtype in ("float64", "object")
+        if hasattr(dtype, "numpy_dtype") and expected[name].dtype in ("float64", "object")
     }
     assert lazy or all(expected[name].isna().any() for name in nullable)
     return expected.astype(nullable)
