@@ -4,6 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from operator import add, mul
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -344,6 +345,18 @@ def test_explode_and_lists_of_groups_are_inverse(backend):
         found = back.compute() if hasattr(back, "dask") else back
         host = backend.to_pandas(found).astype({"x": "float64", "n": "int64"})
         same(host, df.set_index("k"))
+
+
+def test_lists_of_groups_whose_items_are_all_handed_on():
+    # the partition between has no lists, and its items lie behind the end of an empty buffer
+    frame = pd.DataFrame({"k": [1, 1, 2, 2, 2, 3, 3], "n": pd.array([5, 6, 7, 8, 9, 10, 11])})
+    frame["n"] = frame["n"].astype("int64[pyarrow]")
+    lists = (
+        dd.from_pandas(frame, npartitions=3)
+        .gpuscan.groupby("k", clustered=True)
+        .agg(n=("n", "list"))["n"]
+    )
+    assert lists.gpuscan.list.sum().compute().tolist() == [11, 24, 21]
 
 
 def test_what_lists_of_groups_hold():

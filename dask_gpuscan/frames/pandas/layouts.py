@@ -170,7 +170,7 @@ class ArrowLayout(_Exact):
         storage = self.storage(pd.ArrowDtype(whole.type))
         if pa.types.is_boolean(whole.type):  # bits: the one type that is not an array of bytes
             values = pc.fill_null(whole, False).to_numpy(zero_copy_only=False)
-        elif data is None:
+        elif data is None or not len(whole):  # no rows may lie behind the end of a buffer
             values = np.zeros(len(whole), storage)
         else:
             start = whole.offset * storage.itemsize
