@@ -17,8 +17,8 @@ from dask.task_spec import List, Task, TaskRef
 from ..ops.asof import AsOf, Bounds, bounds, cut, ends, matched
 from ..ops.asof_columns import LEFT, RIGHT, Side
 from .lookback import Aggregate, Collection, Key, MatchingSummary, combined, prefixes
-from .named import Named, partition_of
-from .sort_expressions import Apart, SplitPieces, _apart, brought_together, packed_rows
+from .named import Apart, Named, partition_of
+from .sort_expressions import SplitPieces, _apart, brought_together, packed_rows
 
 
 class AsOfMerge(Named, Expr):  # type: ignore[misc]

@@ -1,6 +1,7 @@
 """What our expressions share: names, references to partitions, and graphs for versions of Dask that ask early."""
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 from dask.dataframe.dask_expr._expr import Expr, Projection
@@ -36,6 +37,20 @@ class Named:
             one: Any = self
             return partition_of(given, 0 if one._broadcast_dep(given) else number)
         return super()._blockwise_arg(given, number)  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Apart:
+    """An expression that is read by itself.
+
+    Dask does not see it as an operand until it is lowered: it would read several partitions of few columns as one.
+    """
+
+    reading: Any
+    """The expression; Dask would take anything that is named `expr` out of its holder."""
+
+    def __dask_tokenize__(self) -> Any:
+        return type(self).__name__, self.reading._name
 
 
 def _token(expression: Any) -> str:

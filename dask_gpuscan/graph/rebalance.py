@@ -19,7 +19,7 @@ from dask.dataframe.dask_expr.io.io import IO
 from dask.dataframe.methods import concat
 from dask.task_spec import List, Task
 
-from .named import Named, partition_of
+from .named import Apart, Named, partition_of
 
 
 def rebalanced(collection: Any) -> Any:
@@ -69,6 +69,20 @@ class Rebalanced(Named, IO):  # type: ignore[misc]
 
     _parameters = ("frame", "lengths")
     _label = "rebalance"
+
+    @property
+    def frame(self) -> Any:
+        """What has so many rows in each partition, which Dask must not read in fewer partitions than were counted."""
+        given = self.operand("frame")
+        return given.reading if isinstance(given, Apart) else given
+
+    def _tune_down(self) -> Any:
+        given = self.operand("frame")
+        return None if isinstance(given, Apart) else Rebalanced(Apart(given), self.lengths)
+
+    def _lower(self) -> Any:
+        given = self.operand("frame")
+        return Rebalanced(given.reading, self.lengths) if isinstance(given, Apart) else None
 
     @functools.cached_property
     def _meta(self) -> Any:

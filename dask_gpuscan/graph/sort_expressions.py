@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 from typing import Any, ClassVar
@@ -30,7 +29,7 @@ from dask.task_spec import List, Task, TaskRef
 
 from ..ops.pieces import Pieces, are_alike, join_alike
 from ..ops.sort import Order, Splitters, sample, sort_rows, split, splitters
-from .named import Named, partition_of
+from .named import Apart, Named, partition_of
 
 TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
 """The columns of pieces as rows that Dask shuffles; the first is named as Dask's own is."""
@@ -91,20 +90,6 @@ def brought_together(
 
 def _keys_of(frame: Any, order: Order) -> Any:
     return frame if frame.ndim == 1 else frame[list(order.keys.names)]
-
-
-@dataclass(frozen=True)
-class Apart:
-    """Keys that are read by themselves, so that no other column waits for the splitters.
-
-    Dask does not see them as an operand until they are lowered: it would read several partitions of few columns as one.
-    """
-
-    reading: Any
-    """The expression; Dask would take anything that is named `expr` out of its holder."""
-
-    def __dask_tokenize__(self) -> Any:
-        return type(self).__name__, self.reading._name
 
 
 def _apart(keys: Any) -> Any:
