@@ -20,7 +20,7 @@ from .groups import INT64
 from .library_reduction import LibraryReduction, NullIfNone
 from .operation import GroupReduction, Part
 from .runs import Open
-from .time_buckets import Buckets, Span, span_of, times_in_order
+from .time_buckets import Buckets, Span, span_of, times_in_order, without_broken_rule
 
 EMPTY = {
     "sum": 0,
@@ -156,6 +156,8 @@ class ResampleReduce(ClusteredReduce):
 
     def _index(self, library: Library, span: Span, start: int, stop: int) -> Any:
         labels = self.buckets.labels(span, start, stop)
+        if not self.ends:
+            labels = without_broken_rule(labels)
         column = self.clock.column(self.like)
         return library.index_of_times(labels, column.dtype, column.name)
 

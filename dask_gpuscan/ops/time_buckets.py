@@ -6,6 +6,7 @@ a calendar (months, business days, days of a time zone) by their edges, which pa
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,19 +112,34 @@ class Buckets:
 
     # --- what pandas says, given the first and the last time ---------------------------------------
 
+    def _times(self, *stored: int) -> pd.DatetimeIndex:
+        """Return times that are given as numbers."""
+        index = pd.DatetimeIndex(np.array(stored, INT64).view(f"M8[{self.unit}]"))
+        return index if self.zone is None else index.tz_localize("UTC").tz_convert(self.zone)
+
     def _labels(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
         """Return the labels of all buckets."""
-        index = pd.DatetimeIndex(np.array([first, last], INT64).view(f"M8[{self.unit}]"))
-        if self.zone is not None:
-            index = index.tz_localize("UTC").tz_convert(self.zone)
+        index = self._times(first, last)
         options = {"closed": self.closed, "origin": self.origin, "offset": self.offset}
         rows = pd.Series([0, 0], index=index).resample(self.freq, label=label, **options)
         return rows.size().index
 
+    def _labels_until(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
+        """Return the labels of all buckets, and maybe of later ones.
+
+        pandas asks for the midnight one rule after the last time of all, and raises where clocks skip it or show it
+        twice. Rows that follow these have another last time, as has what is asked here instead: a noon after that midnight.
+        """
+        with suppress(Exception):  # pytz's own of pandas 2
+            return self._labels(first, last, label)
+        day = self._times(last, last)[-1].tz_localize(None).normalize()
+        later = pd.DatetimeIndex([day + self.freq + pd.Timedelta(36, "h")], tz=self.zone)
+        return self._labels(first, int(_stored(later.as_unit(self.unit))[0]), label)
+
     def _edges(self, first: int, last: int) -> np.ndarray:
-        """Return where buckets start and the last one ends, as numbers."""
-        edges = self._labels(first, last, "left")
-        edges = edges.append(self._labels(first, last, "right")[-1:])
+        """Return where buckets start and the last one ends, as numbers; maybe those of later buckets too."""
+        edges = pd.DatetimeIndex(self._labels_until(first, last, "left"), freq=None)
+        edges = edges.append(self._labels_until(first, last, "right")[-1:])
         if self.closed == "right" and self.freq.rule_code.split("-")[0] in _WHOLE_DAYS:
             moment = pd.Timedelta(1, self.unit).as_unit(self.unit)
             edges = edges.tz_localize(None) + pd.Timedelta(1, "D").as_unit(self.unit) - moment
@@ -171,7 +187,7 @@ class Buckets:
             dtype = pd.DatetimeTZDtype(self.unit, self.zone) if zoned else f"M8[{self.unit}]"
             return pd.DatetimeIndex([], dtype=dtype, freq=self.freq)
         if not self.is_fixed:
-            return self._labels(span.first, span.last, self.label)[start:stop]
+            return self._labels_until(span.first, span.last, self.label)[start:stop]
         begin = self._labels(span.first, span.first, self.label)
         at = pd.DatetimeIndex((_stored(begin) + start * self.width).view(f"M8[{self.unit}]"))
         if self.zone is not None:
@@ -182,6 +198,17 @@ class Buckets:
 def fixed_width(freq: Any) -> pd.Timedelta:
     """Return how wide buckets of one width are."""
     return pd.Timedelta(freq.n, "D") if isinstance(freq, Day) else pd.Timedelta(freq)
+
+
+def without_broken_rule(labels: pd.DatetimeIndex) -> pd.DatetimeIndex:
+    """Return labels without their rule where it leads nowhere from the last one.
+
+    pandas asks where it leads before it joins indexes, and raises where clocks skip that midnight or show it twice.
+    """
+    with suppress(Exception):  # pytz's own of pandas 2
+        _ = labels[-1:] + labels.freq
+        return labels
+    return pd.DatetimeIndex(labels, freq=None)
 
 
 def _stored(index: pd.DatetimeIndex) -> np.ndarray:

@@ -115,6 +115,33 @@ def test_origins_as_pandas(backend, x, at, rule, origin, offset, closed):
     agrees(backend, x, at, "sum", rule, origin=origin, offset=offset, closed=closed)
 
 
+MIDNIGHTS = {
+    "America/Sao_Paulo": "2018-11-04",  # clocks skip it, as the next ones do
+    "Asia/Beirut": "2022-03-27",
+    "America/Scoresbysund": "2023-03-26",
+    "Pacific/Apia": "2011-12-30",  # and all that day
+    "America/Havana": "2022-11-06",  # clocks show it twice
+    "Australia/Lord_Howe": "2025-10-05",  # half an hour
+}
+
+
+@pytest.mark.parametrize("rule", ["15min", "D", "2D", "W-SUN", "2W", "MS", "ME", "SME", "B"])
+@pytest.mark.parametrize("zone", MIDNIGHTS)
+def test_midnights_of_changed_clocks(zone, rule):
+    times = pd.date_range(MIDNIGHTS[zone], periods=32, freq="8h", tz="UTC") - pd.Timedelta("5D")
+    x = pd.Series(np.arange(32.0), index=times.tz_convert(zone))
+    for closed in ("left", "right"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            options = {"closed": closed, "offset": "5min"}
+            expected = x.resample(rule, **options).sum()
+            same(x.gpuscan.resample(rule, **options).sum(), expected)
+            lazy = partitioned(x, [i / 16 for i in range(1, 16)])
+            lazy = lazy.gpuscan.resample(rule, **options).sum()
+        # where the rule does not lead from one label to the next, joined indexes have none
+        pd.testing.assert_series_equal(lazy.compute(), expected, check_freq=False)
+
+
 QUESTIONS = (
     lambda it: it[["x", "z"]].mean(),
     lambda it: it["x"].std(),
