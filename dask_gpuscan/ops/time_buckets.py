@@ -128,7 +128,7 @@ class Buckets:
         """Return the labels of all buckets, and maybe of later ones.
 
         pandas asks for the midnight one rule after the last time of all, and raises where clocks skip it or show it
-        twice. Rows that follow have another last time, and what is asked here instead is up to a noon after that midnight.
+        twice. Rows that follow have another last time; here labels are asked for up to a noon after that midnight.
         """
         with suppress(Exception):  # pytz's own of pandas 2
             return self._labels(first, last, label)

@@ -48,6 +48,21 @@ def test_series(backend, x, at, options):
     check(backend, x, at, lambda it: it.rank(**options), expected)
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("categories", [[3, 1, 2], [True, False], [2.5, 1.5], ["b", "a"]], ids=str)
+@pytest.mark.parametrize("na_option", ["keep", "top", "bottom"])
+def test_categories_beside_nulls(categories, ordered, na_option):
+    dtype = pd.CategoricalDtype(categories, ordered)
+    x = pd.Series([categories[0], None, categories[1], *categories, None], dtype=dtype, name="x")
+    df = pd.DataFrame({"k": [1, 2, 1, 1, 2, 1, 1, 2][: len(x)], "x": x})
+    for each in (df, partitioned(df, [0.2, 0.4])):
+        (found,) = dask.compute(each["x"].gpuscan.rank(na_option=na_option))
+        same(found, x.rank(na_option=na_option))
+        if ordered:  # pandas has no others in groups
+            (found,) = dask.compute(each.gpuscan.groupby("k")["x"].rank(na_option=na_option))
+            same(found, df.groupby("k")["x"].rank(na_option=na_option))
+
+
 @given(
     df=frames(("int64", "float64", "Int64", "str")), at=cuts(), options=OPTIONS, some=st.booleans()
 )

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..messages import column_title, first_line
 from ..protocol import Values
-from .layouts import PandasArray, bare, layout_of
+from .layouts import PandasArray, bare, layout_of, nullable
 
 
 class PandasOrdering:
@@ -43,7 +43,7 @@ class PandasOrdering:
     def rank_values(self, column: pd.Series) -> pd.Series:
         dtype = column.dtype
         if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
-            return column.astype(dtype.categories.dtype)
+            return column.astype(nullable(dtype.categories.dtype))
         return column
 
     def as_key(self, values: Any) -> pd.Series:
