@@ -1,5 +1,6 @@
 """Where the first run of equal keys ends and the last one starts; keys that pandas has trouble with."""
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -62,3 +63,40 @@ def test_odd_keys(keys, two):
         assert [found.index.get_level_values(i).dtype for i in range(1 + two)] == dtypes
         running = groups.cumsum().compute(scheduler="synchronous")
         assert running.tolist() == df.groupby(by, dropna=False)["v"].cumsum().tolist()
+
+
+HALF = arrow([*map(np.float16, [1.5, 2.5, 1.5, 3, 2.5]), None, np.float16(0.5)], pa.float16())
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        HALF,
+        arrow([1.5, 2.5, 1.5, None, 2.5, None, 0.5], pa.float32()),
+        ODD_KEYS["dictionary"],
+        arrow(pa.array(["b", None, "a", "b", None, "a", "c"]).dictionary_encode(), None),
+        arrow(pa.array([3, None, 1, 3, None, 1, 2]).dictionary_encode(), None),
+    ],
+    ids=lambda keys: str(keys.dtype),
+)
+@pytest.mark.parametrize("dropna", [False, True])
+def test_dtypes_of_keys_are_kept_among_levels(keys, dropna):
+    df = pd.DataFrame({"k": keys, "j": [1, 1, 1, 1, 1, 2, 1], "x": range(7)})
+    # of half floats, pandas makes no groups
+    as_pandas = df.astype({"k": "float[pyarrow]"}) if keys is HALF else df
+    theirs = as_pandas.groupby(["k", "j"], dropna=dropna)["x"]
+    for each in (df, dd.from_pandas(df, npartitions=3)):
+        ours = each.gpuscan.groupby(["k", "j"], dropna=dropna)["x"]
+        for lazy, expected in [
+            (ours.sum(), theirs.sum()),
+            (ours.median(), theirs.median()),
+            (
+                each.gpuscan.groupby("k")["x"].nlargest(2),
+                as_pandas.groupby("k")["x"].nlargest(2),
+            ),
+        ]:
+            (found,) = dask.compute(lazy, scheduler="synchronous")
+            assert found.tolist() == expected.tolist()
+            assert repr(found.index.tolist()) == repr(expected.index.tolist())
+            assert found.index.get_level_values(0).dtype == keys.dtype
+            assert found.index.levels[0].dtype == keys.dtype

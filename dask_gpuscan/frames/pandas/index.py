@@ -54,7 +54,12 @@ class PandasIndex:
             pd.Index(with_null(a, np.nan), dtype=object) if a.dtype == object else unsigned_zeros(a)
             for a in arrays
         ]
-        return pd.MultiIndex.from_arrays(of_names, names=names)
+        coded = {i: _coded(a) for i, a in enumerate(of_names) if _is_never_sorted(a.dtype)}
+        numbered = [coded[i][0] if i in coded else a for i, a in enumerate(of_names)]
+        index = pd.MultiIndex.from_arrays(numbered, names=names)
+        for i, (_, level) in coded.items():
+            index = index.set_levels(level, level=i, verify_integrity=False)
+        return index
 
     def index_of_pairs(self, index: pd.Index, frame: pd.DataFrame) -> pd.Index:
         check_one_level(index, frame.columns)
@@ -87,10 +92,13 @@ class PandasIndex:
             frame.index, pd.CategoricalIndex
         ):  # of which pandas sorts no nulls to the end
             return frame.iloc[frame.index.argsort(kind="stable")]
+        levels = [self.index_level(frame, i).array for i in range(frame.index.nlevels)]
+        if any(_is_never_sorted(level.dtype) for level in levels):
+            index = self.key_index([_sortable(level) for level in levels], frame.index.names)
+            rows = pd.Series(range(len(frame)), index, dtype=np.int64)
+            return frame.iloc[self.sort_by_index(rows)]
         try:
             return frame.sort_index(kind="stable")
-        except pa.ArrowNotImplementedError:  # Arrow sorts no dictionaries
-            return frame.sort_index(kind="stable", key=lambda index: pd.Index(index.tolist()))
         except TypeError:
             return frame  # keys that have no order stay as they appear
 
@@ -109,3 +117,27 @@ def _is_every_row(positions: Values) -> bool:
     first = positions[:64]
     counts = bool((first == np.arange(len(first))).all())
     return counts and bool((np.diff(positions) == 1).all())
+
+
+def _is_never_sorted(dtype: DType) -> bool:
+    """Tell whether Arrow sorts no arrays of a dtype, as pandas does to make levels of them."""
+    if not isinstance(dtype, pd.ArrowDtype):
+        return False
+    kind = dtype.pyarrow_dtype
+    return pa.types.is_dictionary(kind) or pa.types.is_float16(kind)
+
+
+def _sortable(array: PandasArray) -> PandasArray:
+    """Return an array that pandas sorts."""
+    if not _is_never_sorted(array.dtype):
+        return array
+    kind = array.dtype.pyarrow_dtype
+    plain = kind.value_type if pa.types.is_dictionary(kind) else pa.float32()
+    return array.astype(pd.ArrowDtype(plain))
+
+
+def _coded(array: PandasArray) -> tuple[PandasArray, pd.Index]:
+    """Return the numbers of values in their order, null where these are, and the values by number."""
+    codes, _ = pd.factorize(_sortable(array), sort=True)
+    found, first = np.unique(codes, return_index=True)
+    return pd.arrays.IntegerArray(codes, codes < 0), pd.Index(array.take(first[found >= 0]))
