@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
-from ..frames.messages import of_columns, ways_out
+from ..frames.messages import WAY_OUT, column_title, of_columns, ways_out
 from ..frames.registry import library_of
 from ..graph.lookback import Collection, look_back
 from ..graph.shuffle import together
@@ -53,12 +53,18 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
     ) -> Any:
         if name in GATHERED:
             return GATHERED[name]
+        library, values = library_of(self._meta), self._column(column)
         if reproducible:
-            values = self._column(column)
             with of_columns(name, [values]):
-                return reproducible_reduction_of(library_of(self._meta), values.dtype, name)
+                return reproducible_reduction_of(library, values.dtype, name)
+        parted = isinstance(self._obj, Collection)
+        if name == "prod" and parted and library.rounds_products(values.dtype):
+            raise TypeError(
+                f"prod of {column_title(values)}: products of dtype {values.dtype} are rounded at each step, so that "
+                f"they would depend on how rows lie in partitions; {WAY_OUT}"
+            )
         found = spread(name, ddof) if name in SPREADS else REDUCTIONS[name]
-        return reduction_of(library_of(self._meta), self._column(column).dtype, found)
+        return reduction_of(library, values.dtype, found)
 
     def _run_parts(
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False

@@ -203,8 +203,8 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         -------
         Series
             As from `pandas.api.typing.SeriesGroupBy.nlargest`: by group and in the order of values, nulls last.
-            Keys
-            are the first levels of the index, and labels of rows the others. In one partition.
+            Keys are the first levels of the index, and labels of rows the others, also where there are no groups,
+            for which pandas leaves levels out. In one partition.
 
         Raises
         ------

@@ -181,6 +181,9 @@ class Schema(Protocol):
     def raises_on_overflow(self, dtype: DType) -> bool:
         """Tell whether sums of a dtype raise, rather than wrapping around."""
 
+    def rounds_products(self, dtype: DType) -> bool:
+        """Tell whether each step of a product of a dtype is rounded to its digits, as that of decimals is."""
+
     def holds_null(self, dtype: DType) -> bool:
         """Tell whether columns of a dtype can have nulls."""
 

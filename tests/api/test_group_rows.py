@@ -128,6 +128,18 @@ def test_largest_values(backend, clustered, data, at, n, keep, largest, dropna):
     check(backend, df, at, ask, expected)
 
 
+@pytest.mark.parametrize("by", ["k", ["k", "j"]])
+@pytest.mark.parametrize("count", [0, 1])
+def test_levels_of_top_without_groups(by, count):
+    """They are those of groups; pandas leaves some out where there are none."""
+    df = pd.DataFrame({"k": [1.0, 2.0, 1.0], "j": [1, 2, 2], "x": [3.0, 1.0, 2.0]})
+    expected = df.groupby(by)["x"].nlargest(1)[:0]
+    for none in (df[:0], df.assign(k=np.nan)):
+        for each in (none, partitioned(none, [0.5])):
+            (found,) = dask.compute(each.gpuscan.groupby(by)["x"].nlargest(count))
+            same(found, expected)
+
+
 def test_bad_arguments_of_nlargest():
     frame = pd.DataFrame({"k": [1], "x": [2], "y": ["a"]})
     for each in (frame, partitioned(frame, [])):

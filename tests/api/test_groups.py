@@ -648,3 +648,21 @@ def test_extremes_pass_over_nan_that_is_no_null_in_every_partition(nullable, clu
         for method in ("max", "min", "cummax", "cummin"):
             (found,) = dask.compute(getattr(groups, method)())
             assert found.fillna(-1).tolist() == getattr(expected, method)().fillna(-1).tolist()
+
+
+def test_products_of_decimals():
+    """Rounded at each step, they would depend on the cut; those of integers do not."""
+    tenths = pd.ArrowDtype(pa.decimal128(20, 1))
+    for keys in (
+        [1, 1, 2, 2],
+        pd.arrays.IntervalArray.from_tuples([(0, 1), (0, 1), (1, 2), (1, 2)]),
+    ):
+        df = pd.DataFrame({"k": keys, "x": [0.3, 0.7, 1.5, 2.5]}).astype({"x": tenths})
+        same(df.gpuscan.groupby("k")["x"].prod(), df.groupby("k")["x"].prod())
+        lazy = dd.from_pandas(df, npartitions=2)
+        for ask in (lambda it: it["x"].prod(), lambda it: it.agg({"x": "prod"})):
+            with pytest.raises(TypeError, match="prod of column 'x': products of dtype decimal128"):
+                ask(lazy.gpuscan.groupby("k"))
+        whole = df.assign(x=[3, 7, 15, 25]).astype({"x": pd.ArrowDtype(pa.decimal128(20, 0))})
+        found = partitioned(whole, [0.3, 0.6]).gpuscan.groupby("k")["x"].prod().compute()
+        same(found, whole.groupby("k")["x"].prod())

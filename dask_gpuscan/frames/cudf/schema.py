@@ -67,6 +67,9 @@ class CudfSchema:
     def raises_on_overflow(self, dtype: DType) -> bool:
         return False
 
+    def rounds_products(self, dtype: DType) -> bool:
+        return isinstance(dtype, DecimalDtype) and dtype.scale > 0
+
     def holds_null(self, dtype: DType) -> bool:
         return True
 

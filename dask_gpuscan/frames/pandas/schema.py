@@ -74,6 +74,11 @@ class PandasSchema:
     raises_on_overflow = staticmethod(raises_on_overflow)
     group_dtype = staticmethod(group_dtype)
 
+    def rounds_products(self, dtype: DType) -> bool:
+        if not isinstance(dtype, pd.ArrowDtype):
+            return False
+        return pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.scale > 0
+
     def is_real(self, dtype: DType) -> bool:
         if isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype):
             return True
