@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 from operator import and_
 from typing import Any, Literal
@@ -145,7 +144,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
             rows = rows[list(by.columns)]
         part = Part(None, (), CountRows(from_last))
         carry = ClusteredScan(
-            replace(by, unsigned_zeros=True),
+            by,
             "drop-duplicates",
             (part,),
             as_series=True,

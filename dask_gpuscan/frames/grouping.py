@@ -31,8 +31,8 @@ class GroupBy(Protocol):
     def own_codes(self, array: Array) -> tuple[Values, int] | None:
         """Return the numbers of an array if they are codes as they are, without a copy, and a number above all."""
 
-    def unsigned_zeros(self, column: Column) -> Column:
-        """Return a column in which 0.0 and -0.0 are equal for the methods of this protocol."""
+    def parts_keys(self, column: Column) -> bool:
+        """Tell whether the library's own groups part keys that are the same to the methods of this protocol."""
 
     def hash_rows(self, columns: list[Column]) -> Values:
         """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""

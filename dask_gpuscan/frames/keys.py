@@ -17,6 +17,7 @@ import pandas as pd
 
 from .. import kernels
 from ..kernels.messages import not_among, shown
+from .key_values import Missing, key_value
 from .protocol import Column, Frame, HostRow, Library, Values, View
 from .registry import column_of, library_of, names_of
 
@@ -28,8 +29,6 @@ class By:
     columns: tuple[Hashable, ...]
     levels: tuple[Hashable, ...] = ()
     """Those among `columns` that are levels of the index."""
-    unsigned_zeros: bool = False
-    """Whether 0.0 and -0.0 are equal in libraries that tell them apart, too."""
 
     @property
     def names(self) -> list[Hashable]:
@@ -38,10 +37,7 @@ class By:
 
     def series(self, frame: Any) -> list[Column]:
         """Return the keys of a frame or series, in order."""
-        columns = [self.column(frame, name) for name in self.columns] or [frame]
-        if not self.unsigned_zeros:
-            return columns
-        return [library_of(column).unsigned_zeros(column) for column in columns]
+        return [self.column(frame, name) for name in self.columns] or [frame]
 
     def column(self, frame: Frame, name: Hashable) -> Column:
         """Return a column of a frame, or the level of its index that is a key."""
@@ -220,19 +216,6 @@ class BoundaryKey:
     """One for each key, to be put into a column again."""
 
 
-class _Null:
-    """The one value that stands for a null, so that nulls are equal, in every process."""
-
-    def __reduce__(self) -> str:
-        return "NULL"
-
-    def __repr__(self) -> str:
-        return "null"
-
-
-NULL = _Null()
-
-
 def boundary_key(series: Sequence[Column], row: int) -> BoundaryKey:
     """Return the keys of a row."""
     rows = tuple(library_of(c).host_row(c, row) for c in series)
@@ -240,15 +223,10 @@ def boundary_key(series: Sequence[Column], row: int) -> BoundaryKey:
 
 
 def _value(row: HostRow) -> Hashable:
-    if _is_null(row):
-        return NULL
-    value: Hashable = row[0].as_py() if hasattr(row[0], "as_py") else row[0]
-    may_be_nan = isinstance(value, (float, complex, np.inexact))
-    return "NaN" if may_be_nan and value != value else value  # equal to itself, unlike NaN
-
-
-def _is_null(row: HostRow) -> bool:
-    return bool(row.null_count if hasattr(row, "null_count") else pd.isna(row)[0])
+    value = row[0]
+    if row.null_count if hasattr(row, "null_count") else value is pd.NA or pd.isna(row)[0]:
+        return Missing.NULL
+    return key_value(value.as_py() if hasattr(value, "as_py") else value)
 
 
 FIRST_PROBE = 4096

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from ..frames.keys import NULL, By, any_null, boundary_key, key_arrays
+from ..frames.key_values import Missing
+from ..frames.keys import By, any_null, boundary_key, key_arrays
 from ..frames.protocol import Library
 from ..frames.registry import library_of
 from .groupby_table import first_rows, reducible
@@ -84,7 +85,9 @@ class CheckClustered:
         return partition
 
     def _refuse(self, columns: list[Any], run: int) -> None:
-        values = [_plain(value) for value in boundary_key(columns, run).values]
+        found = boundary_key(columns, run)
+        pairs = zip(found.values, found.rows, strict=True)
+        values = [None if value is Missing.NULL else _plain(row[0]) for value, row in pairs]
         key = values[0] if len(values) == 1 else tuple(values)
         names = ", ".join(map(repr, self.by.columns))
         raise ValueError(
@@ -95,6 +98,6 @@ class CheckClustered:
 
 def _plain(value: Any) -> Any:
     """A key's value as a message shows it."""
-    if value is NULL:
-        return None
+    if hasattr(value, "as_py"):
+        return value.as_py()
     return value.item() if isinstance(value, np.number | np.bool_) else value

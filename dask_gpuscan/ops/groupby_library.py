@@ -65,6 +65,8 @@ def _asked(
     obj: Any, by: By, dropna: bool, names: Sequence[Hashable], ask: Callable[[Any], Any]
 ) -> Any:
     """Ask the library's groups of the keys and these columns; None where it refuses."""
+    if any(library_of(column).parts_keys(column) for column in by.series(obj)):
+        return None
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
         if obj.ndim == 1:

@@ -50,7 +50,8 @@ ODD_KEYS = {
 def test_odd_keys(keys, two):
     df = pd.DataFrame({"k": ODD_KEYS[keys], "j": [1, 1, 1, 1, 1, 1, 1], "v": range(7)})
     by = ["k", "j"] if two else "k"
-    expected = df.groupby(by, dropna=False)["v"].sum()
+    whole = df.assign(k=df["k"] + 0.0) if keys == "signed zeros" else df  # of which pandas makes two
+    expected = whole.groupby(by, dropna=False)["v"].sum()
     for count in (1, 2, 3):
         groups = dd.from_pandas(df, npartitions=count).gpuscan.groupby(by, dropna=False)["v"]
         lazy = groups.sum()
@@ -62,7 +63,7 @@ def test_odd_keys(keys, two):
         dtypes = [lazy._meta.index.get_level_values(i).dtype for i in range(1 + two)]
         assert [found.index.get_level_values(i).dtype for i in range(1 + two)] == dtypes
         running = groups.cumsum().compute(scheduler="synchronous")
-        assert running.tolist() == df.groupby(by, dropna=False)["v"].cumsum().tolist()
+        assert running.tolist() == whole.groupby(by, dropna=False)["v"].cumsum().tolist()
 
 
 HALF = arrow([*map(np.float16, [1.5, 2.5, 1.5, 3, 2.5]), None, np.float16(0.5)], pa.float16())

@@ -26,8 +26,8 @@ class CudfGrouping:
             return view.values, view.nulls
         return self.group_codes([column._column]), None
 
-    def unsigned_zeros(self, column: cudf.Series) -> cudf.Series:
-        return column  # 0.0 and -0.0 are equal
+    def parts_keys(self, column: cudf.Series) -> bool:
+        return False
 
     def group_codes(self, arrays: list[ColumnBase]) -> Values:
         _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))

@@ -1,9 +1,8 @@
-"""Codes of keys by their range, of columns that pandas keeps as integers, bool, dates, categories; hashes of any."""
+"""Codes of keys by their range, of columns that pandas keeps as integers, bool, dates, categories."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from ...kernels import InBand
 from ..mixed_codes import mixed_codes
 from ..protocol import Values
 from .layouts import PandasArray, layout_of
+from .same_keys import comparable
 
 FEW = 1 << 16
 """Numbers below which codes may be for any rows: a table of so many is made at no cost."""
@@ -48,6 +48,7 @@ def own_codes(array: PandasArray) -> tuple[Values, int] | None:
 
 def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:
     """Return codes of one array; None if there would be more than `most`."""
+    array = comparable(array) if isinstance(array, pd.Categorical) else array
     if isinstance(array, pd.Categorical):
         return array.codes.astype(np.int32) + 1, len(array.categories) + 1
     layout = layout_of(array.dtype)
@@ -70,24 +71,3 @@ def _codes(array: PandasArray, most: int) -> tuple[Values, int] | None:
         return codes, span
     codes[null] = span
     return codes, span + 1
-
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-
-
-def row_hashes(columns: Sequence[pd.Series]) -> Values:
-    """Return a number for each row, equal in every process where the rows of all columns are."""
-    return reduce(lambda hashes, column: hashes * _ODD + column, map(_hashes, columns))
-
-
-def _hashes(column: pd.Series) -> Values:
-    """Hash values by what they are, and not by whether there are nulls among them, as pandas does."""
-    layout = layout_of(column.dtype)
-    if layout is None:
-        return pd.util.hash_pandas_object(column, index=False).to_numpy()
-    view = layout.raw(column.array)
-    values = view.values
-    if values.dtype.kind == "f":  # equal ones have several bits
-        values = np.where(np.isnan(values), np.nan, values + 0.0)
-    hashes = pd.util.hash_array(values)
-    return np.where(view.missing(), np.uint64(0), hashes)

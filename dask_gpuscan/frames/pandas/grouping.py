@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -9,8 +11,11 @@ import pyarrow as pa
 from ...kernels import Nulls
 from ..messages import column_title, first_line
 from ..protocol import Values
-from .codes import own_codes, range_codes, row_hashes
-from .layouts import PandasArray, bare, one_chunk, with_null
+from .codes import own_codes, range_codes
+from .layouts import PandasArray, bare, with_null
+from .same_keys import comparable, key_hashes, parts_keys
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class PandasGrouping:
@@ -19,10 +24,11 @@ class PandasGrouping:
     reduces_groups = True
 
     def codes(self, column: pd.Series) -> tuple[Values, Nulls]:
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            return column.array.codes.astype(np.int64), None
         try:
-            return pd.factorize(bare(column.array))[0], None
+            array = comparable(column.array)
+            if isinstance(array, pd.Categorical):
+                return array.codes.astype(np.int64), None
+            return pd.factorize(array)[0], None
         except (TypeError, pa.ArrowException) as error:
             reason = "" if isinstance(error, pa.ArrowException) else f": {first_line(error)}"
             raise TypeError(
@@ -31,7 +37,7 @@ class PandasGrouping:
             ) from error
 
     def group_codes(self, arrays: list[PandasArray]) -> Values:
-        keys = [pd.Series(a, dtype=a.dtype, copy=False) for a in map(_as_keys, arrays)]
+        keys = [pd.Series(a, dtype=a.dtype, copy=False) for a in map(comparable, arrays)]
         groups = keys[0].groupby(keys, sort=False, dropna=False, observed=True)
         return groups.ngroup().to_numpy()
 
@@ -45,11 +51,12 @@ class PandasGrouping:
     def own_codes(self, array: PandasArray) -> tuple[Values, int] | None:
         return own_codes(bare(array))
 
-    def unsigned_zeros(self, column: pd.Series) -> pd.Series:
-        return unsigned_zeros(column)
+    def parts_keys(self, column: pd.Series) -> bool:
+        return parts_keys(column.array)
 
     def hash_rows(self, columns: list[pd.Series]) -> Values:
-        return row_hashes(columns)
+        hashes = (key_hashes(column.array) for column in columns)
+        return reduce(lambda before, own: before * _ODD + own, hashes)
 
     def group_reduce(self, method: str, column: pd.Series, codes: Values) -> PandasArray:
         array = bare(getattr(column.groupby(codes), method)().array)
@@ -59,12 +66,6 @@ class PandasGrouping:
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return with_null(array, None)
-
-
-def _as_keys(array: PandasArray) -> PandasArray:
-    """Return an array of which pandas makes groups: it makes none of half floats."""
-    array = one_chunk(bare(array))
-    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def unsigned_zeros(values: PandasArray) -> PandasArray:

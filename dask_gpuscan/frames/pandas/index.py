@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from ..index import check_one_level
 from ..protocol import DType, Values
-from .grouping import unsigned_zeros
 from .layouts import PandasArray, bare, with_null
+from .same_keys import comparable
 
 
 class PandasIndex:
@@ -51,7 +51,11 @@ class PandasIndex:
             return pd.Index(array, dtype=array.dtype, name=names[0])
         # pandas would look for strings and numbers in bare arrays of objects
         of_names = [
-            pd.Index(with_null(a, np.nan), dtype=object) if a.dtype == object else unsigned_zeros(a)
+            pd.Index(with_null(a, np.nan), dtype=object)
+            if a.dtype == object
+            else comparable(a)
+            if isinstance(a.dtype, pd.ArrowDtype) and a.dtype.kind == "f"
+            else a
             for a in arrays
         ]
         coded = {i: _coded(a) for i, a in enumerate(of_names) if _is_never_sorted(a.dtype)}

@@ -32,6 +32,7 @@ from .layouts import (
 )
 from .lists import PandasLists
 from .ordering import PandasOrdering
+from .same_keys import decoded
 from .schema import PandasSchema
 from .sparse import SPARSE
 
@@ -283,10 +284,12 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
     def missing(self, column: pd.Series) -> Values | None:
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biu":
             return None
-        missing = np.asarray(column.isna())
+        missing = ~self.valid(column)
         return missing if missing.any() else None
 
     def valid(self, column: pd.Series) -> Values:
+        if isinstance(column.dtype, pd.ArrowDtype):  # of whose dictionaries entries may be null
+            column = self.series(decoded(column.array), None)
         return np.asarray(column.notna())
 
     def set_null(self, array: PandasArray, missing: Values) -> PandasArray:

@@ -11,7 +11,8 @@ import pyarrow as pa
 from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..messages import column_title, first_line
 from ..protocol import Values
-from .layouts import PandasArray, bare, layout_of, nullable
+from .layouts import PandasArray, layout_of, nullable
+from .same_keys import factorized
 
 
 class PandasOrdering:
@@ -52,7 +53,7 @@ class PandasOrdering:
 
 def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
     """Number the distinct values of an array in their order."""
-    codes, found = pd.factorize(bare(array))
+    codes, found = factorized(array)
     if found.dtype == object and pd.api.types.infer_dtype(found) == "string":
         found = pd.array(found, dtype="str")  # whose order Arrow finds, that of code points too
     order = found.argsort(kind="stable")
