@@ -27,7 +27,7 @@ class Missing(Enum):
     NA = "NA"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Instant:
     """A time, by the clock or of the world, whichever class it has."""
 
@@ -35,7 +35,7 @@ class Instant:
     nanoseconds: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Duration:
     """A difference of times, whichever class it has."""
 

@@ -170,7 +170,7 @@ class OpenRuns:
                 return Open(count, boundary_key(series, 0), count - stop, states)
             start = last_start(series) if start is None else start
             states = self.states(partition, start, count)
-            return Open(count, boundary_key(series, count - 1), start, states)
+            return Open(count, boundary_key(series, start), start, states)
 
     def combine(self, aggregates: Sequence[Open]) -> Open:
         rows = 0

@@ -74,7 +74,11 @@ class CountDistinct(SortedReduction):
         return library.group_dtype("nunique", dtype)
 
     def numbers(self, column: Any) -> Values:
-        return key_arrays([column]).arrays[0]
+        values = key_arrays([column]).arrays[0]
+        if values.dtype.kind == "c":  # which have no order
+            library = library_of(column)
+            return library.group_codes([library.array(column)])
+        return values
 
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         xp, starts, counts = found.library.xp, found.starts, found.counts

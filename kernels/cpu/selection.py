@@ -135,8 +135,7 @@ def _runs(runs: Runs) -> KernelSelection:
     rows: list[int] = []
     keys: tuple[Any, ...] = runs.keys
     for key, nulls in zip(keys, runs.nulls, strict=True):
-        numbers = (key.real, key.imag) if key.dtype.kind == "c" else (key,)
-        for part in numbers:
+        for part in _parts(key):
             rows += _described(part, nulls, keepalive)
     length = len(runs.keys[0])
     known = 0, len(rows) // len(compiled.KEY), length, runs.last, runs.continues
@@ -147,6 +146,16 @@ def _runs(runs: Runs) -> KernelSelection:
     return KernelSelection(
         compiled.Runs(address(compiled.flag_runs), start), RUNS, length, keepalive
     )
+
+
+def _parts(key: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the numbers of a key: of complex ones, each part; one with a NaN part is NaN."""
+    if key.dtype.kind != "c":
+        return (key,)
+    missing = np.isnan(key)
+    if missing.any():
+        key = np.where(missing, key.dtype.type(complex("nan+nanj")), key)
+    return key.real, key.imag
 
 
 def _segments(segments: Segments) -> KernelSelection:

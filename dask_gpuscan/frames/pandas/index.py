@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..index import check_one_level
 from ..protocol import DType, Values
 from .layouts import PandasArray, bare, with_null
-from .same_keys import comparable
+from .same_keys import comparable, decoded
 
 
 class PandasIndex:
@@ -53,8 +53,8 @@ class PandasIndex:
         of_names = [
             pd.Index(with_null(a, np.nan), dtype=object)
             if a.dtype == object
-            else comparable(a)
-            if isinstance(a.dtype, pd.ArrowDtype) and a.dtype.kind == "f"
+            else comparable(decoded(a))
+            if isinstance(a.dtype, pd.ArrowDtype) or a.dtype == np.longdouble
             else a
             for a in arrays
         ]
@@ -92,9 +92,8 @@ class PandasIndex:
         return index.argsort(kind="stable")
 
     def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
-        if isinstance(
-            frame.index, pd.CategoricalIndex
-        ):  # of which pandas sorts no nulls to the end
+        # pandas sorts no nulls of categories to the end, and no index of long doubles
+        if isinstance(frame.index, pd.CategoricalIndex) or frame.index.dtype == np.longdouble:
             return frame.iloc[frame.index.argsort(kind="stable")]
         levels = [self.index_level(frame, i).array for i in range(frame.index.nlevels)]
         if any(_is_never_sorted(level.dtype) for level in levels):

@@ -12,7 +12,7 @@ from ...kernels import INT128, Nulls, bitmap, byte_mask
 from ..messages import column_title, first_line
 from ..protocol import Values
 from .layouts import PandasArray, layout_of, nullable
-from .same_keys import factorized
+from .same_keys import factorized, time_keys
 
 
 class PandasOrdering:
@@ -56,6 +56,8 @@ def _ranks(array: PandasArray) -> tuple[Values, Nulls]:
     codes, found = factorized(array)
     if found.dtype == object and pd.api.types.infer_dtype(found) == "string":
         found = pd.array(found, dtype="str")  # whose order Arrow finds, that of code points too
+    elif found.dtype == object:
+        found = time_keys(found)
     order = found.argsort(kind="stable")
     ranks = np.empty(len(found) + 1, np.int32 if len(found) < 2**31 else np.int64)
     ranks[order], ranks[-1] = np.arange(len(found)), 0

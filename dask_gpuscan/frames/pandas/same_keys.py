@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..key_values import key_text, key_value
+from ..key_values import Duration, Instant, key_text, key_value
 from ..protocol import Values
 from .layouts import PandasArray, bare, layout_of, one_chunk
 
@@ -60,9 +60,9 @@ def _comparable_arrow(array: PandasArray) -> PandasArray:
 
 
 def decoded(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's without a dictionary."""
-    kind = array.dtype.pyarrow_dtype
-    if not pa.types.is_dictionary(kind):
+    """Return an array of Arrow's without a dictionary; any other as it is."""
+    kind = getattr(array.dtype, "pyarrow_dtype", None)
+    if kind is None or not pa.types.is_dictionary(kind):
         return array
     return type(array)(pa.chunked_array(array.__arrow_array__()).cast(kind.value_type))
 
@@ -95,6 +95,14 @@ def object_codes(array: np.ndarray) -> tuple[Values, np.ndarray]:
     return np.append(of_found, -1)[codes], found[first]
 
 
+def time_keys(values: np.ndarray) -> np.ndarray:
+    """Return what orders times of several classes, which have no order among each other; other objects as they are."""
+    keys = np.fromiter(map(key_value, values), object, len(values))
+    if {type(key) for key in keys} not in ({Instant}, {Duration}):
+        return values
+    return values if len({getattr(key, "of_world", None) for key in keys}) > 1 else keys
+
+
 def key_hashes(array: PandasArray) -> Values:
     """Return a number for each row, equal in every process where keys are, and 0 for most nulls."""
     array = bare(array)
@@ -105,9 +113,7 @@ def key_hashes(array: PandasArray) -> Values:
         texts = [key_text(key_value(value)) for value in found]
         hashes = pd.util.hash_array(np.array(texts, object), categorize=False)
         return _taken(hashes, codes)
-    array = comparable(array)
-    if isinstance(array.dtype, pd.ArrowDtype):
-        array = decoded(array)
+    array = decoded(comparable(array))
     layout = layout_of(array.dtype)
     if layout is None:
         return pd.util.hash_pandas_object(pd.Series(array, copy=False), index=False).to_numpy()
