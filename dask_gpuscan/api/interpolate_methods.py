@@ -44,8 +44,8 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
         Returns
         -------
         Series or DataFrame
-            With the same index. Integers that have nulls become float64 (an `OverflowError` where that would round one), all
-            others keep their dtype.
+            With the same index. Integers that have nulls become float64 (an `OverflowError` where that would
+            round one), all others keep their dtype.
 
         Raises
         ------

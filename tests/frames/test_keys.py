@@ -50,7 +50,9 @@ ODD_KEYS = {
 def test_odd_keys(keys, two):
     df = pd.DataFrame({"k": ODD_KEYS[keys], "j": [1, 1, 1, 1, 1, 1, 1], "v": range(7)})
     by = ["k", "j"] if two else "k"
-    whole = df.assign(k=df["k"] + 0.0) if keys == "signed zeros" else df  # of which pandas makes two
+    whole = (
+        df.assign(k=df["k"] + 0.0) if keys == "signed zeros" else df
+    )  # of which pandas makes two
     expected = whole.groupby(by, dropna=False)["v"].sum()
     for count in (1, 2, 3):
         groups = dd.from_pandas(df, npartitions=count).gpuscan.groupby(by, dropna=False)["v"]
