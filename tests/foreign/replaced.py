@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import numpy as np
+
 from dask_gpuscan import Gpuscan
 
 from .cuts import collection
@@ -81,7 +83,7 @@ def _function(
             if given is None:
                 return theirs(*args, **options)
             Replaced.calls += 1
-            return ours(**given)
+            return _in_their_dtypes(ours(**given), lambda: theirs(*args, **options))
 
     return function
 
@@ -96,6 +98,39 @@ def _computed(answer: Any) -> Any:
     if Replaced.rows is None or not hasattr(answer, "compute"):
         return answer
     return answer.compute(scheduler="synchronous")
+
+
+NULLABLE = {"boolean", *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))}
+
+
+def _in_their_dtypes(found: Any, theirs: Callable[[], Any]) -> Any:
+    """Return an answer whose nullable integers and bool have the library's dtypes, floats and objects among them.
+
+    That ours are nullable is meant: a float cannot hold all integers.
+    """
+    ndim = getattr(found, "ndim", 0)
+    if not ndim or not any(map(_is_nullable, [found.dtype] if ndim == 1 else found.dtypes)):
+        return found
+    expected = theirs()
+    if ndim == 1:
+        return _in_dtype(found, expected.dtype)
+    if not found.columns.is_unique or list(found.columns) != list(expected.columns):
+        return found
+    found = found.copy()
+    for label in found.columns:
+        found[label] = _in_dtype(found[label], expected[label].dtype)
+    return found
+
+
+def _is_nullable(dtype: Any) -> bool:
+    return str(dtype) in NULLABLE
+
+
+def _in_dtype(series: Any, dtype: Any) -> Any:
+    if not _is_nullable(series.dtype) or not isinstance(dtype, np.dtype):
+        return series
+    cast = series.astype(dtype)
+    return cast.where(series.notna(), np.nan) if dtype.kind == "O" else cast
 
 
 def _called(
@@ -118,7 +153,8 @@ def _called(
     if name in OBJECTS:
         return Beside(theirs(*args, **options), getattr(ours(), name)(**given))
     Replaced.calls += 1
-    return _computed(getattr(ours(), name)(**given))
+    found = _computed(getattr(ours(), name)(**given))
+    return _in_their_dtypes(found, lambda: theirs(*args, **options))
 
 
 OBJECTS = ("rolling", "expanding", "ewm", "groupby", "resample")
