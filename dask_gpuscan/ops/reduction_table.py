@@ -47,7 +47,8 @@ def _changes(a: Any, b: Any) -> Any:
         return b
     if b[0] == 0:
         return a
-    return (a[0] + b[0] - (a[2] == b[1]), a[1], b[2])
+    same = a[2] == b[1] or (a[2] != a[2] and b[1] != b[1])  # NaN equals NaN
+    return (a[0] + b[0] - same, a[1], b[2])
 
 
 def _no_changes(dtype: np.dtype) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..index import check_one_level
 from ..protocol import DType, Values
 from .layouts import PandasArray, bare, with_null
-from .same_keys import comparable, decoded
+from .same_keys import comparable, decoded, time_keys
 
 
 class PandasIndex:
@@ -102,6 +102,19 @@ class PandasIndex:
             return frame.iloc[self.sort_by_index(rows)]
         try:
             return frame.sort_index(kind="stable")
+        except TypeError:
+            return self._sort_by_times(frame)
+
+    def _sort_by_times(self, frame: pd.DataFrame) -> pd.DataFrame:
+        def keys(index: pd.Index) -> pd.Index:
+            return (
+                pd.Index(time_keys(index.to_numpy()), dtype=object)
+                if index.dtype == object
+                else index
+            )
+
+        try:
+            return frame.sort_index(kind="stable", key=keys)
         except TypeError:
             return frame  # keys that have no order stay as they appear
 

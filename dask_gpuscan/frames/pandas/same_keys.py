@@ -98,9 +98,12 @@ def object_codes(array: np.ndarray) -> tuple[Values, np.ndarray]:
 def time_keys(values: np.ndarray) -> np.ndarray:
     """Return what orders times of several classes, which have no order among each other; other objects as they are."""
     keys = np.fromiter(map(key_value, values), object, len(values))
-    if {type(key) for key in keys} not in ({Instant}, {Duration}):
+    null = pd.isna(values)
+    kinds = {(type(key), getattr(key, "of_world", None)) for key in keys[~null]}
+    if len(kinds) != 1 or not issubclass(kinds.pop()[0], (Instant, Duration)):
         return values
-    return values if len({getattr(key, "of_world", None) for key in keys}) > 1 else keys
+    keys[null] = None
+    return keys
 
 
 def key_hashes(array: PandasArray) -> Values:
