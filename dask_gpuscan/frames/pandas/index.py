@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..index import check_one_level
 from ..protocol import DType, Values
 from .layouts import PandasArray, bare, with_null
-from .same_keys import comparable, decoded, time_keys
+from .same_keys import comparable, time_keys
 
 
 class PandasIndex:
@@ -53,8 +53,9 @@ class PandasIndex:
         of_names = [
             pd.Index(with_null(a, np.nan), dtype=object)
             if a.dtype == object
-            else comparable(decoded(a))
-            if isinstance(a.dtype, pd.ArrowDtype) or a.dtype == np.longdouble
+            else comparable(a)
+            if a.dtype == np.longdouble
+            or (isinstance(a.dtype, pd.ArrowDtype) and not _is_never_sorted(a.dtype))
             else a
             for a in arrays
         ]
@@ -100,21 +101,11 @@ class PandasIndex:
             index = self.key_index([_sortable(level) for level in levels], frame.index.names)
             rows = pd.Series(range(len(frame)), index, dtype=np.int64)
             return frame.iloc[self.sort_by_index(rows)]
+        by_times = any(
+            _timed(level) is not level for level in getattr(frame.index, "levels", [frame.index])
+        )
         try:
-            return frame.sort_index(kind="stable")
-        except TypeError:
-            return self._sort_by_times(frame)
-
-    def _sort_by_times(self, frame: pd.DataFrame) -> pd.DataFrame:
-        def keys(index: pd.Index) -> pd.Index:
-            return (
-                pd.Index(time_keys(index.to_numpy()), dtype=object)
-                if index.dtype == object
-                else index
-            )
-
-        try:
-            return frame.sort_index(kind="stable", key=keys)
+            return frame.sort_index(kind="stable", key=_timed if by_times else None)
         except TypeError:
             return frame  # keys that have no order stay as they appear
 
@@ -126,6 +117,15 @@ class PandasIndex:
                 out.isetitem(i, out.iloc[:, i].astype(dtype))
         out.index = self.range_index(start, start + len(frame))
         return out
+
+
+def _timed(index: pd.Index) -> pd.Index:
+    """Return an index of objects that are times of several classes as one that has their order; any other as it is."""
+    if index.dtype != object or pd.api.types.infer_dtype(index) == "string":
+        return index
+    values = index.to_numpy()
+    keys = time_keys(values)
+    return index if keys is values else pd.Index(keys, dtype=object)
 
 
 def _is_every_row(positions: Values) -> bool:
@@ -154,6 +154,6 @@ def _sortable(array: PandasArray) -> PandasArray:
 
 def _coded(array: PandasArray) -> tuple[PandasArray, pd.Index]:
     """Return the numbers of values in their order, null where these are, and the values by number."""
-    codes, _ = pd.factorize(_sortable(array), sort=True)
+    codes, _ = pd.factorize(comparable(_sortable(array)), sort=True)
     found, first = np.unique(codes, return_index=True)
     return pd.arrays.IntegerArray(codes, codes < 0), pd.Index(array.take(first[found >= 0]))
