@@ -1,5 +1,13 @@
 """Where the first run of equal keys ends and the last one starts; keys that pandas has trouble with."""
 
+import os
+import subprocess
+import sys
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from uuid import UUID
+
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -7,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from dask_gpuscan.frames.key_values import key_text, key_value
 from dask_gpuscan.frames.keys import FIRST_PROBE, first_end, last_start
 
 ROWS = 9 * FIRST_PROBE
@@ -103,3 +112,50 @@ def test_dtypes_of_keys_are_kept_among_levels(keys, dropna):
             assert repr(found.index.tolist()) == repr(expected.index.tolist())
             assert found.index.get_level_values(0).dtype == keys.dtype
             assert found.index.levels[0].dtype == keys.dtype
+
+
+SAME = [
+    [1, 1.0, True, np.int8(1), np.float32(1), Decimal("1.00"), Fraction(1), 1 + 0j],
+    [0.0, -0.0, False, np.longdouble(0)],
+    ["a", np.str_("a")],
+    [(1, float("nan")), (1.0, np.float64("nan")), (True, complex("nan"))],
+    [(2, pd.NA), (np.int64(2), pd.NA)],
+    [frozenset([1, 2]), frozenset([2.0, True])],
+    [pd.Timestamp("2026-03-04"), datetime(2026, 3, 4), np.datetime64("2026-03-04")],
+    [pd.Timestamp("2026-03-04 01:00", tz="Asia/Tokyo"), pd.Timestamp("2026-03-03 16:00", tz="UTC")],
+    [pd.Timedelta("1s"), timedelta(seconds=1), np.timedelta64(1000, "ms")],
+    [date(2026, 3, 4)],
+    [time(1, 2), time(1, 2, fold=1)],
+    [pd.Interval(0, 1), pd.Interval(-0.0, 1.0)],
+    [pd.Period("2026-03"), pd.Period("2026-03", "M")],
+    [UUID(int=5), UUID(hex="5".zfill(32))],
+    [b"a", np.bytes_(b"a")],
+]
+
+
+def test_the_same_keys_have_one_value_and_one_text():
+    for group in SAME:
+        for value in group:
+            assert key_value(value) == key_value(group[0])
+            assert hash(key_value(value)) == hash(key_value(group[0]))
+            assert key_text(key_value(value)) == key_text(key_value(group[0]))
+    assert len({key_value(group[0]) for group in SAME}) == len(SAME)
+
+
+def test_texts_of_keys_are_those_of_every_process():
+    script = """
+from dask_gpuscan.frames.key_values import key_text, key_value
+from test_keys import SAME
+print([key_text(key_value(group[0])) for group in SAME])
+"""
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=os.path.dirname(__file__),
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1
