@@ -65,7 +65,7 @@ def key_value(value: Any) -> Hashable:
         return _time(value)
     if isinstance(value, np.generic):
         value = value.item()  # float32 equals other floats than the number that it hashes as
-    if isinstance(value, Number) and value != value:  # type: ignore[comparison-overlap]
+    if isinstance(value, Number) and value != value:
         return Missing.NAN
     found: Hashable = value
     return found
