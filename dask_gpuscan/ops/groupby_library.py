@@ -65,10 +65,10 @@ def _asked(
     obj: Any, by: By, dropna: bool, names: Sequence[Hashable], ask: Callable[[Any], Any]
 ) -> Any:
     """Ask the library's groups of the keys and these columns; None where it refuses."""
-    if any(library_of(column).parts_keys(column) for column in by.series(obj)):
-        return None
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
+        if any(library_of(column).parts_keys(column) for column in by.series(obj)):
+            return None
         if obj.ndim == 1:
             return ask(obj.groupby(level=key, dropna=dropna))
         kept = [n for n in dict.fromkeys([*by.columns, *names]) if n not in by.levels]

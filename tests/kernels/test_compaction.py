@@ -156,6 +156,13 @@ def test_heads_of_every_dtype(backend, n, dtype):
         equal(found, [x.astype(answer) for x in (first, np.diff(first, append=n))], backend)
 
 
+def test_complex_numbers_with_a_nan_part_are_equal(backend):
+    nan = float("nan")
+    for dtype in ("c8", "c16"):
+        key = np.array([complex(nan, 1), complex(1, nan), complex(nan, nan), 1], dtype)
+        equal([head_flags([backend.array(key)])], [np.array([True, False, False, True])], backend)
+
+
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("keep", ["first", "last"])
 @pytest.mark.parametrize("in_place", [False, True])
