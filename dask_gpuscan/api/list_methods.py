@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..frames.registry import names_of
-from ..graph.lookback import Collection, look_back, meta_of
+from ..graph.lookback import Collection, by_partition, look_back, meta_of
 from ..ops.explode import Explode
 from ..ops.row_number import ResetIndex
 from .arguments import check_column, check_flags
@@ -63,8 +63,8 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
         explode.check(meta)
         if not isinstance(self._obj, Collection):
             return explode.apply(self._obj)
-        found = self._obj.map_partitions(
-            explode.apply, meta=explode.apply(meta), clear_divisions=bool(ignore_index)
+        found = by_partition(
+            self._obj, explode.apply, meta=explode.apply(meta), clear_divisions=bool(ignore_index)
         )
         return look_back(found, ResetIndex(drop=True)) if ignore_index else found
 

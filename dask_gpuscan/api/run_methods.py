@@ -7,7 +7,7 @@ from typing import Any
 
 from ..frames.keys import By, are_coded, check_subset
 from ..frames.registry import names_of
-from ..graph.lookback import Collection, look_back, meta_of
+from ..graph.lookback import Collection, by_partition, look_back, meta_of
 from ..kernels.messages import name_list, shown
 from ..ops.numbered_runs import NumberedRuns
 from ..ops.row_number import ResetIndex
@@ -198,6 +198,6 @@ def rle_decode(frame: FrameT) -> FrameT:
         dtype = meta["run_length"].dtype
         raise TypeError(f"column 'run_length' must hold integers, found dtype {dtype}")
     if isinstance(frame, Collection):
-        out = frame.map_partitions(decoded, meta=decoded(meta), clear_divisions=True)
+        out = by_partition(frame, decoded, meta=decoded(meta), clear_divisions=True)
         return out.gpuscan.reset_index(drop=True)
     return decoded(frame)

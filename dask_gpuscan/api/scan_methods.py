@@ -7,7 +7,7 @@ from typing import Any
 from dask.dataframe.utils import meta_nonempty
 
 from ..frames.messages import WAY_OUT, ways_out
-from ..graph.lookback import Collection, look_back
+from ..graph.lookback import Collection, by_partition, look_back
 from ..kernels import BUILT_IN
 from ..kernels.messages import name_list
 from ..ops.column_scan import Scan
@@ -242,7 +242,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
                 if not isinstance(self._obj, Collection):
                     return _along_rows(self._obj, *along)
                 meta = _part_along_rows(self._obj._meta, *along)
-            return self._obj.map_partitions(_part_along_rows, *along, meta=meta)
+            return by_partition(self._obj, _part_along_rows, *along, meta=meta)
         column = Scan(label, BUILT_IN[op], self._checked(options))
         with ways_out(self._obj.ndim == 1, numeric_only):
             return look_back(self._obj, ColumnCarry(column, bool(numeric_only)))

@@ -5,10 +5,11 @@ A further library is a folder beside `pandas` and `cudf`, and a row in `LIBRARIE
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -102,20 +103,74 @@ def stored_numbers(column: Column) -> Values:
     return layout.raw(library.array(column)).values
 
 
-Schema = tuple[tuple[Hashable, Any], ...]
-"""Names and dtypes of columns; extension dtypes by name, as categories may differ by partition."""
+@dataclass(frozen=True)
+class Schema:
+    """Names and dtypes of columns; extension dtypes by name, as categories may differ by partition."""
+
+    names: tuple[Hashable, ...]
+    dtypes: tuple[Any, ...]
+    levels: tuple[tuple[Hashable, Any], ...] = ()
+    """Names and dtypes of the levels of the index that have names, by which they can be keys."""
+
+
+def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
+    """Return a partition with its columns in the order of these, which are those of its collection.
+
+    Of a series there are none. Raises a ValueError if the columns are others.
+    """
+    if names is None or partition.ndim == 1:
+        return partition
+    found = names_of(partition)
+    if found == names or _same_names(found, names):
+        return partition
+    places = [next((i for i, f in enumerate(found) if _is_same(f, n)), None) for n in names]
+    if len(found) != len(names) or set(places) != set(range(len(found))):
+        _refuse_names(names, found)
+    return partition.iloc[:, places]
+
+
+def _is_same(one: Hashable, other: Hashable) -> bool:
+    """Tell whether two names are the same; NaN is, wherever it comes from."""
+    return bool(one == other or (one != one and other != other))
+
+
+def _same_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
+    return len(one) == len(other) and all(map(_is_same, one, other))
 
 
 def schema_of(frame: Any) -> Schema:
-    """Return the names and dtypes of the columns of a frame, or of a series."""
-    return schema_of_columns(each(frame))
+    """Return the names and dtypes of the columns of a frame, or of a series, and of its index."""
+    library = library_of(frame)
+    found = [
+        (name, library.index_level(frame, i).dtype)
+        for i, name in enumerate(library.index_names(frame))
+        if name is not None
+    ]
+    levels = tuple((name, _plain(dtype)) for name, dtype in found)
+    return replace(schema_of_columns(each(frame)), levels=levels)
 
 
 def schema_of_columns(columns: Sequence[Column]) -> Schema:
     """Return the names and dtypes of columns."""
-    return tuple(
-        (c.name, c.dtype if isinstance(c.dtype, np.dtype) else str(c.dtype)) for c in columns
-    )
+    return Schema(tuple(c.name for c in columns), tuple(_plain(c.dtype) for c in columns))
+
+
+def _plain(dtype: Any) -> Any:
+    return dtype if isinstance(dtype, np.dtype) else str(dtype)
+
+
+@contextmanager
+def held_to(schema: Schema | None, partition: Any) -> Iterator[None]:
+    """While a partition is read: say of an error if its columns have other dtypes than those that were checked.
+
+    They may have: Dask itself tells other dtypes of some collections than all of its partitions have.
+    """
+    try:
+        yield
+    except (TypeError, AssertionError):
+        if schema is not None:
+            _check_schema(schema, schema_of(partition))
+        raise
 
 
 def common_schema(schemas: Sequence[Schema]) -> Schema:
@@ -129,13 +184,23 @@ def _check_schema(earlier: Schema, later: Schema) -> None:
     """Raise a ValueError that names what differs between partitions."""
     if earlier == later:
         return
-    if len(earlier) != len(later) or any(a[0] != b[0] for a, b in zip(earlier, later, strict=True)):
-        names = [", ".join(str(name) for name, _ in s) for s in (earlier, later)]
-        raise ValueError(f"partitions do not match: columns ({names[0]}) and ({names[1]})")
-    name, dtype, other = next(
-        (a[0], a[1], b[1]) for a, b in zip(earlier, later, strict=True) if a != b
-    )
-    raise ValueError(
-        f"partitions do not match: column {name!r} is {dtype} in one and {other} in another; "
-        f"cast it with astype first"
-    )
+    if not _same_names(earlier.names, later.names):
+        _refuse_names(earlier.names, later.names)
+    for name, dtype, other in zip(earlier.names, earlier.dtypes, later.dtypes, strict=True):
+        if dtype != other:
+            raise ValueError(
+                f"partitions do not match: column {name!r} is {dtype} in one and {other} in another; "
+                f"cast it with astype first"
+            )
+    others = dict(later.levels)
+    for name, dtype in earlier.levels:
+        if dtype != others.get(name, dtype):
+            raise ValueError(
+                f"partitions do not match: index {name!r} is {dtype} in one and {others[name]} in another; "
+                f"cast it with astype first"
+            )
+
+
+def _refuse_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> NoReturn:
+    lists = [", ".join(map(str, names)) for names in (one, other)]
+    raise ValueError(f"partitions do not match: columns ({lists[0]}) and ({lists[1]})")

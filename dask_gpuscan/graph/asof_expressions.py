@@ -17,7 +17,7 @@ from dask.task_spec import List, Task, TaskRef
 from ..ops.asof import AsOf, Bounds, bounds, cut, ends, matched
 from ..ops.asof_columns import LEFT, RIGHT, Side
 from .lookback import Aggregate, Collection, Key, MatchingSummary, combined, prefixes
-from .named import Apart, Named, partition_of
+from .named import Apart, Named, input_of, partition_of
 from .sort_expressions import SplitPieces, _apart, brought_together, packed_rows
 
 
@@ -100,7 +100,7 @@ class Found(Named, Expr):  # type: ignore[misc]
         for keys, side in ((self.left_keys, question.left), (self.right_keys, question.right)):
             names = [(f"ends-{side.name}-{self._name}", i) for i in range(keys.npartitions)]
             for i, name in enumerate(names):
-                graph[name] = Task(name, ends, partition_of(keys, i), side, i)
+                graph[name] = Task(name, ends, input_of(keys, i), side, i)
             sides.append(List(*map(TaskRef, names)))
         key = (self._name, 0)
         graph[key] = Task(key, bounds, *sides, question.direction)
@@ -154,7 +154,7 @@ class Matched(Named, Expr):  # type: ignore[misc]
             around[forward] = prefixes(label, pieces[::step], outside, graph)[::step]
         for i in range(count):
             sides = [List(*given[i]) for given in around]
-            key, left = (name, i), partition_of(self.left, i)
+            key, left = (name, i), input_of(self.left, i)
             graph[key] = Task(key, _match, question, left, pieces[i], *sides, found, i)
         return graph
 

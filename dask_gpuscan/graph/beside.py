@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from ..frames.registry import each, library_of, names_of
-from .lookback import Collection, meta_of
+from .lookback import Collection, by_partition, meta_of
 
 
 def beside(
@@ -55,7 +55,7 @@ def beside(
                 f"a column of the frame first"
             )
     empty = _joined(meta, *map(meta_of, others), **options)
-    frame = obj.map_partitions(_joined, *others, **options, meta=empty, align_dataframes=False)
+    frame = by_partition(obj, _joined, *others, **options, meta=empty, align_dataframes=False)
     return frame, own, theirs
 
 

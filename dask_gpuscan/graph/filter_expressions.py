@@ -24,7 +24,7 @@ from dask.task_spec import Task
 
 from ..ops.filter import Predicate, filter_rows, split_rows, with_truth
 from .lookback import Collection
-from .named import Named, partition_of
+from .named import Named, input_of, partition_of
 
 
 class Filtered(Named, Blockwise):  # type: ignore[misc]
@@ -87,10 +87,7 @@ class Split(Named, Expr):  # type: ignore[misc]
 
     _parameters = ("frame", "predicate")
     _label = "split"
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return self.frame._meta
+    _meta = None
 
     def _divisions(self) -> Any:
         return self.frame.divisions
@@ -102,7 +99,7 @@ class Split(Named, Expr):  # type: ignore[misc]
             if isinstance(predicate, Expr):
                 predicate = partition_of(predicate, i)
             key = (self._name, i)
-            graph[key] = Task(key, split_rows, partition_of(self.frame, i), predicate)
+            graph[key] = Task(key, split_rows, input_of(self.frame, i), predicate)
         return graph
 
 
@@ -119,7 +116,7 @@ class Side(Named, Blockwise):  # type: ignore[misc]
 
     @functools.cached_property
     def _meta(self) -> Any:
-        return self.split._meta
+        return self.split.frame._meta
 
 
 def _project(expr: Any, parent: Any, dependents: Any) -> Any:

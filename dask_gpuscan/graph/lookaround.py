@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dask
@@ -12,7 +12,7 @@ from dask.sizeof import sizeof
 from dask.task_spec import List, Task
 from dask.utils import format_bytes, parse_bytes
 
-from ..frames.registry import common_schema, schema_of
+from ..frames.registry import Schema, common_schema, held_to, schema_of
 from ..ops.carry import Summary, SurroundedCarry
 from .lookback import (
     Aggregate,
@@ -24,7 +24,7 @@ from .lookback import (
     combined,
     prefixes,
 )
-from .named import is_held, partition_of
+from .named import input_of, is_held
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class MatchingSurroundings:
     """A carry that refuses partitions whose columns differ from those of the partitions around."""
 
     carry: SurroundedCarry
+    checked: Schema | None = None
+    """The columns that were checked before."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "carry":
@@ -40,30 +42,31 @@ class MatchingSurroundings:
 
     @property
     def before(self) -> Summary | None:
-        return _matching(self.carry.before)
+        return self._matching(self.carry.before)
 
     @property
     def after(self) -> Summary | None:
-        return _matching(self.carry.after)
+        return self._matching(self.carry.after)
 
     def apply(self, partition: Any, before: Aggregate | None, after: Aggregate | None) -> Any:
         around = [side for side in (before, after) if side is not None]
         if around:
             common_schema([*(side.schema for side in around), schema_of(partition)])
         inner = [None if side is None else side.inner for side in (before, after)]
-        return self.carry.apply(partition, *inner)
+        with held_to(self.checked, partition):
+            return self.carry.apply(partition, *inner)
 
-
-def _matching(side: Summary | None) -> Summary | None:
-    return None if side is None else MatchingSummary(side)
+    def _matching(self, side: Summary | None) -> Summary | None:
+        return None if side is None else MatchingSummary(side, self.checked)
 
 
 class LookAround(LookBack):
     """A carry over the partitions of a dataframe or series that looks both ways, as a Dask expression."""
 
     def _layer(self) -> dict[Key, Any]:
-        carry, name, count = self.carry, self._name, self.frame.npartitions
-        inputs = [partition_of(self.frame, i) for i in range(count)]
+        carry = replace(self.carry, checked=schema_of(self.frame._meta))
+        name, count = self._name, self.frame.npartitions
+        inputs = [input_of(self.frame, i) for i in range(count)]
         graph: dict[Key, Any] = {}
         before: list[list[Any]] = [[]] * count
         after, held = before, is_held(self.frame)

@@ -14,7 +14,7 @@ and ``apply``. The idea is decoupled look-back: Merrill and Garland, NVR-2016-00
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from operator import getitem
@@ -29,9 +29,9 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from dask.task_spec import GraphNode, List, Task, TaskRef
 from dask.tokenize import tokenize
 
-from ..frames.registry import Schema, common_schema, schema_of
+from ..frames.registry import Schema, aligned, common_schema, held_to, names_of, schema_of
 from ..ops.carry import Carry, DataFrameCarry, Summary
-from .named import Named, is_held, partition_of
+from .named import Named, input_of, is_held
 
 Collection = FrameBase
 """The type of frames and series that are Dask collections; Dask itself asks cuDF's for a column of that name."""
@@ -204,6 +204,8 @@ class MatchingSummary:
     """A summary that refuses partitions whose columns differ from those of the others."""
 
     carry: Summary
+    checked: Schema | None = None
+    """The columns that were checked before."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "carry":
@@ -211,7 +213,8 @@ class MatchingSummary:
         return getattr(self.carry, name)  # what it says of itself, where it says it
 
     def aggregate(self, partition: Any) -> Aggregate:
-        return Aggregate(schema_of(partition), self.carry.aggregate(partition))
+        with held_to(self.checked, partition):
+            return Aggregate(schema_of(partition), self.carry.aggregate(partition))
 
     def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
         schema = common_schema([a.schema for a in aggregates])
@@ -231,10 +234,10 @@ class Matching(MatchingSummary):
         return replace(self, carry=last)
 
     def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
-        if prefix is None:
-            return self.carry.apply(partition, None)
-        common_schema([prefix.schema, schema_of(partition)])
-        return self.carry.apply(partition, prefix.inner)
+        if prefix is not None:
+            common_schema([prefix.schema, schema_of(partition)])
+        with held_to(self.checked, partition):
+            return self.carry.apply(partition, None if prefix is None else prefix.inner)
 
 
 class LookBack(Named, Expr):  # type: ignore[misc]
@@ -273,9 +276,10 @@ class LookBack(Named, Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Key, Any]:
         count = self.frame.npartitions
-        inputs = [partition_of(self.frame, i) for i in range(count)]
+        inputs = [input_of(self.frame, i) for i in range(count)]
         outputs = [(self._name, i) for i in range(count)]
-        return tasks(self._name, inputs, outputs, self.carry, held=is_held(self.frame))
+        carry = replace(self.carry, checked=schema_of(self.frame._meta))
+        return tasks(self._name, inputs, outputs, carry, held=is_held(self.frame))
 
     def __dask_annotations__(self) -> dict[str, dict[Key, int]]:
         """Let workers make the prefixes of persisted partitions before any output, which no worker waits for.
@@ -303,6 +307,15 @@ class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
 def meta_of(obj: Any) -> Any:
     """Return the empty frame or series that stands for a Dask collection; anything else is its own."""
     return obj._meta if isinstance(obj, Collection) else obj
+
+
+def by_partition(obj: Any, function: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    """Return what a function makes of each partition of a Dask collection; options are those of `map_partitions`."""
+    return obj.map_partitions(_on_aligned, function, names_of(obj._meta), *given, **options)
+
+
+def _on_aligned(partition: Any, function: Any, known: Any, /, *given: Any, **options: Any) -> Any:
+    return function(aligned(partition, known), *given, **options)
 
 
 def look_back(obj: Any, carry: DataFrameCarry) -> Any:

@@ -6,8 +6,10 @@ from typing import Any
 
 from dask.dataframe.dask_expr._expr import Expr, Projection
 from dask.dataframe.dask_expr.io import FromGraph
-from dask.task_spec import TaskRef
+from dask.task_spec import Task, TaskRef
 from dask.tokenize import tokenize
+
+from ..frames.registry import aligned, names_of
 
 
 class Named:
@@ -33,10 +35,10 @@ class Named:
 
     def _blockwise_arg(self, given: Any, number: int) -> Any:
         """Return what the task of one partition takes, where Dask makes these tasks."""
-        if isinstance(given, FromGraph):
-            one: Any = self
-            return partition_of(given, 0 if one._broadcast_dep(given) else number)
-        return super()._blockwise_arg(given, number)  # type: ignore[misc]
+        if not isinstance(given, Expr):
+            return given
+        one: Any = self
+        return input_of(given, 0 if one._broadcast_dep(given) else number)
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ def partition_of(expression: Expr, number: int) -> TaskRef:
     if isinstance(expression, FromGraph):
         return TaskRef(expression.operand("keys")[number])
     return TaskRef((expression._name, number))
+
+
+def input_of(expression: Expr, number: int) -> Any:
+    """Return what a task takes for one partition that users gave: with its collection's columns, in their order."""
+    given, meta = partition_of(expression, number), expression._meta
+    return Task(None, aligned, given, names_of(meta)) if getattr(meta, "ndim", 1) == 2 else given
 
 
 def is_held(expression: Expr) -> bool:

@@ -25,7 +25,7 @@ from ..ops.rank_partitions import (
 from ..ops.rank_runs import outsides
 from ..ops.runs import RunNumbers
 from .lookback import Collection, look_back
-from .named import Named, partition_of
+from .named import Named, input_of, partition_of
 from .shuffle import Moved
 from .sort_expressions import sorted_by
 
@@ -94,7 +94,7 @@ class Placed(Named, Expr):  # type: ignore[misc]
         groups = self.operand("groups")
         graph: dict[Any, Task] = {}
         for i in range(self.frame.npartitions):
-            key, frame = (self._name, i), partition_of(self.frame, i)
+            key, frame = (self._name, i), input_of(self.frame, i)
             numbers = None if groups is None else partition_of(groups, i)
             column = self.operand("column")
             graph[key] = Task(key, placed, frame, self.operand("ranking"), column, i, numbers)
@@ -156,7 +156,7 @@ class PutBack(Named, Expr):  # type: ignore[misc]
         for i in range(self.frame.npartitions):
             key = (self._name, i)
             moved = List(*(partition_of(rows, i) for rows in self.operands[3:]))
-            frame = partition_of(self.frame, i)
+            frame = input_of(self.frame, i)
             graph[key] = Task(key, put_back, self.operand("ranking"), frame, moved)
         return graph
 

@@ -11,7 +11,7 @@ from dask.task_spec import Task
 
 from ..frames.keys import By
 from ..ops.pieces import ByKey, Cut
-from .named import Named, partition_of
+from .named import Named, input_of
 from .sort_expressions import brought_together, packed_rows
 
 
@@ -57,7 +57,7 @@ class CutPieces(Named, Expr):  # type: ignore[misc]
         count, cut = self.frame.npartitions, self.operand("cut")
         graph: dict[Any, Task] = {}
         for i in range(count):
-            key, frame = (self._name, i), partition_of(self.frame, i)
+            key, frame = (self._name, i), input_of(self.frame, i)
             graph[key] = Task(key, self._pieces, frame, cut, count, i)
         return graph
 

@@ -27,9 +27,10 @@ from dask.dataframe.methods import concat
 from dask.sizeof import sizeof
 from dask.task_spec import List, Task, TaskRef
 
+from ..frames.registry import common_schema
 from ..ops.pieces import Pieces, are_alike, join_alike
 from ..ops.sort import Order, Splitters, sample, sort_rows, split, splitters
-from .named import Apart, Named, partition_of
+from .named import Apart, Named, input_of, partition_of
 
 TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
 """The columns of pieces as rows that Dask shuffles; the first is named as Dask's own is."""
@@ -177,7 +178,7 @@ class SplitPieces(Named, Blockwise):  # type: ignore[misc]
 
     def _task(self, name: Any, index: int) -> Task:
         found = partition_of(self.operand("splitters"), 0)
-        frame = partition_of(self.frame, index)
+        frame = input_of(self.frame, index)
         return Task(name, self.operation, frame, self.operand("order"), found, index)
 
 
@@ -188,6 +189,7 @@ def _size(pieces: Pieces) -> int:
 
 def joined(parts: Sequence[Pieces], number: int, order: Order | None) -> Any:
     """Return the pieces with a number, of partitions in turn, as one partition in order."""
+    common_schema([part.schema for part in parts])
     filled = [part for part in parts if part.has_rows(number)]
     if len(filled) < 2:
         return [*filled, parts[0]][0][number]
@@ -282,9 +284,9 @@ class PackedPieces(SplitPieces):
         return packed_rows([], 0)
 
 
-def packed_rows(pieces: Iterable[tuple[int, Any]], origin: int) -> pd.DataFrame:
+def packed_rows(pieces: Iterable[tuple[int, Pieces]], origin: int) -> pd.DataFrame:
     """Return pieces, and the numbers of the new partitions, as rows; they were cut from the one numbered `origin`."""
-    filled = {number: pickle.dumps(rows, pickle.HIGHEST_PROTOCOL) for number, rows in pieces}
+    filled = {number: pickle.dumps(piece, pickle.HIGHEST_PROTOCOL) for number, piece in pieces}
     # pandas itself would make all bytes as long as the longest
     packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))
     targets = np.array(list(filled), np.int64)
@@ -304,8 +306,8 @@ class Unpacked(Named, Blockwise):  # type: ignore[misc]
     @staticmethod
     def operation(rows: pd.DataFrame, order: Order | None, like: Any) -> Any:
         packed = rows[PIECE].array[np.argsort(rows[ORIGIN].to_numpy())]
-        frames = [pickle.loads(piece) for piece in packed] or [like]
-        return joined([Pieces.of(frame, [(0, len(frame))]) for frame in frames], 0, order)
+        pieces = [pickle.loads(piece) for piece in packed]
+        return joined(pieces or [Pieces.of(like, [(0, 0)])], 0, order)
 
 
 def sorted_by(obj: Any, order: Order) -> Any:

@@ -13,9 +13,9 @@ from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Expr
 from dask.task_spec import List, Task, TaskRef
 
-from ..frames.registry import library_of
+from ..frames.registry import Schema, held_to, library_of, schema_of
 from .lookback import Collection
-from .named import Named, partition_of
+from .named import Named, input_of
 
 FAN_IN = 16
 """Tables that one task merges."""
@@ -48,8 +48,9 @@ def _merge(reduction: TreeReduction, tables: list[Any]) -> Any:
     return reduction.merge(tables)
 
 
-def _table(reduction: TreeReduction, partition: Any) -> Any:
-    return reduction.table(partition)
+def _table(reduction: TreeReduction, partition: Any, checked: Schema) -> Any:
+    with held_to(checked, partition):
+        return reduction.table(partition)
 
 
 def _finish(reduction: TreeReduction, tables: list[Any], frame: Any) -> Any:
@@ -74,11 +75,12 @@ class TreeReduce(Named, Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Any, Task]:
         reduction = self.operand("reduction")
+        checked = schema_of(self.frame._meta)
         graph: dict[Any, Task] = {}
         keys: list[Any] = []
         for i in range(self.frame.npartitions):
             key = (f"table-{self._name}", 0, i)
-            graph[key] = Task(key, _table, reduction, partition_of(self.frame, i))
+            graph[key] = Task(key, _table, reduction, input_of(self.frame, i), checked)
             keys.append(key)
         level = 0
         while len(keys) > FAN_IN:

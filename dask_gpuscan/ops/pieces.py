@@ -14,7 +14,13 @@ import numpy as np
 from .. import kernels
 from ..frames.keys import By, named_keys
 from ..frames.protocol import Array, Library, Values
-from ..frames.registry import each, library_of, names_of
+from ..frames.registry import (
+    Schema,
+    each,
+    library_of,
+    names_of,
+    schema_of,
+)
 from .flat_frame import FlatColumn, flat_columns
 from .groups import INT64
 
@@ -45,11 +51,12 @@ class Pieces:
     def has_rows(self, number: int) -> bool:
         return bool(self.bounds[number, 0] < self.bounds[number, 1])
 
-    def filled(self) -> Iterator[tuple[int, Any]]:
-        """Return the numbers of pieces that have rows, each with its rows."""
-        return (
-            (number, self[number]) for number in range(len(self.bounds)) if self.has_rows(number)
-        )
+    def filled(self) -> Iterator[tuple[int, Pieces]]:
+        """Return the pieces that have rows, and the first one, so that one task sees the columns of all partitions."""
+        for number in range(len(self.bounds)):
+            if number == 0 or self.has_rows(number):
+                rows = self[number]
+                yield number, Pieces.of(rows, [(0, len(rows))])
 
     def some(self, first: int, last: int) -> list[Any]:
         """Return the pieces from one to another as rows and bounds: Dask sends those without a copy."""
@@ -73,6 +80,11 @@ class Pieces:
     @cached_property
     def _on_host(self) -> Flat:
         return flat_columns(self._columns)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What all partitions must have in common."""
+        return schema_of(self.rows)
 
     @cached_property
     def kind(self) -> Any:

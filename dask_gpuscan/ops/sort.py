@@ -236,7 +236,7 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
 
 def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> None:
     """Raise unless the categories of keys are the same in all partitions, as their order is that of the keys."""
-    for (name, _), (first, *others) in zip(schema, zip(*columns, strict=True), strict=True):
+    for name, (first, *others) in zip(schema.names, zip(*columns, strict=True), strict=True):
         known = getattr(first.dtype, "categories", None)
         if known is not None and any(not known.equals(o.dtype.categories) for o in others):
             raise ValueError(

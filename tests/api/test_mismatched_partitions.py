@@ -1,0 +1,154 @@
+"""Every method over partitions that do not match: refused in the same words, or the answer of all rows together."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import dask
+import dask.dataframe as dd
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+calls = importlib.import_module("support_calls")
+matrix = importlib.import_module("support_matrix")
+
+WHOLE = calls.frame()
+CUTS = [slice(0, 2), slice(2, 5), slice(5, 7)]
+REFUSED = re.compile("(partition [0-9]+: )?partitions do not match: ")
+
+
+def decimals(digits):
+    return pd.ArrowDtype(pa.decimal128(38, digits))
+
+
+def as_dtypes(dtypes):
+    return lambda part: part.astype(dtypes)
+
+
+def nulls(name):
+    def change(part):
+        column = pd.Series(pa.nulls(len(part)), part.index, pd.ArrowDtype(pa.null()))
+        return part.assign(**{name: column})
+
+    return change
+
+
+KINDS = {
+    "float keys": ({}, as_dtypes({"k": "float64"})),
+    "Arrow keys": ({}, as_dtypes({"k": "int64[pyarrow]"})),
+    "object keys": ({}, as_dtypes({"k": object})),
+    "categories of keys": (
+        {"k": pd.CategoricalDtype([1, 2, 3])},
+        as_dtypes({"k": pd.CategoricalDtype([3, 2, 1])}),
+    ),
+    "decimals as keys": ({"k": decimals(1)}, as_dtypes({"k": decimals(3)})),
+    "null keys": ({"k": "int64[pyarrow]"}, nulls("k")),
+    "integers": ({}, lambda part: part.fillna({"x": 0}).astype({"x": "int64"})),
+    "floats": ({}, as_dtypes({"n": "float64"})),
+    "Arrow": ({}, as_dtypes({"x": "double[pyarrow]"})),
+    "null": ({}, nulls("x")),
+    "milliseconds": ({}, as_dtypes({"t": "datetime64[ms]"})),
+    "flags": ({}, as_dtypes({"late": object})),
+    "order": ({}, lambda part: part[part.columns[::-1]]),
+}
+
+
+def collection(parts, meta):
+    return dd.from_delayed(list(map(dask.delayed, parts)), meta=meta, verify_meta=False)
+
+
+def answer(call, frame):
+    """Return an answer, or the error."""
+    try:
+        return matrix.plain(call(frame))
+    except Exception as error:
+        return error
+
+
+@pytest.fixture(autouse=True)
+def sync():
+    with dask.config.set(scheduler="sync"):
+        yield
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_method_refuses_or_answers_for_all_rows(kind):
+    dtypes, change = KINDS[kind]
+    frame, wrong = WHOLE.astype(dtypes), []
+    parts = [frame[CUTS[0]], change(frame[CUTS[1]]), frame[CUTS[2]]]
+    whole = pd.concat([part[frame.columns] for part in parts])
+    lazy = collection(parts, frame.iloc[:0])
+    for name, call in calls.CALLS.items():
+        found = answer(call, lazy)
+        if isinstance(found, ValueError) and REFUSED.match(str(found)):
+            assert kind != "order", found
+            continue
+        expected = answer(call, whole)
+        if isinstance(found, Exception) or isinstance(expected, Exception):
+            if type(found) is not type(expected):
+                wrong.append(f"{name}: {found!r} for {expected!r}")
+            continue
+        try:
+            matrix.compare(found, expected)
+        except AssertionError as error:
+            wrong.append(f"{name}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+TOGETHER = {
+    "median": lambda f: f.gpuscan.groupby("k").x.median(),
+    "sum": lambda f: f.gpuscan.groupby("k").x.sum(),
+    "cumsum": lambda f: f.gpuscan.groupby("k").x.cumsum(),
+    "sort": lambda f: f.gpuscan.sort_values("k"),
+    "rank": lambda f: f.gpuscan.groupby("k").rank(),
+    "drop_duplicates": lambda f: f.gpuscan.drop_duplicates("k"),
+    "nlargest": lambda f: f.gpuscan.nlargest(2, "k"),
+    "head": lambda f: f.gpuscan.groupby("k").head(1),
+}
+
+
+@pytest.mark.parametrize("way", ["shared", "tasks", "disk"])
+@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize("rows", [3, 0])
+def test_rows_that_meet_are_refused_however_they_are_moved(name, way, rows):
+    one = pd.DataFrame({"k": [3, 1, 2], "x": [1.0, 2.0, 4.0]})
+    lazy = collection([one, one.astype({"k": "float64"})[:rows]], one[:0])
+    message = "partitions do not match: column 'k' is int64 in one and float64 in another"
+    with (
+        dask.config.set({"dataframe.shuffle.method": way}),
+        pytest.raises(ValueError, match=message),
+    ):
+        TOGETHER[name](lazy).compute()
+
+
+@pytest.mark.parametrize("way", ["shared", "tasks", "disk"])
+@pytest.mark.parametrize("name", ["median", "sum", "cumsum", "rank"])
+def test_levels_of_the_index_that_are_keys_are_refused(name, way):
+    one = pd.DataFrame({"x": [1.0, 2.0, 4.0]}, pd.Index([3, 1, 2], name="k"))
+    lazy = collection([one, one.set_axis(one.index.astype("float64"))], one[:0])
+    with (
+        dask.config.set({"dataframe.shuffle.method": way}),
+        pytest.raises(ValueError, match=REFUSED),
+    ):
+        TOGETHER[name](lazy).compute()
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_what_all_partitions_have_is_not_refused_where_dask_tells_otherwise(name):
+    """As after `assign` of `dask.dataframe.to_datetime`, and after a join that finds nothing in any partition."""
+    frame = pd.DataFrame({"k": [1, 2, 1, 2], "x": [1.0, 2.0, 4.0, 3.0]})
+    lazy = collection([frame[:2], frame[2:]], frame[:0].astype({"k": "float64", "x": "object"}))
+    found = TOGETHER[name](lazy.astype({"x": "float64"})).compute()
+    matrix.compare(found.sort_index(), TOGETHER[name](frame).sort_index())
+
+
+@pytest.mark.parametrize("name", ["sort", "rank", "drop_duplicates", "nlargest", "head"])
+def test_columns_that_are_not_there_are_refused(name):
+    frame = pd.DataFrame({"k": [1, 2], "x": [1.0, 2.0], "y": [0, 0]})
+    lazy = collection([frame, frame.rename(columns={"y": "z"})], frame[:0])
+    with pytest.raises(ValueError, match=r"partitions do not match: columns \(k, x"):
+        TOGETHER[name](lazy).compute()
