@@ -94,3 +94,14 @@ def test_columns_of_a_rebalanced_frame_beside_others(whole, lazy):
     assert again.npartitions == len(LENGTHS)
     support_matrix.compare(again.compute(), expected.loc[expected.y > 0, ["n"]])
     support_matrix.compare(even["n"].gpuscan.cumsum().compute(), expected["n"].cumsum())
+
+
+@pytest.mark.parametrize("name", support_matrix.CALLS)
+def test_divisions_are_true(name, whole):
+    """No answer promises others than its input, whose labels repeat."""
+    labels = pd.Index(np.arange(len(whole)) // 4, name="label")
+    lazy = dd.from_pandas(whole.set_index(labels).drop(columns="text"), npartitions=4)
+    answers = support_matrix.CALLS[name](lazy)
+    for answer in answers if isinstance(answers, tuple) else (answers,):
+        if getattr(answer, "known_divisions", False):
+            answer.enforce_runtime_divisions().compute()
