@@ -22,7 +22,7 @@ def counter_example(
     for a, b, c in product(states, repeat=3):
         one, other = combine(combine(a, b), c), combine(a, combine(b, c))
         if not same(one, other):
-            x, y, z, left, right = (repr(_bare(state)) for state in (a, b, c, one, other))
+            x, y, z, left, right = (repr(bare(state)) for state in (a, b, c, one, other))
             return (
                 f"{op.name} is not associative: combine(combine({x}, {y}), {z}) is {left}, "
                 f"combine({x}, combine({y}, {z})) is {right}"
@@ -30,10 +30,10 @@ def counter_example(
     return None
 
 
-def _bare(state: Any) -> Any:
+def bare(state: Any) -> Any:
     """Return a state as numbers of Python."""
     if isinstance(state, tuple):
-        return tuple(map(_bare, state))
+        return tuple(map(bare, state))
     return state.item() if isinstance(state, np.generic) else state
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import cpu
 from .arrays import Array, as_inputs, check_one_length
 from .backends import BACKENDS, Backend, backend_of
 from .codes import CODES, check_codes, check_groups
@@ -17,6 +18,7 @@ from .operators import Operator
 from .options import Exclusive, ScanOptions
 from .selection import RunEnds, Segments, run_ends
 from .signature import State
+from .trial import try_on
 
 
 def reduce_by_key(
@@ -85,6 +87,7 @@ def reduce_by_key(
     backend, arrays = _begin_runs(op, found, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
+    try_on(op, arrays, options)
     return backend.reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
 
 
@@ -155,6 +158,8 @@ def scan_by_key(
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
     carry = carry_in if continues else None
+    if backend is not cpu:
+        try_on(op, arrays, options)
     return backend.scan_by_key(
         op, found, arrays, options, carry, saw_null=saw_null, carry_out=carry_out
     )
@@ -265,6 +270,8 @@ def _by_code(
         check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values, options.nulls)
     check_groups(groups, backend, backend.most_codes())
+    if not write or backend is not cpu:
+        try_on(op, arrays, options)
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 
 

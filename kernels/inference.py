@@ -101,6 +101,12 @@ _endless: set[tuple[str, str]] = set()
 """Tokens and functions of operators that did not end: each would leave one more thread that runs on."""
 
 
+def compiled(op: Operator, role: str, *arguments: Any) -> Any:
+    """Return a function of the operator, which also takes it first, for arguments of the types of these."""
+    wanted = (operator_type(op), *map(numba.typeof, arguments))
+    return load_kernel(_PROBES[role], wanted).entry_point
+
+
 def run(op: Operator, role: str, *arguments: Any) -> Any:
     """Call a function of the operator, which is compiled first: that may take longer than it may run.
 
@@ -110,14 +116,13 @@ def run(op: Operator, role: str, *arguments: Any) -> Any:
     message = f"{op.name}: {role} did not end within {PATIENCE:g} seconds for small numbers; it runs on in a thread"
     if (op.token, role) in _endless:
         raise Endless(message)
-    wanted = (operator_type(op), *map(numba.typeof, arguments))
-    compiled = load_kernel(_PROBES[role], wanted).entry_point
+    called = compiled(op, role, *arguments)
     found: list[Any] = []
     failures: list[BaseException] = []
 
     def attempt() -> None:
         try:
-            found.append(compiled(op, *arguments))
+            found.append(called(op, *arguments))
         except BaseException as failure:
             failures.append(failure)
 

@@ -11,6 +11,7 @@ from .messages import shown
 from .nulls import Nulls
 from .operators import Operator
 from .options import ScanOptions
+from .trial import try_on
 from .windows import BoundWindows, RowWindows, Windows
 
 
@@ -87,7 +88,9 @@ def rolling(
     else:
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {shown(windows)}")
     dtype = None if dtype is None else np.dtype(dtype)
-    return backend.rolling(op, arrays, windows, ScanOptions(nulls, dtype=dtype))
+    options = ScanOptions(nulls, dtype=dtype)
+    try_on(op, arrays, options)
+    return backend.rolling(op, arrays, windows, options)
 
 
 def rolling_by_code(
@@ -150,6 +153,7 @@ def rolling_by_code(
     windows = windows.within(len(codes))
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
+    try_on(op, arrays, options)
     if windows.before + windows.after < 0:  # windows without rows are the same in any group
         return backend.rolling(op, arrays, windows, options)
     return backend.rolling_by_code(op, codes, arrays, groups, windows, options)

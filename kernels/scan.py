@@ -18,6 +18,7 @@ from .nulls import Mask, Nulls
 from .operators import Operator
 from .options import Exclusive, ScanOptions
 from .signature import State, signature
+from .trial import try_on
 
 
 def scan(
@@ -98,6 +99,8 @@ def scan(
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
+    if backend is not cpu:
+        try_on(op, arrays, options)
     out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
     return out, read() if carry_out else None
 
@@ -144,6 +147,7 @@ def _reducing(
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, False, reverse, dtype)
+    try_on(op, arrays, options)
     return backend.scan(op, arrays, options, carry_in, write=False, waits=True)[1]
 
 

@@ -65,6 +65,7 @@ def segmented(op: Operator) -> Operator:
         inputs=op.inputs + 1,
         null_identity=op.null_identity,
         in_order=op.in_order,
+        check=op.check,
     )
 
 

@@ -281,7 +281,7 @@ def _try_associative(op: Operator, types_: Signature, first: Any) -> None:
             if all(_same(result, state) for result in _beside_identity(op, types_, state)):
                 states.append(state)
         found = counter_example(
-            op, lambda a, b: _state(types_, run(op, "combine", a, b)), states, _same
+            op, lambda a, b: state_of(types_, run(op, "combine", a, b)), states, _same
         )
     except Endless:
         raise
@@ -298,10 +298,10 @@ def _sample(op: Operator, types_: Signature, element: int) -> Any:
     """Return the state of an element, the same in all inputs."""
     elements = tuple(d.type(element) for d in types_.inputs)
     lifted = elements if op.inputs > 1 else elements[0]
-    return _state(types_, lifted if op.lift is None else run(op, "lift", lifted))
+    return state_of(types_, lifted if op.lift is None else run(op, "lift", lifted))
 
 
-def _state(types_: Signature, fields: Any) -> Any:
+def state_of(types_: Signature, fields: Any) -> Any:
     """Return what a function of the operator gave as a state."""
     if types_.scalar_state:
         return np.asarray(fields).astype(types_.state[0])[()]

@@ -32,6 +32,8 @@ class Lane:
         Of the fields of its state.
     elements : int
         How many parameters `lift` has.
+    checked : str
+        The operator's name, if it is to be tried on the data.
     """
 
     combine: Function
@@ -40,6 +42,7 @@ class Lane:
     identity: tuple[Any, ...]
     dtypes: tuple[np.dtype, ...]
     elements: int
+    checked: str = ""
 
     @property
     def width(self) -> int:
@@ -106,6 +109,7 @@ def lane(op: Operator, inputs: Sequence[np.dtype], answer: np.dtype) -> Lane:
         tuple(part.item() for part in types.parts(types.identity)),
         types.state,
         op.inputs,
+        op.name if op.check else "",
     )
 
 
@@ -177,6 +181,7 @@ def marked(of: Lane, marks: Marks, answer: np.dtype) -> Lane:
         (*inner.identity * (1 + marks.exclusive), 0),
         (*inner.dtypes * (1 + marks.exclusive), np.dtype(np.int32)),
         of.elements + 2,
+        of.checked,
     )
 
 
@@ -232,6 +237,7 @@ def product(
         return captured(text, **{f"c{i}": part for i, part in enumerate(parts)}, **more)
 
     identity: Any = tuple(part for each in lanes for part in each.identity)
+    checked = [each.checked for each in lanes if each.checked]
     given, combined, lifted = ", ".join(elements), f"({combines})", f"({lifts})"
     lowered = beside(f"lambda s: ({lowers})", [each.lower for each in lanes])
     if len(identity) == 1:  # a state of one field is a scalar
@@ -243,6 +249,7 @@ def product(
         identity,
         beside(f"lambda {given}: {lifted}", [each.lift for each in lanes], **functions),
         lowered,
-        name="fused",
+        name=" beside ".join(checked) or "fused",
         inputs=len(elements),
+        check=bool(checked),
     )

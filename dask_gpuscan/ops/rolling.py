@@ -273,6 +273,7 @@ def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
         lift,
         lowered_tuple if is_tuple else element if lower is None else lowered,
         name=f"counted({op.name})",
+        check=op.check,
     )
 
 
