@@ -198,7 +198,8 @@ def cumsum(
 def cumsum(x: Any, axis: int | tuple[int, ...] | None = None, **options: Any) -> Any:
     """Return the running sum of an array; see `scan` for the parameters.
 
-    Along several axes of an array, ``axis=(0, 1)``, it is `summed_area_table`, which takes `dtype` alone. With
+    Along several axes of an array, ``axis=(0, 1)``, it is `summed_area_table`, which takes `dtype` alone; along one,
+    ``axis=(0,)``, it is that of ``axis=0``. With
     ``reproducible=True`` the bits of floating-point sums depend on the elements alone, as by `add_reproducible`.
 
     See Also
@@ -212,6 +213,8 @@ def cumsum(x: Any, axis: int | tuple[int, ...] | None = None, **options: Any) ->
     >>> dask_gpuscan.cumsum(np.array([1, 2, 3]), exclusive=True)
     array([0, 1, 3])
     """
+    if isinstance(axis, tuple) and len(axis) == 1 and axis != (None,):
+        (axis,) = axis
     if isinstance(axis, tuple):
         check_keywords("cumsum of several axes", options, ("dtype",))
         return summed_area_table(x, axis, **options)

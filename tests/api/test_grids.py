@@ -387,6 +387,19 @@ def test_wrong_tables(backend):
     np.testing.assert_array_equal(summed_area_table(unknown).compute(), np.arange(1, 7))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int16", "float64"])
+def test_one_axis_in_a_tuple(backend, dtype):
+    x = backend.array(np.arange(20).reshape(4, 5).astype(dtype))
+    for each in (x, blocks(x, 2)):
+        for axis in (0, -2, 1):
+            expected = dask_gpuscan.cumsum(each, axis=axis, exclusive=True)
+            found = dask_gpuscan.cumsum(each, axis=(axis,), exclusive=True)
+            assert found.dtype == expected.dtype
+            assert bool((found == expected).all())
+        with pytest.raises(TypeError, match="axes must be integers"):
+            dask_gpuscan.cumsum(each, axis=(None,))
+
+
 def test_graphs():
     x = da.ones((40, 60), chunks=(10, 20))
     table = summed_area_table(x)
