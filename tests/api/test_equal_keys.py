@@ -240,6 +240,7 @@ METHODS = {
     **{name: of_groups(name) for name in ("diff", "rank", "head", "tail", "row_number")},
     "bfill": of_groups("bfill"),
     "nlargest": of_groups("nlargest", 2, column="n"),
+    "nsmallest": of_groups("nsmallest", 1, column="n"),
     "rolling": of_windows("rolling", "sum", 2, min_periods=1),
     "rolling median": of_windows("rolling", "median", 3, min_periods=1),
     "expanding": of_windows("expanding", "mean"),

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..index import check_one_level
 from ..protocol import DType, Values
 from .layouts import PandasArray, bare, with_null
-from .same_keys import comparable, time_keys
+from .same_keys import comparable, object_codes, time_keys
 
 
 class PandasIndex:
@@ -49,19 +49,9 @@ class PandasIndex:
         if len(arrays) == 1 and not levels:
             array = with_null(arrays[0], np.nan)
             return pd.Index(array, dtype=array.dtype, name=names[0])
-        # pandas would look for strings and numbers in bare arrays of objects
-        of_names = [
-            pd.Index(with_null(a, np.nan), dtype=object)
-            if a.dtype == object
-            else comparable(a)
-            if a.dtype == np.longdouble
-            or (isinstance(a.dtype, pd.ArrowDtype) and not _is_never_sorted(a.dtype))
-            else a
-            for a in arrays
-        ]
-        coded = {i: _coded(a) for i, a in enumerate(of_names) if _is_never_sorted(a.dtype)}
-        numbered = [coded[i][0] if i in coded else a for i, a in enumerate(of_names)]
-        index = pd.MultiIndex.from_arrays(numbered, names=names)
+        coded = {i: _coded(a) for i, a in enumerate(arrays) if _is_never_sorted(a.dtype)}
+        values = [coded[i][0] if i in coded else _level(a) for i, a in enumerate(arrays)]
+        index = pd.MultiIndex.from_arrays(values, names=names)
         for i, (_, level) in coded.items():
             index = index.set_levels(level, level=i, verify_integrity=False)
         return index
@@ -117,6 +107,17 @@ class PandasIndex:
                 out.isetitem(i, out.iloc[:, i].astype(dtype))
         out.index = self.range_index(start, start + len(frame))
         return out
+
+
+def _level(array: PandasArray) -> PandasArray:
+    """Return an array as a level of an index of several, in which pandas wants keys that are the same to be equal."""
+    if array.dtype == object:
+        codes, found = object_codes(bare(array))
+        # pandas would look for strings and numbers in bare arrays of objects
+        return pd.Index(np.append(found, np.nan)[codes], dtype=object)
+    if isinstance(array.dtype, pd.ArrowDtype) or array.dtype == np.longdouble:
+        return comparable(array)
+    return array
 
 
 def _timed(index: pd.Index) -> pd.Index:
