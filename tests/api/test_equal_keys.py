@@ -360,3 +360,24 @@ def test_whole(kind):
         found = [numbered(each, numbers_of(keys, numbers)) for each in ask(f)]
         of_codes = ask(f.assign(k=codes))
         assert found == [numbered(each, numbers_of(codes, numbers)) for each in of_codes], method
+
+
+def test_categories_of_partitions():
+    """Categories of partitions may be the same keys, too."""
+    values = [1, 2, 1, 1.0, 2.0, Decimal(2), Decimal(1)]
+    f = pd.DataFrame({"k": objects(*values), "x": [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0]})
+    parts = [f.iloc[start:stop] for start, stop in ((0, 3), (3, 7))]
+    parts = [
+        part.assign(k=pd.Categorical(part["k"], pd.Index(part["k"].unique(), dtype=object)))
+        for part in parts
+    ]
+    ddf = dd.from_map(lambda i: parts[i], [0, 1], meta=parts[0].iloc[:0])
+    for ask in (
+        lambda f: f.gpuscan.groupby("k")["x"].sum(),
+        lambda f: f.gpuscan.groupby("k")["x"].median(),
+        lambda f: f.gpuscan.groupby("k")["x"].cumsum(),
+        lambda f: f.gpuscan.rle("k")[["run_start", "run_length"]],
+        lambda f: f.gpuscan.drop_duplicates("k")["x"],
+    ):
+        (found,) = dask.compute(ask(ddf), scheduler="sync")
+        assert rows(found) == rows(ask(f))
