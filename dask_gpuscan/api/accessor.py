@@ -11,6 +11,7 @@ import dask.dataframe as dd
 import pandas as pd
 from dask.dataframe import extensions
 
+from .arguments import check_labels
 from .duplicate_methods import DuplicateMethods
 from .filter_methods import FilterMethods
 from .groupby import GroupMethods
@@ -69,6 +70,7 @@ class Gpuscan(
     """
 
     def __init__(self, obj: Obj) -> None:
+        check_labels(obj)
         self._obj = obj
 
     def __repr__(self) -> str:

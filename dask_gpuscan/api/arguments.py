@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -9,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from dask.base import is_dask_collection
 
 from ..frames.keys import is_name
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of
+from ..graph.lookback import meta_of
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import hint, name_list, not_among, shown
 from ..ops.scan_options import ScanOptions
@@ -22,6 +25,27 @@ def is_integer(given: Any) -> bool:
     """Tell whether an argument is an integer, of any library; a bool and an array are none."""
     is_bool = isinstance(given, (bool, np.bool_))
     return hasattr(given, "__index__") and not is_bool and not getattr(given, "ndim", 0)
+
+
+def check_labels(obj: Any) -> None:
+    """Check that Dask can choose any column of a collection; raises a ValueError that names one that it cannot.
+
+    Among labels that are not all strings, it loses None and NaN on the way.
+    """
+    if not is_dask_collection(obj):
+        return
+    meta = meta_of(obj)
+    mixed = meta.ndim == 2 and meta.columns.dtype == object
+    for name in names_of(meta):
+        is_null = name is None or name != name
+        if (mixed and is_null) or (isinstance(name, str) and SURROGATE.search(name)):
+            raise ValueError(
+                f"Dask cannot choose column {shown(name)} by its label; rename it first"
+            )
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""A character that UTF-8 cannot write."""
 
 
 def check_limit(limit: Any) -> int | None:

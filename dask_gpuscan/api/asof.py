@@ -22,7 +22,7 @@ from ..graph.lookback import meta_of
 from ..kernels.messages import not_among, shown
 from ..ops.asof import AsOf
 from ..ops.asof_columns import Side, dropped, plan_of
-from .arguments import check_choice, check_flags
+from .arguments import check_choice, check_flags, check_labels
 from .object_types import Duration, Names, Table
 from .tables import takes_tables
 
@@ -163,6 +163,8 @@ def merge_asof(
     if not (tolerance is None or np.isscalar(tolerance) or isinstance(tolerance, timedelta)):
         raise TypeError(f"tolerance must be a number or a duration, found {shown(tolerance)}")
     left, right = both_lazy(_frame("left", left), _frame("right", right))
+    for side in (left, right):
+        check_labels(side)
     frames = [meta_of(side).iloc[:0] for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of, unused_name
-from ..graph.filter_expressions import keep_rows
+from ..graph.filter_expressions import keep_rows, with_column
 from ..graph.lookaround import look_around
 from ..graph.lookback import look_back, meta_of
 from ..graph.tree_reduce import tree_reduce
@@ -257,7 +257,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
                 frame = frame.to_frame()
                 (column,) = names_of(meta_of(frame))
             group = unused_name("run", names_of(meta_of(frame)))
-            frame = frame.assign(**{group: look_back(frame, RunNumbers(self._by))})
+            frame = with_column(frame, look_back(frame, RunNumbers(self._by)), group)
             group = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
         top = TopRows(self._by, column, name, Top(count, largest, keep), self._dropna, group)
         return tree_reduce(frame, top)

@@ -6,6 +6,7 @@ from typing import Any, Literal, SupportsIndex, overload
 
 from ..frames.messages import FLAG, refuse_flag
 from ..frames.registry import names_of, unused_name
+from ..graph.filter_expressions import with_column
 from ..graph.lookback import look_back, meta_of
 from ..ops.columnwise import ColumnCarry
 from ..ops.fill import Fill
@@ -155,5 +156,5 @@ def with_row_numbers(obj: Any) -> tuple[Any, Any]:
     """Return a frame with one more column, of row numbers in the whole collection, and that column's name."""
     frame = obj.to_frame() if obj.ndim == 1 else obj
     name = unused_name("row_number", names_of(meta_of(frame)))
-    numbered = frame.assign(**{name: obj.gpuscan.row_number()})
+    numbered = with_column(frame, obj.gpuscan.row_number(), name)
     return numbered, names_of(meta_of(numbered))[-1]  # a tuple among columns of several levels

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ..frames.keys import By, check_by
 from ..frames.registry import column_of, library_of, names_of, unused_name
+from ..graph.filter_expressions import with_column
 from ..graph.lookback import look_back, meta_of
 from ..kernels.messages import shown
 from ..ops.operation import Part
@@ -131,7 +132,7 @@ class SessionMethods(Methods[Obj, SeriesT, FrameT]):
         number = unused_name(NUMBER, names_of(meta_of(self._obj)))
         # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
         numbers = _numbers(self._obj, time, keys, wide, clustered, dropna=False)
-        numbered = self._obj.assign(**{number: numbers})
+        numbered = with_column(self._obj, numbers, number)
         together = clustered if keys.columns else True
         groups = numbered.gpuscan.groupby([*keys.columns, number], clustered=together)
         table = groups.agg(start=(time, "first"), end=(time, "last"), count=(time, "size"), **named)

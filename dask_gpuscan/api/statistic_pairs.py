@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from ..frames.registry import library_of, names_of
-from ..graph.lookback import Collection, meta_of
+from ..graph.lookback import Collection, by_partition, meta_of
 from ..kernels.messages import name_list, shown
 from ..ops.operation import ColumnOperation, Part
 from ..ops.pair_rows import pair_rows
@@ -60,7 +60,7 @@ def _of_all_pairs(rows: Rows, operation: ColumnOperation, other: Any, labels: li
     if not isinstance(answers, Collection):
         return pair_rows(answers, **given)
     found = pair_rows(meta_of(answers), **given)
-    return answers.map_partitions(pair_rows, **given, meta=found, clear_divisions=True)
+    return by_partition(answers, pair_rows, **given, meta=found, clear_divisions=True)
 
 
 def _beside(

@@ -6,7 +6,8 @@ They know no column: `ops.filter` chooses the rows of a partition.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from dask.base import is_dask_collection
 from dask.dataframe.dask_expr import new_collection
@@ -57,11 +58,11 @@ class Told(Named, Blockwise):  # type: ignore[misc]
     _parameters = ("frame", "predicate", "name")
     _label = "told"
     _preserves_partitioning_information = True
-    operation = staticmethod(with_truth)
+    operation: ClassVar[Callable[..., Any]] = staticmethod(with_truth)
 
     @functools.cached_property
     def _meta(self) -> Any:
-        return with_truth(self.frame._meta, self.predicate._meta, self.operand("name"))
+        return self.operation(self.frame._meta, self.predicate._meta, self.operand("name"))
 
     def _simplify_up(self, parent: Any, dependents: Any) -> Any:
         if not isinstance(parent, Projection) or self.frame.ndim == 1:
@@ -80,6 +81,17 @@ class ToldAlign(Named, MaybeAlignPartitions):  # type: ignore[misc]
     _parameters = ("frame", "predicate", "name")
     _label = "told-aligned"
     _expr_cls = Told
+
+
+def _assigned(frame: Any, column: Any, name: str) -> Any:
+    return frame.assign(**{name: column})
+
+
+class Widened(Told):
+    """All rows, and one more column, which was made of them: Dask's own would sort the labels of columns."""
+
+    _label = "widened"
+    operation = staticmethod(_assigned)
 
 
 class Split(Named, Expr):  # type: ignore[misc]
@@ -163,6 +175,13 @@ def tell_rows(obj: Any, predicate: Any, name: str) -> Any:
     operand, aligns = _operand(obj, predicate)
     expression = ToldAlign if aligns else Told
     return new_collection(expression(obj.expr, operand, name))
+
+
+def with_column(frame: Any, column: Any, name: str) -> Any:
+    """Return a frame with one more column, which has its rows: lazily for a Dask collection."""
+    if not isinstance(frame, Collection):
+        return _assigned(frame, column, name)
+    return new_collection(Widened(frame.expr, column.expr, name))
 
 
 def split(obj: Any, predicate: Predicate) -> tuple[Any, Any]:

@@ -310,8 +310,14 @@ def meta_of(obj: Any) -> Any:
 
 
 def by_partition(obj: Any, function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-    """Return what a function makes of each partition of a Dask collection; options are those of `map_partitions`."""
-    return obj.map_partitions(_on_aligned, function, names_of(obj._meta), *given, **options)
+    """Return what a function makes of each partition of a Dask collection; options are those of `map_partitions`.
+
+    Dask does not compare the columns with those of `meta`, as it takes one NaN for another label than the next.
+    """
+    names = names_of(obj._meta)
+    return obj.map_partitions(
+        _on_aligned, function, names, *given, enforce_metadata=False, **options
+    )
 
 
 def _on_aligned(partition: Any, function: Any, known: Any, /, *given: Any, **options: Any) -> Any:

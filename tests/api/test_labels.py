@@ -1,0 +1,114 @@
+"""Labels of columns that are no plain strings: answers over partitions are those of eager calls, or a clear error."""
+
+import re
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+
+NAN = float("nan")
+LABELS = {"None": None, "NaN": NAN, "1": 1, "tuple": (1, 2), "surrogate": "\ud800"}
+CHOSEN = "Dask cannot choose column .* by its label; rename it first"
+
+FRAMES = {
+    "rle": lambda f, name: f.gpuscan.rle([name]),
+    "rle agg": lambda f, name: f.gpuscan.rle("t", agg={"a": ("x", "sum")}),
+    "rle decode": lambda f, name: dask_gpuscan.rle_decode(f.gpuscan.rle([name])),
+    "sessionize": lambda f, name: f.gpuscan.sessionize("t", gap="10s", by=[name]),
+    "sessions": lambda f, name: f.gpuscan.sessions("t", gap="10s", by=[name]),
+    "sessions agg": lambda f, name: f.gpuscan.sessions("t", gap="10s", a=(name, "sum")),
+    "resample": lambda f, name: f.gpuscan.resample("1min", on="t").sum(),
+    "resample agg": lambda f, name: f.gpuscan.resample("1min", on="t").agg(["sum", "max"]),
+    "agg": lambda f, name: f.gpuscan.groupby([name])[["x"]].agg(["sum", "max"]),
+    "agg of": lambda f, name: f.gpuscan.groupby("x").agg({name: "sum"}),
+    "groups": lambda f, name: f.gpuscan.groupby([name], clustered=True)["x"].sum(),
+    "median": lambda f, name: f.gpuscan.groupby([name])["x"].median(),
+    "nlargest": lambda f, name: f.gpuscan.groupby([name], clustered=True)["x"].nlargest(1),
+    "cumsum": lambda f, name: f.gpuscan.groupby([name]).x.cumsum(),
+    "rolling": lambda f, name: f.drop(columns="t").gpuscan.rolling(3).sum(),
+    "rolling agg": lambda f, name: f.drop(columns="t").gpuscan.rolling(3).agg(["sum", "max"]),
+    "corr": lambda f, name: f.drop(columns="t").gpuscan.rolling(3).corr(),
+    "ewm": lambda f, name: f.drop(columns="t").gpuscan.ewm(span=3).mean(),
+    "filter": lambda f, name: f.gpuscan.filter("x > 1"),
+    "partition": lambda f, name: f.gpuscan.partition("x > 1")[1],
+    "sort": lambda f, name: f.gpuscan.sort_values([name, "t"]),
+    "drop_duplicates": lambda f, name: f.gpuscan.drop_duplicates([name]),
+    "unique": lambda f, name: f.gpuscan.unique_consecutive([name]),
+    "rank": lambda f, name: f.gpuscan.rank(),
+    "shift": lambda f, name: f.gpuscan.shift(1),
+    "ffill": lambda f, name: f.gpuscan.ffill(),
+    "reset_index": lambda f, name: f.gpuscan.reset_index(),
+    "head": lambda f, name: f.gpuscan.groupby([name]).head(1),
+    "asof": lambda f, name: dask_gpuscan.merge_asof(f, f[["t", "x"]], on="t"),
+}
+
+SERIES = {
+    "rle": lambda s: s.gpuscan.rle(),
+    "rle decode": lambda s: dask_gpuscan.rle_decode(s.gpuscan.rle()),
+    "cumsum": lambda s: s.gpuscan.cumsum(),
+    "rolling agg": lambda s: s.gpuscan.rolling(3).agg(["sum", "max"]),
+    "filter": lambda s: s.gpuscan.filter(lambda x: x > 1),
+    "sort": lambda s: s.gpuscan.sort_values(),
+    "value_counts": lambda s: s.gpuscan.value_counts(),
+    "reset_index": lambda s: s.gpuscan.reset_index(),
+    "nlargest": lambda s: s.gpuscan.nlargest(2),
+    "unique": lambda s: s.gpuscan.unique_consecutive(),
+}
+
+
+def frame(label, of_strings):
+    """Return rows whose labels are as pandas makes them of a dict, or are kept as they are."""
+    seconds = [0, 1, 2, 50, 51, 52, 90, 91, 92, 93, 94, 200]
+    times = pd.Timestamp("2026-01-01") + pd.to_timedelta(seconds, unit="s")
+    columns = [np.repeat([3, 1, 2], 4), np.arange(12.0) % 5, times]
+    made = pd.DataFrame(dict(enumerate(columns)))
+    names = [label, "x", "t"]
+    made.columns = pd.Index(names) if of_strings else pd.Index(names, dtype=object)
+    return made
+
+
+def check(call, data, partitions):
+    try:
+        with dask.config.set(scheduler="sync"):
+            found = call(dd.from_pandas(data, npartitions=partitions)).compute()
+    except ValueError as error:
+        if re.match(CHOSEN, str(error)):
+            return False
+        raise
+    expected = call(data)
+    if expected.ndim == 1:
+        pd.testing.assert_series_equal(found, expected, check_dtype=False, check_names=False)
+    else:
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_freq=False)
+    return True
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("of_strings", [True, False])
+@pytest.mark.parametrize("label", LABELS)
+def test_frames(label, of_strings, partitions):
+    if label == "surrogate" and of_strings:
+        pytest.skip("pandas itself refuses it")
+    data = frame(LABELS[label], of_strings)
+    name = data.columns[0]
+    answers = {
+        each: check(lambda f, c=call: c(f, name), data, partitions) for each, call in FRAMES.items()
+    }
+    plain = label in ("1", "tuple") or of_strings
+    assert set(answers.values()) == {plain}, answers
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("name", SERIES)
+def test_series(name, label, partitions):
+    data = pd.Series([3, 1, 1, 2, 2, 2, 3], name=LABELS[label])
+    if label == "surrogate":
+        with pytest.raises(ValueError, match=CHOSEN):
+            SERIES[name](dd.from_pandas(data, npartitions=partitions))
+    else:
+        assert check(SERIES[name], data, partitions)
