@@ -144,7 +144,7 @@ class Times:
                 raise ValueError(f"times={not_among(times, known)}")
             column, dtype = times, meta[times].dtype
         else:
-            if not isinstance(times, Collection) and not isinstance(rows.obj, Collection):
+            if not isinstance(times, Collection):
                 times = _as_series(meta, times)
             dtype = getattr(times, "dtype", None)
         if getattr(dtype, "kind", None) != "M":
@@ -168,9 +168,10 @@ def _as_series(meta: Any, times: Any) -> Any:
     series: Any = type(library_of(meta).index_level(meta, 0))
     if isinstance(times, series):
         return times
+    wrong = f"times must be the name of a column or dates, found {shown(times)}"
+    if np.ndim(times) == 0:
+        raise TypeError(wrong)
     try:
         return series(times)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"times must be the name of a column or dates, found {shown(times)}"
-        ) from None
+        raise TypeError(wrong) from None

@@ -337,6 +337,21 @@ def test_no_min_periods_as_pandas():
     same(x.gpuscan.expanding(None).sum(), x.expanding(None).sum())
 
 
+@pytest.mark.parametrize(
+    "times", [1.5, pd.Timestamp("2026"), b"t", {}, [1, 2], np.ones(2)], ids=repr
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_what_are_no_times_is_refused_alike(times, lazy):
+    df = pd.DataFrame({"k": [1, 1], "x": [1.0, 2.0]})
+    frame = partitioned(df, [0.5]) if lazy else df
+    message = "times must be the name of a column or dates, found"
+    if isinstance(times, (list, np.ndarray)):
+        message = f"times must be dates, found dtype {np.asarray(times).dtype}"
+    for each in (frame["x"].gpuscan, frame.gpuscan.groupby("k")["x"]):
+        with pytest.raises(TypeError, match=message):
+            each.ewm(halflife="1D", times=times)
+
+
 def test_bad_times():
     df = pd.DataFrame({"x": [1.0, 2.0], "t": pd.to_datetime(["2026-01-01", "2026-01-02"])})
 
