@@ -213,7 +213,7 @@ def cumsum(x: Any, axis: int | tuple[int, ...] | None = None, **options: Any) ->
     >>> dask_gpuscan.cumsum(np.array([1, 2, 3]), exclusive=True)
     array([0, 1, 3])
     """
-    if isinstance(axis, tuple) and len(axis) == 1 and axis != (None,):
+    if isinstance(axis, tuple) and len(axis) == 1 and axis[0] is not None:
         (axis,) = axis
     if isinstance(axis, tuple):
         check_keywords("cumsum of several axes", options, ("dtype",))

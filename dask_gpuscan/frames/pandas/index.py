@@ -141,7 +141,7 @@ def _is_never_sorted(dtype: DType) -> bool:
     if not isinstance(dtype, pd.ArrowDtype):
         return False
     kind = dtype.pyarrow_dtype
-    return pa.types.is_dictionary(kind) or pa.types.is_float16(kind)
+    return bool(pa.types.is_dictionary(kind) or pa.types.is_float16(kind))
 
 
 def _sortable(array: PandasArray) -> PandasArray:

@@ -77,7 +77,7 @@ class PandasSchema:
     def rounds_products(self, dtype: DType) -> bool:
         if not isinstance(dtype, pd.ArrowDtype):
             return False
-        return pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.scale > 0
+        return bool(pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.scale > 0)
 
     def is_real(self, dtype: DType) -> bool:
         if isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype):
