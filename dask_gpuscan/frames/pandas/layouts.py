@@ -265,10 +265,12 @@ def nullable(dtype: DType) -> DType:
     """
     if holds_null(dtype):
         return dtype
+    found: DType
     if isinstance(dtype, pd.IntervalDtype):
-        return pd.IntervalDtype(np.float64, dtype.closed)
-    masked: DType = MASKED.result(NUMPY.storage(dtype), dtype)
-    return masked
+        found = pd.IntervalDtype(np.float64, dtype.closed)
+    else:
+        found = MASKED.result(NUMPY.storage(dtype), dtype)
+    return found
 
 
 def to_nullable(array: PandasArray) -> PandasArray:
