@@ -87,7 +87,8 @@ def reduce_by_key(
     backend, arrays = _begin_runs(op, found, values, nulls)
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
-    try_on(op, arrays, options)
+    if op.check:
+        try_on(op, arrays, options)
     return backend.reduce_by_key(op, found, arrays, options, starts=starts, lower=lower)
 
 
@@ -158,7 +159,7 @@ def scan_by_key(
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, reverse, dtype, mark_nulls)
     carry = carry_in if continues else None
-    if backend is not cpu:
+    if op.check and backend is not cpu:
         try_on(op, arrays, options)
     return backend.scan_by_key(
         op, found, arrays, options, carry, saw_null=saw_null, carry_out=carry_out
@@ -270,7 +271,7 @@ def _by_code(
         check_codes(codes)
     backend, arrays = _begin(op, "codes", (codes,), values, options.nulls)
     check_groups(groups, backend, backend.most_codes())
-    if not write or backend is not cpu:
+    if op.check and (not write or backend is not cpu):
         try_on(op, arrays, options)
     return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
 

@@ -89,7 +89,8 @@ def rolling(
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {shown(windows)}")
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
-    try_on(op, arrays, options)
+    if op.check:
+        try_on(op, arrays, options)
     return backend.rolling(op, arrays, windows, options)
 
 
@@ -153,7 +154,8 @@ def rolling_by_code(
     windows = windows.within(len(codes))
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
-    try_on(op, arrays, options)
+    if op.check:
+        try_on(op, arrays, options)
     if windows.before + windows.after < 0:  # windows without rows are the same in any group
         return backend.rolling(op, arrays, windows, options)
     return backend.rolling_by_code(op, codes, arrays, groups, windows, options)

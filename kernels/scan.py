@@ -99,7 +99,7 @@ def scan(
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
-    if backend is not cpu:
+    if op.check and backend is not cpu:
         try_on(op, arrays, options)
     out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
     return out, read() if carry_out else None
@@ -147,7 +147,8 @@ def _reducing(
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, False, reverse, dtype)
-    try_on(op, arrays, options)
+    if op.check:
+        try_on(op, arrays, options)
     return backend.scan(op, arrays, options, carry_in, write=False, waits=True)[1]
 
 

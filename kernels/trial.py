@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import reduce
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from .arrays import Array
 from .associativity import bare
 from .inference import Form, compiled
+from .kept import keep
 from .nulls import NAT, InBand, Mask, Nulls
 from .operators import Operator
 from .options import ScanOptions
@@ -32,7 +34,7 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
     Parameters
     ----------
     op : Operator
-        One that is not to be checked is not tried.
+        One that is to be checked.
     arrays : tuple of arrays
         Elements that are missing or not finite are left out, and those that the identity changes.
     options : ScanOptions
@@ -43,24 +45,27 @@ def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> Non
         With what they combine to, if that differs by more than rounding. Integers that may have wrapped around and
         floats that are not finite tell nothing.
     """
-    if not op.check or not arrays[0].size:
+    if not arrays[0].size:
         return
     inputs = tuple([a.dtype for a in arrays])
     asked = (op.token, inputs, options.dtype)
-    if asked not in _found:
+    found = _found.get(asked, "untried")
+    if found == "untried":
         types = signature_of(op, inputs, options.dtype)
-        try:
+        found = None
+        # whatever these elements raise, the kernel meets them too, and says what there is to say
+        with suppress(Exception):
             states = _states(op, types, _elements(arrays, options.nulls, options.axis))
             if len(states) < 3:
                 return
             few = [states[k : k + FEW] for k in range(0, len(states), FEW)]
-            each = (_difference(op, types, some) for some in [*few, states])
-            _found[asked] = next(filter(None, each), None)
-        except Exception:  # the kernel meets these elements too, and says what there is to say
-            _found[asked] = None
-    if _found[asked] is not None:
+            found = next(
+                filter(None, (_difference(op, types, some) for some in [*few, states])), None
+            )
+        keep(_found, asked, found)
+    if found is not None:
         raise ValueError(
-            f"{op.name} is not associative on the data: {_found[asked]}; a scan would depend on where the data are "
+            f"{op.name} is not associative on the data: {found}; a scan would depend on where the data are "
             f"cut. If this is no more than rounding, make it with check=False"
         )
 

@@ -185,7 +185,14 @@ class LibraryReduction(_ArrayReduction):
         """Return what the library says of the values, which for none may be no null."""
         library = library_of(columns[0])
         values = library.as_column(states[0])
-        return library.group_reduce(self.name, values, library.xp.arange(len(values), dtype=INT64))
+        rows = library.xp.arange(len(values), dtype=INT64)
+        found, answer = library.group_reduce(self.name, values, rows), self.dtype(columns)
+        if library.holds_null(answer) or found.dtype == answer:
+            return found
+        layout, plain = library.layout(found.dtype), library.layout(answer)
+        assert layout is not None
+        assert plain is not None
+        return plain.wrap(layout.raw(found).values, None, answer)
 
 
 _ENDS = (FirstLastReduction(REDUCTIONS["first"]), FirstLastReduction(REDUCTIONS["last"]))

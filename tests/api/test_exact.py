@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dask_gpuscan
 from dask_gpuscan import kernels
+from strategies import partitioned
 
 BIG = 2**53 + 1
 
@@ -87,7 +88,7 @@ def test_scans_of_groups_are_exact(backend, kind, nulls):
     )
     with dask.config.set({"dataframe.convert-string": False}):
         frame = backend.frame(frame)
-        cuts = [frame, *(dd.from_pandas(frame, npartitions=n) for n in range(1, 6))]
+        cuts = [frame, *(partitioned(frame, [i / n for i in range(1, n)]) for n in range(1, 6))]
     for obj in cuts:
         for method in METHODS:
             groups = obj.gpuscan.groupby("k")

@@ -112,14 +112,10 @@ DASK: dict[str, tuple[str, ...]] = {
         "dataframe.tseries.tests.test_resample_expr::test_series_resample",
         "dataframe.tseries.tests.test_resample_expr::test_resample_divisions_propagation",
     ),
-    "integers of the right side are floats: dtypes are known before matches are": (
-        f"{_ASOF}_indexed_two_partitions",
+    "integers of the right side are nullable: dtypes are known before matches are": (
         f"{_ASOF}_left_on_right_index",
         f"{_ASOF}_on",
-        f"{_ASOF}_on_basic",
-        f"{_ASOF}_on_left_right",
         f"{_ASOF}_with_empty",
-        f"{_ASOF}_with_various_npartitions",
     ),
     "answers of windows of groups have the order of the rows, and not of the groups": (
         f"{_GROUPBY}::test_groupby_rolling",

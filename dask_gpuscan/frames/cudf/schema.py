@@ -17,7 +17,7 @@ from cudf.utils.dtypes import get_dtype_of_same_kind
 from ...kernels.messages import shown
 from ..messages import WAY_OUT
 from ..pandas import PANDAS
-from ..pandas.schema import wide_integers
+from ..pandas.schema import SUMS, wide_integers
 from ..protocol import DType, Scalar
 from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
@@ -42,7 +42,17 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     # categories have no hash
     ask = _asked_of_groups if isinstance(dtype, cudf.CategoricalDtype) else _asked_once
-    return wide_integers(layout_of, method, dtype, ask(method, dtype, **options))
+    answer = wide_integers(layout_of, method, dtype, ask(method, dtype, **options))
+    return _unsigned(method, dtype, answer)
+
+
+def _unsigned(method: str, dtype: DType, answer: DType) -> DType:
+    """Return the dtype of an answer: of sums of uint64, which cuDF takes for int64, it is uint64."""
+    layout = layout_of(dtype)
+    if method not in SUMS or layout is None or layout.storage(dtype) != np.uint64:
+        return answer
+    found: DType = layout.result(np.dtype(np.uint64), dtype)
+    return found
 
 
 class CudfSchema:
@@ -98,6 +108,6 @@ class CudfSchema:
                 return number if is_category else get_dtype_of_same_kind(dtype, number)
             empty = cudf.Series._from_column(column_empty(0, dtype))
             found: DType = getattr(empty, method)(**options).dtype
-            return found
+            return _unsigned(method, dtype, found)
         except (TypeError, AttributeError, NotImplementedError) as error:
             raise TypeError(f"cuDF has no {method} for dtype {dtype}; {WAY_OUT}") from error
