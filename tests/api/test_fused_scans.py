@@ -194,7 +194,8 @@ def test_where_as_a_column_and_as_a_series(backend, by, df, at):
 def test_where_of_a_series_without_a_name():
     x = pd.Series([1, 2, 3], index=[5, 5, 7])
     scans = {"s": (add, None), "f": (maximum, lambda v: -v)}
-    expected = pd.DataFrame({"s": [None, 2, 5], "f": [None, -2, -3]}, x.index, "Int64")
+    columns = {"s": [None, 2, 5], "f": [None, -2, -2]}
+    expected = pd.DataFrame(columns, x.index, dtype="Int64")
     nulls = pd.Series([None, True, True], index=x.index, dtype="boolean")  # as in a filter
     for where in (x > 1, (x > 1).to_numpy(), nulls):
         same(x.gpuscan.scan(scans, where=where), expected)
