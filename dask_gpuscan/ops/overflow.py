@@ -85,7 +85,7 @@ def check_exact(values: Any, what: str) -> None:
 
 def are_exact(values: Any) -> bool:
     """Tell whether each of some integers is told from all others as float64."""
-    return not len(values) or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
+    return not values.size or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
 
 
 def check_overflow(

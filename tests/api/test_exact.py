@@ -273,6 +273,8 @@ def test_where_float64_would_round_there_is_an_error():
     with pytest.raises(OverflowError, match="in groups, with elements in none"):
         array.gpuscan.groupby("g").cumsum()
     assert (array - 4).gpuscan.groupby("g").cumsum().values.tolist()[:2] == [BIG - 4, BIG - 7]
+    no_columns = xr.DataArray(np.empty((3, 0), "int64"), dims=("t", "y"), coords=array.coords)
+    assert no_columns.gpuscan.groupby("g").cumsum().shape == (3, 0)
 
 
 def test_medians_of_durations_are_exact():
