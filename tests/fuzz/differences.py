@@ -84,7 +84,8 @@ def _column_exactly(expected: Any, case: Any, found: Any, chosen: Callable[[Any]
         for name, dtype in columns.dtypes.items()
         if name not in case.on.by and not can_be_null(dtype)
     }
-    frame = columns.astype(held)[frame.name] if frame.ndim == 1 else frame.astype(held)
+    wide = columns.astype(held)
+    frame = wide.iloc[:, 0].rename(frame.name) if frame.ndim == 1 else wide
     answer = chosen(case.method.by_pandas(case.on.theirs(frame), case.given))
     return answer.astype(found.dtype)
 
