@@ -66,11 +66,3 @@ class PandasGrouping:
 
     def first_last(self, array: PandasArray) -> PandasArray:
         return with_null(array, None)
-
-
-def unsigned_zeros(values: PandasArray) -> PandasArray:
-    """Return an array or a series without -0.0, which pandas takes for another value than 0.0 if it is Arrow's."""
-    is_arrow = isinstance(values.dtype, pd.ArrowDtype) and values.dtype.kind == "f"
-    if not is_arrow or pa.types.is_float16(values.dtype.pyarrow_dtype):  # which Arrow does not add
-        return values
-    return (values + 0.0).astype(values.dtype)
