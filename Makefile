@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz spills check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz spills routes check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo 'make faults       workers, one for each method, and schedulers that die in mid-job; memory that runs out; interrupts'
 	@echo 'make sanitize     every family of CUDA kernels under compute-sanitizer, on a GPU host: TOOLS=racecheck'
 	@echo 'make fuzz         cases at random for as long as it is told: MINUTES=30, SEED=7, FUZZ="frames predicates"'
+	@echo 'make routes       the files that a warm call enters, for seven calls'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
 	@echo 'make docs         the documentation, into docs/_build/html'
@@ -34,7 +35,7 @@ EXTRAS_gpu    := cuda13
 EXTRAS_oldest := test
 EXTRAS_dist   := dist
 ALSO_gpu      := nvidia-cuda-sanitizer-api 'cudf-cu13>=26.10' 'dask-cudf-cu13>=26.10' 'dask-cuda>=26.10'
-ALSO_oldest    = $$($(PYTHON) tests/oldest.py)
+ALSO_oldest    = $$($(PYTHON) tests/helpers/oldest.py)
 
 .PRECIOUS: .venv/%/ready
 .venv/%/ready: pyproject.toml
@@ -79,14 +80,14 @@ fuzz: .venv/test/ready
 	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m fuzz \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(FUZZ)
 
-# mypy and import-linter know packages by their folders, so they read a tree of links in which kernels/ stands where it is installed.
+routes: .venv/test/ready
+	cd tests && ../.venv/test/bin/python -m helpers.routes
+
 check: .venv/check/ready
 	.venv/check/bin/ruff format --check .
 	.venv/check/bin/ruff check .
-	@.venv/check/bin/python build_backend/link_tree.py .venv/check/tree
-	cd .venv/check/tree && PYTHONPATH=. ../bin/lint-imports --config "$(CURDIR)/pyproject.toml" --cache-dir ../imports
-	cd .venv/check/tree && ../bin/mypy --config-file "$(CURDIR)/pyproject.toml" --cache-dir ../mypy \
-	  --package dask_gpuscan --module dask_gpuscan_sizes
+	.venv/check/bin/lint-imports --cache-dir .venv/check/imports
+	.venv/check/bin/mypy --cache-dir .venv/check/mypy --package dask_gpuscan --module dask_gpuscan_sizes
 	.venv/check/bin/python -m pytest --quiet tests/typing
 
 format: .venv/check/ready

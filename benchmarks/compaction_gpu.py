@@ -12,6 +12,9 @@ from pathlib import Path
 
 import cupy as cp
 import numpy as np
+from gpu import HERE, Records, cub
+from timing import merge
+
 from dask_gpuscan.kernels import (
     BUILT_IN,
     Predicate,
@@ -22,9 +25,7 @@ from dask_gpuscan.kernels import (
     select,
     unique,
 )
-from dask_gpuscan.kernels.cuda.launch import Launch
-from gpu import HERE, Records, cub
-from timing import merge
+from dask_gpuscan.kernels.cuda.core.launch import Launch
 
 RUNS = (2, 25, 500, 1_000_000)
 """Mean lengths of runs. In runs of 25 and at 4 % some tiles, but not all, have too many marked rows to leave early."""

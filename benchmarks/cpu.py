@@ -14,6 +14,7 @@ import lists_cpu
 import merge_asof_cpu
 import out_of_core
 import sort_cpu
+import stream
 import windows_cpu
 from timing import ROOT, Bench
 
@@ -45,6 +46,7 @@ def main() -> None:
         windows_cpu,
         dask_cpu,
         out_of_core,
+        stream,
     ):
         part.run(bench)
     bench.save(output)

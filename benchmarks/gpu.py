@@ -20,9 +20,10 @@ from pathlib import Path
 
 import cupy as cp
 import numpy as np
-from dask_gpuscan.kernels import BUILT_IN, INT128, ScanOptions, bitmap, cuda, operator, reduce, scan
-from dask_gpuscan.kernels.cuda import launch
 from timing import merge
+
+from dask_gpuscan.kernels import BUILT_IN, INT128, ScanOptions, bitmap, cuda, operator, reduce, scan
+from dask_gpuscan.kernels.cuda.core import launch
 
 HERE = Path(__file__).parent
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import polars as pl
-from dask_gpuscan.kernels import interval_expand, interval_gather, interval_move
 from intervals_data import KINDS, counts_of, shuffled
 from timing import Bench, same
 
 import dask_gpuscan
+from dask_gpuscan.kernels import interval_expand, interval_gather, interval_move
 
 
 def run(bench: Bench) -> None:

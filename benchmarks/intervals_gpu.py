@@ -14,13 +14,13 @@ from typing import Any
 import cudf
 import cupy as cp
 from compaction_gpu import Clock
-from dask_gpuscan.kernels import cuda, interval_expand, interval_gather, interval_move
 from gpu import median_ms
 from intervals_data import KINDS, counts_of, numbers, places, sectors, shuffled
 from timing import merge
 from timing_gpu import GpuBench, arguments, finish, same, start
 
 import dask_gpuscan
+from dask_gpuscan.kernels import cuda, interval_expand, interval_gather, interval_move
 
 
 def both_parts(

@@ -12,12 +12,12 @@ from typing import Any
 
 import cudf
 import cupy as cp
-from dask_gpuscan.kernels import BUILT_IN
-from dask_gpuscan.kernels.int128 import INT128
 from frames_gpu import values
 from timing_gpu import CALLS, GpuBench, arguments, finish, start
 
 from dask_gpuscan import kernels
+from dask_gpuscan.kernels import BUILT_IN
+from dask_gpuscan.kernels.arrays import INT128
 
 MEDIAN = "rolling_median"
 

@@ -9,21 +9,40 @@ Examples
 [1, 3, 6]
 """
 
+
+def _find_kernels() -> None:
+    """Look for `kernels` in the folder above, too, where this one has no link to it.
+
+    The link is made where the package is built or installed from this folder (setup.py).
+    """
+    from pathlib import Path
+
+    here = Path(__file__).parent
+    if not here.joinpath("kernels").is_dir() and here.with_name("kernels").is_dir():
+        __path__.append(str(here.parent))
+
+
+_find_kernels()
+del _find_kernels
+
 from .api.accessor import Gpuscan, register
-from .api.array_fills import bfill, ffill
-from .api.array_scans import cummax, cummin, cumprod, cumsum, scan
-from .api.asof import merge_asof
+from .api.arrays.fills import bfill, ffill
+from .api.arrays.grids import box_filter, summed_area_table, window_sum
+from .api.arrays.run_ends import run_end_decode, run_end_encode
+from .api.arrays.scans import cummax, cummin, cumprod, cumsum, scan
 from .api.cluster_options import cluster_options
-from .api.grids import box_filter, summed_area_table, window_sum
+from .api.frame.asof import merge_asof
+from .api.frame.runs import rle_decode
 from .api.on import on
-from .api.precompile import precompile, precompile_plugin
-from .api.progress_bar import ProgressBar
-from .api.run_ends import run_end_decode, run_end_encode
-from .api.run_methods import rle_decode
-from .api.table_accessor import register_polars
-from .api.xarray_accessor import register_xarray
-from .kernels.associativity import check_associative
-from .kernels.built_in import (
+from .api.stream import stream
+from .api.tables.accessor import register_polars
+from .api.xarray.accessor import register_xarray
+from .compile_ahead.precompile import precompile, precompile_plugin
+from .compile_ahead.progress_bar import ProgressBar
+from .engines.stream.state import State, load_state
+from .engines.stream.stream import Stream
+from .kernels.operators.associativity import check_associative
+from .kernels.operators.built_in import (
     add,
     affine,
     bitwise_and,
@@ -38,9 +57,9 @@ from .kernels.built_in import (
     multiply,
     welford,
 )
-from .kernels.operators import Operator, operator
-from .kernels.reproducible import add_reproducible
-from .kernels.segments import segmented
+from .kernels.operators.operator import Operator, operator
+from .kernels.operators.reproducible import add_reproducible
+from .kernels.operators.segments import segmented
 
 __version__ = "0.1.0"
 
@@ -48,6 +67,8 @@ __all__ = [
     "Gpuscan",
     "Operator",
     "ProgressBar",
+    "State",
+    "Stream",
     "add",
     "add_reproducible",
     "affine",
@@ -65,6 +86,7 @@ __all__ = [
     "ffill",
     "first",
     "last",
+    "load_state",
     "logical_all",
     "logical_any",
     "maximum",
@@ -80,6 +102,7 @@ __all__ = [
     "run_end_encode",
     "scan",
     "segmented",
+    "stream",
     "summed_area_table",
     "welford",
     "window_sum",

@@ -8,6 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from bench_records import Group, peer
 from drawing import Theme
+from headlines import times
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -129,6 +130,41 @@ def times_ours(theme: Theme, groups: list[Group]) -> Figure:
         line=(1, "dask-gpuscan"),
         skip=("ours",),
     )
+
+
+def speeds(theme: Theme, ratios: dict[str, dict[str, float]]) -> Figure:
+    """Draw how many times as long libraries take, by method, on an axis of doublings."""
+    shades = {
+        "pandas": theme.prefix,
+        "polars": theme.text,
+        "Dask": theme.aggregate,
+        "cuDF": theme.answer,
+    }
+    ax = frame(theme, 3.9)
+    for row, found in enumerate(ratios.values()):
+        for place, (who, shade) in enumerate(shades.items()):
+            y = row + 0.2 * (place - 1.5)
+            ax.barh(y, found[who] - 1, 0.17, left=1, color=shade, label=None if row else who)
+            ax.annotate(
+                times(found[who]),
+                (found[who], y),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="center",
+                color=theme.text,
+                fontsize=8,
+            )
+    ax.set_xscale("log", base=2)
+    ax.set_xlim(1, 32)
+    ax.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
+    ax.set_xticks([], minor=True)
+    ax.set_yticks(range(len(ratios)), list(ratios))
+    ax.set_ylim(len(ratios) - 0.5, -0.5)
+    ax.set_xlabel(
+        "how many times as long as dask-gpuscan the same call takes", color=theme.text, fontsize=9.5
+    )
+    legend(ax, theme, len(shades))
+    return ax.figure
 
 
 def efficiency(theme: Theme, groups: list[Group]) -> Figure:

@@ -102,6 +102,9 @@ NAMES = {
     # those that were recorded with names
     r"(graph of 10,000 partitions|out of core, Parquet to Parquet)": "{0}",
     "out of core, sort_values": "out of core, sort_values()",
+    "stream_groupby_cumsum": "stream, Parquet to Parquet, groupby().cumsum()",
+    r"stream_(cumsum|ffill)": "stream, Parquet to Parquet, {0}()",
+    "stream_ewm": "stream, Parquet to Parquet, ewm().mean()",
     r"cumsum of (one column|three columns), (.*)": "cumsum(), {0}, 500 partitions, {1}",
     r"scan, Python operator (.*)": "an operator in Python: {0}",
     r"(cumsum|cummax|ffill)( limit=2)?(, 10 % .*| of .*)?": "{0}(){1}{2}",

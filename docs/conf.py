@@ -8,15 +8,11 @@ from urllib.request import urlopen
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import draw_engine  # noqa: E402
-import draw_lookback  # noqa: E402
-import drawing  # noqa: E402
 import plot_benchmarks  # noqa: E402
 
 import dask_gpuscan  # noqa: E402
 
-drawing.write(HERE / "_drawn", draw_lookback.PICTURES | draw_engine.PICTURES)
-plot_benchmarks.main(HERE / "_drawn")
+plot_benchmarks.write_sections(HERE / "_drawn")
 
 project = "dask-gpuscan"
 copyright = "2026, the dask-gpuscan developers"
@@ -28,11 +24,12 @@ extensions = [
     "sphinx.ext.intersphinx",
     "myst_parser",
     "numpydoc",
+    "plain_pages",
     "see_also",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["_build", "_drawn"]
 templates_path = ["_templates"]
-myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -63,14 +60,18 @@ _others = {
 }
 intersphinx_mapping = {name: (url, None) for name, url in _others.items() if _answers(url)}
 
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # prompts and output are not copied
+copybutton_prompt_is_regexp = True
+
 html_theme = "pydata_sphinx_theme"
 html_title = "dask-gpuscan"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["style.css"]
-_alone = ["index", "install", "cookbook", "gallery", "support", "benchmarks", "engine", "changelog"]
-html_sidebars = {page: [] for page in _alone}
+html_search_scorer = str(HERE / "scorer.js")
+html_sidebars = {path.stem: [] for path in HERE.glob("*.md")}
 html_theme_options = {
+    "header_links_before_dropdown": 6,
     "show_prev_next": True,
     "show_toc_level": 2,
     "navbar_align": "left",

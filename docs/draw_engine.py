@@ -1,12 +1,13 @@
 """Draw the engine as SVG: the look-back of a GPU, its two schedules, and how a kernel is made.
 
-``python docs/draw_engine.py [FOLDER]`` writes a light and a dark version of each; the Sphinx build does it by itself.
+``python docs/pictures.py`` writes them.
 """
 
 from dataclasses import dataclass
 
-from drawing import Theme, arrow, box, canvas, filled, label, main, plain
+from drawing import Theme, arrow, box, canvas, filled, label, plain
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 AGGREGATES = [6, 5, 7, 6, 8, 5, 9, 5, 4, 3, 6, 2]
 BLOCK = 4  # tiles a block in the picture; 32 on the GPU
@@ -14,7 +15,7 @@ ASKING = 10
 TILE_STEP = 0.68
 
 
-def draw_tree(theme: Theme) -> Axes:
+def draw_tree(theme: Theme) -> Figure:
     """What tile 10 asks for: aggregates of blocks, and those of the tiles of its own block."""
     ax = canvas(4.0)
     tiles, blocks, carry, out = 3.55, 2.55, 1.35, 0.4
@@ -47,7 +48,7 @@ def draw_tree(theme: Theme) -> Axes:
     ax.text(middle, carry, text, ha="center", va="center", color=theme.text, fontsize=11.5)
     arrow(ax, (middle + 2.0, carry), (ASKING * TILE_STEP, out + 0.26), theme.answer, bend=-0.2)
     filled(ax, ASKING * TILE_STEP, out, str(total), theme.answer, theme, width=0.7)
-    return ax
+    return ax.figure
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Job:
     colour: str
 
 
-def draw_schedules(theme: Theme) -> Axes:
+def draw_schedules(theme: Theme) -> Figure:
     """The jobs of a tile: one after another (classic), or beside those of other tiles (pipelined)."""
     ax = canvas(6.1)
     unit, tiles = 0.62, 5
@@ -100,7 +101,7 @@ def draw_schedules(theme: Theme) -> Axes:
     label(ax, 3.9, "pipelined", "a block has one squad for each job", theme)
     arrow(ax, (-0.3, 0.08), (7.6, 0.08), theme.faint)
     ax.text(7.7, 0.08, "time", ha="left", va="center", color=theme.text, fontsize=9)
-    return ax
+    return ax.figure
 
 
 def bar(
@@ -112,7 +113,7 @@ def bar(
     box(ax, middle, y, text, face=colour, edge=colour, colour=on, width=width - 0.04)
 
 
-def draw_kernel(theme: Theme) -> Axes:
+def draw_kernel(theme: Theme) -> Figure:
     """An operator's functions and the engine become machine code, on the CPU and on a GPU."""
     ax = canvas(4.6)
     rows = {"given": 4.15, "compiler": 3.1, "between": 2.05, "linker": 1.15, "kept": 0.35}
@@ -128,7 +129,7 @@ def draw_kernel(theme: Theme) -> Axes:
     operator, cpu, gpu = 3.55, 0.55, 6.6
     filled(ax, operator, rows["given"], "operator (Python)", theme.answer, theme, width=wide)
     plain(ax, cpu, rows["given"], "cpu/engine.py", theme, width=wide)
-    plain(ax, gpu, rows["given"], "device/*.cuh", theme, width=wide)
+    plain(ax, gpu, rows["given"], "cuda/*/*.cuh", theme, width=wide)
     filled(ax, cpu + 0.3, rows["compiler"], "Numba", theme.aggregate, theme, width=1.3)
     filled(ax, operator + 0.6, rows["compiler"], "Numba-CUDA", theme.aggregate, theme, width=1.5)
     filled(ax, gpu, rows["compiler"], "NVRTC", theme.aggregate, theme, width=1.3)
@@ -151,11 +152,7 @@ def draw_kernel(theme: Theme) -> Axes:
     ):
         (x, above), (to, below) = start, end
         arrow(ax, (x, rows[above] - 0.25), (to, rows[below] + 0.26), theme.text, strong=False)
-    return ax
+    return ax.figure
 
 
 PICTURES = {"tree": draw_tree, "schedules": draw_schedules, "kernel": draw_kernel}
-
-
-if __name__ == "__main__":
-    main(PICTURES)

@@ -1,12 +1,11 @@
 """Draw the two look-back levels, tiles within a partition and partitions across the graph, and the halo, as SVG.
 
-The first two tell of the same numbers, so that they can be compared: eight pieces of three values, a
-running sum, and the moment at which piece 6 asks for its carry. ``python docs/draw_lookback.py [FOLDER]``
-writes a light and a dark version of each; the Sphinx build does it by itself.
+The first two show the same numbers, so that they can be compared: eight pieces of three values, a running
+sum, and the moment at which piece 6 asks for its carry. ``python docs/pictures.py`` writes them.
 """
 
-from drawing import STEP, WIDTH, Theme, arrow, canvas, filled, label, main, plain
-from matplotlib.axes import Axes
+from drawing import STEP, WIDTH, Theme, arrow, canvas, filled, label, plain
+from matplotlib.figure import Figure
 
 PIECES = [(3, 1, 2), (4, 0, 1), (2, 2, 3), (1, 5, 0), (3, 3, 2), (0, 1, 4), (2, 6, 1), (1, 2, 2)]
 SUMS = [sum(piece) for piece in PIECES]
@@ -25,7 +24,7 @@ def running(piece: tuple[int, ...], carry: int) -> tuple[int, ...]:
     return tuple(carry + sum(piece[: i + 1]) for i in range(len(piece)))
 
 
-def draw_tiles(theme: Theme) -> Axes:
+def draw_tiles(theme: Theme) -> Figure:
     """Tiles within a partition: tile 6 folds the aggregates A back to the nearest known prefix P."""
     ax = canvas(4.1)
     data, state, carry, out = 3.7, 2.8, 1.25, 0.4
@@ -68,10 +67,10 @@ def draw_tiles(theme: Theme) -> Axes:
     )
     arrow(ax, (middle + 1.3, carry), (asking, out + 0.26), theme.answer, bend=-0.25)
     filled(ax, asking, out, spaced(running(PIECES[ASKING], total)), theme.answer, theme)
-    return ax
+    return ax.figure
 
 
-def draw_partitions(theme: Theme) -> Axes:
+def draw_partitions(theme: Theme) -> Figure:
     """Partitions across the graph: out[6] takes a window's prefix and the aggregates after it."""
     ax = canvas(4.5)
     data, state, window, out = 4.1, 3.15, 1.85, 0.4
@@ -111,10 +110,10 @@ def draw_partitions(theme: Theme) -> Axes:
     arrow(ax, (gap + 0.62, window - 0.25), (ASKING * STEP - 0.36, out + 0.26), theme.prefix)
     asking = ASKING * STEP
     arrow(ax, (asking + 0.37, data - 0.25), (asking + 0.37, out + 0.26), theme.answer)
-    return ax
+    return ax.figure
 
 
-def draw_halo(theme: Theme) -> Axes:
+def draw_halo(theme: Theme) -> Figure:
     """Rolling sums of four rows: a partition sees the three rows before it, wherever they are."""
     ax = canvas(4.4)
     pieces = [(3, 1, 2), (4, 0, 1), (2,), (), (1, 5, 0), (3, 3, 2)]
@@ -157,11 +156,7 @@ def draw_halo(theme: Theme) -> Axes:
         ax, (middle + WIDTH / 2, carry), (asking * STEP - 0.2, out + 0.26), theme.prefix, bend=-0.15
     )
     arrow(ax, (asking * STEP + 0.37, data - 0.25), (asking * STEP + 0.37, out + 0.26), theme.answer)
-    return ax
+    return ax.figure
 
 
 PICTURES = {"tiles": draw_tiles, "partitions": draw_partitions, "halo": draw_halo}
-
-
-if __name__ == "__main__":
-    main(PICTURES)

@@ -3,7 +3,6 @@
 One unit of the axes is 0.9 inches; boxes of a row stand STEP apart.
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 WIDTH, STEP = 0.92, 1.12
@@ -121,19 +121,19 @@ def canvas(height: float) -> Axes:
     return ax
 
 
-def write(folder: Path, pictures: dict[str, Callable[[Theme], Axes]]) -> None:
-    """Write pictures in every theme."""
+def write(folder: Path, pictures: dict[str, Callable[[Theme], Figure]]) -> None:
+    """Write pictures in every theme: light ones on white, dark ones on whatever is behind them."""
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams["svg.hashsalt"] = "dask-gpuscan"  # the same picture gives the same bytes
+    plt.rcParams["svg.fonttype"] = "none"  # text stays text
     for name, draw in pictures.items():
         for theme in (LIGHT, DARK):
-            figure = draw(theme).figure
+            figure = draw(theme)
             figure.savefig(
-                folder / f"{name}-{theme.name}.svg", transparent=True, metadata={"Date": None}
+                folder / f"{name}-{theme.name}.svg",
+                transparent=theme is DARK,
+                facecolor="white" if theme is LIGHT else "none",
+                bbox_inches="tight",
+                metadata={"Date": None},
             )
             plt.close(figure)
-
-
-def main(pictures: dict[str, Callable[[Theme], Axes]]) -> None:
-    """Write pictures into the folder that the command line names, or into that of the Sphinx build."""
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "_drawn", pictures)

@@ -1,16 +1,14 @@
 """Draw the benchmarks and write their tables, from ``benchmarks/results/*.json``.
 
-``python docs/plot_benchmarks.py [FOLDER]`` writes the pictures, light and dark, and one Markdown file a section, which
-docs/benchmarks.md includes; the Sphinx build does it by itself. No figure on that page is written by hand.
+The Sphinx build writes the pictures and one Markdown file a section, which docs/benchmarks-in-full.md includes. No
+figure on that page is written by hand.
 """
 
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 from bench_pictures import efficiency, microseconds, milliseconds, of_limit, sizes, times_ours
 from bench_records import (
     Group,
@@ -24,8 +22,7 @@ from bench_records import (
     peer,
     readable,
 )
-from drawing import DARK, LIGHT, Theme
-from headlines import OF_MEMORY, ON_A_GPU, ON_CPUS, OVER_PARTITIONS, Headline
+from drawing import Theme, write
 from matplotlib.figure import Figure
 
 LARGE, SMALL = 1 << 24, 10_000
@@ -222,29 +219,7 @@ SECTIONS = (
     ),
     Section("cpu", "cpu", r"(?!graph|out of core).*", times_ours, OVER),
 )
-"""What the page shows, after its four charts."""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One of the four charts that the page begins with."""
-
-    name: str
-    headlines: tuple[Headline, ...]
-    draw: Callable[[Theme, list[Group]], Figure]
-    alt: str
-
-    def groups(self) -> list[Group]:
-        """Return a group for each headline."""
-        return [Group(each.title, each.records()) for each in self.headlines]
-
-
-CHARTS = (
-    Chart("first-cpu", ON_CPUS, times_ours, OVER),
-    Chart("first-gpu", ON_A_GPU, times_ours, OVER),
-    Chart("first-partitions", OVER_PARTITIONS, times_ours, OVER),
-    Chart("first-memory", OF_MEMORY, of_limit, LIMIT),
-)
+"""What docs/benchmarks-in-full.md shows."""
 
 
 def once(groups: list[Group]) -> list[Group]:
@@ -265,20 +240,9 @@ def drawn(
     groups: list[Group],
     alt: str,
 ) -> str:
-    """Draw a picture in every theme; return the Markdown that shows it."""
-    for theme in (LIGHT, DARK):
-        figure = draw(theme, groups)
-        figure.savefig(
-            folder / f"bench-{name}-{theme.name}.svg",
-            transparent=True,
-            bbox_inches="tight",
-            metadata={"Date": None},
-        )
-        plt.close(figure)
-    return "\n".join(
-        f"```{{image}} _drawn/bench-{name}-{theme.name}.svg\n:class: picture only-{theme.name}\n:alt: {alt}\n```\n"
-        for theme in (LIGHT, DARK)
-    )
+    """Draw a picture; return the Markdown that shows it."""
+    write(folder, {f"bench-{name}": lambda theme: draw(theme, groups)})
+    return f"![{alt}](_drawn/bench-{name}-light.svg)\n"
 
 
 def sections() -> list[tuple[Section, list[Group]]]:
@@ -319,13 +283,10 @@ def others() -> str:
     return "\n".join([*lines, "", ran_on(records), ""])
 
 
-def main(folder: Path) -> None:
+def write_sections(folder: Path) -> None:
     """Write every picture in every theme, and every table."""
     folder.mkdir(parents=True, exist_ok=True)
-    plt.rcParams["svg.hashsalt"] = "dask-gpuscan"  # the same picture gives the same bytes
     pages = {"cpu-other": others()}
-    for chart in CHARTS:
-        pages[chart.name] = drawn(folder, chart.name, chart.draw, chart.groups(), chart.alt)
     for section, groups in sections():
         records = [r for g in groups for r in g.records]
         if not records:
@@ -338,7 +299,3 @@ def main(folder: Path) -> None:
         pages[section.name] = "\n".join(parts)
     for name, text in pages.items():
         (folder / f"bench-{name}.md").write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "_drawn")

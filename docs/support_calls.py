@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 import dask_gpuscan
-from dask_gpuscan.api.groupby import GroupBy
-from dask_gpuscan.api.list_accessor import ListAccessor
-from dask_gpuscan.api.resample_methods import Resampler
-from dask_gpuscan.api.rolling_methods import Rolling
-from dask_gpuscan.api.window_methods import Ewm, Expanding
-from dask_gpuscan.api.xarray_accessor import XarrayGpuscan, XarrayGroups
+from dask_gpuscan.api.frame.list_accessor import ListAccessor
+from dask_gpuscan.api.groupby.groupby import GroupBy
+from dask_gpuscan.api.windows.expanding import Ewm, Expanding
+from dask_gpuscan.api.windows.resample import Resampler
+from dask_gpuscan.api.windows.rolling import Rolling
+from dask_gpuscan.api.xarray.accessor import XarrayGpuscan, XarrayGroups
 
 Call = Callable[[Any], Any]
 
@@ -129,6 +129,7 @@ SPECIAL: dict[str, Call] = {
     "Gpuscan.sort_values": on_frame("sort_values", ["n", "x"]),
     "Gpuscan.sort_index": on_frame("sort_index", ascending=False),
     "Gpuscan.reset_index": on_frame("reset_index", drop=True),
+    "Gpuscan.resume": lambda f: f["x"].gpuscan.resume(None).gpuscan.cumsum().compute(),
     "Gpuscan.nlargest": on_frame("nlargest", 3, "n"),
     "Gpuscan.nsmallest": on_frame("nsmallest", 3, "n"),
     "Gpuscan.drop_duplicates": on_frame("drop_duplicates", "n"),

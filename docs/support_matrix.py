@@ -1,4 +1,4 @@
-"""Call every method on every library, and write which of them answer: docs/support.md and README's table in short.
+"""Call every method on every library, and write which of them answer: docs/support.md, and in short docs/methods.md.
 
 ``python docs/support_matrix.py`` runs the columns of the libraries that are here; those of the others keep what they
 have. On a GPU host::
@@ -241,7 +241,7 @@ def full(known: dict[str, Any]) -> str:
 
 
 def short(known: dict[str, Any]) -> str:
-    """Return the table of README: how many methods of each kind answer."""
+    """Return the table of docs/methods.md: how many methods of each kind answer."""
     lines = [f"| | {' | '.join(FRAMES)} |", "| --- |" + " :---: |" * len(FRAMES)]
     for owner, title in OWNERS.items():
         rows = rows_of(known, owner)
@@ -261,7 +261,7 @@ def put_in(text: str, table: str) -> str:
     return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
 
 
-PAGES = {HERE / "support.md": full, HERE.parent / "README.md": short}
+PAGES = {HERE / "support.md": full, HERE / "methods.md": short}
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -54,7 +54,7 @@ QUESTIONS = {
 
 
 def plain(answer: Any) -> Any:
-    """Return an answer of cuDF with groups in order, and NaN for what is missing of floats."""
+    """Return an answer of cuDF with groups in order, and NaN for missing floats."""
     if answer.ndim == 1 and answer.dtype == "Float64":
         answer = answer.astype("float64")
     return answer if answer.index.names == [None] else answer.sort_index()

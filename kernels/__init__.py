@@ -2,15 +2,23 @@
 
 The functions here are the whole interface. Data stays where it lives: the type of the arrays chooses the backend.
 This package knows arrays, null masks and operators, and must never import Dask, pandas or cuDF.
+
+The modules in this folder are front doors: each checks its arguments and calls the backend. Read `arrays`, `nulls` and
+``operators/`` first, then a front door, then the module of its name in ``cpu/`` or ``cuda/``.
 """
 
-from .arrays import is_array
+from .arrays import INT128, is_array
 from .asof import asof
-from .associativity import check_associative
-from .boxes import box_filter
-from .built_in import BUILT_IN
-from .by_key import reduce_by_code, reduce_by_key, scan_by_code, scan_by_key
-from .codes import most_codes, number_codes
+from .by_code import (
+    factorize,
+    max_groups,
+    reduce_by_code,
+    rolling_by_code,
+    rolls_by_code,
+    rows_before,
+    scan_by_code,
+)
+from .by_key import reduce_by_key, scan_by_key
 from .compact import (
     flags,
     head_flags,
@@ -20,13 +28,15 @@ from .compact import (
     select,
     unique,
 )
-from .first_within import first_within
-from .grids import summed_area_table, window_sum
-from .inference import Endless
-from .int128 import INT128
+from .grids import box_filter, summed_area_table, window_sum
 from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
-from .operators import Operator, operator
+from .operators.associativity import check_associative
+from .operators.built_in import BUILT_IN
+from .operators.inference import Endless
+from .operators.operator import Operator, operator
+from .operators.segments import segmented
+from .operators.signature import Signature, signature, state
 from .options import (
     INTERPOLATIONS,
     RANKS,
@@ -35,11 +45,12 @@ from .options import (
     Quantile,
     Rank,
     ScanOptions,
+    SortKey,
     Unsorted,
 )
 from .order_statistics import order_statistics
 from .permute import put, take
-from .rolling import rolling, rolling_by_code, rolls_by_code
+from .rolling import rolling, window_starts
 from .scan import (
     aggregate,
     aggregating,
@@ -50,14 +61,10 @@ from .scan import (
     reduce,
     scan,
 )
-from .segments import segmented
 from .selection import Predicate, Segments
-from .shift import difference, rows_before, shift, subtract
-from .signature import Signature, signature, state
-from .sort import argsort, is_sorted, segmented_sort, sort, sort_pairs
-from .sort_key import SortKey
-from .sorted_search import searchsorted_sorted
-from .tied_ranks import takes_ranks, tied_ranks
+from .shift import difference, shift, subtract
+from .sort import argsort, segmented_sort, sort, sort_pairs
+from .sorted_values import is_sorted, searchsorted_sorted, takes_ranks, tied_ranks
 from .windows import BoundWindows, RowWindows, Windows
 
 __all__ = [
@@ -96,7 +103,7 @@ __all__ = [
     "carry_operator",
     "check_associative",
     "difference",
-    "first_within",
+    "factorize",
     "flags",
     "fold",
     "head_flags",
@@ -106,8 +113,7 @@ __all__ = [
     "interval_scatter",
     "is_array",
     "is_sorted",
-    "most_codes",
-    "number_codes",
+    "max_groups",
     "operator",
     "order_statistics",
     "partition",
@@ -139,6 +145,7 @@ __all__ = [
     "takes_ranks",
     "tied_ranks",
     "unique",
+    "window_starts",
     "window_sum",
 ]
 

@@ -1,15 +1,22 @@
-"""What counts as an array, and checks that say what is wrong with arguments that are none."""
+"""What counts as an array, and checks that say what is wrong with other arguments."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .messages import shown
-from .operators import Operator
+from .operators.operator import Operator
+
+if TYPE_CHECKING:
+    pass
 
 FIXED_WIDTH = "biufcmM"
 """The kinds of dtypes that compaction takes: bool, numbers, datetime64, timedelta64."""
+
+
+INT128 = np.dtype([("low", np.uint64), ("high", np.int64)], align=True)
+"""A two's complement integer of 128 bits, its low half first."""
 
 
 class Array(Protocol):
@@ -47,7 +54,7 @@ class Array(Protocol):
 
 
 def numpy_dtype(dtype: Any) -> np.dtype:
-    """Return a dtype of NumPy; raises a TypeError for what is none.
+    """Return a dtype of NumPy; raise a TypeError for anything else.
 
     Examples
     --------
@@ -62,13 +69,18 @@ def numpy_dtype(dtype: Any) -> np.dtype:
 
 
 def is_array(obj: Any) -> bool:
-    """Tell whether scans take an object as it is: NumPy or CuPy arrays."""
+    """Return whether scans take an object as it is: NumPy or CuPy arrays."""
     return isinstance(obj, np.ndarray) or is_cupy(type(obj))
 
 
 def is_cupy(kind: type) -> bool:
-    """Tell whether a type is CuPy's, without importing it."""
+    """Return whether a type is CuPy's, without importing it."""
     return kind.__module__.partition(".")[0] == "cupy"
+
+
+def is_int128(dtype: Any) -> bool:
+    """Return whether a dtype is INT128, however its fields are aligned."""
+    return bool(dtype.kind == "V" and dtype == INT128)
 
 
 def brief(obj: Any) -> str:

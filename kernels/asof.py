@@ -1,4 +1,4 @@
-"""As-of matches: for each row of one ordered side, the nearest row of another before it, behind it, or either."""
+"""As-of matches: the nearest row of an ordered side, before or behind each row of another ordered side."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from .arrays import Array, brief, is_array
 from .backends import backend_of
-from .codes import check_codes
+from .by_code import check_codes
 from .messages import shown
 from .options import WAYS, AsOfOptions
 

@@ -10,11 +10,19 @@ import numpy as np
 
 from . import cpu
 from .arrays import Array, is_cupy, unsupported
-from .operators import Operator
-from .options import AsOfOptions, Box, Intervals, OrderStatistic, ScanOptions, Shifted
+from .operators.operator import Operator
+from .operators.signature import State
+from .options import (
+    AsOfOptions,
+    Box,
+    Intervals,
+    OrderStatistic,
+    Positions,
+    ScanOptions,
+    Shifted,
+    SortKey,
+)
 from .selection import Predicate, RunEnds, Runs, Selection
-from .signature import State
-from .sort_key import Positions, SortKey
 from .windows import RowWindows, Windows
 
 Answer = Any
@@ -66,7 +74,7 @@ class Backend(Protocol):
         """
 
     def available(self) -> float:
-        """Return the bytes of memory that could be used; infinity where only an allocation tells."""
+        """Return the bytes of memory that could be used; infinity where only an allocation shows it."""
 
     def reduce_by_key(
         self,
@@ -103,7 +111,7 @@ class Backend(Protocol):
         """
 
     def is_sorted(self, values: Any, heads: Any) -> bool:
-        """Tell whether values never decrease; see `kernels.is_sorted`."""
+        """Return whether values never decrease; see `kernels.is_sorted`."""
 
     def tied_ranks(self, keys: Any, method: str) -> Any:
         """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
@@ -137,7 +145,7 @@ class Backend(Protocol):
     ) -> tuple[Answer, Answer]:
         """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
 
-    def most_codes(self) -> int | None:
+    def max_groups(self) -> int | None:
         """Return how many groups `by_code` takes at most; None if any number."""
 
     def rolling(
@@ -171,11 +179,11 @@ class Backend(Protocol):
     ) -> Any:
         """Return an order statistic of each window; see `kernels.order_statistics`."""
 
-    def number_codes(self, codes: Any, groups: int) -> tuple[Any, Any]:
-        """Return codes of which each has a row; see `kernels.number_codes`."""
+    def factorize(self, codes: Any, groups: int) -> tuple[Any, Any]:
+        """Return codes that each have a row; see `kernels.factorize`."""
 
-    def first_within(self, values: Any, reach: int, starts: Any) -> Any:
-        """Return the first row within reach of each row; see `kernels.first_within`."""
+    def window_starts(self, values: Any, reach: int, starts: Any) -> Any:
+        """Return the first row within reach of each row; see `kernels.window_starts`."""
 
     def searchsorted_sorted(self, needles: Any, haystack: Any, *, right: bool) -> Any:
         """Return where sorted needles would be inserted into sorted values; see `kernels.searchsorted_sorted`."""
@@ -190,11 +198,20 @@ class Backend(Protocol):
         """Return the mean of the box around each element; see `kernels.box_filter`."""
 
 
-BACKENDS: dict[frozenset[type], Backend] = {frozenset({np.ndarray}): cpu}
-"""The backend of each set of types of arrays that has been met together.
+class _Backends(dict[frozenset[type], Backend]):
+    """The backend of each set of types of arrays, found when the set is first asked for."""
 
-Front doors look here, and ask `backend_of` about any other set.
-"""
+    def __missing__(self, kinds: frozenset[type]) -> Backend:
+        found = [_of_kind(kind) for kind in kinds]
+        backend = found[0] if found else None
+        if backend is None or any(other is not backend for other in found):
+            raise TypeError(unsupported(kinds))
+        self[kinds] = backend
+        return backend
+
+
+BACKENDS = _Backends({frozenset({np.ndarray}): cpu})
+"""The backend of each set of types of arrays. Front doors that are called often look here themselves."""
 
 
 def backend_of(arrays: Iterable[Array]) -> Backend:
@@ -207,24 +224,18 @@ def backend_of(arrays: Iterable[Array]) -> Backend:
     ImportError
         If they live on a GPU and the extra for it is missing.
     """
-    kinds = frozenset(map(type, arrays))
-    found = [_of_kind(kind) for kind in kinds]
-    backend = found[0] if found else None
-    if backend is None or any(other is not backend for other in found):
-        raise TypeError(unsupported(kinds))
-    BACKENDS[kinds] = backend
-    return backend
+    return BACKENDS[frozenset(map(type, arrays))]
 
 
 def _of_kind(kind: type) -> Backend | None:
-    """Return the backend of a type of arrays, None if there is none."""
+    """Return the backend of a type of arrays; None for a type without one."""
     if issubclass(kind, np.ndarray):
         return cpu
     return _cuda() if is_cupy(kind) else None
 
 
 def _cuda() -> Backend:
-    """Import the CUDA backend, which the first CuPy array does and nothing else."""
+    """Import the CUDA backend, which nothing but the first CuPy array does."""
     try:
         from . import cuda
     except ImportError as error:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
-from .backends import BACKENDS, Backend, backend_of
+from .backends import BACKENDS
 from .intervals import expanded
 from .messages import shown
 from .nulls import Nulls
@@ -63,7 +63,7 @@ def select(
     >>> select([x], Predicate(lambda x: x > 2, [x]), positions=True)
     [array([3, 4, 5]), array([0, 2, 4])]
     """
-    kept, _ = _backend(check_keep(keep, arrays)).compact(
+    kept, _ = BACKENDS[frozenset(map(type, check_keep(keep, arrays)))].compact(
         list(arrays), keep, False, positions, in_place
     )
     return kept
@@ -102,7 +102,7 @@ def partition(
     >>> partition([x], x > 2)
     ([array([3, 4, 5])], [array([1, 1])])
     """
-    backend = _backend(check_keep(keep, arrays))
+    backend = BACKENDS[frozenset(map(type, check_keep(keep, arrays)))]
     kept, rest = backend.compact(list(arrays), keep, True, positions, in_place)
     assert rest is not None
     return kept, rest
@@ -135,7 +135,7 @@ def head_flags(keys: Array | Sequence[Array], *, nulls: Sequence[Nulls] | None =
     array([ True, False,  True, False,  True])
     """
     found = runs(keys, nulls)
-    return _backend(found.arrays).head_flags(found)
+    return BACKENDS[frozenset(map(type, found.arrays))].head_flags(found)
 
 
 def flags(keep: Predicate, *, out: Array | None = None) -> Any:
@@ -172,7 +172,7 @@ def flags(keep: Predicate, *, out: Array | None = None) -> Any:
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise ValueError("out is read-only")
     every = keep.arrays if out is None else [*keep.arrays, out]
-    return _backend(every).head_flags(keep, out)
+    return BACKENDS[frozenset(map(type, every))].head_flags(keep, out)
 
 
 def unique(
@@ -225,7 +225,7 @@ def unique(
     if keep not in ("first", "last"):
         raise ValueError(f"keep must be 'first' or 'last', found {shown(keep)}")
     found = runs(keys, nulls, last=keep == "last")
-    backend = _backend(check_keep(found, arrays))
+    backend = BACKENDS[frozenset(map(type, check_keep(found, arrays)))]
     kept, _ = backend.compact(list(arrays), found, False, positions, in_place)
     return (kept[-1], kept[:-1]) if positions else (None, kept)
 
@@ -271,7 +271,7 @@ def run_length_encode(
         raise TypeError(f"dtype must be int64 or int32, found {dtype}")
     if rows > np.iinfo(dtype).max:
         raise ValueError(f"dtype must hold the number of rows, {rows}, found {dtype}")
-    return _backend(found.arrays).run_lengths(found, dtype)
+    return BACKENDS[frozenset(map(type, found.arrays))].run_lengths(found, dtype)
 
 
 def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 0) -> list[Any]:
@@ -310,8 +310,3 @@ def run_length_decode(lengths: Array, arrays: Sequence[Array], *, beside: int = 
     [array([7, 7, 9, 9, 9])]
     """
     return expanded("lengths", lengths, arrays, beside)
-
-
-def _backend(arrays: Sequence[Array]) -> Backend:
-    """Return the backend of arrays that fit one another."""
-    return BACKENDS.get(frozenset(map(type, arrays))) or backend_of(arrays)

@@ -1,7 +1,7 @@
 """128-bit integers, the numbers of wide decimals: a dtype for device memory, and Python integers for carries.
 
 NumPy and Numba have no such type, so no Python function can compute with them. The CUDA backend brings functions for
-some built-in operators (those with an `int128_identity`, `built_in.Facts`); the CPU backend takes none.
+some built-in operators (those with an `int128_identity`, `built_in.Traits`); the CPU backend takes none.
 """
 
 from collections.abc import Sequence
@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import is_int128
 from .messages import shown
-from .operators import Operator
-
-INT128 = np.dtype([("low", np.uint64), ("high", np.int64)], align=True)
-"""A two's complement integer of 128 bits, its low half first."""
+from .operators.operator import Operator
 
 _LOWEST, _HIGHEST = -(1 << 127), (1 << 127) - 1
 
@@ -22,11 +20,6 @@ class Int128(int):
     """A 128-bit integer on the host: a carry of INT128 data, or what it is combined from."""
 
     __slots__ = ()
-
-
-def is_int128(dtype: Any) -> bool:
-    """Tell whether a dtype is INT128, however its fields are aligned."""
-    return bool(dtype.kind == "V" and dtype == INT128)
 
 
 def wrap(value: int) -> Int128:
@@ -50,6 +43,7 @@ def whole(value: Any) -> Int128:
 
     Examples
     --------
+    >>> from dask_gpuscan.kernels import INT128
     >>> whole(np.array((5, 1), INT128)[()])
     18446744073709551621
     """
@@ -62,7 +56,7 @@ def as_int128(value: Any, name: str) -> Any:
     Raises
     ------
     TypeError
-        Naming the argument `name`, if it is none, or too large.
+        Naming the argument `name`, if it is not one, or too large.
     """
     if getattr(getattr(value, "dtype", None), "kind", "") == "V" and is_int128(value.dtype):
         return whole(value) if np.ndim(value) == 0 else value

@@ -1,6 +1,6 @@
 """Intervals: neighbouring items of an array, as many at a time as counts say, repeated, gathered, scattered or moved.
 
-All are one walk over the items, and a load-balancing search tells where each thread begins: it does not matter how long
+All are one walk over the items, and a load-balancing search finds where each thread begins: it does not matter how long
 intervals are. The search is merge path (Green, McColl, Bader, *GPU Merge Path*, ICS 2012), the functions are those of
 Baxter's *Modern GPU*.
 """
@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, check_columns, check_memory, check_one_length, is_array
+from .arrays import Array, check_columns, check_memory, check_one_length, is_array, is_int128
 from .backends import backend_of
-from .int128 import is_int128
 from .messages import shown
 
 WIDTHS = (1, 2, 4, 8, 16)

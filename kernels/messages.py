@@ -1,4 +1,4 @@
-"""How messages to users show values and lists of names, and what was meant by a name that is not known."""
+"""How messages to users show values and lists of names, and which known name is nearest to an unknown one."""
 
 from __future__ import annotations
 

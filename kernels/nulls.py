@@ -1,4 +1,4 @@
-"""Where the missing elements of an array are: nowhere, in band (NaN, NaT), or in a mask beside the data."""
+"""Where the missing elements of an array are: nowhere, in band (NaN, NaT), or in a mask."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,13 +1,14 @@
-"""The options of a primitive, as one object that travels from the public functions to a kernel's launch."""
+"""The options of primitives, each as one object that travels from the front doors to a kernel's launch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import prod
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .arrays import Array, brief
 from .messages import shown
 from .nulls import Nulls
 
@@ -91,7 +92,7 @@ class AsOfOptions:
         return WAYS[self.direction]
 
     def limit(self, dtype: np.dtype) -> Any:
-        """Return the tolerance as kernels compare it with a distance of values of a dtype; None if there is none."""
+        """Return the tolerance as kernels compare it with a distance of values of a dtype; None without a tolerance."""
         if self.tolerance is None:
             return None
         if dtype.kind == "f":
@@ -101,6 +102,7 @@ class AsOfOptions:
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 """What a quantile is that lies between two values; kernels know each by its number."""
+
 
 RANKS = {"average": (0.5, 0.5), "min": (1.0, 0.0), "max": (0.0, 1.0)}
 """What equal values get: to how many values come before them, a number is added, and a share of how many they are."""
@@ -307,3 +309,33 @@ class Box:
     def count(self) -> int:
         """Elements of a box."""
         return prod(2 * radius + 1 for _, radius in self.radii)
+
+
+Positions = bool | Literal["narrow"]
+"""Whether positions of rows are wanted as well, and in which dtype."""
+
+
+@dataclass(frozen=True, eq=False)
+class SortKey:
+    """One key that rows are ordered by.
+
+    Parameters
+    ----------
+    values : array
+        1-d, of bool, integers, floats of 16 to 64 bits, `INT128`, datetime64 or timedelta64.
+    nulls : InBand, Mask or None
+        Which elements are null. NaN and NaT are found without it; `InBand` says of int64 that they are times.
+    descending : bool, default False
+    nulls_first : bool, default False
+        Whether nulls, and NaN and NaT, come before all values rather than after, whatever the direction. NaN is
+        nearer to the values than nulls of a mask.
+    """
+
+    values: Array
+    nulls: Nulls = None
+    descending: bool = False
+    nulls_first: bool = False
+
+    def __repr__(self) -> str:
+        order = "descending" if self.descending else "ascending"
+        return f"SortKey({brief(self.values)}, {order}, nulls {'first' if self.nulls_first else 'last'})"

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from .arrays import Array, brief, check_columns, check_one_length, is_array, is_cupy
+from .arrays import Array, brief, check_columns, check_one_length, is_array, is_cupy, is_int128
 from .backends import backend_of
-from .int128 import is_int128
 
 NARROW = ("int64", "uint32", "uint64")
 """What positions of CuPy rows may be: the unsigned ones are those of sorted rows."""

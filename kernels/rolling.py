@@ -1,17 +1,19 @@
-"""Rolling windows: the elements of each combined by any operator, at a cost that does not grow with the windows."""
+"""Rolling windows: the elements of each combined by any operator, at a cost that does not grow with the windows.
+
+`window_starts` finds the bounds of windows of time.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, as_inputs, check_one_length
-from .backends import backend_of
-from .codes import check_codes, check_groups
+from .arrays import Array, as_inputs, brief, check_integer, check_one_length, is_array
+from .backends import BACKENDS, backend_of
 from .messages import shown
 from .nulls import Nulls
-from .operators import Operator
+from .operators.operator import Operator
+from .operators.trial import try_on
 from .options import ScanOptions
-from .trial import try_on
 from .windows import BoundWindows, RowWindows, Windows
 
 
@@ -81,10 +83,10 @@ def rolling(
     arrays = as_inputs(op, values)
     check_one_length("values", arrays)
     if isinstance(windows, RowWindows):
-        backend = backend_of(arrays)
+        backend = BACKENDS[frozenset(map(type, arrays))]
         windows = windows.within(len(arrays[0]))
     elif isinstance(windows, BoundWindows):
-        backend = backend_of([*arrays, *windows.bounds])
+        backend = BACKENDS[frozenset(map(type, [*arrays, *windows.bounds]))]
     else:
         raise TypeError(f"windows must be RowWindows or BoundWindows, found {shown(windows)}")
     dtype = None if dtype is None else np.dtype(dtype)
@@ -94,88 +96,46 @@ def rolling(
     return backend.rolling(op, arrays, windows, options)
 
 
-def rolling_by_code(
-    op: Operator,
-    codes: Array,
-    values: Array | tuple[Array, ...],
-    groups: int,
-    windows: RowWindows,
-    *,
-    nulls: Nulls = None,
-    dtype: Any = None,
-) -> Any:
-    """Combine the elements of windows of rows of the same group, for rows of groups in any order.
+def window_starts(values: Array, reach: int, *, starts: Array | None = None) -> Any:
+    """Return, for each row, the first row whose value is at most `reach` less.
 
     Parameters
     ----------
-    op, values, nulls, dtype
-        As for `rolling`.
-    codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1.
-    groups : int
-    windows : RowWindows
-        Rows before and behind are counted within the group of each row; `after` is 0, or -1 to leave the row itself
-        out.
+    values : array of int64
+        1-d; they do not decrease (within a group), which is not checked.
+    reach : int
+        Not negative.
+    starts : array of int64, optional
+        The first row of the group of each row, which is not behind it: not checked. By default all rows are one group.
 
     Returns
     -------
-    out : array or tuple of arrays
-        In the rows' order.
+    array of int64
+        Not behind the row itself.
 
     Raises
     ------
-    TypeError, ValueError
-        As `rolling`; for codes of no group, for windows that end elsewhere, and for CuPy arrays.
+    TypeError
+        For other arrays.
+    ValueError
+        For a negative `reach`, and arrays that are not of one length.
 
     See Also
     --------
-    rolls_by_code : Whether this is fast.
-
-    Notes
-    -----
-    One pass in the rows' order by one thread. For each group there is a ring of as many states as a window has rows.
+    rolling : Combine the elements of windows.
 
     Examples
     --------
-    >>> from dask_gpuscan.kernels import BUILT_IN
-    >>> code, x = np.array([0, 1, 0, 0]), np.array([1, 2, 3, 4])
-    >>> rolling_by_code(BUILT_IN["add"], code, x, 2, RowWindows(before=1))
-    array([1, 2, 4, 7])
+    >>> window_starts(np.array([1, 2, 5, 6, 9]), 3)
+    array([0, 0, 1, 2, 3])
     """
-    arrays = as_inputs(op, values)
-    check_codes(codes)
-    check_one_length("codes and values", [codes, *arrays])
-    backend = backend_of([codes, *arrays])
-    check_groups(groups, backend)
-    if not isinstance(windows, RowWindows):
-        raise TypeError(f"windows must be RowWindows, found {shown(windows)}")
-    if windows.after not in (0, -1):
-        raise ValueError(f"after must be 0 or -1, found {windows.after}")
-    windows = windows.within(len(codes))
-    dtype = None if dtype is None else np.dtype(dtype)
-    options = ScanOptions(nulls, dtype=dtype)
-    if op.check:
-        try_on(op, arrays, options)
-    if windows.before + windows.after < 0:  # windows without rows are the same in any group
-        return backend.rolling(op, arrays, windows, options)
-    return backend.rolling_by_code(op, codes, arrays, groups, windows, options)
-
-
-def rolls_by_code(codes: Array, groups: int, windows: Windows) -> bool:
-    """Tell whether `rolling_by_code` takes such windows, and is faster than to bring the rows of groups together.
-
-    See Also
-    --------
-    rows_before : Rows of the same group, as fast for windows of as many rows.
-
-    Examples
-    --------
-    >>> rolls_by_code(np.array([0, 1]), 1000, RowWindows(9))
-    True
-    >>> rolls_by_code(np.array([0, 1]), 1000, RowWindows(9, 9))
-    False
-    """
-    if not isinstance(windows, RowWindows) or windows.after not in (0, -1):
-        return False
-    rows = groups * (windows.before + windows.after + 1)
-    return rows < backend_of([codes]).most_ring_rows()
+    arrays = [values] if starts is None else [values, starts]
+    for array in arrays:
+        if not is_array(array) or array.dtype != np.int64 or array.ndim != 1:
+            found = brief(array) if is_array(array) else type(array).__name__
+            raise TypeError(f"values and starts must be 1-d arrays of int64, found {found}")
+    check_one_length("values and starts", arrays)
+    check_integer("reach", reach)
+    if reach < 0:
+        raise ValueError(f"reach must not be negative, found {reach}")
+    return backend_of(arrays).window_starts(values, min(int(reach), 2**64 - 1), starts)

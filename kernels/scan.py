@@ -1,7 +1,7 @@
 """Scans and reductions of arrays, in one pass along an axis; and what pieces of a longer scan hand on.
 
 A scan over pieces reduces each to a state, folds the states of earlier pieces and starts from the result. These are
-states of the scan's operator or, where such would overflow, of another: one of an operator's facts (`built_in.Facts`).
+states of the scan's operator or, where such would overflow, of another: a trait of an operator (`built_in.Traits`).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,13 +12,13 @@ import numpy as np
 from . import cpu, int128
 from .arrays import Array, as_inputs
 from .backends import BACKENDS, Backend, backend_of
-from .built_in import facts_of
 from .int128 import Int128
 from .nulls import Mask, Nulls
-from .operators import Operator
+from .operators.built_in import traits_of
+from .operators.operator import Operator
+from .operators.signature import State, signature
+from .operators.trial import try_on
 from .options import Exclusive, ScanOptions
-from .signature import State, signature
-from .trial import try_on
 
 
 def scan(
@@ -99,7 +99,7 @@ def scan(
     if isinstance(nulls, Mask):
         nulls.check_length("values", arrays[0].size)
     options = ScanOptions(nulls, axis, exclusive, reverse, dtype, mark_nulls)
-    if op.check and backend is not cpu:
+    if op.check and not isinstance(arrays[0], np.ndarray):
         try_on(op, arrays, options)
     out, read = backend.scan(op, arrays, options, carry_in, write=True, waits=carry_out)
     return out, read() if carry_out else None
@@ -267,7 +267,7 @@ def carry_operator(op: Operator, dtype: np.dtype) -> Operator:
     """
     if not op.in_order or dtype.kind != "f":
         return op
-    made = facts_of(op).carry_operator
+    made = traits_of(op).carry_operator
     return op if made is None else made(dtype)
 
 
@@ -327,7 +327,7 @@ def carry_in_from(op: Operator, state: Any, dtype: np.dtype, initial: Any = None
         state = fold(by, [_repeated(before, state), state])
     if by is op:
         return state
-    answer = facts_of(op).carry_answer
+    answer = traits_of(op).carry_answer
     return state if answer is None else answer(state, dtype)
 
 

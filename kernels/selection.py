@@ -1,4 +1,4 @@
-"""Which rows are selected: those where a bool array, or a fused predicate, is true, or where runs start or end.
+"""Which rows are selected: where a bool array or a fused predicate is true, or where runs start or end.
 
 These are descriptions; a backend finds the selected rows of a tile as it works on the tile, and no array of flags is
 written.
@@ -14,7 +14,7 @@ import numpy as np
 from .arrays import FIXED_WIDTH, Array, brief, check_columns, check_one_length, is_array
 from .messages import shown
 from .nulls import Mask, Nulls
-from .operators import Operator
+from .operators.operator import Operator
 
 SCALARS = (int, float, complex, np.generic)
 """What is known to be no array without a look at its module."""
@@ -102,7 +102,7 @@ class Predicate:
 
     @property
     def token(self) -> str:
-        """What tells the function from others."""
+        """Identifies the function."""
         return self.counter.token
 
 
@@ -270,7 +270,7 @@ def runs(
 
 
 def _are_columns(arrays: Sequence[Any]) -> bool:
-    """Tell whether these are NumPy arrays that pass `check_columns`, which also knows others and says what is wrong."""
+    """Return whether these are NumPy arrays that pass `check_columns`, which says what is wrong with others."""
     lengths = set()
     for array in arrays:
         if (
@@ -294,7 +294,7 @@ def check_keep(keep: Selection, arrays: Sequence[Array]) -> list[Array]:
     Raises
     ------
     TypeError
-        If `keep` is neither a bool array nor a Predicate, or an array is none.
+        If `keep` is neither a bool array nor a Predicate, or one of the arrays is no array.
     ValueError
         If lengths differ.
     """

@@ -6,7 +6,6 @@ import numpy as np
 
 from .arrays import Array, check_columns, check_integer, is_array
 from .backends import backend_of
-from .codes import check_codes, check_groups
 from .messages import shown
 from .options import Shifted
 
@@ -127,51 +126,3 @@ def subtract(now: Array, earlier: Array, out: Array) -> bool:
             f"integers of one dtype are subtracted into int64, found {now.dtype}, {earlier.dtype} and {out.dtype}"
         )
     return backend_of([now, earlier, out]).subtract(now, earlier, out)
-
-
-def rows_before(codes: Array, groups: int, periods: int) -> Any:
-    """Return, for each row of groups in any order, the row of the same group so many rows before.
-
-    Parameters
-    ----------
-    codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1.
-    groups : int
-    periods : int
-        Not 0; for a negative number, rows behind.
-
-    Returns
-    -------
-    array of int64
-        -1 where there is no such row.
-
-    Raises
-    ------
-    TypeError
-        For other arguments, CuPy's arrays among them.
-    ValueError
-        For codes of no group, and for no periods.
-
-    See Also
-    --------
-    rolls_by_code : Whether this is fast, for the windows of as many rows.
-    take : The values of such rows.
-
-    Notes
-    -----
-    One pass by one thread, with a ring of `periods` rows for each group.
-
-    Examples
-    --------
-    >>> rows_before(np.array([0, 1, 0, 0, 1]), 2, 1)
-    array([-1, -1,  0,  2,  1])
-    """
-    check_codes(codes)
-    backend = backend_of([codes])
-    check_groups(groups, backend)
-    check_integer("periods", periods)
-    if not periods:
-        raise ValueError("periods must not be 0")
-    # beyond the number of rows, no row has one
-    near = min(max(periods, -len(codes) - 1), len(codes) + 1)
-    return backend.rows_before(codes, groups, near)

@@ -1,22 +1,88 @@
-"""Sorting: the stable order of rows by one key or several, and arrays in it.
+"""Sorting: keys as callers give them, the stable order of rows by one key or several, and arrays in it.
 
 Keys become unsigned integers of the same order, and those are sorted by their digits (radix sort): floats, negative
 numbers, nulls, descending order and several keys are more bits, not more comparisons. After Merrill and Grimshaw,
 *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .arrays import Array, brief, check_columns, check_one_length, is_array
-from .backends import backend_of
+from .arrays import Array, brief, check_columns, check_one_length, is_array, is_int128
+from .backends import BACKENDS
 from .compact import run_length_encode
-from .int128 import is_int128
-from .nulls import Nulls
+from .messages import shown
+from .nulls import InBand, Mask, Nulls
+from .options import Positions, SortKey
 from .selection import runs
-from .sort_key import Positions, SortKey, listed, sort_keys
+
+SORTED_KINDS = "biufmM"
+"""The kinds of dtypes that have an order here, besides 128-bit integers."""
+
+
+def sort_keys(
+    keys: Array | Sequence[Array],
+    nulls: Sequence[Nulls] | None,
+    descending: bool | Sequence[bool],
+    nulls_first: bool | Sequence[bool],
+) -> list[SortKey]:
+    """Return keys as `argsort` is given them, checked."""
+    single = not isinstance(keys, (list, tuple)) and is_array(keys)
+    every: list[Any] = (
+        [keys] if single else listed("keys", "an array or a sequence of arrays", keys)
+    )
+    if not every:
+        raise ValueError("keys must be at least one array")
+    for key in every:
+        check_sortable(key)
+    check_one_length("keys", every)
+    flags = [
+        _one_a_key(name, x, len(every))
+        for name, x in (("descending", descending), ("nulls_first", nulls_first))
+    ]
+    each = [None] * len(every)
+    if nulls is not None:
+        each = listed("nulls", "a sequence of InBand, Mask or None, one a key", nulls)
+    if len(each) != len(every):
+        raise ValueError(f"nulls must have one entry a key, found {len(each)}")
+    for null in each:
+        if null is not None and not isinstance(null, (InBand, Mask)):
+            raise TypeError(f"nulls must be InBand, Mask or None, found {shown(null)}")
+        if isinstance(null, Mask):
+            null.check_length("a key", len(every[0]))
+    return [SortKey(*one) for one in zip(every, each, *flags, strict=True)]
+
+
+def check_sortable(key: Any) -> None:
+    """Check that an object is an array whose elements have an order here."""
+    if not is_array(key):
+        raise TypeError(
+            f"keys must be arrays (numpy.ndarray, cupy.ndarray), found {type(key).__name__}"
+        )
+    dtype = key.dtype
+    known = dtype.kind in SORTED_KINDS and dtype.isnative and dtype.itemsize <= 8
+    if not (known or is_int128(dtype)):
+        raise TypeError(f"keys: the kernels do not sort arrays of dtype {dtype}")
+
+
+def _one_a_key(name: str, given: Any, count: int) -> list[bool]:
+    if isinstance(given, (bool, np.bool_)):
+        return [bool(given)] * count
+    flags = listed(name, "bool or a sequence of bool", given)
+    if len(flags) != count:
+        raise ValueError(f"{name} must have one entry a key, found {len(flags)} for {count} keys")
+    if not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
+        raise TypeError(f"{name} must be bool, found {shown(given)}")
+    return list(map(bool, flags))
+
+
+def listed(name: str, accepted: str, given: Any) -> list[Any]:
+    """Return the items of an argument that must be iterable."""
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be {accepted}, found {shown(given)}")
+    return list(given)
 
 
 def argsort(
@@ -34,7 +100,7 @@ def argsort(
         1-d, of one length, the most significant first: bool, integers, floats of 16 to 64 bits, `INT128`,
         datetime64 or timedelta64. -0.0 equals 0.0, and NaN equals NaN.
     nulls : sequence of InBand, Mask or None, optional
-        Which elements of each key are null; a null equals a null. NaN and NaT are found without being told of;
+        Which elements of each key are null; a null equals a null. NaN and NaT are found without it;
         `InBand` says of int64 that its least number is NaT.
     descending : bool or sequence of bool, default False
         Of all keys, or one a key. Rows of equal keys keep their order in either case.
@@ -56,7 +122,7 @@ def argsort(
     Notes
     -----
     Codes take as many bits as the values between the least and the greatest need, and those of several keys lie
-    beside each other. On a CPU as many bits as fit into 64 beside the number of the row are sorted first; only rows
+    next to each other. On a CPU as many bits as fit into 64 with the number of the row are sorted first; only rows
     that are equal in those are looked at again.
 
     See Also
@@ -229,45 +295,6 @@ def segmented_sort(
     return found[: len(own)], found[len(own) :]
 
 
-def is_sorted(values: Array, heads: Array | None = None) -> bool:
-    """Tell whether the elements of an array never decrease; they do where NaN is among them.
-
-    Parameters
-    ----------
-    values : array
-        1-d, of integers or floats.
-    heads : array of bool, optional
-        Elements that may be less than the one before, such as the first ones of groups.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For other arrays.
-
-    See Also
-    --------
-    argsort : Positions of rows in order.
-
-    Examples
-    --------
-    >>> is_sorted(np.array([1, 2, 2])), is_sorted(np.array([1.0, np.nan]))
-    (True, False)
-    >>> is_sorted(np.array([1, 2, 1]), heads=np.array([True, False, True]))
-    True
-    """
-    check_columns("values", [values])
-    if values.dtype.kind not in "iuf":
-        raise TypeError(f"values must be integers or floats, found {brief(values)}")
-    arrays = [values]
-    if heads is not None:
-        arrays.append(heads)
-        check_columns("heads", [heads])
-        if heads.dtype != bool:
-            raise TypeError(f"heads must be bool, found {brief(heads)}")
-        check_one_length("values and heads", arrays)
-    return bool(backend_of(arrays).is_sorted(values, heads))
-
-
 def check_values(keys: Sequence[SortKey], values: Any) -> list[Any]:
     """Return arrays that are of fixed width and as long as the keys, which callers may give as one array."""
     accepted = "an array or a sequence of arrays"
@@ -295,5 +322,5 @@ def _starts(offsets: Any, length: int) -> Any:
 def _sorted(
     by: list[SortKey], arrays: list[Any], starts: Any = None, *, positions: Positions = False
 ) -> list[Any]:
-    backend = backend_of([*(key.values for key in by), *arrays])
+    backend = BACKENDS[frozenset(map(type, [*(key.values for key in by), *arrays]))]
     return backend.sort(by, arrays, starts, positions=positions)

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 
@@ -13,12 +14,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))  # backends.py and strategies.py, for every folder
+sys.path.insert(0, str(Path(__file__).parent))  # for helpers/
 
-from dask_gpuscan.kernels.cpu import outputs
-
-from backends import Backend, Cuda, has_cuda
-from dask_gpuscan.frames.registry import library_of
+from dask_gpuscan.kernels.cpu.core import launch
+from helpers.backends import Backend, Cuda, has_cuda
+from helpers.thresholds import copy_threshold
 
 # One folder of compiled kernels for all workers, subprocesses and runs; entries are found by content.
 KERNELS = Path(__file__).parents[1] / ".pytest_cache" / "kernels"
@@ -61,10 +61,9 @@ def plain_dask():
 @pytest.fixture(scope="module")
 def near_rows_apart():
     """Rows near borders of partitions are done apart, as those of many rows are, and not with all others."""
-    with pytest.MonkeyPatch.context() as patch:
+    with ExitStack() as stack:
         for each in BACKENDS:
-            library = library_of(each.values[0].frame(pd.Series([1])))
-            patch.setattr(type(library), "few_rows", 0)
+            stack.enter_context(copy_threshold(each.values[0].frame(pd.Series([1])), 0))
         yield
 
 
@@ -79,7 +78,13 @@ def poisoned(monkeypatch):
         return buffer
 
     monkeypatch.setattr(pa, "allocate_buffer", allocate_poisoned)
-    monkeypatch.setattr(outputs, "MAPPED", 0)  # small ones too
-    for name in ("by_key", "compact", "rolling", "scan", "selection"):
+    monkeypatch.setattr(launch, "MAPPED", 0)  # small ones too
+    for name in (
+        "columns.by_key",
+        "columns.compact",
+        "windows.rolling",
+        "scan.scan",
+        "columns.selection",
+    ):
         module = import_module(f"dask_gpuscan.kernels.cpu.{name}")
         monkeypatch.setattr(module, "PARALLEL", 0)  # and those of few rows

@@ -1,4 +1,4 @@
-"""The API reference lists whatever is public; figures and tables of the docs are those of committed files."""
+"""The API reference lists whatever is public; figures, tables and file names of the docs are those of the files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ import pytest
 
 import dask_gpuscan
 from dask_gpuscan import kernels
-from dask_gpuscan.api.groupby import GroupBy
-from dask_gpuscan.api.list_accessor import ListAccessor
-from dask_gpuscan.api.order_methods import GpuscanIndex
-from dask_gpuscan.api.resample_methods import Resampler
-from dask_gpuscan.api.rolling_methods import Rolling
-from dask_gpuscan.api.window_methods import Ewm, Expanding
-from dask_gpuscan.api.xarray_accessor import XarrayGpuscan, XarrayGroups
+from dask_gpuscan.api.frame.list_accessor import ListAccessor
+from dask_gpuscan.api.frame.order import GpuscanIndex
+from dask_gpuscan.api.groupby.groupby import GroupBy
+from dask_gpuscan.api.windows.expanding import Ewm, Expanding
+from dask_gpuscan.api.windows.resample import Resampler
+from dask_gpuscan.api.windows.rolling import Rolling
+from dask_gpuscan.api.xarray.accessor import XarrayGpuscan, XarrayGroups
 
 ROOT = Path(__file__).parents[1]
 DAY = datetime.datetime.now(datetime.UTC).toordinal()
 sys.path.insert(0, str(ROOT / "docs"))  # whose scripts are no package
 
 import bench_records  # noqa: E402
+import drawing  # noqa: E402
 import headlines  # noqa: E402
+import pictures  # noqa: E402
 import support_matrix  # noqa: E402
 
 PAGES = "\n".join(page.read_text() for page in ROOT.glob("docs/api/*.md"))
+INSIDE = ("dask_gpuscan", "kernels", "tests")  # where a page may name a file without its folder
 ALIASES = {"aggregate"}  # of agg, as in pandas
 ON_OTHER_PAGES = {"check_associative", "operator", "segmented", "Operator"}
 
@@ -84,10 +87,32 @@ def test_every_benchmark_has_a_name(file: str) -> None:
             bench_records.aim(record)
 
 
-def test_speeds_in_readme() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_speeds_on_the_page() -> None:
+    text = headlines.PAGE.read_text(encoding="utf-8")
     assert headlines.BEGIN in text
-    assert headlines.in_readme(text) == text, "run docs/headlines.py"
+    assert headlines.put_in(text) == text, "run docs/pictures.py"
+
+
+def test_pictures_show_the_results(tmp_path: Path) -> None:
+    drawing.write(tmp_path, pictures.PICTURES)
+    drawn = sorted(path.name for path in tmp_path.iterdir())
+    assert drawn == sorted(path.name for path in pictures.FOLDER.glob("*.svg"))
+    for name in drawn:
+        texts = [
+            re.findall(r"<text[^>]*>([^<]*)</text>", (folder / name).read_text(encoding="utf-8"))
+            for folder in (tmp_path, pictures.FOLDER)
+        ]
+        assert texts[0]
+        assert texts[0] == texts[1], f"{name}: run docs/pictures.py"
+
+
+def test_speeds_in_readme() -> None:
+    shown = headlines.in_readme()
+    assert all(set(row) == {"pandas", "polars", "Dask", "cuDF"} for row in shown.values())
+    picture = (pictures.FOLDER / "speeds-light.svg").read_text(encoding="utf-8")
+    for title, row in shown.items():
+        for text in (title, *map(headlines.times, row.values())):
+            assert f">{text}</text>" in picture, "run docs/pictures.py"
 
 
 def test_every_headline_is_recorded() -> None:
@@ -115,3 +140,16 @@ def test_support_matrix_is_true(part: int) -> None:
     random.Random(DAY).shuffle(names)  # kernels for each are compiled: another eighth every day
     for name, cells in support_matrix.run(names[part::16])["cells"].items():
         assert cells == {library: known[name][library] for library in cells}, name
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/engine.md", "tests/README.md"])
+def test_files_that_a_page_names_are_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    spans = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
+    names = [n.rstrip("/") for n in " ".join(spans).split() if re.search(r"/|\.(py|cuh)$", n)]
+    folders = [ROOT, ROOT / "dask_gpuscan", (ROOT / page).parent]
+    for name in names:
+        if not name.startswith("."):
+            found = any(any(each.glob(name)) for each in folders)
+            inside = "/" not in name and any(any(ROOT.glob(f"{f}/**/{name}")) for f in INSIDE)
+            assert found or inside, f"{page} names {name}"

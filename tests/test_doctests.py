@@ -14,23 +14,25 @@ import dask
 import pytest
 
 import dask_gpuscan
+from dask_gpuscan.kernels.operators import trial
 
 ROOT = Path(__file__).parents[1]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
-# In an editable install, dask_gpuscan.kernels lies in another folder: a walk of the package misses it.
+# In a checkout without links, dask_gpuscan.kernels lies in another folder: a walk of the package misses it.
 PREFIXES = ("dask_gpuscan", "dask_gpuscan.kernels")
 
 
 @pytest.fixture(autouse=True)
 def plain_dask() -> None:
     """Take the place of the fixture for all tests: examples run with Dask as users find it."""
+    trial._found.clear()  # an operator of another test may have been tried on other elements
 
 
 def _modules() -> list[str]:
     names = set(PREFIXES)
     for prefix in PREFIXES:
-        path = importlib.import_module(prefix).__path__
+        path = importlib.import_module(prefix).__path__[:1]
         names.update(m.name for m in pkgutil.walk_packages(path, prefix + "."))
     # The modules that import CuPy and cuDF have no examples: what they do is shown where it is called.
     on_gpus = ("dask_gpuscan.kernels.cuda", "dask_gpuscan.frames.cudf")

@@ -12,8 +12,8 @@ from foreign import results
 from foreign.cuts import MOST, collection
 from foreign.differences import refusal_for
 from foreign.libraries import LIBRARIES
-from foreign.page import in_readme, page
-from versions import since
+from foreign.page import page
+from helpers.versions import since
 
 
 @pytest.mark.slow
@@ -40,8 +40,6 @@ def test_nothing_new_differs(library, options):
 def test_page_shows_what_is_kept():
     kept = results.read()
     assert results.PAGE.read_text() == page(kept), "run make foreign"
-    text = results.README.read_text()
-    assert in_readme(text, kept) == text, "run make foreign"
 
 
 def test_refusals_of_cudf_are_no_others():

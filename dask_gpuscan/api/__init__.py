@@ -1,1 +1,5 @@
-"""What users see: arguments are checked here and handed on."""
+"""What users see: methods and functions that check their arguments and hand them on.
+
+Nothing here computes. Read `accessor` first, then the folder of a theme: ``frame/``, ``groupby/``, ``windows/``,
+``arrays/``, ``tables/`` or ``xarray/``. Checks and types that several themes share are in `arguments` and `types`.
+"""

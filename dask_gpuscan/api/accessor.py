@@ -5,32 +5,35 @@ Its methods are kept by theme, one module each.
 
 from __future__ import annotations
 
-from typing import Generic
+from typing import TYPE_CHECKING, Generic, NoReturn
 
 import dask.dataframe as dd
 import pandas as pd
 from dask.dataframe import extensions
 
-from .arguments import check_labels
-from .duplicate_methods import DuplicateMethods
-from .filter_methods import FilterMethods
-from .groupby import GroupMethods
-from .interpolate_methods import InterpolateMethods
+from ..engines.run import engine_of
+from ..engines.stream import stream
+from .absent import no_attribute
+from .frame.duplicates import DuplicateMethods
+from .frame.filter import FilterMethods
+from .frame.interpolate import InterpolateMethods
+from .frame.lists import ListMethods
+from .frame.order import GpuscanIndex, OrderMethods
+from .frame.rank import RankMethods
+from .frame.rows import RowMethods
+from .frame.runs import RunMethods
+from .frame.scans import ScanMethods
+from .frame.sessions import SessionMethods
+from .frame.shift import ShiftMethods
+from .frame.sort import SortMethods
+from .frame.top import TopMethods
+from .groupby.groupby import GroupMethods
 from .lazy_import import when_imported
-from .list_methods import ListMethods
-from .object_types import FrameT, Obj, ScalarT, SeriesT
-from .order_methods import GpuscanIndex, OrderMethods
-from .rank_methods import RankMethods
-from .resample_methods import ResampleMethods
-from .rolling_methods import RollingMethods
-from .row_methods import RowMethods
-from .run_methods import RunMethods
-from .scan_methods import ScanMethods
-from .session_methods import SessionMethods
-from .shift_methods import ShiftMethods
-from .sort_methods import SortMethods
-from .top_methods import TopMethods
-from .window_methods import WindowMethods
+from .stream import StreamMethods
+from .types import FrameT, Obj, ScalarT, SeriesT
+from .windows.expanding import WindowMethods
+from .windows.resample import ResampleMethods
+from .windows.rolling import RollingMethods
 
 
 class Gpuscan(
@@ -51,6 +54,7 @@ class Gpuscan(
     SortMethods[Obj, SeriesT, FrameT],
     ShiftMethods[Obj, SeriesT, FrameT],
     TopMethods[Obj, SeriesT, FrameT],
+    StreamMethods[Obj, SeriesT, FrameT],
     Generic[Obj, SeriesT, FrameT, ScalarT],
 ):
     """Ordered operations on a pandas, cuDF or Dask Series or DataFrame, reached as ``.gpuscan``.
@@ -70,15 +74,23 @@ class Gpuscan(
     """
 
     def __init__(self, obj: Obj) -> None:
-        check_labels(obj)
+        engine_of(obj).check_labels(obj)
         self._obj = obj
 
     def __repr__(self) -> str:
         return f"<gpuscan of a {type(self._obj).__module__.partition('.')[0]} {type(self._obj).__name__}>"
 
+    if not TYPE_CHECKING:  # checkers refuse names that are not methods
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an AttributeError that names what to use instead of a method of pandas that is absent."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise no_attribute(self, "gpuscan", name)
+
 
 def register() -> None:
-    """Put ``.gpuscan`` on pandas and Dask Series, DataFrames and Indexes; on cuDF's once cuDF is imported."""
+    """Put ``.gpuscan`` on streams and on what pandas and Dask have; on cuDF's frames once cuDF is imported."""
     pandas = pd.api.extensions
     for cls, decorate, accessor in (
         (pd.Series, pandas.register_series_accessor, Gpuscan),
@@ -88,6 +100,7 @@ def register() -> None:
         (dd.Index, extensions.register_index_accessor, GpuscanIndex),
         (dd.Series, extensions.register_series_accessor, Gpuscan),
         (dd.DataFrame, extensions.register_dataframe_accessor, Gpuscan),
+        (stream.Stream, stream.register_accessor, Gpuscan),
     ):
         if not hasattr(cls, "gpuscan"):  # a reload must not warn
             decorate("gpuscan")(accessor)

@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from dask.base import is_dask_collection
 
 from ..frames.keys import is_name
-from ..frames.messages import FLAG, refuse_flag
-from ..frames.registry import names_of
-from ..graph.lookback import meta_of
+from ..frames.messages import FLAG, HINT, ColumnError, refuse_flag
 from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import hint, name_list, not_among, shown
-from ..ops.scan_options import ScanOptions
+from ..ops.predicates.function import check_defined
+from ..ops.scan.kernel_scan import ScanArguments
 
 
 def is_integer(given: Any) -> bool:
     """Tell whether an argument is an integer, of any library; a bool and an array are none."""
     is_bool = isinstance(given, (bool, np.bool_))
     return hasattr(given, "__index__") and not is_bool and not getattr(given, "ndim", 0)
-
-
-def check_labels(obj: Any) -> None:
-    """Check that Dask can choose any column of a collection; raises a ValueError that names one that it cannot.
-
-    Among labels that are not all strings, it loses None and NaN on the way.
-    """
-    if not is_dask_collection(obj):
-        return
-    meta = meta_of(obj)
-    mixed = meta.ndim == 2 and meta.columns.dtype == object
-    for name in names_of(meta):
-        is_null = name is None or name != name
-        if (mixed and is_null) or (isinstance(name, str) and SURROGATE.search(name)):
-            raise ValueError(
-                f"Dask cannot choose column {shown(name)} by its label; rename it first"
-            )
-
-
-SURROGATE = re.compile("[\ud800-\udfff]")
-"""A character that UTF-8 cannot write."""
 
 
 def check_limit(limit: Any) -> int | None:
@@ -84,7 +62,7 @@ def check_keywords(function: str, given: Iterable[str], accepted: Collection[str
 def check_column(argument: str, name: Any, known: Sequence[Hashable]) -> None:
     """Check that an argument names one column; raises a ValueError that names those there are."""
     if not is_name(name) or name not in known:
-        raise ValueError(f"{argument}={not_among(name, known)}")
+        raise ColumnError(f"{argument}={not_among(name, known)}")
     if known.count(name) > 1:
         raise ValueError(f"{argument} names {shown(name)}, which is there twice")
 
@@ -93,17 +71,9 @@ def check_choice_of_columns(columns: Any, known: Sequence[Hashable]) -> None:
     """Check that a column, or each of a list, is there once; raises a ValueError that names those there are."""
     for name in columns if isinstance(columns, list) else [columns]:
         if not is_name(name) or name not in known:
-            raise ValueError(not_among(name, known))
+            raise ColumnError(not_among(name, known))
         if known.count(name) > 1:
             raise ValueError(f"column {shown(name)} is there twice; rename one of them first")
-
-
-def no_attribute(groups: Any, title: str, name: str) -> str:
-    """Return what is said of a name that is neither a method of groups nor one of their columns."""
-    known = [method for method in dir(type(groups)) if not method.startswith("_")]
-    if groups._meta.ndim == 2:
-        known += names_of(groups._meta)
-    return f"{title} has neither a method nor a column {shown(name)}{hint(name, known)}"
 
 
 def check_flags(**flags: Any) -> None:
@@ -111,6 +81,30 @@ def check_flags(**flags: Any) -> None:
     for name, flag in flags.items():
         if not isinstance(flag, FLAG):
             refuse_flag(name, flag)
+
+
+@contextmanager
+def hints(is_series: bool, numeric_only: bool | None) -> Iterator[None]:
+    """Add to errors in the block that refuse a column what the user can do about it.
+
+    Parameters
+    ----------
+    is_series : bool
+        Whether the column is a series, so that nothing can be left out.
+    numeric_only : bool, optional
+        The argument of that name; None for methods without.
+    """
+    try:
+        yield
+    except TypeError as error:
+        text = str(error)
+        if not text.endswith(HINT):
+            raise
+        if is_series:
+            text = text.removesuffix(", or leave it out")
+        elif numeric_only is not None and not numeric_only:
+            text += " with numeric_only=True"
+        raise TypeError(text) from error.__cause__
 
 
 def check_duration(
@@ -143,13 +137,28 @@ def check_dtype(dtype: Any) -> Any:
         raise TypeError(f"dtype must be a dtype, found {shown(dtype)}") from None
 
 
-def checked_options(options: ScanOptions, names: list[Hashable]) -> ScanOptions:
+def sum_of(reproducible: Any) -> str:
+    """Return the name of the operator of sums.
+
+    Raises
+    ------
+    ValueError
+        If `reproducible` is neither True nor False.
+    """
+    check_flags(reproducible=reproducible)
+    return "add_reproducible" if reproducible else "add"
+
+
+def checked_options(options: ScanArguments, columns: Callable[[], list[Hashable]]) -> ScanArguments:
     """Return options with a dtype as pandas understands it, and initial values of columns that are there."""
+    if options.initial is None and options.dtype is None:
+        return options
     initial = options.initial
     if isinstance(initial, Mapping):
+        names = columns()
         for name in initial:
             if name not in names:
-                raise ValueError(f"initial: {not_among(name, names)}")
+                raise ColumnError(f"initial: {not_among(name, names)}")
         initial = dict(initial)
     return replace(options, initial=initial, dtype=check_dtype(options.dtype))
 
@@ -161,6 +170,9 @@ def check_operator(op: Any) -> Operator:
             f"op must be an Operator made by dask_gpuscan.operator, or one of the built-in "
             f"dask_gpuscan.{{{', '.join(BUILT_IN)}}}; found {shown(op)}"
         )
+    for function in (op.combine, op.lift, op.lower):
+        if isinstance(function, FunctionType):
+            check_defined(function, op.name)
     return op
 
 

@@ -12,14 +12,14 @@ import dask.dataframe as dd
 import pandas as pd
 
 from .accessor import Gpuscan
-from .object_types import Dimensioned, Table
-from .order_methods import GpuscanIndex
-from .table_accessor import LazyGpuscan, TableGpuscan
-from .tables import is_table, known_table
-from .xarray_accessor import XarrayGpuscan
+from .frame.order import GpuscanIndex
+from .tables.accessor import LazyGpuscan, TableGpuscan
+from .tables.tables import is_table, known_table
+from .types import Dimensioned, Table
+from .xarray.accessor import XarrayGpuscan
 
 if TYPE_CHECKING:
-    from .object_types import CudfFrame, CudfSeries
+    from .types import CudfFrame, CudfSeries
 
     OnSeries: TypeAlias = Gpuscan[pd.Series, pd.Series, pd.DataFrame, bool]
     OnFrame: TypeAlias = Gpuscan[pd.DataFrame, pd.Series, pd.DataFrame, bool]

@@ -1,30 +1,35 @@
-"""Key columns: as arrays that kernels compare, and as values that partitions tell each other.
+"""Key columns: as arrays that kernels compare, and as values that partitions exchange.
 
-Columns of fixed width are compared as they are; others by the codes that their library gives equal values within
-one partition. Between partitions values themselves are compared, never codes or hashes.
+Columns of fixed width are compared as they are; others by the numbers that their library gives equal values within
+one partition. Between partitions values themselves are compared, never such numbers or hashes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from enum import Enum
+from functools import reduce
 from numbers import Number
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
 
 from .. import kernels
 from ..kernels.messages import not_among, shown
-from .key_values import Missing, key_value
-from .protocol import Column, Frame, HostRow, Library, Values, View
+from .messages import ColumnError
+from .protocol import Library
 from .registry import column_of, library_of, names_of
+from .types import Array, Column, Frame, HostRow, Values, View
 
 
 @dataclass(frozen=True)
 class By:
-    """Names of the columns, and of levels of the index, that are keys; without names a series is its own key."""
+    """Names of the columns, and of levels of the index, that are keys; without names, a series is its own key."""
 
     columns: tuple[Hashable, ...]
     levels: tuple[Hashable, ...] = ()
@@ -32,7 +37,7 @@ class By:
 
     @property
     def names(self) -> list[Hashable]:
-        """Return the names of those that are no levels of the index."""
+        """Return the names of the keys that are columns."""
         return [name for name in self.columns if name not in self.levels]
 
     def series(self, frame: Any) -> list[Column]:
@@ -48,7 +53,7 @@ class By:
         return column
 
     def may_be_null(self, frame: Frame, by_dtype: bool) -> bool:
-        """Tell whether any key is null; by its dtype, whether any can be."""
+        """Return whether any key is null; with `by_dtype`, whether any can be."""
         series = self.series(frame)
         if by_dtype:
             return any(library_of(c).holds_null(c.dtype) for c in series)
@@ -56,14 +61,14 @@ class By:
 
 
 def check_by(meta: Any, by: Any, argument: str = "by") -> By:
-    """Return the keys that a name or a list of names stands for.
+    """Return the keys that a name or a list of names means.
 
     Raises
     ------
     TypeError
         If `by` is neither.
     ValueError
-        For names that are not there, or that are there twice.
+        For a name that is missing, or that is there twice.
     """
     if _is_name(meta, by):
         by = [by]
@@ -82,7 +87,7 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
         if name not in columns:
             if name is None or name not in index_names:
                 known = [*columns, *(n for n in index_names if n is not None)]
-                raise ValueError(f"{argument}={not_among(name, known)}")
+                raise ColumnError(f"{argument}={not_among(name, known)}")
             levels.append(name)
         elif name is not None and name in index_names:
             raise ValueError(
@@ -92,20 +97,20 @@ def check_by(meta: Any, by: Any, argument: str = "by") -> By:
 
 
 def is_name(given: object) -> bool:
-    """Tell whether something can be the name of a column: arrays and frames cannot, though some are hashable."""
+    """Return whether an object can be the name of a column: arrays and frames cannot, though some are hashable."""
     ndim = getattr(given, "ndim", 0)
     return isinstance(given, Hashable) and not (isinstance(ndim, int) and ndim)
 
 
 def _is_name(meta: Any, by: Any) -> bool:
-    """Tell whether `by` is one name: a string or number, or anything else that is the name of a column."""
+    """Return whether `by` is one name: a string or number, or anything else that is the name of a column."""
     if isinstance(by, (str, Number)):
         return True
     return by is not None and is_name(by) and by in _columns(meta)
 
 
 def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
-    """Return the columns that tell rows apart: all of a frame, or those that are named."""
+    """Return the columns that distinguish rows: all of a frame, or the named ones."""
     if meta.ndim == 1:
         if subset is not None:
             raise TypeError(f"{argument} is for DataFrames, found {shown(subset)} for a Series")
@@ -120,7 +125,7 @@ def check_subset(meta: Any, subset: Any, argument: str = "subset") -> By:
         subset = list(subset)
     found = check_by(meta, subset, argument)
     if found.levels:
-        raise ValueError(f"{argument}={not_among(found.levels[0], names_of(meta))}")
+        raise ColumnError(f"{argument}={not_among(found.levels[0], names_of(meta))}")
     return found
 
 
@@ -130,7 +135,7 @@ def _columns(meta: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Keys:
-    """Keys as kernels take them: one array a column, and where it is null."""
+    """Keys as kernels take them: an array and its nulls for each column."""
 
     arrays: list[Values]
     nulls: list[kernels.Nulls]
@@ -140,23 +145,23 @@ class Keys:
         return f"<Keys of {len(self.arrays[0])} rows: {dtypes}>"
 
     def head_flags(self) -> Values:
-        """Return an array of bool that is True where a run of equal keys starts."""
+        """Return an array of bool that is True where a run of equal keys begins."""
         return kernels.head_flags(self.arrays, nulls=self.nulls)
 
 
 @dataclass(frozen=True)
-class Codes:
-    """Keys as numbers: equal where keys are, from 0 to `groups` - 1."""
+class GroupIds:
+    """The group of each row, as a number from 0 to `groups` - 1: equal where keys are."""
 
     array: Values
     groups: int
 
     def __repr__(self) -> str:
-        return f"<Codes of {len(self.array)} rows in {self.groups} groups>"
+        return f"<GroupIds of {len(self.array)} rows in {self.groups} groups>"
 
 
-def are_coded(series: Sequence[Column]) -> bool:
-    """Tell whether some keys, such as text, are numbered before kernels see them, which takes longer than comparing."""
+def are_factorized(series: Sequence[Column]) -> bool:
+    """Return whether some keys, such as text, are factorized before kernels see them, which takes long."""
     return any(library_of(c).moved_layout(c.dtype) is None for c in series)
 
 
@@ -168,7 +173,7 @@ def key_arrays(series: Sequence[Column]) -> Keys:
         library = library_of(column)
         layout = library.moved_layout(column.dtype)
         if layout is None:
-            values, null = library.codes(column)
+            values, null = library.factorize(column)
         else:
             view = layout.raw(library.array(column))
             values, null = view.values, view.nulls
@@ -179,17 +184,17 @@ def key_arrays(series: Sequence[Column]) -> Keys:
 
 @contextmanager
 def named_keys(series: Sequence[Column]) -> Iterator[None]:
-    """While keys are given codes together, let an error for values that cannot be hashed name their column."""
+    """Name the column in errors in the block for values that cannot be hashed; they know no names of several keys."""
     try:
         yield
     except (TypeError, NotImplementedError):
         for column in series:
-            library_of(column).codes(column)  # which knows its name
+            library_of(column).factorize(column)  # which knows its name
         raise
 
 
 def any_null(series: Sequence[Column]) -> Values | None:
-    """Return where any key is null, as an array of bool; None if none is."""
+    """Return where any key is null, as an array of bool; None if no key is."""
     null = None
     for column in series:
         missing = library_of(column).missing(column)
@@ -208,18 +213,22 @@ def missing_in(views: Sequence[View]) -> Values:
 
 @dataclass(frozen=True)
 class BoundaryKey:
-    """The keys of the first or last row of a partition, on the host: compared with the rows of its neighbours."""
+    """The keys of the first or last row of a partition, on the host, to compare with those of its neighbours."""
 
     values: tuple[Hashable, ...]
-    """Equal where keys are, for nulls and NaN too."""
+    """Equal where keys are, also for nulls and NaN."""
     rows: tuple[HostRow, ...]
-    """One for each key, to be put into a column again."""
+    """One for each key, from which a column is made again."""
+
+    @classmethod
+    def of(cls, rows: tuple[HostRow, ...]) -> BoundaryKey:
+        """Return the keys that these rows hold."""
+        return cls(tuple(map(_value, rows)), rows)
 
 
 def boundary_key(series: Sequence[Column], row: int) -> BoundaryKey:
     """Return the keys of a row."""
-    rows = tuple(library_of(c).host_row(c, row) for c in series)
-    return BoundaryKey(tuple(map(_value, rows)), rows)
+    return BoundaryKey.of(tuple(library_of(c).host_row(c, row) for c in series))
 
 
 def _value(row: HostRow) -> Hashable:
@@ -230,18 +239,18 @@ def _value(row: HostRow) -> Hashable:
 
 
 FIRST_PROBE = 4096
-"""Rows in which the end of a run is looked for first, before more are: a GPU takes no longer for them than for one."""
+"""Rows in which the end of a run is looked for first: a GPU takes no longer for them than for one row."""
 
 
 def last_head(library: Library, heads: Values) -> int | None:
-    """Return the last row that is flagged as the start of a run, or None if the last few rows have none."""
+    """Return the last row that is flagged as the start of a run; None if the last few rows have no flag."""
     flags = library.fetch(heads[-FIRST_PROBE:])()[::-1]
     found = int(flags.argmax())
     return len(heads) - 1 - found if flags[found] else None
 
 
 def last_start(series: Sequence[Column]) -> int:
-    """Return the row where the last run of equal keys starts, without looking at more than it takes."""
+    """Return the row where the last run of equal keys starts; looks at few rows first."""
     count, size = len(series[0]), FIRST_PROBE
     while True:
         begin = max(0, count - size)
@@ -253,7 +262,7 @@ def last_start(series: Sequence[Column]) -> int:
 
 
 def first_end(series: Sequence[Column]) -> int:
-    """Return the row after the first run of equal keys."""
+    """Return the row after the first run of equal keys; looks at few rows first."""
     count, size = len(series[0]), FIRST_PROBE
     while True:
         stop = min(size, count)
@@ -267,5 +276,127 @@ def first_end(series: Sequence[Column]) -> int:
 
 
 def _head_flags(series: Sequence[Column], start: int, stop: int) -> Values:
-    """Tell of the rows from `start` to `stop` where runs of equal keys start; the first of them is a start."""
+    """Return where runs of equal keys start from `start` to `stop`; the first row there is a start."""
     return key_arrays([library_of(c).slice_column(c, start, stop) for c in series]).head_flags()
+
+
+_GroupIds = tuple[Values, int]
+"""Group ids of rows, and a number above all of them."""
+
+
+def mixed_group_ids(
+    arrays: Sequence[Array],
+    ids_of: Callable[[Array, int], _GroupIds | None],
+    most: int,
+    dtype: type[np.integer],
+) -> _GroupIds | None:
+    """Return group ids that are equal where the rows of all arrays are, and a number above all of them.
+
+    None if an array has no ids by `ids_of`, or there would be more than `most`. Ids of several arrays are of `dtype`.
+    """
+    found: list[_GroupIds] = []
+    product = 1
+    for array in arrays:
+        one = ids_of(array, most)
+        if one is None or product * one[1] > most:
+            return None
+        found.append(one)
+        product *= one[1]
+    return reduce(
+        lambda a, b: (a[0].astype(dtype, copy=False) * dtype(b[1]) + b[0], a[1] * b[1]), found
+    )
+
+
+# --- values that are the same key -------------------------------------------------------------------
+#
+# Python's own equality is the base. It is widened where it depends on the object (NaN within a tuple) or on the class
+# (instants of NumPy, pandas and Python), and for `pandas.NA`, which equals nothing.
+
+
+class Missing(Enum):
+    """Stands for values that do not equal themselves; equals itself, in every process."""
+
+    NULL = "null"
+    NAN = "NaN"
+    NAT = "NaT"
+    NA = "NA"
+
+
+@dataclass(frozen=True, order=True)
+class Instant:
+    """A time of any class, by a clock or of the world."""
+
+    of_world: bool
+    nanoseconds: int
+
+
+@dataclass(frozen=True, order=True)
+class Duration:
+    """A difference of times, of any class."""
+
+    nanoseconds: int
+
+
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def key_value(value: Any) -> Hashable:
+    """Return an object that is equal, and hashes equally, for objects that are the same key.
+
+    Examples
+    --------
+    >>> key_value((np.int8(1), np.float32("nan"))) == key_value((True, float("nan")))
+    True
+    >>> key_value(np.datetime64("2026-01-01")) == key_value(pd.Timestamp("2026-01-01"))
+    True
+    """
+    if isinstance(value, tuple):
+        return tuple(map(key_value, value))
+    if isinstance(value, frozenset):
+        return frozenset(map(key_value, value))
+    if value is pd.NA:
+        return Missing.NA
+    if isinstance(value, (datetime, timedelta, np.datetime64, np.timedelta64)):
+        return _time(value)
+    if isinstance(value, np.generic):
+        value = value.item()  # float32 equals other floats than the number that it hashes as
+    if isinstance(value, Number) and value != value:
+        return Missing.NAN
+    found: Hashable = value
+    return found
+
+
+def _time(value: Any) -> Hashable:
+    if pd.isna(value):
+        return Missing.NAT
+    is_instant = isinstance(value, (datetime, np.datetime64))
+    if type(value) is datetime:
+        value = value.replace(fold=0)  # Python's equality does not look at it
+    try:
+        found: Any = pd.Timestamp(value) if is_instant else pd.Timedelta(value)
+    except (ValueError, OverflowError):  # outside the range of pandas
+        return value  # type: ignore[no-any-return]
+    count = int(found.asm8.view(np.int64)) * _NANOSECONDS[found.unit]
+    return Instant(found.tzinfo is not None, count) if is_instant else Duration(count)
+
+
+def key_text(key: Hashable) -> str:
+    """Return a text that is the same, in every process, for equal answers of `key_value`.
+
+    Different keys may share a text: all objects of classes that are not listed here do.
+    """
+    if isinstance(key, str):
+        return key
+    if isinstance(key, Number):
+        return f"number {hash(key)}"  # not salted, unlike the hash of a string
+    if isinstance(key, tuple):
+        return f"({','.join(map(key_text, key))})"
+    if isinstance(key, frozenset):
+        return f"{{{','.join(sorted(map(key_text, key)))}}}"
+    if isinstance(key, pd.Interval):
+        return key_text(tuple(map(key_value, (key.left, key.right, key.closed))))
+    if isinstance(key, time):
+        return "time" if key.utcoffset() is not None else f"time {key.replace(tzinfo=None)}"
+    if isinstance(key, (Enum, Instant, Duration, bytes, date, pd.Period, UUID)):
+        return repr(key)
+    return "object"

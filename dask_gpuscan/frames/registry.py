@@ -1,6 +1,6 @@
-"""Which library a frame or series belongs to, and its columns.
+"""Finds the library that a frame or series belongs to, its columns and its schema.
 
-A further library is a folder beside `pandas` and `cudf`, and a row in `LIBRARIES`.
+A further library is a folder next to `pandas` and `cudf`, and a row in `LIBRARIES`.
 """
 
 from __future__ import annotations
@@ -13,23 +13,26 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .protocol import Column, Library, Values
+from .protocol import Library
+from .types import Column, Values
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where the object of a library is imported from."""
+class LibrarySource:
+    """The place from which the object of a library is imported."""
 
     module: str
     name: str
     needs: str
-    """What is said if that cannot be imported."""
+    """The message if that cannot be imported."""
 
 
 LIBRARIES = {
-    "pandas": Source("dask_gpuscan.frames.pandas", "PANDAS", "frames of pandas need pandas 3"),
-    "cudf": Source(
-        "dask_gpuscan.frames.cudf",
+    "pandas": LibrarySource(
+        "dask_gpuscan.frames.pandas.library", "PANDAS", "frames of pandas need pandas 3"
+    ),
+    "cudf": LibrarySource(
+        "dask_gpuscan.frames.cudf.library",
         "CUDF",
         "frames of cuDF need cuDF 26.10 or later from RAPIDS and the extra cuda13 "
         "(pip install 'dask-gpuscan[cuda13]')",
@@ -38,7 +41,7 @@ LIBRARIES = {
 """The libraries, by the top-level package in which the types of their frames, or bases of these, are defined."""
 
 LIBRARY_OF: dict[type, Library] = {}
-"""The library of each type that has been met."""
+"""The library of each type that was asked for before."""
 
 
 def library_of(obj: Any) -> Library:
@@ -50,11 +53,11 @@ def library_of(obj: Any) -> Library:
 
 
 def is_frame(obj: Any) -> bool:
-    """Tell whether an object is of one of the libraries: a frame, a series or an index."""
+    """Return whether an object is of one of the libraries: a frame, a series or an index."""
     return _source(type(obj)) is not None
 
 
-def _source(kind: type) -> Source | None:
+def _source(kind: type) -> LibrarySource | None:
     packages = (base.__module__.partition(".")[0] for base in kind.__mro__)
     return next((LIBRARIES[p] for p in packages if p in LIBRARIES), None)
 
@@ -72,7 +75,7 @@ def _library(kind: type) -> Library:
     return library
 
 
-def each(frame: Any) -> list[Any]:
+def columns_of(frame: Any) -> list[Any]:
     """Return the columns of a frame, in order; of a series, itself."""
     return [frame] if frame.ndim == 1 else library_of(frame).columns(frame)
 
@@ -83,7 +86,7 @@ def names_of(frame: Any) -> list[Any]:
 
 
 def unused_name(name: str, known: Sequence[Hashable]) -> str:
-    """Return a name that none of these is: this one, with underscores behind it if need be."""
+    """Return a name that is not among these: this name, followed by underscores if need be."""
     while name in known:
         name += "_"
     return name
@@ -96,7 +99,7 @@ def column_of(frame: Any, name: Hashable) -> Any:
 
 
 def stored_numbers(column: Column) -> Values:
-    """Return the numbers that a column of fixed width stores, those of nulls among them, without a copy."""
+    """Return the numbers that a column of fixed width stores, with those in the place of nulls, without a copy."""
     library = library_of(column)
     layout = library.layout(column.dtype)
     assert layout is not None
@@ -110,13 +113,13 @@ class Schema:
     names: tuple[Hashable, ...]
     dtypes: tuple[Any, ...]
     levels: tuple[tuple[Hashable, Any], ...] = ()
-    """Names and dtypes of the levels of the index that have names, by which they can be keys."""
+    """Names and dtypes of the levels of the index that have names: they can be keys."""
 
 
 def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
     """Return a partition with its columns in the order of these, which are those of its collection.
 
-    Of a series there are none. Raises a ValueError if the columns are others.
+    A series is returned as it is. Raises a ValueError if the partition has other columns.
     """
     if names is None or partition.ndim == 1:
         return partition
@@ -130,7 +133,7 @@ def aligned(partition: Any, names: Sequence[Hashable] | None) -> Any:
 
 
 def _is_same(one: Hashable, other: Hashable) -> bool:
-    """Tell whether two names are the same; NaN is, wherever it comes from."""
+    """Return whether two names are the same; NaN and NaN are."""
     return bool(one == other or (one != one and other != other))
 
 
@@ -147,7 +150,7 @@ def schema_of(frame: Any) -> Schema:
         if name is not None
     ]
     levels = tuple((name, _plain(dtype)) for name, dtype in found)
-    return replace(schema_of_columns(each(frame)), levels=levels)
+    return replace(schema_of_columns(columns_of(frame)), levels=levels)
 
 
 def schema_of_columns(columns: Sequence[Column]) -> Schema:
@@ -161,27 +164,27 @@ def _plain(dtype: Any) -> Any:
 
 @contextmanager
 def held_to(schema: Schema | None, partition: Any) -> Iterator[None]:
-    """While a partition is read: say of an error if its columns have other dtypes than those that were checked.
+    """Explain errors in the block if the partition has other dtypes than those that were checked.
 
-    They may have: Dask itself tells other dtypes of some collections than all of its partitions have.
+    Dask itself announces other dtypes for some collections than their partitions have.
     """
     try:
         yield
     except (TypeError, AssertionError):
         if schema is not None:
-            _check_schema(schema, schema_of(partition))
+            common_schema([schema, schema_of(partition)])
         raise
 
 
 def common_schema(schemas: Sequence[Schema]) -> Schema:
-    """Return the one schema of all; raises a ValueError that names what differs."""
+    """Return the one schema of all; raises a ValueError that names the first difference."""
     for other in schemas[1:]:
         _check_schema(schemas[0], other)
     return schemas[0]
 
 
 def _check_schema(earlier: Schema, later: Schema) -> None:
-    """Raise a ValueError that names what differs between partitions."""
+    """Raise a ValueError that names a difference between partitions."""
     if earlier == later:
         return
     if not _same_names(earlier.names, later.names):

@@ -1,26 +1,27 @@
-"""What is done inside the lists of a column: a scan, a reduction, a sort of the items of each.
+"""Columns of lists: a scan, a reduction or a sort of the items of each list, and rows made of items.
 
-The items of all lists are one column, whose rows are in groups that lie beside each other: a list is a group. A null
+The items of all lists are one column, whose rows are in adjacent groups: a list is a group. A null
 list stays null, whatever items it has in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
 from .. import kernels
-from ..frames.lists import Lists
-from ..frames.messages import column_title, of_columns
-from ..frames.protocol import Array, Column, DType, Library, Values
-from ..frames.registry import library_of
-from .column_scan import Scan
-from .groups import INT64, SegmentGroups
-from .library_reduction import FirstLastReduction, nulled
-from .reduce import ReduceColumn, in_kernels
-from .reduction_table import REDUCTIONS
+from ..frames.messages import column_title, name_columns
+from ..frames.protocol import Library
+from ..frames.registry import column_of, columns_of, library_of, names_of
+from ..frames.types import Array, Column, DType, Lists, Values
+from .core.flat_frame import flat_frame
+from .core.groups import INT64, SegmentGroups
+from .groupby.library_reduction import FirstLastReduction, nulled
+from .groupby.reduce import ReduceColumn, in_kernels
+from .scan.column_scan import Scan
+from .statistics.table import REDUCTIONS
 
 LIST_DTYPES = (
     "lists are columns of Arrow or of cuDF, such as of dtype pd.ArrowDtype(pa.list_(pa.float64()))"
@@ -70,15 +71,18 @@ def _no_items(library: Library, dtype: DType, name: Hashable) -> Column:
 def ordered_items(label: str, column: Column) -> Column:
     """Return what `flat_items` does; raises a TypeError for items that have no order."""
     items = flat_items(label, column)
-    with of_columns(label, [items]):
+    try:
         library_of(items).sort_key(items)
+    except (TypeError, ValueError) as error:
+        name_columns(error, label, [items])
+        raise
     return items
 
 
 def of_lists(series: Any, operation: ListOperation) -> Any:
     """Return what an operation answers for a series of lists."""
     library = library_of(series)
-    with library.reading(series):
+    with library.acquire(series):
         return library.rebuild(series, [operation.apply(series)])
 
 
@@ -116,7 +120,7 @@ class ListScan:
 
 @dataclass(frozen=True)
 class ListReduction:
-    """A named reduction of each list: null, but for a sum, where there is no value."""
+    """A named reduction of each list; where there is no value, it is null, except for a sum."""
 
     label: str
 
@@ -221,3 +225,99 @@ def list_reduction(name: str, column: Column) -> ListOperation:
     items = library.item_dtype(column.dtype)
     sorts = name in ("min", "max") and items is not None and not in_kernels(library, items)
     return ListExtreme(name) if sorts else ListReduction(name)
+
+
+# --- rows of items -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Explode:
+    """One row an item of lists; a list that is null, or has no items, has one row too, and its item is null."""
+
+    columns: tuple[Hashable, ...]
+    """Names of the columns of lists; the name of a series."""
+    ignore_index: bool = False
+    label = "explode"
+
+    def _lists(self, frame: Any) -> list[Column]:
+        return [column_of(frame, name) for name in self.columns]
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+        for column in self._lists(frame):
+            item_dtype(self.label, column)
+
+    def apply(self, frame: Any) -> Any:
+        """Return the rows of a partition for each item."""
+        library = library_of(frame)
+        with library.acquire(frame):
+            columns = self._lists(frame)
+            found = [library.lists(library.array(c)) for c in columns]
+            counts = [_counts(library, lists) for lists in found]
+            _check_counts(columns, counts)
+            repeats = library.xp.maximum(counts[0], 1)
+            others = self._repeated(frame, repeats)
+            items = {
+                name: _items(library, lists, count, repeats, len(others))
+                for name, lists, count in zip(self.columns, found, counts, strict=True)
+            }
+            rest = iter(columns_of(others))
+            arrays = [
+                items[name] if name in items else library.array(next(rest))
+                for name in names_of(frame)
+            ]
+            return library.rebuild(frame, arrays, library.index(others))
+
+    def _repeated(self, frame: Any, repeats: Values) -> Any:
+        """Return the columns that hold no lists, and the index, with each row repeated."""
+        library = library_of(frame)
+        if frame.ndim == 1:
+            frame = library.frame([], [], library.index(frame))
+        flat = flat_frame(library.select(frame, [n not in self.columns for n in names_of(frame)]))
+        return flat.repeated(repeats, new_index=self.ignore_index)
+
+
+def _counts(library: Library, lists: Lists) -> Values:
+    ends = lists.offsets
+    counts = library.xp.subtract(ends[1:], ends[:-1], dtype=INT64)
+    if lists.missing is not None:
+        counts[lists.missing] = 0  # whatever items they have in memory
+    return counts
+
+
+def _check_counts(columns: Sequence[Column], counts: Sequence[Values]) -> None:
+    """Raise a ValueError for lists of a row that have not as many items, or one row each for none and null."""
+    for column, other in zip(columns[1:], counts[1:], strict=True):
+        differ = other.clip(1) != counts[0].clip(1)
+        if bool(differ.any()):
+            row = int(differ.argmax())
+            one, two = (max(int(c[row]), 1) for c in (counts[0], other))
+            raise ValueError(
+                f"explode: lists of a row must have as many items each, found {one} in {column_title(columns[0])} and "
+                f"{two} in {column_title(column)}"
+            )
+
+
+def _items(library: Library, lists: Lists, counts: Values, repeats: Values, rows: int) -> Array:
+    """Return the item of each of so many rows, null in that of a list without items."""
+    items = lists.items
+    if lists.missing is None and rows == len(items):
+        return library.copy(items)
+    xp, layout = library.xp, library.moved_layout(items.dtype)
+    (empty,) = kernels.run_length_decode(repeats, [counts == 0])
+    # a row of a list without items reads the item that comes next, and is null
+    first = xp.minimum(lists.offsets[:-1], max(len(items) - 1, 0), dtype=INT64)
+
+    def gathered(source: Values) -> Values:
+        return (
+            kernels.interval_gather(first, repeats, source)
+            if len(source)
+            else xp.zeros(rows, source.dtype)
+        )
+
+    if layout is None:
+        at = xp.where(empty, -1, gathered(xp.arange(len(items), dtype=INT64)))
+        return library.take(items, at, nulls=True)
+    view = layout.raw(items)
+    missing = empty if view.nulls is None else gathered(view.missing()) | empty
+    return layout.wrap(gathered(view.values), missing, items.dtype)

@@ -1,4 +1,4 @@
-"""Runs of equal keys over partition borders: one row a run, and runs as starts and lengths.
+"""Runs of equal keys over partition borders: one row a run, runs as starts and lengths, and numbers of runs.
 
 A partition hands on the run that is open after its last row. It writes the runs that end in it; the last partition
 also writes the run that nothing follows. This module must never loop over rows.
@@ -8,24 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import kernels
-from ..frames.keys import BoundaryKey, By, boundary_key, first_end, key_arrays, last_start
+from ..frames.keys import (
+    BoundaryKey,
+    By,
+    boundary_key,
+    first_end,
+    key_arrays,
+    last_head,
+    last_start,
+)
 from ..frames.protocol import Library
 from ..frames.registry import column_of, library_of, stored_numbers
-from .flat_frame import flat_frame
-from .groups import INT64
+from .core.carry import DataFrameCarry
+from .core.flat_frame import flat_frame
+from .core.groups import INT64
 
 
 @dataclass(frozen=True)
-class UniqueConsecutive:
+class UniqueConsecutive(DataFrameCarry):
     """One row of each run: the first, or in reverse the last."""
 
     by: By
     reverse: bool = False
     label = "unique-consecutive"
-    columnwise = keeps_index = False
     keeps_divisions = True
 
     def check(self, frame: Any) -> None:
@@ -48,7 +56,7 @@ class UniqueConsecutive:
             return partition
         series = self.by.series(partition)
         keep = "last" if self.reverse else "first"
-        with library_of(partition).reading(partition):
+        with library_of(partition).acquire(partition):
             keys, flat = key_arrays(series), flat_frame(partition)
             positions, arrays = kernels.unique(
                 keys.arrays, flat.arrays, nulls=keys.nulls, keep=keep
@@ -77,12 +85,11 @@ class RunCount:
 
 
 @dataclass(frozen=True)
-class RunNumbers:
+class RunNumbers(DataFrameCarry):
     """The number of the run that each row is in, over all partitions, from 1."""
 
     by: By
     label = "run-number"
-    reverse = columnwise = False
     keeps_index = True
 
     def check(self, frame: Any) -> None:
@@ -96,7 +103,7 @@ class RunNumbers:
         if not len(partition):
             return RunCount(0)
         series = self.by.series(partition)
-        with library_of(partition).reading(partition):
+        with library_of(partition).acquire(partition):
             runs = int(library_of(partition).xp.count_nonzero(key_arrays(series).head_flags()))
         ends = boundary_key(series, 0), boundary_key(series, len(partition) - 1)
         return RunCount(runs, *ends)
@@ -114,7 +121,7 @@ class RunNumbers:
         if prefix is not None and len(partition):
             own = RunCount(1, boundary_key(series, 0))
             before = prefix.runs - prefix.joins(own)
-        with library.reading(partition):
+        with library.acquire(partition):
             numbers = library.xp.cumsum(key_arrays(series).head_flags(), dtype=INT64) + before
             return library.series(library.from_integers(numbers), library.index(partition))
 
@@ -135,13 +142,14 @@ class Open:
     """What is known of the open run's rows, one entry an operation."""
 
 
-@dataclass(frozen=True)
-class OpenRuns:
+class OpenRuns(DataFrameCarry):
     """What carries over runs have in common: the aggregate of a partition is its open run."""
 
-    by: By
-    columnwise = keeps_index = False
-    reverse = False
+    if TYPE_CHECKING:
+
+        @property
+        def by(self) -> By:
+            """The keys."""
 
     def check(self, frame: Any) -> None:
         if not len(frame):  # of rows, `apply` tells
@@ -162,7 +170,7 @@ class OpenRuns:
         """Return the open run of a partition, which starts there if that is known."""
         if not len(partition):
             return Open(0, None, 0)
-        with library_of(partition).reading(partition):
+        with library_of(partition).acquire(partition):
             series, count = self.by.series(partition), len(partition)
             if self.reverse:
                 stop = first_end(series)
@@ -195,7 +203,7 @@ class OpenRuns:
 
 
 @dataclass(frozen=True)
-class Runs:
+class EndedRuns:
     """The runs that end in a partition: perhaps the one that was open before, and the partition's own."""
 
     series: list[Any]
@@ -241,7 +249,7 @@ def _same_if_equal(dtype: Any, value: Any) -> bool:
     return kind in "biumM" or (kind == "f" and value != 0) or (kind != "c" and type(value) is str)
 
 
-def runs_of(series: list[Any], starts: Any, carried: BoundaryKey | None, ends: bool) -> Runs:
+def runs_of(series: list[Any], starts: Any, carried: BoundaryKey | None, ends: bool) -> EndedRuns:
     """Return the runs that end in a partition.
 
     Parameters
@@ -262,13 +270,14 @@ def runs_of(series: list[Any], starts: Any, carried: BoundaryKey | None, ends: b
         if len(starts) <= joined:  # the run that was open before stays so
             carried, joined = None, False
         starts = starts[:-1]
-    return Runs(series, starts, carried, joined)
+    return EndedRuns(series, starts, carried, joined)
 
 
 @dataclass(frozen=True)
 class RunLengths(OpenRuns):
     """Runs as their keys, the number of their first row, and how many rows they have."""
 
+    by: By
     ends: bool = False
     """Whether nothing follows, so that the open run ends too."""
     label = "rle"
@@ -284,7 +293,7 @@ class RunLengths(OpenRuns):
     def apply(self, partition: Any, prefix: Open | None) -> Any:
         library = library_of(partition)
         prefix = prefix or Open(0, None, 0)
-        with library.reading(partition):
+        with library.acquire(partition):
             series = self.by.series(partition)
             keys = key_arrays(series)
             starts, lengths = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
@@ -296,13 +305,13 @@ class RunLengths(OpenRuns):
             return library.frame(arrays, columns, library.range_index(0, runs.count))
 
 
-def places(library: Library, runs: Runs, lengths: Any, before: Open) -> tuple[Any, Any]:
+def places(library: Library, runs: EndedRuns, lengths: Any, before: Open) -> tuple[Any, Any]:
     """Return the numbers of the first rows of runs, and how many rows runs have.
 
     Parameters
     ----------
     library : Library
-    runs : Runs
+    runs : EndedRuns
         Those that end in a partition.
     lengths : array
         Of the partition's own runs, in it; may be written to.
@@ -322,11 +331,56 @@ def places(library: Library, runs: Runs, lengths: Any, before: Open) -> tuple[An
     return first, lengths
 
 
+@dataclass(frozen=True)
+class NumberedRuns(DataFrameCarry):
+    """One row a run, as `carry` makes them, under one default index over all partitions."""
+
+    carry: OpenRuns
+
+    @property
+    def label(self) -> str:
+        return self.carry.label
+
+    @property
+    def final(self) -> NumberedRuns:
+        """The carry for the partition that nothing follows."""
+        return replace(self, carry=self.carry.final)
+
+    def check(self, frame: Any) -> None:
+        self.carry.check(frame)
+
+    def meta(self, frame: Any) -> Any:
+        return self.carry.meta(frame)
+
+    def aggregate(self, partition: Any) -> tuple[Open, RunCount]:
+        if not len(partition):
+            return Open(0, None, 0), RunCount(0)
+        library, series = library_of(partition), self.carry.by.series(partition)
+        with library.acquire(partition):
+            heads = key_arrays(series).head_flags()
+            # while a GPU counts, the last one is looked for
+            count = library.xp.count_nonzero(heads)
+            open_ = self.carry.open_run(partition, last_head(library, heads))
+            first = boundary_key(series, 0)
+        return open_, RunCount(int(count), first, open_.border)
+
+    def combine(self, aggregates: Sequence[tuple[Open, RunCount]]) -> tuple[Open, RunCount]:
+        opens, counts = zip(*aggregates, strict=True)
+        return self.carry.combine(opens), RunNumbers(self.carry.by).combine(counts)
+
+    def apply(self, partition: Any, prefix: tuple[Open, RunCount] | None) -> Any:
+        open_, count = prefix or (None, RunCount(0))
+        out = self.carry.apply(partition, open_)
+        if count.runs < 2:  # the open run is not written yet
+            return out
+        return library_of(out).reset_index(out, count.runs - 1, drop=True)
+
+
 def decoded(frame: Any) -> Any:
     """Repeat the rows of one partition as often as they were found."""
     library = library_of(frame)
     lengths = column_of(frame, "run_length")
-    with library.reading(frame):
+    with library.acquire(frame):
         wrong = ValueError("column 'run_length' must hold no nulls and nothing below zero")
         if library.missing(lengths) is not None:
             raise wrong

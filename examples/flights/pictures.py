@@ -148,7 +148,8 @@ def months(months: pd.DataFrame, path: Path) -> None:
         top.legend(loc="upper left", ncols=len(fates))
 
         bars = bottom.bar(names, months.arr_delay, color=GREY, width=0.75)
-        bottom.bar_label(bars, fmt="{:.1f}", padding=2, size=9)
+        labels = [f"{delay:.1f}".replace("-", "\N{MINUS SIGN}") for delay in months.arr_delay]
+        bottom.bar_label(bars, labels, padding=2, size=9)
         bottom.axhline(0, color="black", linewidth=0.8)
         bottom.set(title="Mean arrival delay", ylabel="minutes")
         bottom.margins(y=0.15)

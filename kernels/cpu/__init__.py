@@ -1,21 +1,23 @@
-"""The embedded default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays."""
+"""The default backend (`backends.Backend`): the primitives as Numba functions on NumPy arrays.
+
+What primitives share is in ``core/``, to be read first; each other folder has one theme. It must never import Dask,
+pandas or CuPy.
+"""
 
 from .asof import asof
-from .boxes import box_filter
-from .by_key import by_code, most_codes, reduce_by_key, scan_by_key
-from .codes import number_codes
-from .compact import compact, head_flags, run_lengths
-from .first_within import first_within
-from .grids import summed_area_table
+from .columns.by_code import by_code, factorize, max_groups
+from .columns.by_key import reduce_by_key, scan_by_key
+from .columns.compact import compact, head_flags, run_lengths
+from .core.launch import available
+from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
-from .order_statistics import order_statistics
-from .outputs import available
-from .rolling import most_ring_rows, rolling, rolling_by_code
-from .scan import fold, scan
-from .shift import rows_before, shift, subtract
-from .sort import is_sorted, put, sort, take
-from .sorted_search import searchsorted_sorted
-from .tied_ranks import tied_ranks
+from .scan.scan import fold, scan
+from .sort.permute import put, take
+from .sort.sort import sort
+from .sort.sorted_values import is_sorted, searchsorted_sorted, tied_ranks
+from .windows.order_statistics import order_statistics
+from .windows.rolling import most_ring_rows, rolling, rolling_by_code, window_starts
+from .windows.shift import rows_before, shift, subtract
 
 __all__ = [
     "asof",
@@ -24,14 +26,13 @@ __all__ = [
     "by_code",
     "compact",
     "copy_intervals",
-    "first_within",
+    "factorize",
     "fold",
     "head_flags",
     "intervals",
     "is_sorted",
-    "most_codes",
+    "max_groups",
     "most_ring_rows",
-    "number_codes",
     "order_statistics",
     "put",
     "reduce_by_key",
@@ -48,6 +49,7 @@ __all__ = [
     "summed_area_table",
     "take",
     "tied_ranks",
+    "window_starts",
 ]
 
 

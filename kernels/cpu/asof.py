@@ -12,15 +12,14 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from numba import types
 
-from ..jit import OPTIONS, cached_njit
+from ..compiler.jit import OPTIONS, cached_njit
 from ..options import AsOfOptions, Unsorted
-from .engine import FAILED, TICKET
-from .launch import CONTROL, WORD, Kernel, array_type, entry, helpers_for, run_kernel
-from .memory import borrow, take_ticket
-from .outputs import empty
-from .sort import is_sorted
+from .core.engine import FAILED, TICKET
+from .core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, helpers_for, run_kernel
+from .core.memory import borrow, take_ticket
+from .sort.sorted_values import is_sorted
 
 SLICE = 1 << 16
 """Rows that a thread takes at once, where there are no codes."""
@@ -73,7 +72,7 @@ def _one_way(
 
 @numba.njit(**OPTIONS)
 def _comes(row, of, exact, forward):
-    """Tell whether a row of the right side comes before a row of the left, in the order in which they are walked."""
+    """Return whether a row of the right side comes before a row of the left, in the order in which they are walked."""
     if forward:
         return row >= of if exact else row > of
     return row <= of if exact else row < of

@@ -11,17 +11,16 @@ from functools import lru_cache
 
 import numba
 import numpy as np
-from numba.core import types
+from numba import types
 
 from ..arrays import MOST
-from ..jit import OPTIONS, cached_njit
+from ..compiler.jit import OPTIONS, cached_njit
 from ..options import Intervals
-from .engine import TICKET
-from .launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel
-from .memory import borrow, copy_bytes, elements, read, take_ticket, write
-from .outputs import empty
-from .selection import address_of
-from .shared import address_for, call, shared_njit, zero
+from .columns.selection import address_of
+from .core.engine import TICKET
+from .core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
+from .core.memory import borrow, copy_bytes, elements, read, take_ticket, write
+from .core.shared import OF_WIDTH, address, call, shared_njit, zero
 
 CHUNK = 1024
 """Intervals whose counts are added up to one number."""
@@ -72,7 +71,7 @@ def copy_intervals(
         out = empty(total, source.dtype)
     width = source.itemsize
     given = (0 if a is None else address_of(a) for a in (counts, source, gather, out, scatter))
-    copy = address_for(copy_items, width)
+    copy = address(copy_items, OF_WIDTH[width])
     run_kernel(total + len(counts), _walking(), starts, total, copy, *given, width, int(repeats))
     return out
 

@@ -5,11 +5,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ..options import AsOfOptions, Unsorted
-from ..sort_key import SortKey
-from .device_arrays import readable
-from .sort import is_sorted, sort
-from .sorted_search import searchsorted_sorted
+from ..options import AsOfOptions, SortKey, Unsorted
+from .core.device_arrays import readable
+from .sort.sort import is_sorted, searchsorted_sorted, sort
 
 
 def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:

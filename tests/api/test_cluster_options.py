@@ -1,13 +1,8 @@
-"""Arguments of clusters of GPU workers, and the warning about memory from no pool."""
-
-import logging
-import sys
-import types
+"""Arguments of clusters of GPU workers."""
 
 import pytest
 
 from dask_gpuscan import cluster_options
-from dask_gpuscan.frames.device_memory import warn_if_unpooled
 
 
 @pytest.mark.parametrize(
@@ -37,30 +32,6 @@ def test_wrong_arguments(wrong):
     (name,) = wrong
     with pytest.raises(ValueError, match=f"{name} must be .* found"):
         cluster_options(**wrong)
-
-
-def resource(name, **fields):
-    return type(name, (), fields)()
-
-
-@pytest.mark.parametrize(
-    ("found", "warned"),
-    [
-        (resource("CudaMemoryResource"), True),
-        (resource("ManagedMemoryResource"), True),
-        (resource("StatisticsResourceAdaptor", upstream_mr=resource("CudaMemoryResource")), True),
-        (resource("PoolMemoryResource", upstream_mr=resource("CudaMemoryResource")), False),
-        (resource("CudaAsyncMemoryResource"), False),
-    ],
-)
-def test_memory_from_no_pool(found, warned, caplog, monkeypatch):
-    memory = types.SimpleNamespace(get_current_device_resource=lambda: found)
-    monkeypatch.setitem(sys.modules, "rmm.mr", memory)
-    warn_if_unpooled.cache_clear()
-    with caplog.at_level(logging.WARNING, "dask_gpuscan"):
-        warn_if_unpooled()
-        warn_if_unpooled()
-    assert caplog.text.count("cluster_options()") == warned
 
 
 @pytest.mark.gpu

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dask_gpuscan
-from dask_gpuscan import kernels
-from strategies import partitioned
+from helpers.strategies import partitioned
 
 BIG = 2**53 + 1
 
@@ -283,18 +282,3 @@ def test_medians_of_durations_are_exact():
     for obj in (frame, dd.from_pandas(frame, npartitions=3)):
         found = computed(obj.gpuscan.groupby("k").d.median())
         assert found.astype("int64").tolist() == [5 * 10**17, 5 * 10**17 + 5, -3]
-
-
-@pytest.mark.parametrize("dtype", ["int8", "uint32", "int64", "uint64"])
-def test_exact_differences_of_arrays(dtype):
-    edges = np.iinfo(dtype)
-    now = np.array([edges.max, edges.min, 1], dtype)
-    earlier = np.array([1, 0, edges.max - 1 if dtype != "uint64" else 2], dtype)
-    out = np.full(3, 77, np.int64)
-    expected = [int(a) - int(b) for a, b in zip(now, earlier, strict=True)]
-    fits = all(-(2**63) <= e < 2**63 for e in expected)
-    assert kernels.subtract(now, earlier, out) is fits
-    if fits:
-        assert out.tolist() == expected
-    with pytest.raises(TypeError, match="integers of one dtype"):
-        kernels.subtract(now, earlier, out.astype("int32"))

@@ -4,11 +4,10 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from dask_gpuscan.kernels.messages import hint, name_list, not_among, shown
 
 import dask_gpuscan
-from dask_gpuscan import on
-from strategies import partitioned
+from dask_gpuscan import on, operator
+from helpers.strategies import partitioned
 
 df = pd.DataFrame(
     {
@@ -80,11 +79,6 @@ def test_options_of_array_functions():
         dask_gpuscan.cumsum(np.arange(3), numeric_only=True)
 
 
-def test_nothing_like_it_is_no_hint():
-    assert hint("zzz", ["key", "delay"]) == hint(3, ["3"]) == hint("k" * 1000, ["k"]) == ""
-    assert not_among(("a", 1), [("a", 2)]) == "('a', 1) is not a column; columns are ('a', 2)"
-
-
 def test_messages_are_short():
     wide = pd.DataFrame([[1] * 5000], columns=[f"column_number_{i}" for i in range(5000)])
     long = pd.DataFrame({"x" * 10_000: [1]})
@@ -117,26 +111,6 @@ def test_messages_are_short():
         assert "\n" not in str(caught.value), caught.value
 
 
-def test_values_are_shown_on_one_line():
-    class Odd:
-        def __repr__(self):
-            return "one\ntwo" * 100
-
-    class Broken:
-        def __repr__(self):
-            raise RuntimeError
-
-    for value in (Odd(), Broken(), df, partitioned(df, []), np.zeros((3, 3)), list(range(10**6))):
-        assert len(shown(value)) <= 100
-        assert "\n" not in shown(value)
-    assert shown(df) == "a pandas DataFrame"
-    assert shown(np.ndarray) == "<class 'numpy.ndarray'>"
-    assert shown(np.float64(2.5)) == "np.float64(2.5)"
-    assert name_list([]) == "none"
-    assert name_list(range(3)) == "0, 1, 2"
-    assert name_list(range(10**6)).endswith(", ...")
-
-
 def test_on_is_the_accessor(frame):
     found, expected = dask.compute(
         on(frame).cumsum(numeric_only=True), frame.gpuscan.cumsum(numeric_only=True)
@@ -146,3 +120,36 @@ def test_on_is_the_accessor(frame):
     for other in ([1, 2], np.arange(3), frame.index, None, pd.DataFrame):
         with pytest.raises(TypeError, match="obj must be a Series or DataFrame"):
             on(other)
+
+
+def undefined(a, b):
+    return a + nowhere  # noqa: F821
+
+
+UNDEFINED = {
+    "combine": lambda it: it.delay.gpuscan.scan(operator(undefined, identity=0)),
+    "lift": lambda it: it.delay.gpuscan.scan(
+        operator(lambda a, b: a + b, identity=0, lift=lambda x: x + nowhere)  # noqa: F821
+    ),
+    "groups": lambda it: it.gpuscan.groupby("key").delay.reduce(operator(undefined, identity=0)),
+    "windows": lambda it: it.gpuscan.rolling(2).delay.scan(operator(undefined, identity=0)),
+    "predicate": lambda it: it.gpuscan.filter(lambda delay: delay > nowhere),  # noqa: F821
+}
+
+
+@pytest.mark.parametrize("call", UNDEFINED)
+def test_undefined_names_are_named(frame, call):
+    with pytest.raises(TypeError, match="uses the name 'nowhere', which is not defined"):
+        UNDEFINED[call](frame)
+
+
+def test_functions_of_the_frame(frame):
+    with pytest.raises(KeyError, match=r"'df' is not a column.*a function takes columns by name"):
+        frame.gpuscan.filter(lambda df: df.delay > 1)
+
+
+def test_how_keys_of_merges_are_sorted():
+    with pytest.raises(
+        ValueError, match="right keys must be sorted; sort the right side by column"
+    ):
+        dask_gpuscan.merge_asof(df[["when"]], df[["when"]][::-1], on="when")

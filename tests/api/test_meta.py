@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan
-from strategies import partitioned
-from versions import STRING
+from helpers.strategies import partitioned
+from helpers.versions import STRING
 
 COUNT = 12
 frame = pd.DataFrame(

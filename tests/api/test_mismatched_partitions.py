@@ -17,7 +17,7 @@ matrix = importlib.import_module("support_matrix")
 
 WHOLE = calls.frame()
 CUTS = [slice(0, 2), slice(2, 5), slice(5, 7)]
-REFUSED = re.compile("(partition [0-9]+: )?partitions do not match: ")
+REFUSED = re.compile("((partition|batch) [0-9]+: )?partitions do not match: ")
 
 
 def decimals(digits):

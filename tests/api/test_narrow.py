@@ -5,9 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from backends import same
-from strategies import partitioned
-from widened import widened
+from helpers.backends import same
+from helpers.strategies import partitioned
+from helpers.versions import older
+from helpers.widened import widened
 
 # each dtype is a kernel to compile for each operator: one for each width and each kind of nulls
 METHODS = {
@@ -151,7 +152,8 @@ def test_integers_wrap_around_where_a_row_may_be_in_no_group_too():
         expected = getattr(held.groupby("k")[["v", "b"]], method)()
         for frame in (df, *(partitioned(df, at) for at in CUTS)):
             (found,) = dask.compute(getattr(frame.gpuscan.groupby("k")[["v", "b"]], method)())
-            same(found, expected)
+            if not older("pandas", "3.1"):  # in which they are floats
+                same(found, expected)
             kept = getattr(frame.gpuscan.groupby("k", dropna=False)["v"], method)()
             (kept,) = dask.compute(kept)
             same(kept, getattr(df.groupby("k", dropna=False)["v"], method)())

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dask_gpuscan
-from backends import has_cuda, same
 from dask_gpuscan import add, add_reproducible
-from strategies import partitioned
+from helpers.backends import has_cuda, same
+from helpers.strategies import partitioned
 
 MANY = settings.default.max_examples > 100
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import dask_gpuscan
-from strategies import partitioned
+from helpers.strategies import partitioned
 
 df = pd.DataFrame(
     {"k": [1, 1, 2, 2], "x": [1.0, 2.0, 3.0, 4.0], "s": list("abcd")},

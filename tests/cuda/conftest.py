@@ -1,32 +1,15 @@
-"""What tests of the CUDA backend need: the extra cuda13 for all, a GPU for some."""
+"""What tests of the CUDA backend need: the extra cuda13 for all, a GPU for those in `test_*device.py`."""
 
 import os
 from importlib.util import find_spec
 
 import pytest
 
-from backends import has_cuda
+from helpers.backends import has_cuda
 
-collect_ignore = []
-if not all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda")):
-    collect_ignore += ["test_compile.py", "test_compact_compile.py", "test_errors.py"]
-    collect_ignore += [
-        "test_as_bits.py",
-        "test_in_order.py",
-        "test_plan.py",
-        "test_rolling_compile.py",
-    ]
-    collect_ignore += [
-        "test_sort_compile.py",
-        "test_wavelet_compile.py",
-        "test_interval_compile.py",
-        "test_grid_compile.py",
-    ]
-if not has_cuda():
-    collect_ignore += ["test_device.py", "test_compact_device.py", "test_sort_device.py"]
-    collect_ignore += ["test_rolling_device.py", "test_interval_device.py"]
-    collect_ignore += ["test_digits_device.py"]
-elif os.environ.get("MEMCHECK"):
+HAS_EXTRA = all(find_spec(package) for package in ("cupy", "numba_cuda", "cuda"))
+
+if has_cuda() and os.environ.get("MEMCHECK"):
     import cupy
 
     def in_words(size):
@@ -36,11 +19,24 @@ elif os.environ.get("MEMCHECK"):
     cupy.cuda.set_allocator(in_words)
 
 
+class Skipped(pytest.Module):
+    """A module that is not imported, because what it needs is absent."""
+
+    def collect(self):
+        pytest.skip("needs a CUDA device" if HAS_EXTRA else "needs the extra cuda13")
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    if not HAS_EXTRA or (module_path.stem.endswith("device") and not has_cuda()):
+        return Skipped.from_parent(parent, path=module_path)
+
+
 @pytest.fixture(params=["classic", "pipelined"])
 def schedule(request, monkeypatch):
     """One of the schedules of long lines, for every length."""
     import cupy
-    from dask_gpuscan.kernels.cuda import launch
+
+    from dask_gpuscan.kernels.cuda.core import launch
 
     if request.param == "pipelined" and int(cupy.cuda.Device().compute_capability) < 90:
         pytest.skip("needs compute capability 9.0")

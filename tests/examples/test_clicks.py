@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-from scripts import A_GPU, EXAMPLES, PROCESSES, THREADS, run
+from helpers.scripts import A_GPU, EXAMPLES, PROCESSES, THREADS, run
 
 ROWS, PARTITIONS = 300_000, 7
 

@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-from scripts import A_GPU, THREADS, run
+from helpers.scripts import A_GPU, THREADS, run
 
 FLIGHTS_OF_THE_YEAR = 336_776
 FLIGHTS_THAT_LEFT = 328_521

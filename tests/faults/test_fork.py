@@ -19,7 +19,7 @@ FORKS = """
 import multiprocessing, threading, time, warnings
 from dask_gpuscan import operator
 from dask_gpuscan.kernels import signature
-from dask_gpuscan.kernels.compile_lock import compile_lock
+from dask_gpuscan.kernels.compiler.compiling import compile_lock
 
 warnings.simplefilter("ignore")  # that a process with threads forks: it is what is tested
 done = threading.Event()

@@ -9,7 +9,7 @@ import pytest
 INTERRUPTS = """
 import os, signal, threading, time
 import numpy as np, pandas as pd, dask_gpuscan
-from dask_gpuscan.kernels.cpu import launch
+from dask_gpuscan.kernels.cpu.core import launch
 
 s = np.sin
 slow = dask_gpuscan.operator(

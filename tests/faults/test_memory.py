@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from backends import has_cuda
 from faults.harm import WHOLE
+from helpers.backends import has_cuda
 
 # Calls that compute by kernels of ours alone: a hash table of pandas' does not look whether it got its memory.
 ASKED = """
@@ -81,7 +81,7 @@ THREADLESS = """
 import _thread
 import numpy as np
 from dask_gpuscan import cumsum
-from dask_gpuscan.kernels.cpu import launch
+from dask_gpuscan.kernels.cpu.core import launch
 
 def refuses(*given):
     raise RuntimeError("can't start new thread")
@@ -116,6 +116,7 @@ def test_without_room_for_threads_one_computes():
 @pytest.mark.parametrize("name", ["scan", "reduce", "sort", "select"])
 def test_answers_are_right_after_memory_of_cupy_ran_out(name):
     import cupy
+
     from dask_gpuscan.kernels import BUILT_IN, reduce, scan, sort
 
     calls = {

@@ -8,9 +8,9 @@ HEAD = """\
 # Tests of other libraries, with our methods in the place of theirs
 
 pandas, Dask, cuDF and CuPy have tests of their own methods. `make foreign` runs those of the methods that dask-gpuscan
-has too, and each call of such a method is answered by dask-gpuscan. The run writes this page, the counts in the
-project's README.md, and `results.json`, which keeps the tests that differ and why. It fails if a test fails, if one
-differs that did not before, or if fewer pass than before.
+has too, and each call of such a method is answered by dask-gpuscan. The run writes this page and `results.json`, which
+keeps the tests that differ and why. It fails if a test fails, if one differs that did not before, or if fewer pass than
+before.
 
 ```
 make foreign                                       # every library that is there; writes this page
@@ -79,16 +79,6 @@ def page(results: Results) -> str:
     """Return the page."""
     runs = [_library(*run) for run in _runs(results)]
     return "\n".join([HEAD, "## Results", "", summary(results), *runs])
-
-
-BEGIN, END = "<!-- tests of other libraries -->", "<!-- end of tests of other libraries -->"
-
-
-def in_readme(text: str, results: Results) -> str:
-    """Return the project's README with the table of all runs."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{summary(results)}\n{END}{after}"
 
 
 def _library(name: str, cut: str, run: dict[str, Any]) -> str:

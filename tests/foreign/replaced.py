@@ -108,22 +108,32 @@ def _in_their_dtypes(found: Any, theirs: Callable[[], Any]) -> Any:
 
     That ours are nullable is meant: a float cannot hold all integers.
     """
-    ndim = getattr(found, "ndim", 0)
-    if not ndim or not any(map(_is_nullable, [found.dtype] if ndim == 1 else found.dtypes)):
+    is_frame = getattr(found, "ndim", 0) == 2 and hasattr(found, "columns")
+    dtypes = list(found.dtypes) if is_frame else [getattr(found, "dtype", None)]
+    if not any(map(_is_nullable, dtypes)):
         return found
     expected = theirs()
-    if ndim == 1:
+    if not is_frame:
         return _in_dtype(found, expected.dtype)
     if not found.columns.is_unique or list(found.columns) != list(expected.columns):
         return found
+    wanted = {label: expected[label].dtype for label in found.columns}
+    if not any(map(_is_object, wanted.values())):  # as one expression, which Dask simplifies
+        return found.astype(
+            {k: wanted[k] for k, dtype in zip(wanted, dtypes, strict=True) if _is_nullable(dtype)}
+        )
     found = found.copy()
     for label in found.columns:
-        found[label] = _in_dtype(found[label], expected[label].dtype)
+        found[label] = _in_dtype(found[label], wanted[label])
     return found
 
 
 def _is_nullable(dtype: Any) -> bool:
     return str(dtype) in NULLABLE
+
+
+def _is_object(dtype: Any) -> bool:
+    return getattr(dtype, "kind", "") == "O"
 
 
 def _in_dtype(series: Any, dtype: Any) -> Any:

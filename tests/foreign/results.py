@@ -8,13 +8,12 @@ from typing import Any
 from .cuts import CUTS
 from .differences import listed
 from .libraries import LIBRARIES
-from .page import in_readme, page
+from .page import page
 from .suite import Library
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 PAGE = HERE / "README.md"
-README = HERE.parents[1] / "README.md"
 
 
 def read() -> dict[str, dict[str, Any]]:
@@ -23,7 +22,7 @@ def read() -> dict[str, dict[str, Any]]:
 
 
 def keep(library: Library, cut: str, themes: dict[str, Any]) -> None:
-    """Keep the themes of a run, and write the pages that show what is kept."""
+    """Keep the themes of a run, and write the page that shows what is kept."""
     results = read()
     run = results.setdefault(library.name, {}).setdefault(cut, {"version": "", "themes": {}})
     others = run["themes"] if run["version"] == library.version() else {}
@@ -39,7 +38,6 @@ def keep(library: Library, cut: str, themes: dict[str, Any]) -> None:
     }
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     PAGE.write_text(page(results))
-    README.write_text(in_readme(README.read_text(), results))
 
 
 def _differences(themes: dict[str, Any]) -> dict[tuple[str, str], int]:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dask_gpuscan.frames.pandas.codes import FEW, range_codes
+from dask_gpuscan.frames.pandas.keys import FEW, range_group_ids
 from dask_gpuscan.frames.pandas.library import PANDAS
-from strategies import INTEGERS, columns
+from helpers.strategies import INTEGERS, columns
 
 DTYPES = (*INTEGERS, "category", "date32[day][pyarrow]")
 
@@ -19,11 +19,11 @@ def test_codes_are_equal_where_keys_are(data, count):
     rows = min(map(len, every))
     step = data.draw(st.sampled_from([1, -1, 2]))
     arrays = [column.iloc[:rows].iloc[::step].array for column in every]
-    codes, most = PANDAS.dense_codes(arrays)
+    codes, most = PANDAS.dense_group_ids(arrays)
     assert codes.dtype in (np.int32, np.int64)
     assert len(codes) == len(arrays[0])
     assert not len(codes) or 0 <= codes.min() <= codes.max() < most
-    expected = PANDAS.group_codes(arrays)
+    expected = PANDAS.group_ids(arrays)
     np.testing.assert_array_equal(pd.factorize(codes)[0], pd.factorize(expected)[0])
 
 
@@ -42,14 +42,14 @@ def test_codes_are_equal_where_keys_are(data, count):
     ],
 )
 def test_integers_are_coded_by_their_range(keys, found):
-    codes, most = PANDAS.dense_codes([keys.array])
+    codes, most = PANDAS.dense_group_ids([keys.array])
     assert codes.tolist() == found
     assert max(found) < most
 
 
 def test_integers_that_are_codes_are_not_copied():
     keys = np.array([3, 1, 2], np.int32)
-    assert range_codes([keys])[0] is keys
+    assert range_group_ids([keys])[0] is keys
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_integers_that_are_codes_are_not_copied():
     ],
 )
 def test_other_keys_are_hashed(keys):
-    assert range_codes([keys.to_numpy()]) is None
-    codes, most = PANDAS.dense_codes([keys.array])
+    assert range_group_ids([keys.to_numpy()]) is None
+    codes, most = PANDAS.dense_group_ids([keys.array])
     assert (codes.tolist(), most) == ([0, 1], 2)

@@ -278,7 +278,7 @@ def test_rows_and_their_nulls_take_the_place_of_others(length, of_array, of_rows
 
 def test_halos_are_pickled_as_numbers_of_the_host():
     from dask_gpuscan.frames.registry import library_of
-    from dask_gpuscan.ops.halo import RowArrays
+    from dask_gpuscan.ops.windows.halo import RowArrays
 
     frame = cudf.DataFrame({"x": [1.5, -0.0], "n": [None, 1], "s": ["a", None]})
     library = library_of(frame)

@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 
 import dask_gpuscan  # noqa: F401  (registers .gpuscan)
-from backends import same
 from dask_gpuscan import kernels
-from dask_gpuscan.frames import nan, registry
+from dask_gpuscan.frames import registry
+from dask_gpuscan.frames.cudf import nan
 from dask_gpuscan.frames.pandas.layouts import NumPyLayout
 from dask_gpuscan.frames.pandas.library import Pandas
-from dask_gpuscan.frames.protocol import View
-from dask_gpuscan.frames.registry import Source
+from dask_gpuscan.frames.registry import LibrarySource
+from dask_gpuscan.frames.types import View
+from helpers.backends import same
 
 known: dict[int, np.ndarray] = {}  # they are kept, so that no other array gets their id
 looks: list[int] = []
@@ -69,8 +70,8 @@ def lazy(monkeypatch):
     known.clear()
     looks.clear()
     monkeypatch.setitem(sys.modules, "lazy", SimpleNamespace(LAZY=LAZY))
-    monkeypatch.setattr(kernels, "most_codes", lambda codes: 0)  # rows are sorted, as on a GPU
-    monkeypatch.setitem(registry.LIBRARIES, "pandas", Source("lazy", "LAZY", ""))
+    monkeypatch.setattr(kernels, "max_groups", lambda codes: 0)  # rows are sorted, as on a GPU
+    monkeypatch.setitem(registry.LIBRARIES, "pandas", LibrarySource("lazy", "LAZY", ""))
     monkeypatch.setattr(registry, "LIBRARY_OF", {})
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import InBand, byte_mask
 
-from dask_gpuscan.frames.nan import assume_no_nan, in_band, resolved
-from dask_gpuscan.frames.pandas import PANDAS
-from dask_gpuscan.frames.protocol import View
+from dask_gpuscan.frames.cudf.nan import assume_no_nan, in_band, resolved
+from dask_gpuscan.frames.pandas.library import PANDAS
+from dask_gpuscan.frames.types import View
+from dask_gpuscan.kernels import InBand, byte_mask
 
 
 class Column:

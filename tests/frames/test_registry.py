@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from backends import same
 from dask_gpuscan import Gpuscan
 from dask_gpuscan.frames import registry
 from dask_gpuscan.frames.keys import key_arrays
-from dask_gpuscan.frames.pandas import PANDAS
-from dask_gpuscan.frames.registry import Source, library_of
+from dask_gpuscan.frames.pandas.library import PANDAS
+from dask_gpuscan.frames.registry import LibrarySource, library_of
+from helpers.backends import has_cuda, same
 
 
 class Tiny:
@@ -61,7 +61,7 @@ TINY = TinyLibrary()
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.setitem(sys.modules, "tiny", SimpleNamespace(TINY=TINY))
-    monkeypatch.setitem(registry.LIBRARIES, "tiny", Source("tiny", "TINY", "frames of tiny"))
+    monkeypatch.setitem(registry.LIBRARIES, "tiny", LibrarySource("tiny", "TINY", "frames of tiny"))
     return lambda frame: Gpuscan(Tiny(frame))
 
 
@@ -107,7 +107,9 @@ def test_types_that_derive_from_those_of_a_library():
 
 
 def test_a_library_that_cannot_be_imported_says_what_it_needs(monkeypatch):
-    monkeypatch.setitem(registry.LIBRARIES, "tiny", Source("no_such_module", "TINY", "get tiny 2"))
+    monkeypatch.setitem(
+        registry.LIBRARIES, "tiny", LibrarySource("no_such_module", "TINY", "get tiny 2")
+    )
     monkeypatch.setattr(registry, "LIBRARY_OF", {})
     with pytest.raises(ImportError, match="get tiny 2: No module named 'no_such_module'"):
         library_of(Tiny(DF))
@@ -122,3 +124,10 @@ def test_what_is_shown_of_objects():
     assert repr(layout) == "NumPyLayout()"
     assert repr(layout.view(np.zeros(3))) == "<View of 3 float64, nulls: InBand>"
     assert repr(key_arrays([DF["k"], DF["n"]])) == "<Keys of 6 rows: int64, int64>"
+
+
+@pytest.mark.skipif(has_cuda(), reason="cuDF may be here")
+def test_frames_of_a_cudf_that_is_not_there():
+    series = type("Series", (), {"__module__": "cudf.core.series"})()
+    with pytest.raises(ImportError, match=r"need cuDF 26.10 or later .*dask-gpuscan\[cuda13\]"):
+        library_of(series)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from widened import PICKS, can_be_null, nullable, picked, widened
+from helpers.widened import PICKS, can_be_null, nullable, picked, widened
 
 from .methods import is_arrow_float
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from backends import Backend
 from dask_gpuscan import kernels
+from helpers.backends import Backend
 
 from .choices import Choices
 from .fuzzer import Fuzzer
@@ -239,7 +239,7 @@ def _gather(data: Data, count: int, dtype: str, few: int, offset: int, items: in
 
 def _within(data: Data, count: int, reach: int, high: int) -> None:
     values = np.sort(np.append(data.rng.integers(-(2**63), 2**63 - 1, count), high))
-    ask = lambda: kernels.first_within(data.put(values), reach)  # noqa: E731
+    ask = lambda: kernels.window_starts(data.put(values), reach)  # noqa: E731
     if reach < 0:
         refused(ask, "reach")
         return

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 import dask_gpuscan  # noqa: F401 (registers .gpuscan)
-from backends import same
-from strategies import partitioned_at
+from helpers.backends import same
+from helpers.strategies import partitioned_at
 
 from . import drawn
 from .choices import Choices

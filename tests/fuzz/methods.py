@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from widened import REDUCTIONS
+from helpers.widened import REDUCTIONS
 
 from .drawn import EVERY, FEW_NUMBERS, NUMBERS, TEXTS, TIMES
 

@@ -7,6 +7,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pandas as pd
+
+import dask_gpuscan
 from dask_gpuscan.kernels import (
     RowWindows,
     bitmap,
@@ -19,10 +21,8 @@ from dask_gpuscan.kernels import (
     scan_by_code,
     scan_by_key,
 )
-
-import dask_gpuscan
-from backends import Backend, Cuda, has_cuda
-from strategies import partitioned_at
+from helpers.backends import Backend, Cuda, has_cuda
+from helpers.strategies import partitioned_at
 
 from .choices import Choices
 from .drawn import cuts

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from versions import older
+from helpers.versions import older
 
 if older("pandas", "3") or older("pyarrow", "20"):
     pytest.skip(

@@ -4,12 +4,12 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import Unsorted, asof, is_sorted, take
-from dask_gpuscan.kernels.cpu import launch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies import two_thirds
+from dask_gpuscan.kernels import Unsorted, asof, is_sorted, take
+from dask_gpuscan.kernels.cpu.core import launch
+from helpers.strategies import two_thirds
 
 on_cpu = import_module("dask_gpuscan.kernels.cpu.asof")
 

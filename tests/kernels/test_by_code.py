@@ -3,17 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dask_gpuscan.kernels import (
     BUILT_IN,
     InBand,
     byte_mask,
-    number_codes,
+    factorize,
     operator,
     reduce_by_code,
     scan_by_code,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 ADD, MAXIMUM = BUILT_IN["add"], BUILT_IN["maximum"]
 
@@ -105,7 +106,7 @@ def test_bad_input():
 )
 def test_numbers_without_gaps(codes, dtype, step):
     given_codes = np.array(codes, dtype)[::step]
-    found, rows = number_codes(given_codes, 10)
+    found, rows = factorize(given_codes, 10)
     expected, first, numbers = np.unique(given_codes, return_index=True, return_inverse=True)
     np.testing.assert_array_equal(found, numbers)
     np.testing.assert_array_equal(rows, first)
@@ -116,7 +117,7 @@ def test_numbers_without_gaps(codes, dtype, step):
 def test_bad_numbers_of_groups(groups):
     codes = np.array([0, 0])
     for call in (
-        lambda: number_codes(codes, groups),
+        lambda: factorize(codes, groups),
         lambda: scan_by_code(ADD, codes, codes, groups),
         lambda: reduce_by_code(ADD, codes, codes, groups),
     ):
@@ -126,13 +127,13 @@ def test_bad_numbers_of_groups(groups):
 
 def test_numbers_of_bad_codes():
     with pytest.raises(ValueError, match="codes must be from 0 to 1, found 2"):
-        number_codes(np.array([0, 2, 1]), 2)
+        factorize(np.array([0, 2, 1]), 2)
     with pytest.raises(ValueError, match="codes must be from 0 to 1, found -1"):
-        number_codes(np.array([-1, 0]), 2)
+        factorize(np.array([-1, 0]), 2)
     with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
-        number_codes(np.array([0.0]), 1)
+        factorize(np.array([0.0]), 1)
     with pytest.raises(ValueError, match="codes must be 1-d"):
-        number_codes(np.zeros((1, 1), np.int64), 1)
+        factorize(np.zeros((1, 1), np.int64), 1)
 
 
 def test_more_groups_than_there_is_room_for_are_told(backend):
@@ -141,7 +142,7 @@ def test_more_groups_than_there_is_room_for_are_told(backend):
         for ask in (
             lambda groups: scan_by_code(BUILT_IN["add"], codes, x, groups),
             lambda groups: reduce_by_code(BUILT_IN["add"], codes, x, groups),
-            lambda groups: number_codes(codes, groups),
+            lambda groups: factorize(codes, groups),
         ):
             with pytest.raises((MemoryError, ValueError), match=r"rows, which take|groups must be"):
                 ask(groups)

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dask_gpuscan.kernels import (
     BUILT_IN,
     NAT,
@@ -16,9 +19,7 @@ from dask_gpuscan.kernels import (
     scan,
     scan_by_key,
 )
-from dask_gpuscan.kernels.cpu.engine import TILE
-from hypothesis import given
-from hypothesis import strategies as st
+from dask_gpuscan.kernels.cpu.core.engine import TILE
 
 LENGTHS = [0, 1, 5, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
 

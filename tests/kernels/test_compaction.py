@@ -11,6 +11,9 @@ import cloudpickle
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dask_gpuscan.kernels import (
     InBand,
     Predicate,
@@ -26,11 +29,9 @@ from dask_gpuscan.kernels import (
     select,
     unique,
 )
-from dask_gpuscan.kernels.cpu import outputs
-from dask_gpuscan.kernels.cpu.engine import TILE
-from dask_gpuscan.kernels.cpu.launch import PARALLEL
-from hypothesis import given
-from hypothesis import strategies as st
+from dask_gpuscan.kernels.cpu.core import launch
+from dask_gpuscan.kernels.cpu.core.engine import TILE
+from dask_gpuscan.kernels.cpu.core.launch import PARALLEL
 
 LENGTHS = [0, 1, 7, TILE - 1, TILE, TILE + 1, 21 * TILE + 5]
 DTYPES = ["?", "i1", "u2", "i4", "i8", "f4", "f8", "c8", "c16", "M8[ns]", "m8[s]"]
@@ -248,7 +249,7 @@ def test_outputs_are_written_everywhere(backend, poisoned):
 def test_memory_of_dropped_rows_is_given_back(backend, kept, monkeypatch):
     if backend.name != "cpu":
         pytest.skip("memory of a device comes from its own allocator")
-    monkeypatch.setattr(outputs, "MAPPED", 0)  # smaller arrays from the pool too, which counts
+    monkeypatch.setattr(launch, "MAPPED", 0)  # smaller arrays from the pool too, which counts
     gc.collect()  # what earlier tests left
     x, allocated = np.arange(PARALLEL), pa.total_allocated_bytes()
     by_flags = select([x], x < kept)
@@ -332,7 +333,7 @@ def test_flags_of_neighbours(backend, n):
 OTHER_CPU = """
 import numpy as np
 from dask_gpuscan.kernels import select
-from dask_gpuscan.kernels.cpu.packing import HAS_COMPRESS
+from dask_gpuscan.kernels.cpu.core.packing import HAS_COMPRESS
 
 assert not HAS_COMPRESS
 rng = np.random.default_rng(5)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+
 from dask_gpuscan.kernels import operator, scan, scan_by_code, scan_by_key
-from dask_gpuscan.kernels.cpu.engine import TILE
+from dask_gpuscan.kernels.cpu.core.engine import TILE
 
 sum_and_largest = operator(
     lambda a, b: (a[0] + b[0], max(a[1], b[1])),

@@ -1,9 +1,11 @@
-"""What kernels show of themselves: names, options, facts about operators, backends, reprs."""
+"""What kernels show of themselves: names, options, traits of operators, backends, reprs."""
 
 import pickle
 
 import numpy as np
 import pytest
+
+from dask_gpuscan import kernels
 from dask_gpuscan.kernels import (
     BUILT_IN,
     INT128,
@@ -23,10 +25,8 @@ from dask_gpuscan.kernels import (
     segmented,
     signature,
 )
-from dask_gpuscan.kernels.built_in import FACTS, Facts, facts_of
+from dask_gpuscan.kernels.operators.built_in import TRAITS, Traits, traits_of
 from dask_gpuscan.kernels.selection import runs
-
-from dask_gpuscan import kernels
 
 X = np.arange(4.0)
 
@@ -80,12 +80,12 @@ def test_the_type_of_arrays_chooses_the_backend():
 
 
 def test_groups_that_a_backend_has_no_room_for(monkeypatch):
-    monkeypatch.setattr(cpu, "most_codes", lambda: 1)
+    monkeypatch.setattr(cpu, "max_groups", lambda: 1)
     with pytest.raises(ValueError, match=r"^groups must be at most 1 of these arrays, found 2$"):
         scan_by_code(BUILT_IN["add"], np.array([0, 1]), np.array([1, 1]), 2)
 
 
-# --- facts ------------------------------------------------------------------------------------------
+# --- traits -----------------------------------------------------------------------------------------
 
 
 def plain(function, name):
@@ -101,9 +101,9 @@ def test_facts_follow_what_an_operator_computes_and_not_its_name(name):
     mine, other = plain(name, "mine"), operator(lambda a, b: a * b - a, identity=0, name=name)
     assert mine == BUILT_IN[name]
     assert mine.name == "mine"
-    assert facts_of(mine) is facts_of(BUILT_IN[name])
-    assert facts_of(pickle.loads(pickle.dumps(mine))) is facts_of(BUILT_IN[name])
-    assert facts_of(other) == Facts()
+    assert traits_of(mine) is traits_of(BUILT_IN[name])
+    assert traits_of(pickle.loads(pickle.dumps(mine))) is traits_of(BUILT_IN[name])
+    assert traits_of(other) == Traits()
 
 
 def test_products_of_floats_are_carried_by_another_operator():
@@ -111,7 +111,7 @@ def test_products_of_floats_are_carried_by_another_operator():
         for op in (BUILT_IN["multiply"], plain("multiply", "mine")):
             carries = carry_operator(op, dtype)
             assert carries.name == "product"
-            assert carries == facts_of(op).carry_operator(dtype)
+            assert carries == traits_of(op).carry_operator(dtype)
             state = carries.lift(dtype.type(6.0))
             assert carry_in_from(op, state, dtype) == 6.0
             assert carry_in_from(op, state, dtype, initial=0.5) == 3.0
@@ -130,7 +130,7 @@ def test_what_reduces_to_a_carry_has_the_type_of_the_answer():
 
 
 def test_products_and_their_segmented_kind_are_told_from_others():
-    products = {op for op, facts in FACTS.items() if facts.is_product}
+    products = {op for op, traits in TRAITS.items() if traits.is_product}
     assert products == {BUILT_IN["multiply"], segmented(BUILT_IN["multiply"])}
     assert all(op.in_order for op in products)
     assert [op.name for op in BUILT_IN.values() if op.in_order] == ["multiply"]
@@ -144,9 +144,9 @@ def test_operators_without_a_value_for_nothing():
 
 def test_operators_that_take_128_bit_integers():
     takes = {
-        op.name: facts.int128_identity
-        for op, facts in FACTS.items()
-        if facts.int128_identity is not None
+        op.name: traits.int128_identity
+        for op, traits in TRAITS.items()
+        if traits.int128_identity is not None
     }
     assert takes == {
         "add": 0,

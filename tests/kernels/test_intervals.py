@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dask_gpuscan.kernels import (
     INT128,
     arrays,
@@ -14,8 +17,6 @@ from dask_gpuscan.kernels import (
     searchsorted_sorted,
 )
 from dask_gpuscan.kernels.cpu.intervals import CHUNK, PART
-from hypothesis import given
-from hypothesis import strategies as st
 
 DTYPES = ["?", "i1", "u2", "f2", "i4", "f8", "c8", "c16", "M8[ns]"]
 

@@ -5,6 +5,9 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dask_gpuscan.kernels import (
     INTERPOLATIONS,
     RANKS,
@@ -15,14 +18,11 @@ from dask_gpuscan.kernels import (
     RowWindows,
     order_statistics,
 )
-from dask_gpuscan.kernels.cpu import launch
+from dask_gpuscan.kernels.cpu.core import launch
 from dask_gpuscan.kernels.windows import pieces
-from hypothesis import given
-from hypothesis import strategies as st
+from helpers.versions import known_to_pandas
 
-from versions import known_to_pandas
-
-on_cpu = import_module("dask_gpuscan.kernels.cpu.order_statistics")
+on_cpu = import_module("dask_gpuscan.kernels.cpu.windows.order_statistics")
 
 ASKED = st.one_of(
     st.builds(

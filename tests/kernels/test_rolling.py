@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dask_gpuscan.kernels import (
     BUILT_IN,
     BoundWindows,
@@ -16,9 +19,7 @@ from dask_gpuscan.kernels import (
     rolling_by_code,
     rolls_by_code,
 )
-from dask_gpuscan.kernels.cpu import launch
-from hypothesis import given
-from hypothesis import strategies as st
+from dask_gpuscan.kernels.cpu.core import launch
 
 ADD, MAXIMUM = BUILT_IN["add"], BUILT_IN["maximum"]
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, InBand, bitmap, byte_mask, fold, reduce, scan, segmented
-from dask_gpuscan.kernels.cpu.engine import TILE
 from hypothesis import given
 from hypothesis import strategies as st
+
+from dask_gpuscan.kernels import BUILT_IN, InBand, bitmap, byte_mask, fold, reduce, scan, segmented
+from dask_gpuscan.kernels.cpu.core.engine import TILE
 
 LENGTHS = [0, 1, 2, 3, 4, 5, 7, 100, TILE - 1, TILE, TILE + 1, 5 * TILE + 3]
 DTYPES = ["int8", "int64", "uint16", "float32", "float64", "bool"]

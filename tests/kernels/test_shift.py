@@ -5,11 +5,12 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
-from dask_gpuscan.kernels import difference, rows_before, shift
 from hypothesis import given
 from hypothesis import strategies as st
 
-on_cpu = import_module("dask_gpuscan.kernels.cpu.shift")
+from dask_gpuscan.kernels import difference, rows_before, shift, subtract
+
+on_cpu = import_module("dask_gpuscan.kernels.cpu.windows.shift")
 
 PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30, 10**30])
 NAN = np.float64("nan")
@@ -80,3 +81,18 @@ def test_codes_of_no_group_and_no_periods_are_refused():
         rows_before(codes, 8, 0)
     with pytest.raises(TypeError, match="codes must be an array of int32 or int64"):
         rows_before(codes.astype("float64"), 8, 1)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "int64", "uint64"])
+def test_exact_differences_of_arrays(dtype):
+    edges = np.iinfo(dtype)
+    now = np.array([edges.max, edges.min, 1], dtype)
+    earlier = np.array([1, 0, edges.max - 1 if dtype != "uint64" else 2], dtype)
+    out = np.full(3, 77, np.int64)
+    expected = [int(a) - int(b) for a, b in zip(now, earlier, strict=True)]
+    fits = all(-(2**63) <= e < 2**63 for e in expected)
+    assert subtract(now, earlier, out) is fits
+    if fits:
+        assert out.tolist() == expected
+    with pytest.raises(TypeError, match="integers of one dtype"):
+        subtract(now, earlier, out.astype("int32"))

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dask_gpuscan.kernels import (
     INT128,
     NAT,
@@ -17,8 +20,6 @@ from dask_gpuscan.kernels import (
     takes_ranks,
     tied_ranks,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 INTEGERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")

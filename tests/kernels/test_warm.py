@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dask_gpuscan.kernels import BUILT_IN, InBand, Predicate
-from dask_gpuscan.kernels.selection import counter_of
 
 from dask_gpuscan import kernels
+from dask_gpuscan.kernels import BUILT_IN, InBand, Predicate
+from dask_gpuscan.kernels.selection import counter_of
 
 ADD, FIRST = BUILT_IN["add"], BUILT_IN["first"]
 KEYS, X = np.array([7, 7, 8]), np.array([1.0, np.nan, 3.0])
@@ -16,11 +16,11 @@ STATES = [np.float64(1), np.float64(2)]
 LATE = counter_of(lambda x: x > 2)
 FOLDER = str(Path(kernels.__file__).parent)
 
-SCAN = {"scan", "cpu/scan"}
-BY_CODE = {"arrays", "by_key", "codes", "cpu/by_key"}
-ROWS = {"selection", "cpu/selection"}
-BY_KEY = BY_CODE | ROWS
-COMPACT = {"compact", "cpu/compact", "cpu/shared"} | ROWS
+SCAN = {"scan", "cpu/scan/scan"}
+BY_CODE = {"arrays", "by_code", "cpu/columns/by_code"}
+ROWS = {"selection", "cpu/columns/selection"}
+BY_KEY = BY_CODE | {"by_key", "cpu/columns/by_key"} | ROWS
+COMPACT = {"compact", "cpu/columns/compact", "cpu/core/shared"} | ROWS
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import dask_gpuscan
-import oldest
+from helpers import oldest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = oldest.PROJECT
@@ -45,6 +45,7 @@ def test_recipe_requires_what_the_project_requires(recipe: dict) -> None:
 def test_recipe_is_of_this_project(recipe: dict) -> None:
     assert recipe["package"] == {"name": PROJECT["name"], "version": dask_gpuscan.__version__}
     assert recipe["about"]["home"] == PROJECT["urls"]["Homepage"]
+    assert recipe["about"]["doc_url"] == PROJECT["urls"]["Documentation"]
     assert recipe["about"]["license"] == PROJECT["license"]
     assert recipe["about"]["summary"] == PROJECT["description"]
 
@@ -53,6 +54,23 @@ def test_every_dependency_has_an_oldest_version() -> None:
     dependencies = PROJECT["dependencies"]
     pins = dict(pin.split("==") for pin in oldest.oldest(dependencies))
     assert set(pins) == {split_requirement(dependency)[0] for dependency in dependencies}
+
+
+def test_readme_and_install_page_name_the_oldest_versions() -> None:
+    pins = dict(pin.split("==") for pin in oldest.oldest(PROJECT["dependencies"]))
+    versions = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    readme, install = ((ROOT / name).read_text() for name in ("README.md", "docs/install.md"))
+    assert f"Python {versions[0]} to {versions[-1]}" in readme
+    assert f"Python {versions[0]} or later" in install
+    for name, found in (("pandas", "pandas"), ("Dask", "dask")):
+        assert re.findall(rf"{name} ([\d.]+) or later", readme) == [pins[found]]
+        assert re.findall(rf"{name} ([\d.]+) or later", install) == [pins[found]]
+
+
+def test_install_page_names_the_extras() -> None:
+    text = (ROOT / "docs" / "install.md").read_text()
+    named = set(re.findall(r"dask-gpuscan\[(\w+)\]", text))
+    assert {"examples", "xarray", "cuda13"} == named <= set(PROJECT["optional-dependencies"])
 
 
 def test_oldest_versions_are_in_the_docs() -> None:
@@ -81,26 +99,50 @@ def test_links_of_the_readme_hold_on_a_package_index() -> None:
                 assert f"# {heading.replace('-', ' ')}\n" in text, link
 
 
+WORKFLOWS = ROOT / ".github" / "workflows"
+
+
+def workflow(name: str) -> dict:
+    return yaml.safe_load((WORKFLOWS / f"{name}.yml").read_text())
+
+
 @pytest.fixture(scope="module")
 def jobs() -> dict:
-    return yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    return workflow("ci")["jobs"]
 
 
-def test_workflow_runs_targets_that_there_are(jobs: dict) -> None:
+def test_workflows_run_targets_that_there_are(jobs: dict) -> None:
     named = [m["target"] for m in jobs["test"]["strategy"]["matrix"]["include"]]
-    commands = [step.get("run", "") for job in jobs.values() for step in job["steps"]]
+    everywhere = [
+        *jobs.values(),
+        *workflow("docs")["jobs"].values(),
+        *workflow("release")["jobs"].values(),
+    ]
+    commands = [step.get("run", "") for job in everywhere for step in job["steps"]]
     targets = {*named, *re.findall(r"(?m)^make ([\w-]+)$", "\n".join(commands))}
     assert {"check", "test", "test-oldest", "docs", "dist"} <= targets
     for target in targets:
         subprocess.run(["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True)
 
 
-def test_workflow_tests_the_oldest_and_the_newest_python(jobs: dict) -> None:
+def test_workflow_tests_every_python(jobs: dict) -> None:
     versions = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
     assert f">={versions[0]}" == PROJECT["requires-python"]
     tested = {m["python"] for m in jobs["test"]["strategy"]["matrix"]["include"]}
-    assert (
-        tested
-        == {versions[0], versions[-1]}
-        == set(jobs["install"]["strategy"]["matrix"]["python"])
-    )
+    assert tested == set(versions) == set(jobs["install"]["strategy"]["matrix"]["python"])
+
+
+def test_docs_are_published_where_the_project_says() -> None:
+    owner, name = PROJECT["urls"]["Source"].split("/")[-2:]
+    assert PROJECT["urls"]["Documentation"] == f"https://{owner}.github.io/{name}/"
+    jobs = workflow("docs")["jobs"]
+    uploads = [step for step in jobs["build"]["steps"] if "upload-pages" in step.get("uses", "")]
+    assert uploads[0]["with"]["path"] in (ROOT / "Makefile").read_text()
+    assert jobs["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+
+
+def test_releases_need_no_password() -> None:
+    publish = workflow("release")["jobs"]["publish"]
+    assert publish["permissions"] == {"id-token": "write"}
+    assert publish["needs"] == "dist"
+    assert "secrets." not in (WORKFLOWS / "release.yml").read_text()

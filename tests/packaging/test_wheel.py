@@ -1,5 +1,6 @@
 """The distribution as a user gets it: built, installed into an empty environment, run from there."""
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -35,9 +36,9 @@ print("used")
 
 
 def _run(*command: object, cwd: Path) -> str:
-    done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False
-    )
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    line = [*map(str, command)]
+    done = subprocess.run(line, cwd=cwd, env=plain, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 

@@ -5,9 +5,10 @@ from importlib import import_module
 
 import cupy
 import numpy as np
-from dask_gpuscan.kernels.cuda import build, grids, launch
-from dask_gpuscan.kernels.cuda.visitors import VISITORS
 
+from dask_gpuscan.kernels.cuda.core import build, launch
+from dask_gpuscan.kernels.cuda.core.visitors import VISITORS
+from dask_gpuscan.kernels.cuda.grids import grids
 from sanitizers.families import FAMILIES
 
 
@@ -31,7 +32,7 @@ def main() -> int:
     """Return whether an answer was wrong, or a kernel not run."""
     cupy.cuda.set_allocator(in_words)
     # small inputs are as large ones; the package has a function of the name of this module
-    import_module("dask_gpuscan.kernels.cuda.sort").PLACED_FROM, grids.TABLE_BUSY = 1 << 12, 0
+    import_module("dask_gpuscan.kernels.cuda.sort.sort").PLACED_FROM, grids.TABLE_BUSY = 1 << 12, 0
     wrong = []
     schedules = ["classic"]
     if int(cupy.cuda.Device().compute_capability) >= 90:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from dask_gpuscan.kernels import BUILT_IN, BoundWindows, RowWindows
-from dask_gpuscan.kernels.options import Quantile
 
 from dask_gpuscan import kernels
+from dask_gpuscan.kernels import BUILT_IN, BoundWindows, RowWindows
+from dask_gpuscan.kernels.options import Quantile
 
 ROWS = 20_002
 
@@ -121,8 +121,8 @@ FAMILIES: dict[str, Family] = {
     "sorted_search": lambda on: iter([kernels.searchsorted_sorted(on(_runs()), on(_runs()[::7]))]),
     "by_code": _by_code,
     "rolling": _rolling,
-    "first_within": lambda on: iter(
-        [kernels.first_within(on(_runs().astype("i8")), r) for r in (0, 9, 2000)]
+    "window_starts": lambda on: iter(
+        [kernels.window_starts(on(_runs().astype("i8")), r) for r in (0, 9, 2000)]
     ),
     "interval_sums": _intervals,
     "intervals": _intervals,

@@ -11,8 +11,7 @@ import pytest
 
 HERE = Path(__file__).parent
 CALLS = HERE / "calls.py"
-
-LINK_TREE = HERE.parents[1] / "build_backend" / "link_tree.py"
+ROOT = HERE.parents[1]
 
 
 def _needs(*modules: str) -> pytest.MarkDecorator:
@@ -26,8 +25,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("types")
     venv.create(folder / "env", with_pip=False)
     (packages,) = folder.glob("env/lib/python3*/site-packages")
-    subprocess.run([sys.executable, LINK_TREE, folder / "links"], check=True)
-    paths = [str(folder / "links"), *(p for p in sys.path if "site-packages" in p)]
+    paths = [str(ROOT), *(p for p in sys.path if "site-packages" in p)]
     packages.joinpath("paths.pth").write_text("\n".join(paths))
     return folder / "env" / "bin" / "python"
 

@@ -1,7 +1,8 @@
-"""Bitmaps of valid rows, as cuDF keeps them: written from what is known of rows, and read with numbers."""
+"""Bitmaps of valid rows, as cuDF keeps them: makes them, searches them, and reads numbers with them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -9,8 +10,9 @@ import cupy
 import numpy as np
 import pylibcudf as plc
 
-from ...kernels.cuda.devices import device
-from ..protocol import Values
+from ...kernels import Mask
+from ...kernels.cuda.core.devices import device
+from ..types import Values
 
 
 @lru_cache(maxsize=1)
@@ -50,10 +52,10 @@ extern "C" __global__ void valid_bits(const TYPE* rows, unsigned* bits, unsigned
   if (lane == 0 && found) atomicAdd(nulls, -(unsigned long long)found);
 }
 """
-"""`nulls` is the number of rows before."""
+"""`nulls` is the number of rows at first."""
 
 THREADS, WORDS, BLOCKS = 256, 8, 16
-"""Threads of a block, words of bits that a warp asks the rows of at once, and blocks on a multiprocessor at most."""
+"""Threads of a block, words of bits for which a warp reads rows at once, and most blocks on a multiprocessor."""
 
 
 @lru_cache(maxsize=8)
@@ -118,3 +120,37 @@ def with_bits(bits: Values, count: int, start: int, valid: Values) -> tuple[Valu
 def _bits(count: int) -> Values:
     """Return memory for a bitmap of so many rows."""
     return cupy.empty(plc.null_mask.bitmask_allocation_size_bytes(count) // 4, np.uint32)
+
+
+def seek_bit(
+    nulls: Mask, begin: int, end: int, size: int, from_end: bool
+) -> Callable[[], int | None]:
+    """Look for a set bit from `begin` to `end`, in `size` bytes of them first, on the host."""
+    first = max(begin // 8, (end + 7) // 8 - size) if from_end else begin // 8
+    read = copied(nulls.buffer[first : first + size])
+    low, high = max(begin, 8 * first), min(end, 8 * (first + size))
+
+    def found() -> int | None:
+        bits = np.unpackbits(read(), bitorder="little")
+        valid = np.flatnonzero(bits[low - 8 * first : high - 8 * first])
+        if len(valid):
+            return int(low + valid[-1 if from_end else 0]) - nulls.offset
+        left = (begin, low) if from_end else (high, end)
+        return seek_bit(nulls, *left, 16 * size, from_end)() if left[0] < left[1] else None
+
+    return found
+
+
+def copied(array: Values) -> Callable[[], np.ndarray]:
+    """Begin to copy an array to the host; the answer, when called, waits for the copy and not for later work."""
+    stream, done = cupy.cuda.get_current_stream(), cupy.cuda.Event(disable_timing=True)
+    host, runtime = cupy.cuda.alloc_pinned_memory(array.nbytes), cupy.cuda.runtime
+    kind = runtime.memcpyDeviceToHost
+    runtime.memcpyAsync(host.ptr, array.data.ptr, array.nbytes, kind, stream.ptr)
+    done.record(stream)
+
+    def read() -> np.ndarray:
+        done.synchronize()
+        return np.frombuffer(host, array.dtype, array.size)
+
+    return read

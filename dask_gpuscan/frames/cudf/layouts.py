@@ -1,6 +1,6 @@
-"""cuDF's columns as CuPy arrays, without a copy: data, validity bitmap and offset as they lie in device memory.
+"""Shows cuDF's columns as CuPy arrays, without a copy: data, validity bitmap and offset in device memory.
 
-NaN counts as null where cuDF counts it so, and comes out as null.
+NaN is null where it is to cuDF, and results have a null in its place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from packaging.version import Version
 
 from ... import kernels
 from ...kernels import BUILT_IN, INT128, InBand, Mask, bitmap
-from ..protocol import DType, Layout, Missing, Values, View
+from ..types import DType, Layout, Missing, NullStorage, Values, View
 from .bitmaps import bits_of, floats_or_nan, valid_bits, with_bits
 
 if Version(cudf.__version__) < Version("26.10"):  # the first whose columns are read here
@@ -46,7 +46,7 @@ STORAGES |= {
     for kind in ("TIMESTAMP", "DURATION")
     for unit in ("SECONDS", "MILLISECONDS", "MICROSECONDS", "NANOSECONDS")
 }
-"""What the data of a fixed-width column is, by the type that libcudf gives it."""
+"""The dtype of the data of a fixed-width column, by libcudf's type."""
 
 
 @lru_cache(maxsize=256)
@@ -67,7 +67,7 @@ def _storage(dtype: DType) -> np.dtype | None:
 class CudfLayout:
     """All fixed-width columns of cuDF: numbers and a bitmap of valid rows, at any offset."""
 
-    nulls = "mask"
+    nulls: NullStorage = "mask"
     passes_over_nan = False
     groups_pass_over_nan = False
     nan_is_null = True
@@ -103,7 +103,7 @@ class CudfLayout:
         return _column(values, mask if null_count else None, null_count, dtype)
 
     def wrap_valid(self, values: Values, valid: slice, dtype: DType) -> ColumnBase:
-        """Return a column of which these rows, beside each other, are valid, and the others null."""
+        """Return a column that is valid in a slice of its rows, and null in the others."""
         null_count = len(values) - (valid.stop - valid.start)
         mask = bits_of(valid, len(values)) if null_count else None
         return _column(values, mask, null_count, dtype)
@@ -179,7 +179,7 @@ def floats_of(column: ColumnBase) -> Values:
 
 
 def nulls_of(column: ColumnBase) -> Mask:
-    """The part of a column's bitmap that tells its own rows."""
+    """Return the part of a column's bitmap for its own rows."""
     first, last = column.offset // 8, (column.offset + len(column) + 7) // 8
     return bitmap(
         device_array(column.mask, first, last - first, np.dtype(np.uint8)), column.offset % 8
@@ -187,7 +187,7 @@ def nulls_of(column: ColumnBase) -> Mask:
 
 
 def device_array(buffer: Buffer | None, start: int, count: int, dtype: np.dtype) -> Values:
-    """Device memory of cuDF's as a CuPy array, which keeps it alive."""
+    """Return device memory of cuDF's as a CuPy array, which keeps it alive."""
     if buffer is None or not count:
         return cupy.empty(0, dtype)
     device = cupy.cuda.runtime.getDevice()
@@ -203,7 +203,7 @@ def bitmap_of(column: ColumnBase) -> Any:
 
 
 def _column(values: Values, mask: Any, null_count: int, dtype: DType) -> Any:
-    """A column around device memory, which is not copied."""
+    """Return a column around device memory, without a copy."""
     mask = None if mask is None else mask_buffer(mask)
     data = _buffer(values)
     kind = _type_of(dtype)
@@ -212,12 +212,12 @@ def _column(values: Values, mask: Any, null_count: int, dtype: DType) -> Any:
 
 
 def mask_buffer(bitmap: Any) -> Buffer:
-    """Memory of a bitmap as cuDF keeps it; that of another column is shared until one of both is written to."""
+    """Return memory of a bitmap as cuDF keeps it; another column's is shared until one of both is written to."""
     return bitmap.copy(deep=False) if isinstance(bitmap, Buffer) else as_buffer(bitmap)
 
 
 def _buffer(values: Values) -> Buffer:
-    """Memory of an array as cuDF keeps it; what may be spilled cuDF wraps itself, in twice the time."""
+    """Return memory of an array as cuDF keeps it; cuDF itself wraps memory that may be spilled, in twice the time."""
     if get_global_manager() is not None or not values.flags.c_contiguous:
         return as_buffer(values)
     return Buffer(owner=BufferOwner(ptr=values.data.ptr, size=values.nbytes, owner=values))
@@ -232,10 +232,10 @@ def layout_of(dtype: DType) -> Layout | None:
 
 
 def moved_layout_of(dtype: DType) -> Layout | None:
-    """Return the layout of a dtype whose numbers kernels compare and move; 128-bit decimals have none."""
+    """Return the layout of a dtype whose numbers kernels compare and move; None for decimals of 128 bits."""
     return LAYOUT if LAYOUT.matches(dtype) and LAYOUT.storage(dtype).kind != "V" else None
 
 
 def is_number(dtype: DType) -> bool:
-    """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
+    """Return whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
     return LAYOUT.matches(dtype) and dtype.kind in "biufc"

@@ -1,4 +1,4 @@
-"""Columns of cuDF's lists: 32-bit offsets and a column of items, in device memory."""
+"""Columns of cuDF's lists: offsets of 32 bits and a column of items, in device memory."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ import pylibcudf as plc
 from cudf.core.buffer import Buffer
 from cudf.core.column import ColumnBase, column_empty
 
-from ..lists import Lists
-from ..messages import WAY_OUT
-from ..protocol import DType, Values
+from ..messages import HINT
+from ..types import DType, Lists, Values
 from .layouts import LAYOUT, bitmap_of, device_array, mask_buffer, nulls_of
 
 _INT32 = np.dtype(np.int32)
 
 NOT_IN_LISTS = (cudf.CategoricalDtype, cudf.IntervalDtype, pd.DatetimeTZDtype)
-"""The dtypes of which cuDF has no lists."""
+"""Dtypes that cuDF's lists do not hold."""
 
 
 class CudfLists:
@@ -38,7 +37,7 @@ class CudfLists:
         if like is not None and self.item_dtype(like) == items:
             return like
         if isinstance(items, NOT_IN_LISTS):
-            raise TypeError(f"dtype {items} cannot be in lists of cuDF; {WAY_OUT}")
+            raise TypeError(f"dtype {items} cannot be in lists of cuDF; {HINT}")
         if isinstance(items, pd.ArrowDtype):
             return pd.ArrowDtype(pa.list_(items.pyarrow_dtype))
         return cudf.ListDtype(items)
@@ -64,7 +63,7 @@ class CudfLists:
         return _column(items, offsets, None, 0, dtype)
 
     def _empty(self, dtype: DType) -> ColumnBase:
-        """Return a column of no rows; cuDF has none of lists of Arrow's dtypes."""
+        """Return a column of no rows; cuDF itself makes none for lists of Arrow's dtypes."""
         items = self.item_dtype(dtype)
         if items is None:
             return column_empty(0, dtype)
@@ -72,7 +71,7 @@ class CudfLists:
 
 
 def _items(array: ColumnBase) -> ColumnBase:
-    """Return the items of lists, as one object while the lists are the same: it remembers that there is no NaN."""
+    """Return the items of lists, always the same object for the same lists: it remembers that there is no NaN."""
     kept = vars(array).get("gpuscan_items")
     if kept is None or kept[0] is not array.plc_column:
         kept = vars(array)["gpuscan_items"] = array.plc_column, array.elements
@@ -91,7 +90,7 @@ def _missing(array: ColumnBase) -> Values | None:
 def _column(
     items: ColumnBase, offsets: Values, mask: Buffer | None, null_count: int, dtype: DType
 ) -> ColumnBase:
-    """A column of lists around the memory of its offsets and items, which is not copied."""
+    """Return a column of lists around the memory of its offsets and items, without a copy."""
     children = [LAYOUT.wrap(offsets, None, _INT32).plc_column, items.plc_column]
     kind, size = plc.DataType(plc.TypeId.LIST), offsets.size - 1
     column = plc.Column(kind, size, None, mask, null_count, 0, children, validate=False)
@@ -99,7 +98,7 @@ def _column(
 
 
 def _offsets(array: ColumnBase) -> Values:
-    """Show where each list begins among the items of all rows of its memory."""
+    """Return the first item of each list, among the items of all rows in its memory."""
     every = array.plc_column.list_view().offsets()
     start = (every.offset() + array.offset) * _INT32.itemsize
     return device_array(every.data(), start, array.size + 1, _INT32)

@@ -1,24 +1,26 @@
-"""What cuDF says of dtypes."""
+"""The dtypes of cuDF, and the labels of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from typing import Any
 
 import cudf
+import cupy
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from cudf.core.column import column_empty
+from cudf.core.column import ColumnBase, column_empty
 from cudf.core.dtypes import DecimalDtype
 from cudf.utils.dtypes import get_dtype_of_same_kind
 
 from ...kernels.messages import shown
-from ..messages import WAY_OUT
-from ..pandas import PANDAS
+from ..messages import HINT, check_one_level
+from ..pandas.library import PANDAS
 from ..pandas.schema import SUMS, wide_integers
-from ..protocol import DType, Scalar
+from ..types import DType, Scalar, Values
 from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
 
@@ -32,7 +34,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, ValueError, AttributeError, NotImplementedError, RuntimeError) as error:
-        raise TypeError(f"cuDF has no {method} of groups for dtype {dtype}; {WAY_OUT}") from error
+        raise TypeError(f"cuDF has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
 _asked_once = lru_cache(maxsize=1024)(_asked_of_groups)
@@ -55,11 +57,10 @@ def _unsigned(method: str, dtype: DType, answer: DType) -> DType:
     return found
 
 
-class CudfSchema:
+class CudfDTypes:
     """Facts about the dtypes of cuDF."""
 
     null_sums = True
-    widens_by_value = False
     # made of sums of squares, which overflow and cancel
     wrong_groups: tuple[str, ...] = ("var", "std")
 
@@ -110,4 +111,74 @@ class CudfSchema:
             found: DType = getattr(empty, method)(**options).dtype
             return _unsigned(method, dtype, found)
         except (TypeError, AttributeError, NotImplementedError) as error:
-            raise TypeError(f"cuDF has no {method} for dtype {dtype}; {WAY_OUT}") from error
+            raise TypeError(f"cuDF has no {method} for dtype {dtype}; {HINT}") from error
+
+
+class CudfIndex:
+    """Indexes of cuDF."""
+
+    def index(self, frame: cudf.DataFrame) -> cudf.Index:
+        return frame.index
+
+    def index_names(self, frame: cudf.DataFrame) -> list[Hashable]:
+        return list(frame.index.names)
+
+    def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
+        index = frame.index
+        return cudf.Series._from_column(index._columns[number], name=index.names[number])
+
+    def is_sorted(self, index: cudf.Index) -> bool:
+        return bool(index.is_monotonic_increasing)
+
+    def same_index(self, index: cudf.Index, other: cudf.Index) -> bool:
+        return index is other or bool(index.equals(other))
+
+    def key_index(
+        self, arrays: list[ColumnBase], names: Sequence[Hashable], levels: bool = False
+    ) -> cudf.Index:
+        try:
+            if len(arrays) == 1 and not levels:
+                return cudf.Index._from_column(arrays[0], name=names[0])
+            columns = [cudf.Series._from_column(a) for a in arrays]
+            return cudf.MultiIndex.from_arrays(columns, names=names)
+        except NotImplementedError as error:
+            dtypes = ", ".join(str(a.dtype) for a in arrays)
+            raise TypeError(
+                f"cuDF has no index of dtype {dtypes}, as a reduction by {', '.join(map(repr, names))} "
+                f"would have; cast the key with astype"
+            ) from error
+
+    def index_of_pairs(self, index: cudf.Index, frame: cudf.DataFrame) -> cudf.Index:
+        names = cudf.Index(frame.columns)
+        check_one_level(index, names)
+        rows, each = cupy.arange(len(index)), cupy.arange(len(names))
+        levels = [
+            index.take(cupy.repeat(rows, len(names))),
+            names.take(cupy.tile(each, len(index))),
+        ]
+        return cudf.MultiIndex.from_arrays(levels, names=[index.name, names.name])
+
+    def range_index(self, start: int, stop: int) -> cudf.Index:
+        return cudf.RangeIndex(start, stop)
+
+    def index_of_times(self, times: Any, dtype: DType, name: Hashable) -> cudf.Index:
+        # as numbers, since cuDF takes no time that has a frequency which it does not know
+        return self.key_index([LAYOUT.wrap(cupy.asarray(times.asi8), None, dtype)], [name])
+
+    def take_index(self, index: cudf.Index, positions: Values) -> cudf.Index:
+        if not isinstance(index, cudf.RangeIndex):
+            return index.take(positions)
+        start, step = index.start, index.step
+        rows = positions if (start, step) == (0, 1) else start + step * positions
+        return self.key_index([LAYOUT.wrap(rows, None, np.dtype(np.int64))], [index.name])
+
+    def argsort_index(self, index: cudf.Index) -> Values:
+        return index.argsort()
+
+    def sort_by_index(self, frame: cudf.DataFrame) -> cudf.DataFrame:
+        return frame.sort_index()
+
+    def reset_index(self, frame: cudf.DataFrame, start: int, drop: bool) -> cudf.DataFrame:
+        out = frame.reset_index(drop=drop)
+        out.index = self.range_index(start, start + len(frame))
+        return out

@@ -1,4 +1,4 @@
-"""Columns of Arrow as arrays of pandas over the same memory, and back."""
+"""Converts columns of Arrow to arrays of pandas over the same memory, and back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STORED: tuple[tuple[Callable[[Any], bool], Callable[[Any], pa.DataType]], ...] 
     (pa.types.is_large_list_view, lambda kind: pa.large_list(kind.value_type)),
     (lambda kind: isinstance(kind, pa.BaseExtensionType), lambda kind: kind.storage_type),
 )
-"""Types that few functions of Arrow take, and those in which the same values are stored instead."""
+"""Types that few functions of Arrow take, and the types in which their values are stored instead."""
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:
@@ -29,8 +29,7 @@ def _stored(kind: pa.DataType) -> pa.DataType:
 def array_of_arrow(column: pa.ChunkedArray) -> PandasArray:
     """Return a column of Arrow as an array of pandas: without a copy, but for views, dictionaries and runs.
 
-    A dictionary of strings becomes categories: those that are there, in the order of the dictionary if that has one,
-    else in their own.
+    A dictionary of strings becomes categories: the used ones, in the order of an ordered dictionary, else sorted.
 
     Examples
     --------
@@ -39,7 +38,7 @@ def array_of_arrow(column: pa.ChunkedArray) -> PandasArray:
     ['a', 'b']
     """
     kind = column.type
-    # pyarrow cannot join chunks of which one is empty and begins behind the end of its buffers
+    # pyarrow cannot join an empty chunk that begins behind the end of its buffers
     column = pa.chunked_array([chunk for chunk in column.chunks if len(chunk)], kind)
     if pa.types.is_run_end_encoded(kind):
         decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]

@@ -1,4 +1,4 @@
-"""Values of pandas that NumPy and Python combine rather than kernels: objects, strings, wide floats."""
+"""Values of pandas that NumPy and Python combine: objects, strings and wide floats. No kernel takes them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from ... import kernels
 from ...kernels.arrays import check_memory
-from ...kernels.cpu.outputs import available
-from ..host_values import Texts
-from ..protocol import DType
+from ...kernels.cpu.core.launch import available
+from ..types import DType, Texts
 from .arrow import arrow_of_array
 from .layouts import PandasArray, bare
 
@@ -20,11 +19,11 @@ WIDE = tuple(d for d in map(np.dtype, (np.longdouble, np.clongdouble)) if d.char
 """Floats of more than 64 bits."""
 
 WHOLE = (np.dtype(object), *WIDE)
-"""The dtypes of NumPy that no kernel takes."""
+"""Dtypes of NumPy that no kernel takes."""
 
 
 MOST = 2**31 - 1
-"""Bytes of the strings of an array of Arrow whose offsets are of 32 bits."""
+"""The most bytes of strings in an array of Arrow with offsets of 32 bits."""
 
 FUNCTIONS = {
     "cumsum": np.add,
@@ -32,11 +31,11 @@ FUNCTIONS = {
     "cummax": np.maximum,
     "cummin": np.minimum,
 }
-"""NumPy's functions, which call Python's for objects."""
+"""NumPy's functions; for objects they call Python's."""
 
 
 def is_string(dtype: DType) -> bool:
-    """Tell whether columns of a dtype hold strings and nulls, and nothing else."""
+    """Return whether columns of a dtype hold strings and nulls, and nothing else."""
     if isinstance(dtype, pd.ArrowDtype):
         kind = dtype.pyarrow_dtype
         return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

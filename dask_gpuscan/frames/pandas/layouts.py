@@ -1,4 +1,4 @@
-"""How pandas keeps columns of fixed width: as NumPy arrays, times, nullable and Arrow arrays."""
+"""Shows columns of pandas as arrays: those of NumPy, times, nullable and Arrow arrays, and sparse ones."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pandas.api.extensions import ExtensionDtype
 
 from ... import kernels
 from ...kernels import NAT, InBand, bitmap, byte_mask
-from ..protocol import DType, Layout, Missing, Values, View
+from ..types import DType, Layout, Missing, NullStorage, Values, View
 
 PandasArray: TypeAlias = Any
-"""What lies under a series: an array of NumPy or of pandas."""
+"""The array under a series: of NumPy or of pandas."""
 
 
 def bare(array: PandasArray) -> PandasArray:
@@ -33,7 +33,7 @@ def _none(values: np.ndarray) -> np.ndarray:
 
 
 class _Exact:
-    """What these layouts share: all numbers are shown as they are, and all nulls are known."""
+    """The base of these layouts: they show all numbers as they are, and know all nulls."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -48,7 +48,7 @@ class _Exact:
 class NumPyLayout(_Exact):
     """Numbers and bool as NumPy arrays; NaN is the null of floating-point and complex columns."""
 
-    nulls = "in band"
+    nulls: NullStorage = "in band"
     passes_over_nan = False
     groups_pass_over_nan = False
     nan_is_null = True
@@ -80,7 +80,7 @@ class NumPyLayout(_Exact):
 class TimeLayout(_Exact):
     """Datetimes, timedeltas and periods as 64-bit integers with NaT in band."""
 
-    nulls = "in band"
+    nulls: NullStorage = "in band"
     passes_over_nan = False
     groups_pass_over_nan = False
     nan_is_null = True
@@ -111,10 +111,15 @@ class TimeLayout(_Exact):
         return dtype if storage == np.int64 else storage
 
 
+def masked_parts(array: PandasArray) -> tuple[Values, Values]:
+    """Return the numbers of a nullable array and its mask, in the same memory, by private names of pandas."""
+    return array._data, array._mask
+
+
 class MaskedLayout(_Exact):
     """Nullable columns (``Int64``, ``Float64``, ``boolean``): numbers and a mask of bytes."""
 
-    nulls = "mask"
+    nulls: NullStorage = "mask"
     passes_over_nan = False
     groups_pass_over_nan = True
     nan_is_null = False
@@ -126,8 +131,8 @@ class MaskedLayout(_Exact):
         return dtype.numpy_dtype  # type: ignore[no-any-return]
 
     def view(self, array: PandasArray) -> View:
-        mask = array._mask
-        return View(array._data, byte_mask(mask), mask.copy)
+        values, mask = masked_parts(array)
+        return View(values, byte_mask(mask), mask.copy)
 
     def wrap(self, values: Values, missing: Missing, dtype: ExtensionDtype) -> PandasArray:
         mask = _nulls(missing)
@@ -148,7 +153,7 @@ _NULLABLE = {"bool": "boolean", "float32": "Float32", "float64": "Float64"} | {
 class ArrowLayout(_Exact):
     """Arrow-backed columns of fixed width: a buffer of numbers and a bitmap, at any offset."""
 
-    nulls = "mask"
+    nulls: NullStorage = "mask"
     passes_over_nan = True
     groups_pass_over_nan = True
     nan_is_null = False
@@ -203,7 +208,7 @@ class ArrowLayout(_Exact):
 
 
 def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
-    """NumPy dtype of the buffer of a fixed-width Arrow type; None for other types."""
+    """Return the dtype of the buffer of a fixed-width Arrow type; None for other types."""
     if pa.types.is_boolean(kind):
         return np.dtype(np.bool_)
     if pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()):
@@ -217,7 +222,7 @@ def _arrow_storage(kind: pa.DataType) -> np.dtype | None:
 NUMPY, MASKED = NumPyLayout(), MaskedLayout()
 
 LAYOUTS: tuple[Layout, ...] = (NUMPY, TimeLayout(), MASKED, ArrowLayout())
-"""The ways in which pandas keeps columns of fixed width."""
+"""Layouts of all columns of fixed width."""
 
 
 @lru_cache(maxsize=1024)
@@ -227,8 +232,12 @@ def _layout_of(dtype: DType) -> Layout | None:
 
 def layout_of(dtype: DType) -> Layout | None:
     """Return the layout of a dtype; None if its columns hold no numbers of fixed width."""
-    # a dtype with categories takes long to hash, and would be kept
+    # a dtype with categories takes long to hash, and the cache would keep it
     return None if isinstance(dtype, pd.CategoricalDtype) else _layout_of(dtype)
+
+
+MANY = 1 << 18
+"""Rows from which on all cores take them: pandas takes fewer rows in the time that all cores need to begin."""
 
 
 def taken(layout: Layout, array: PandasArray, positions: Values, fills: bool) -> PandasArray:
@@ -247,12 +256,19 @@ def taken(layout: Layout, array: PandasArray, positions: Values, fills: bool) ->
 
 
 def is_number(dtype: DType) -> bool:
-    """Tell whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
+    """Return whether columns of a dtype hold numbers or bool that can be scanned, and not times."""
     return dtype.kind in "biufc" and layout_of(dtype) is not None
 
 
+def is_real(dtype: DType) -> bool:
+    """Return whether columns of a dtype hold real numbers or bool."""
+    if isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype):
+        return True
+    return is_number(dtype) and dtype.kind != "c"
+
+
 def holds_null(dtype: DType) -> bool:
-    """Tell whether columns of a dtype can have nulls."""
+    """Return whether columns of a dtype can have nulls."""
     if isinstance(dtype, pd.IntervalDtype):
         return holds_null(dtype.subtype)
     return not isinstance(dtype, np.dtype) or dtype.kind not in "biu"
@@ -300,12 +316,12 @@ def to_nullable(array: PandasArray) -> PandasArray:
 
 
 def raises_on_overflow(dtype: DType) -> bool:
-    """Tell whether sums of a dtype raise, rather than wrapping around."""
+    """Return whether sums of a dtype raise, rather than wrapping around."""
     return isinstance(dtype, pd.ArrowDtype) or dtype.kind == "m"
 
 
 def with_null(array: PandasArray, null: object) -> PandasArray:
-    """Return an array whose nulls, if its elements are objects, are all this one."""
+    """Return an array of objects with this null in the place of all nulls; any other array as it is."""
     if array.dtype != object:
         return array
     array = np.asarray(array).copy()
@@ -314,10 +330,28 @@ def with_null(array: PandasArray, null: object) -> PandasArray:
 
 
 def one_chunk(array: PandasArray) -> PandasArray:
-    """Return an array of Arrow's as one chunk: pandas cannot number the values of several that hold NaN and nulls."""
+    """Return an array of Arrow's as one chunk: pandas cannot factorize several chunks that hold NaN and nulls."""
     if not isinstance(array.dtype, pd.ArrowDtype):
         return array
     chunked = array.__arrow_array__()
     if isinstance(chunked, pa.ChunkedArray) and chunked.num_chunks > 1:
         return type(array)(chunked.combine_chunks())
     return array
+
+
+class PandasSparse:
+    """Columns of `pandas.SparseDtype`."""
+
+    def holds(self, dtype: DType) -> bool:
+        return isinstance(dtype, pd.SparseDtype)
+
+    def dense(self, column: pd.Series) -> pd.Series:
+        if not self.holds(column.dtype):
+            return column
+        return pd.Series(column.array.to_dense(), column.index, name=column.name, copy=False)
+
+    def array(self, dense: PandasArray, dtype: DType) -> PandasArray:
+        return pd.arrays.SparseArray(dense, dtype=dtype)
+
+
+SPARSE = PandasSparse()

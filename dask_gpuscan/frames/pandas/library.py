@@ -1,4 +1,4 @@
-"""The frames and columns of pandas."""
+"""The frames of pandas: their columns, their index, and the arrays under them."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ... import kernels
 from ...kernels.messages import shown
-from ...kernels.options import Shifted
-from ..messages import refuse_categories
-from ..protocol import DType, Library, Scalar, T, Values, View
-from .grouping import PandasGrouping
+from ..messages import check_one_level, refuse_categories
+from ..protocol import Library
+from ..types import DType, Scalar, T, Values, View
+from .changes import PandasChanges
 from .host_values import HOST_VALUES, is_string
-from .index import PandasIndex
+from .keys import (
+    PandasGrouping,
+    PandasOrdering,
+    decoded,
+    is_dictionary,
+    is_sortable,
+    level_values,
+    numbered_level,
+    sortable,
+    time_keys,
+)
 from .layouts import (
+    MANY,
     MASKED,
-    NUMPY,
+    SPARSE,
     PandasArray,
     bare,
     holds_null,
     layout_of,
-    nullable,
+    masked_parts,
     one_chunk,
     taken,
     to_nullable,
+    with_null,
 )
 from .lists import PandasLists
-from .ordering import PandasOrdering
-from .same_keys import decoded
-from .schema import PandasSchema
-from .sparse import SPARSE
-
-MANY = 1 << 18
-"""Rows from which on all cores take them: fewer are taken by pandas in the time that it takes to begin."""
-
-_FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+from .schema import PandasDTypes
 
 
-INT64, BOOLEAN = pd.Int64Dtype(), pd.BooleanDtype()
-
-
-class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLists):
+class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, PandasLists):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
     xp = np
-    few_rows = 1 << 18
+    copy_threshold = 1 << 18
     """Windows of 100 over 2^18 rows: 1.1 ms with the rows copied, 1.6 ms without; over 2^20 rows 4.6 and 4.3 ms."""
     host_values = HOST_VALUES
     sparse = SPARSE
@@ -74,8 +74,16 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
     def select(self, frame: pd.DataFrame, chosen: list[bool]) -> pd.DataFrame:
         return frame.loc[:, chosen]
 
+    def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
+        out, levels = frame.copy(deep=False), frame.columns.nlevels
+        out[name if levels == 1 else (name, *[""] * (levels - 1))] = column
+        return out
+
     def rows(self, frame: pd.DataFrame, rows: Values | slice) -> pd.DataFrame:
-        return frame.iloc[rows]
+        if isinstance(rows, slice) or len(rows) < MANY:
+            return frame.iloc[rows]
+        arrays = [self.take(self.array(column), rows) for column in self.columns(frame)]
+        return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
     def no_rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         return frame.iloc[:0]
@@ -108,7 +116,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         out.columns = names
         return out
 
-    def beside(
+    def join_columns(
         self, frames: Sequence[pd.DataFrame], names: Sequence[Hashable], like: pd.DataFrame
     ) -> pd.DataFrame:
         out = pd.concat(frames, axis=1) if frames else like.iloc[:, :0]
@@ -118,13 +126,107 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
         return pd.Series(array, dtype=array.dtype, index=index, name=name, copy=False)
 
-    def reading(self, frame: pd.DataFrame) -> AbstractContextManager[object]:
+    def acquire(self, frame: pd.DataFrame) -> AbstractContextManager[object]:
         return nullcontext()
 
     def pair_names(self, frame: pd.DataFrame, pairs: list[Any]) -> pd.Index:
         levels = frame.columns.nlevels
         rows = pairs if levels == 1 else [(*label, name) for label, name in pairs]
         return pd.MultiIndex.from_tuples(rows, names=[*frame.columns.names, None])
+
+    # --- the index ------------------------------------------------------------------------------------
+
+    def index(self, frame: pd.DataFrame) -> pd.Index:
+        return frame.index
+
+    def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
+        return list(frame.index.names)
+
+    def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
+        index = frame.index
+        if not isinstance(index, pd.MultiIndex):
+            values = index
+        else:  # a number may be a name, too
+            values = index.set_names(range(index.nlevels)).get_level_values(number)
+        # pandas would look for strings in bare arrays of objects
+        return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
+
+    def is_sorted(self, index: pd.Index) -> bool:
+        return bool(index.is_monotonic_increasing)
+
+    def same_index(self, index: pd.Index, other: pd.Index) -> bool:
+        return index is other or bool(index.equals(other))
+
+    def key_index(
+        self, arrays: list[PandasArray], names: Sequence[Hashable], levels: bool = False
+    ) -> pd.Index:
+        for array, name in zip(arrays, names, strict=True):
+            if bare(array).dtype == np.float16:
+                raise TypeError(
+                    f"column {name!r} of dtype float16 cannot be an index of pandas; cast it with astype"
+                )
+        if len(arrays) == 1 and not levels:
+            array = with_null(arrays[0], np.nan)
+            return pd.Index(array, dtype=array.dtype, name=names[0])
+        numbered = {i: numbered_level(a) for i, a in enumerate(arrays) if not is_sortable(a.dtype)}
+        values = [
+            numbered[i][0] if i in numbered else level_values(a) for i, a in enumerate(arrays)
+        ]
+        index = pd.MultiIndex.from_arrays(values, names=names)
+        for i, (_, level) in numbered.items():
+            index = index.set_levels(level, level=i, verify_integrity=False)
+        return index
+
+    def index_of_pairs(self, index: pd.Index, frame: pd.DataFrame) -> pd.Index:
+        check_one_level(index, frame.columns)
+        names = [index.name, frame.columns.name]
+        return pd.MultiIndex.from_product([index, frame.columns], names=names)
+
+    def range_index(self, start: int, stop: int) -> pd.Index:
+        return pd.RangeIndex(start, stop)
+
+    def index_of_times(self, times: pd.DatetimeIndex, dtype: DType, name: Hashable) -> pd.Index:
+        times = times.rename(name)
+        return times.astype(dtype) if isinstance(dtype, pd.ArrowDtype) else times
+
+    def take_index(self, index: pd.Index, positions: Values) -> pd.Index:
+        if not isinstance(index, pd.RangeIndex) or not len(positions):
+            return index.take(positions)
+        if len(positions) == len(index) and _is_every_row(positions):
+            return index
+        # pandas would look whether the rows are evenly spaced, which takes longer than to choose them
+        rows = positions
+        if (index.start, index.step) != (0, 1):
+            rows = index.start + index.step * positions
+        return pd.Index(rows, name=index.name, copy=False)
+
+    def argsort_index(self, index: pd.Index) -> Values:
+        return index.argsort(kind="stable")
+
+    def sort_by_index(self, frame: pd.DataFrame) -> pd.DataFrame:
+        # pandas sorts no nulls of categories to the end, and no index of long doubles
+        if isinstance(frame.index, pd.CategoricalIndex) or frame.index.dtype == np.longdouble:
+            return frame.iloc[frame.index.argsort(kind="stable")]
+        levels = getattr(frame.index, "levels", [frame.index])
+        if not all(is_sortable(level.dtype) for level in levels):
+            values = [sortable(self.index_level(frame, i).array) for i in range(len(levels))]
+            index = self.key_index(values, frame.index.names)
+            rows = pd.Series(range(len(frame)), index, dtype=np.int64)
+            return frame.iloc[self.sort_by_index(rows)]
+        by_times = any(_timed(level) is not level for level in levels)
+        try:
+            return frame.sort_index(kind="stable", key=_timed if by_times else None)
+        except TypeError:
+            return frame  # keys that have no order stay as they appear
+
+    def reset_index(self, frame: pd.DataFrame, start: int, drop: bool) -> pd.DataFrame:
+        out = frame.reset_index(drop=drop)
+        for i in range(0 if drop else frame.index.nlevels):  # pandas would look for strings
+            dtype = frame.index.get_level_values(i).dtype
+            if out.dtypes.iloc[i] != dtype:
+                out.isetitem(i, out.iloc[:, i].astype(dtype))
+        out.index = self.range_index(start, start + len(frame))
+        return out
 
     # --- columns and their arrays ---------------------------------------------------------------------
 
@@ -155,6 +257,9 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
             raise TypeError(f"initial must be a value of dtype {dtype}, found {shown(value)}")
         return bare(found)
 
+    def cast(self, array: PandasArray, dtype: DType) -> PandasArray:
+        return self.series(array, None).astype(dtype).array
+
     def copy(self, array: PandasArray) -> PandasArray:
         return bare(array).copy()
 
@@ -166,7 +271,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
 
     def take(self, array: PandasArray, positions: Values, nulls: bool = False) -> PandasArray:
         array = bare(array)
-        # where none is filled, integers stay integers
+        # integers stay integers if no row is filled
         fills = nulls and bool(len(positions))
         fills = fills and (holds_null(array.dtype) or bool(positions.min() < 0))
         layout = layout_of(array.dtype)
@@ -179,72 +284,6 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         if isinstance(array, np.ndarray):
             return pd.api.extensions.take(array, positions, allow_fill=fills)
         return bare(array.take(positions, allow_fill=fills))
-
-    def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
-        array = bare(array)
-        if fill and not holds_null(array.dtype) and pd.api.types.is_scalar(fill[0]):
-            fill = () if pd.isna(fill[0]) else fill
-        if periods and not fill and not holds_null(array.dtype):
-            return self._shifted_integers(array, periods)
-        options = {"fill_value": fill[0]} if fill else {}
-        column, layout = self.series(array, None), layout_of(array.dtype)
-        if periods and len(array) >= MANY and layout is not None and layout.nulls == "in band":
-            filled = column.iloc[:1].shift(1, **options)  # what stands where there is no such row
-            if layout_of(filled.dtype) is layout:
-                value = layout.raw(filled.array).values[0]
-                values = kernels.shift(layout.raw(array).values, periods, value)
-                return layout.wrap(values, None, filled.dtype)
-        return column.shift(periods, **options).array
-
-    def _shifted_integers(self, array: PandasArray, periods: int) -> PandasArray:
-        """Return integers, bool or intervals of rows before, null where there is no such row."""
-        layout = layout_of(array.dtype)
-        if layout is None:
-            return self.series(to_nullable(array), None).shift(periods).array
-        values, shifted = layout.view(array).values, Shifted(len(array), periods)
-        missing = np.zeros(len(array), np.bool_)
-        missing[shifted.rest] = True
-        moved = kernels.shift(values, periods, values.dtype.type(0))
-        return MASKED.wrap(moved, missing, nullable(array.dtype))
-
-    def subtract(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
-        array = bare(array)
-        if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
-            # series without labels, which would be aligned
-            found = self.series(array, None) - self.series(earlier, None)
-            return found.array
-        earlier = to_nullable(earlier)
-        missing = earlier._mask
-        if array.dtype.kind == "b":
-            return MASKED.wrap(array ^ earlier._data, missing, BOOLEAN)
-        out = np.empty(len(array), np.int64)
-        values = NUMPY.view(array).values
-        if not kernels.subtract(values, np.where(missing, values, earlier._data), out):
-            _refuse_differences(array.dtype)
-        return MASKED.wrap(out, missing, INT64)
-
-    def diff(self, array: PandasArray, periods: int) -> PandasArray:
-        array = bare(array)
-        if len(array) >= MANY and array.dtype in _FLOATS:
-            return kernels.difference(array, periods, array.dtype.type("nan"))
-        if array.dtype == np.bool_:
-            return self.subtract(array, self._shifted_integers(array, periods))
-        if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iu":
-            return self._changed_integers(array, periods)
-        is_period = isinstance(array.dtype, pd.PeriodDtype)
-        if is_period and not len(array):
-            return array.astype(object)  # of no periods, pandas 2 fails to take differences
-        found = self.series(array, None).diff(periods).array
-        # objects, of which pandas makes times if all are NaT
-        return found.astype(object) if is_period else found
-
-    def _changed_integers(self, array: PandasArray, periods: int) -> PandasArray:
-        values, shifted = NUMPY.view(array).values, Shifted(len(array), periods)
-        out, missing = np.empty(len(array), np.int64), np.zeros(len(array), np.bool_)
-        out[shifted.rest], missing[shifted.rest] = 0, True
-        if not kernels.subtract(values[shifted.to], values[shifted.of], out[shifted.to]):
-            _refuse_differences(array.dtype)
-        return MASKED.wrap(out, missing, INT64)
 
     def always_counted(self, array: PandasArray) -> PandasArray | None:
         if not isinstance(array, pd.Categorical):
@@ -288,33 +327,22 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         return missing if missing.any() else None
 
     def valid(self, column: pd.Series) -> Values:
-        if isinstance(column.dtype, pd.ArrowDtype):  # of whose dictionaries entries may be null
+        if is_dictionary(column.dtype):
             column = self.series(decoded(column.array), None)
         return np.asarray(column.notna())
 
     def set_null(self, array: PandasArray, missing: Values) -> PandasArray:
         array = self.to_nullable(array)
-        if isinstance(array.dtype, pd.ArrowDtype) and pa.types.is_dictionary(
-            array.dtype.pyarrow_dtype
-        ):  # of which pandas' mask takes other values
+        if is_dictionary(array.dtype):  # of which pandas' mask takes other values
             positions = np.where(missing, -1, np.arange(len(array)))
             return array.take(positions, allow_fill=True)
         if MASKED.matches(array.dtype):
-            return MASKED.wrap(array._data, array._mask | missing, array.dtype)
+            values, mask = masked_parts(array)
+            return MASKED.wrap(values, mask | missing, array.dtype)
         column = pd.Series(array, dtype=array.dtype)
         return bare(column.mask(pd.array(missing)).array)
 
     to_nullable = staticmethod(to_nullable)
-
-    def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
-        if column.dtype == np.float16:  # which pandas does not fill
-            return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
-        most = (
-            None if limit is None else min(limit, max(len(column), 1))
-        )  # pandas counts in 32 bits
-        filled = bare((column.bfill(limit=most) if reverse else column.ffill(limit=most)).array)
-        own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
-        return filled if own else filled.copy()
 
     def seek_valid(self, column: pd.Series, from_end: bool) -> Callable[[], int | None]:
         return lambda: self._first_valid(column, from_end)
@@ -332,7 +360,7 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
             done, chunk = end, 4 * chunk
         return None
 
-    # all nulls of a view of pandas are known
+    # a view of pandas knows all nulls
 
     def resolved(self, views: list[View]) -> list[View]:
         return views
@@ -372,10 +400,20 @@ class Pandas(PandasSchema, PandasIndex, PandasGrouping, PandasOrdering, PandasLi
         return np.concatenate([np.asarray([number], values.dtype), values])
 
 
-def _refuse_differences(dtype: DType) -> None:
-    raise OverflowError(
-        f"diff of {dtype}: a difference does not fit int64; cast the column with astype('float64') first, which rounds"
-    )
+def _timed(index: pd.Index) -> pd.Index:
+    """Return an index of objects that are times of several classes as one that has their order; any other as it is."""
+    if index.dtype != object or pd.api.types.infer_dtype(index) == "string":
+        return index
+    values = index.to_numpy()
+    keys = time_keys(values)
+    return index if keys is values else pd.Index(keys, dtype=object)
+
+
+def _is_every_row(positions: Values) -> bool:
+    """Return whether positions count from 0; most that do not differ among the first 64."""
+    first = positions[:64]
+    counts = bool((first == np.arange(len(first))).all())
+    return counts and bool((np.diff(positions) == 1).all())
 
 
 PANDAS: Library = Pandas()

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..lists import Lists
-from ..messages import WAY_OUT
-from ..protocol import DType, Values
+from ..messages import HINT
+from ..types import DType, Lists, Values
 from .arrow import arrow_of_array
 from .layouts import PandasArray, bare
 
@@ -38,10 +37,10 @@ def _item_type(dtype: DType) -> pa.DataType:
     kind = None
     if isinstance(dtype, pd.ArrowDtype):
         kind = dtype.pyarrow_dtype
-    elif dtype != np.dtype(object):  # whose values tell
+    elif dtype != np.dtype(object):  # its type depends on its values
         kind = arrow_of_array(pd.array([], dtype=dtype)).type
     if kind is None or isinstance(kind, pa.BaseExtensionType):
-        raise TypeError(f"dtype {dtype} has no type of Arrow, and cannot be in lists; {WAY_OUT}")
+        raise TypeError(f"dtype {dtype} has no type of Arrow, and cannot be in lists; {HINT}")
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 

@@ -1,4 +1,4 @@
-"""What pandas says of dtypes."""
+"""The dtypes of pandas."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ...kernels.messages import shown
-from ..messages import WAY_OUT, first_line
-from ..protocol import DType, Layout, Scalar
-from .layouts import holds_null, is_number, layout_of, nullable, raises_on_overflow
+from ..messages import HINT, first_line
+from ..types import DType, Layout, Scalar
+from .layouts import holds_null, is_number, is_real, layout_of, nullable, raises_on_overflow
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
 """Methods whose answers need more bits than their elements."""
@@ -42,7 +42,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         found: DType = getattr(groups, method)(**options).dtype
         return found
     except (TypeError, KeyError, NotImplementedError, pa.ArrowException) as error:
-        raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {WAY_OUT}") from error
+        raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
 @lru_cache(maxsize=1024)
@@ -51,7 +51,7 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     answer = _asked_of_groups(method, dtype, **options)
     if method in SUMS and answer == np.dtype(
         np.float16
-    ):  # whose sums pandas makes of single precision
+    ):  # pandas makes its sums of single precision
         return np.dtype(np.float32)
     is_float = isinstance(answer, np.dtype) and answer.kind == "f"
     if method in ("mean", "var", "std") and is_float:
@@ -59,16 +59,16 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     return wide_integers(layout_of, method, dtype, answer)
 
 
-class PandasSchema:
+class PandasDTypes:
     """Facts about the dtypes of pandas."""
 
     null_sums = False
-    widens_by_value = True
     wrong_groups: tuple[str, ...] = ()
 
     layout = staticmethod(layout_of)
     moved_layout = staticmethod(layout_of)
     is_number = staticmethod(is_number)
+    is_real = staticmethod(is_real)
     holds_null = staticmethod(holds_null)
     nullable = staticmethod(nullable)
     raises_on_overflow = staticmethod(raises_on_overflow)
@@ -78,11 +78,6 @@ class PandasSchema:
         if not isinstance(dtype, pd.ArrowDtype):
             return False
         return bool(pa.types.is_decimal(dtype.pyarrow_dtype) and dtype.pyarrow_dtype.scale > 0)
-
-    def is_real(self, dtype: DType) -> bool:
-        if isinstance(dtype, pd.ArrowDtype) and pa.types.is_decimal(dtype.pyarrow_dtype):
-            return True
-        return is_number(dtype) and dtype.kind != "c"
 
     def is_numeric(self, dtype: DType) -> bool:
         return bool(pd.api.types.is_numeric_dtype(dtype))
@@ -107,7 +102,7 @@ class PandasSchema:
 
     def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
         if dtype == ARROW_BOOL and method in ("cumsum", "cumprod", "cummax", "cummin"):
-            # which pandas has for its own nullable bool
+            # as for pandas' own nullable bool
             return pd.ArrowDtype(pa.int64()) if method in SUMS else dtype
         try:
             found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
@@ -115,5 +110,5 @@ class PandasSchema:
         except (TypeError, NotImplementedError, pa.ArrowException) as error:
             reason = first_line(error).removesuffix(".")
             raise TypeError(
-                f"pandas has no {method} for dtype {dtype} ({reason}); {WAY_OUT}"
+                f"pandas has no {method} for dtype {dtype} ({reason}); {HINT}"
             ) from error

@@ -1,0 +1,156 @@
+"""Parquet to Parquet in the memory of a few batches: streams against polars, DuckDB and a copy by pyarrow.
+
+Each run is a process of its own, so that its peak of memory is known; ours and the peers take turns.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from timing import Bench
+
+GROUP_ROWS = 1 << 20
+KEYS = 1_000_000
+OPTIONS = {"compression": "none", "use_dictionary": False}
+
+
+def write(path: Path, rows: int) -> None:
+    """Write keys in any order, and floats."""
+    schema = pa.schema({"k": pa.int64(), "x": pa.float64()})
+    rng = np.random.default_rng(0)
+    with pq.ParquetWriter(path, schema, **OPTIONS) as writer:
+        for start in range(0, rows, GROUP_ROWS):
+            count = min(GROUP_ROWS, rows - start)
+            keys, values = rng.integers(0, KEYS, count), rng.normal(size=count)
+            writer.write_table(pa.table({"k": keys, "x": values}, schema))
+
+
+# --- what a process runs -----------------------------------------------------------------------------
+
+
+def ours(method: Callable[..., object]) -> Callable[[str, str], None]:
+    def run(source: str, target: str) -> None:
+        import dask_gpuscan
+
+        rows: object = method(dask_gpuscan.stream(source))
+        rows.to_parquet(target, **OPTIONS)  # type: ignore[attr-defined]
+
+    return run
+
+
+def copy(source: str, target: str) -> None:
+    with (
+        pq.ParquetFile(source) as file,
+        pq.ParquetWriter(target, file.schema_arrow, **OPTIONS) as writer,
+    ):
+        for batch in file.iter_batches(GROUP_ROWS):
+            writer.write_batch(batch)
+
+
+def polars(source: str, target: str) -> None:
+    import polars as pl
+
+    total = pl.col("x").cum_sum().over("k")
+    pl.scan_parquet(source).with_columns(t=total).sink_parquet(target, compression="uncompressed")
+
+
+def duckdb(source: str, target: str) -> None:
+    import duckdb
+
+    total = "sum(x) OVER (PARTITION BY k ORDER BY file_row_number) AS t"
+    rows = f"SELECT k, x, {total} FROM read_parquet('{source}', file_row_number = true)"
+    duckdb.sql(f"COPY ({rows}) TO '{target}' (FORMAT parquet, COMPRESSION uncompressed)")
+
+
+RUNS: dict[str, Callable[[str, str], None]] = {
+    "stream_groupby_cumsum": ours(lambda d: d.assign(t=d.gpuscan.groupby("k")["x"].cumsum())),
+    "stream_cumsum": ours(lambda d: d.gpuscan.cumsum()),
+    "stream_ffill": ours(lambda d: d.gpuscan.ffill()),
+    "stream_ewm": ours(lambda d: d.gpuscan.ewm(alpha=0.1).mean()),
+    "copy": copy,
+    "polars": polars,
+    "duckdb": duckdb,
+}
+PEERS = {
+    "stream_groupby_cumsum": ("polars", "duckdb"),
+    "stream_cumsum": ("copy",),
+    "stream_ffill": ("copy",),
+    "stream_ewm": ("copy",),
+}
+
+MEASURE = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import stream
+from pathlib import Path
+
+work = stream.RUNS[sys.argv[2]]
+work(sys.argv[3], sys.argv[5])  # compiles, imports
+start = time.perf_counter()
+work(sys.argv[4], sys.argv[5])
+seconds = time.perf_counter() - start
+peak = Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
+print(seconds, int(peak) >> 10)
+"""
+
+
+def measured(name: str, small: Path, source: Path, target: Path) -> tuple[float, int]:
+    """Return the seconds and the peak of memory, in MiB, of a run in a process of its own."""
+    here = str(Path(__file__).parent)
+    command = [sys.executable, "-c", MEASURE, here, name, *map(str, (small, source, target))]
+    path = os.pathsep.join([str(Path(here).parent), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    target.unlink()
+    seconds, peak = done.stdout.split()
+    return float(seconds), int(peak)
+
+
+def run(bench: Bench) -> None:
+    wanted = [name for name in PEERS if bench.wanted(name)]
+    if not wanted:
+        return
+    rows = bench.scale(200_000_000, 4_000_000)
+    folder = Path(tempfile.mkdtemp(prefix="stream_"))
+    try:
+        small, source = folder / "small.parquet", folder / "rows.parquet"
+        write(small, 10_000)
+        write(source, rows)
+        for name in wanted:
+            compare(bench, name, rows, small, source)
+    finally:
+        shutil.rmtree(folder)
+
+
+def compare(bench: Bench, name: str, rows: int, small: Path, source: Path) -> None:
+    here = [p for p in PEERS[name] if p != "duckdb" or importlib.util.find_spec("duckdb")]
+    found: dict[str, list[tuple[float, int]]] = {one: [] for one in (name, *here)}
+    for _ in range(bench.scale(3, 1)):
+        for one, taken in found.items():
+            taken.append(measured(one, small, source, source.with_name("out.parquet")))
+    seconds = {one: statistics.median(s for s, _ in taken) for one, taken in found.items()}
+    peaks = {one: max(peak for _, peak in taken) for one, taken in found.items()}
+    keys = {"keys": KEYS} if "groupby" in name else {}
+    for peer in here:
+        bench.record(
+            name,
+            "int64, float64",
+            rows,
+            1e3 * seconds[name],
+            peer,
+            1e3 * seconds[peer],
+            **keys,
+            measured_peak_mib=peaks[name],
+            measured_peer_peak_mib=peaks[peer],
+        )

@@ -1,0 +1,91 @@
+"""What to use instead of methods of pandas that are absent here: one table."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import pandas as pd
+from pandas.api import typing as pandas_types
+
+from ..kernels.messages import hint, shown
+
+APPLY = "scan(op), with an operator made by dask_gpuscan.operator"
+
+SUBSTITUTES: dict[str, dict[str, str]] = {
+    "gpuscan": {
+        "apply": APPLY,
+        "transform": APPLY,
+        "map": APPLY,
+        "agg": "groupby(keys).agg(...), or agg of the frame itself",
+        "argsort": "rank(method='first'), or sort_values(by)",
+        "asof": "dask_gpuscan.merge_asof(left, right, on=...)",
+        "autocorr": "x.corr(x.gpuscan.shift(lag))",
+        "backfill": "bfill()",
+        "duplicated": "drop_duplicates()",
+        "fillna": "ffill() or bfill()",
+        "merge_asof": "dask_gpuscan.merge_asof(left, right, on=...)",
+        "mode": "value_counts()",
+        "pad": "ffill()",
+        "query": "filter('x > 3')",
+        "unique": "drop_duplicates()",
+    },
+    "groupby": {
+        "aggregate": "agg(...)",
+        "apply": "reduce(op) or scan(op), with an operator made by dask_gpuscan.operator",
+        "backfill": "bfill()",
+        "describe": "agg(['count', 'mean', 'std', 'min', 'median', 'max'])",
+        "filter": "filter(...) of the frame, by a column assigned from a scan of the groups",
+        "fillna": "ffill() or bfill()",
+        "idxmax": "nlargest(1, column), which gives the rows",
+        "idxmin": "nsmallest(1, column), which gives the rows",
+        "interpolate": "ffill(), or interpolate() of the frame",
+        "ngroups": "size(), which has a row for each group",
+        "ohlc": "agg(['first', 'max', 'min', 'last'])",
+        "pad": "ffill()",
+        "resample": "resample(rule) of the rows of one group",
+        "transform": "cumsum() and other scans for running values, or a reduction and a merge on the keys",
+        "value_counts": "value_counts() of the frame",
+    },
+    "rolling": {"apply": APPLY},
+    "expanding": {"apply": "scan(op) of the frame, with an operator made by dask_gpuscan.operator"},
+    "ewm": {
+        "online": "dask_gpuscan.stream(source), whose ewm goes on from batch to batch",
+    },
+    "resample": {
+        "aggregate": "agg(...)",
+        "apply": "reduce(op), with an operator made by dask_gpuscan.operator",
+        "backfill": "first(), then bfill() of the answer",
+        "bfill": "first(), then bfill() of the answer",
+        "ffill": "last(), then ffill() of the answer",
+        "interpolate": "first(), then interpolate() of the answer",
+        "nearest": "dask_gpuscan.merge_asof(times, frame, direction='nearest')",
+        "pad": "last(), then ffill() of the answer",
+        "transform": "agg(...), whose answers dask_gpuscan.merge_asof brings to the rows",
+    },
+}
+"""What to use instead of absent methods, by what they are looked for in."""
+
+PEERS: dict[str, tuple[Any, ...]] = {
+    "gpuscan": (pd.DataFrame, pd.Series),
+    "groupby": (pandas_types.DataFrameGroupBy, pandas_types.SeriesGroupBy),
+    "rolling": (pandas_types.Rolling,),
+    "expanding": (pandas_types.Expanding,),
+    "ewm": (pandas_types.ExponentialMovingWindow,),
+    "resample": (pandas_types.Resampler,),
+}
+"""The classes of pandas that have the methods, by the same names."""
+
+
+def no_attribute(
+    owner: object, kind: str, name: str, columns: Sequence[Hashable] = ()
+) -> AttributeError:
+    """Return the error of a name that is neither a method nor a column, which says what to use instead."""
+    if name in SUBSTITUTES[kind]:
+        return AttributeError(f"{kind} has no {name}; use {SUBSTITUTES[kind][name]}")
+    if any(hasattr(peer, name) for peer in PEERS[kind]):
+        path = name if kind == "gpuscan" else f"{kind}(...).{name}"
+        return AttributeError(f"{kind} has no {name}; use {path} of the frame itself")
+    known = [method for method in dir(type(owner)) if not method.startswith("_")]
+    either = "neither a method nor a column" if columns else "no method"
+    return AttributeError(f"{kind} has {either} {shown(name)}{hint(name, [*known, *columns])}")

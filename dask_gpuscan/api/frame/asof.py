@@ -1,0 +1,287 @@
+"""`merge_asof`: rows of one ordered frame with the nearest of another."""
+
+# pandas is read as Any here, so that overloads look alike.
+# mypy: disable-error-code="overload-cannot-match"
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from ...engines.run import engine_of, meta_of
+from ...frames.keys import is_name
+from ...frames.messages import ColumnError, column_title
+from ...frames.registry import library_of, names_of
+from ...kernels.messages import not_among, shown
+from ...ops.asof.asof import AsOf
+from ...ops.asof.columns import AsOfSide, dropped, plan_of
+from ..arguments import check_choice, check_flags
+from ..tables.tables import takes_tables
+from ..types import Duration, Names, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..types import CudfFrame, CudfSeries
+
+    OfPandas: TypeAlias = pd.DataFrame | pd.Series
+    OfDask: TypeAlias = dd.DataFrame | dd.Series
+    OfCudf: TypeAlias = CudfFrame | CudfSeries
+
+
+class AsOfKeywords(TypedDict, total=False):
+    """What `merge_asof` takes by name, after what rows are matched on."""
+
+    left_on: Hashable
+    right_on: Hashable
+    left_index: bool
+    right_index: bool
+    by: Names | None
+    left_by: Names | None
+    right_by: Names | None
+    suffixes: Sequence[str | None]
+    tolerance: float | Duration | None
+    allow_exact_matches: bool
+    direction: Literal["backward", "forward", "nearest"]
+
+
+@overload
+def merge_asof(
+    left: OfDask, right: OfDask | OfPandas, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
+) -> dd.DataFrame: ...
+@overload
+def merge_asof(
+    left: OfPandas, right: OfDask, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
+) -> dd.DataFrame: ...
+@overload
+def merge_asof(
+    left: OfPandas, right: OfPandas, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
+) -> pd.DataFrame: ...
+@overload
+def merge_asof(
+    left: OfCudf, right: OfCudf, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
+) -> CudfFrame: ...
+@overload
+def merge_asof(
+    left: Table, right: Any, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
+) -> Table: ...
+@takes_tables
+def merge_asof(
+    left: Any,
+    right: Any,
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_index: bool = False,
+    right_index: bool = False,
+    by: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    suffixes: Any = ("_x", "_y"),
+    tolerance: Any = None,
+    allow_exact_matches: bool = True,
+    direction: str = "backward",
+) -> Any:
+    """Return each row of an ordered frame with the nearest row of another, wherever their partitions begin.
+
+    Parameters
+    ----------
+    left, right : DataFrame or named Series
+        Of pandas or cuDF, or Dask collections of these, of any numbers of partitions; one may be a collection and the
+        other not. Each is ordered by what it is matched on, over all its partitions.
+    on, left_on, right_on : name, optional
+        The column of numbers or times that is ordered; default the one column that both have.
+    left_index, right_index : bool, default False
+        Match on the index of a side instead.
+    by, left_by, right_by : name or list of names, optional
+        Columns whose values must be equal. A null equals a null.
+    suffixes : pair of str, default ("_x", "_y")
+        What is added to names that both sides have.
+    tolerance : int, float or timedelta, optional
+        How far away a match may be.
+    allow_exact_matches : bool, default True
+        Whether equal values match.
+    direction : {"backward", "forward", "nearest"}, default "backward"
+        Match the last row at or before the left row, the first one at or after it, or the nearer of both; of
+        two equally near rows, the earlier one.
+
+    Returns
+    -------
+    DataFrame
+        As from ``pandas.merge_asof`` on the whole data. If a side is matched on its index, the answer has the
+        left index, and a Dask collection the divisions of the left side; otherwise it has a default index,
+        which does not restart in each partition.
+
+    Raises
+    ------
+    TypeError
+        For keys that are not names, for frames of two libraries, and for columns without an order.
+    ValueError
+        For unknown names, and for arguments and dtypes that ``pandas.merge_asof`` refuses (a
+        ``pandas.errors.MergeError``, which is a ValueError). At compute time, if keys decrease or are null,
+        naming the partition.
+
+    See Also
+    --------
+    Gpuscan.ffill : The last value of the same column.
+    Gpuscan.sort_values : Order rows first.
+
+    Notes
+    -----
+    Each partition of the right side is cut at the last keys of the left partitions, and each piece goes to its own. Of
+    what lies before a partition, or behind it, the look-back over partitions hands on one row for each value of `by`.
+    So a match may be any number of partitions away, and no partition sees more than its share.
+
+    In a Dask collection, columns of the right side have a dtype that holds nulls: those of NumPy's integers and bool
+    are nullable (``Int64``, ``boolean``), in eager calls where some row has no match. On cuDF, whose columns may all
+    be null, they keep their dtype. An empty left side keeps its own index.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> trades = pd.DataFrame({"t": [3, 5, 9], "name": list("aba"), "price": [1.0, 2.0, 4.0]})
+    >>> quotes = pd.DataFrame({"t": [1, 4, 5, 8], "name": list("aaba"), "bid": [0.5, 0.6, 2.5, 0.7]})
+    >>> dask_gpuscan.merge_asof(trades, quotes, on="t", by="name")
+       t name  price  bid
+    0  3    a    1.0  0.5
+    1  5    b    2.0  2.5
+    2  9    a    4.0  0.7
+    """
+    if not isinstance(suffixes, (list, tuple)) or len(suffixes) != 2:
+        raise ValueError(f"suffixes must be a pair of str, found {shown(suffixes)}")
+    check_flags(
+        left_index=left_index, right_index=right_index, allow_exact_matches=allow_exact_matches
+    )
+    check_choice("direction", direction, DIRECTIONS)
+    if not (tolerance is None or np.isscalar(tolerance) or isinstance(tolerance, timedelta)):
+        raise TypeError(f"tolerance must be a number or a duration, found {shown(tolerance)}")
+    given_sides = _frame("left", left), _frame("right", right)
+    engine = engine_of(*given_sides)
+    left, right = map(engine.collection, given_sides)
+    for side in (left, right):
+        engine.check_labels(side)
+    frames = [engine.meta(side).iloc[:0] for side in (left, right)]
+    libraries = [library_of(frame) for frame in frames]
+    if libraries[0] is not libraries[1]:
+        raise TypeError(
+            f"left and right must be of one library, found {libraries[0]} and {libraries[1]}"
+        )
+    given: dict[str, Any] = {
+        "on": on, "left_on": left_on, "right_on": right_on,
+        "by": by, "left_by": left_by, "right_by": right_by,
+    }  # fmt: skip
+    keys = {name: _checked(name, names, frames) for name, names in given.items()}
+    is_index = left_index, right_index
+    sides = _sides(keys, is_index, frames)
+    for side, frame in zip(sides, frames, strict=True):
+        if side.is_index or side.on is not None:
+            _check_order(side.on_column(frame), tolerance)
+    hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in frames]
+    answer = pd.merge_asof(
+        *hosts,
+        **keys,
+        left_index=left_index,
+        right_index=right_index,
+        suffixes=suffixes,
+        tolerance=tolerance,
+        allow_exact_matches=allow_exact_matches,
+        direction=direction,
+    )
+    limit = None if tolerance is None else _stored(tolerance, sides[0].on_column(frames[0]))
+    kept = hosts[1].drop(columns=dropped(sides))
+    names = list(answer.columns)
+    if len(names) > hosts[0].shape[1] + kept.shape[1]:  # there are keys among them
+        names = list(pd.merge(hosts[0], kept, how="cross", suffixes=suffixes).columns)
+    plan = plan_of(frames[0], frames[1], sides, names)
+    question = AsOf(*sides, plan, direction, bool(allow_exact_matches), limit)
+    return engine.merge_asof(left, right, question)
+
+
+def _frame(name: str, side: Any) -> Any:
+    """Return a side as a frame."""
+    meta = meta_of(side)
+    ndim = getattr(meta, "ndim", 0)
+    if ndim not in (1, 2) or not hasattr(meta, "iloc"):
+        raise TypeError(f"{name} must be a DataFrame or a named Series, found {shown(side)}")
+    if ndim == 2:
+        return side
+    if meta.name is None:
+        raise ValueError(f"{name} is a Series without a name; rename it first")
+    return side.to_frame()
+
+
+DIRECTIONS = ("backward", "forward", "nearest")
+
+_OF = {"left": (0,), "right": (1,)}
+"""The sides of an argument, by how its name begins; others are of both."""
+
+
+def _checked(argument: str, given: Any, frames: list[Any]) -> list[Hashable] | None:
+    """Return the names that an argument gives, all of them columns."""
+    if given is None:
+        return None
+    own = [names_of(frames[i]) for i in _OF.get(argument.partition("_")[0], (0, 1))]
+    is_one = not isinstance(given, (list, tuple)) or (isinstance(given, tuple) and given in own[0])
+    names = [given] if is_one else list(given)
+    if not names:
+        raise ValueError(f"{argument} must name at least one column")
+    if not all(map(is_name, names)):
+        raise TypeError(
+            f"{argument} must be the name of a column or a list of names, found {shown(given)}; "
+            f"assign other keys as columns first"
+        )
+    for name in names:
+        for known in own:
+            if name not in known:
+                raise ColumnError(f"{argument}={not_among(name, known)}")
+            if known.count(name) > 1:
+                raise ValueError(f"{argument} names {shown(name)}, which is there twice")
+    return names
+
+
+def _sides(
+    keys: dict[str, list[Hashable] | None], is_index: tuple[Any, Any], frames: list[Any]
+) -> tuple[AsOfSide, AsOfSide]:
+    """Return what sides are matched on, if arguments make sense together, which pandas checks."""
+    if keys["on"] and (keys["left_on"] or keys["right_on"]):
+        raise pd.errors.MergeError(
+            'Can only pass argument "on" OR "left_on" and "right_on", not a combination of both.'
+        )
+    found = []
+    common = [name for name in names_of(frames[0]) if name in names_of(frames[1])]
+    for name, index in zip(("left", "right"), is_index, strict=True):
+        on = keys[f"{name}_on"] or keys["on"] or common
+        by = keys[f"{name}_by"] or keys["by"] or []
+        found.append(AsOfSide(name, on[0] if on and not index else None, bool(index), tuple(by)))
+    return found[0], found[1]
+
+
+def _check_order(column: Any, tolerance: Any) -> None:
+    """Raise a TypeError for a column by which no row can be matched, or not up to a tolerance."""
+    library, dtype = library_of(column), column.dtype
+    layout = library.layout(dtype)
+    if layout is None or layout.storage(dtype).kind not in "biuf" or dtype == np.float16:
+        raise TypeError(
+            f"{column_title(column)} of dtype {dtype} has no order that rows are matched by; cast it with astype"
+        )
+    if tolerance is None:
+        return
+    if dtype.kind not in "iufmM" or (dtype.kind in "mM" and library.time_unit(dtype) == "D"):
+        raise TypeError(
+            f"tolerance is for numbers, datetimes and timedeltas, found {column_title(column)} of dtype {dtype}"
+        )
+    if isinstance(tolerance, float) and tolerance != tolerance:
+        raise ValueError(f"tolerance must be a number, found {shown(tolerance)}")
+
+
+def _stored(tolerance: Any, column: Any) -> Any:
+    """Return a tolerance in the numbers that a column stores."""
+    if column.dtype.kind not in "mM":
+        return tolerance
+    unit = library_of(column).time_unit(column.dtype)
+    return int(pd.Timedelta(tolerance).as_unit(unit).to_timedelta64().astype(np.int64))

@@ -1,0 +1,143 @@
+"""The methods of ``.gpuscan`` that find equal rows wherever they are."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+from typing import Any, Literal
+
+from ...engines.run import engine_of, meta_of, run
+from ...frames.keys import By, check_subset
+from ...ops.core.operation import Part
+from ...ops.groupby.hashed import HashedScan
+from ...ops.groupby.spec import GroupBySpec
+from ...ops.groupby.value_counts import ValueCounts
+from ...ops.scan.row_number import CountRows, ResetIndex
+from ..arguments import check_choice, check_flags
+from ..types import FrameT, Methods, Names, Obj, SeriesT
+
+
+class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that finds equal rows."""
+
+    def drop_duplicates(
+        self,
+        subset: Names | None = None,
+        keep: Literal["first", "last", False] = "first",
+        ignore_index: bool = False,
+    ) -> Obj:
+        """Return one row of those that are equal, in the rows' own order, over any number of partitions.
+
+        Parameters
+        ----------
+        subset : name or list of names, optional
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
+        keep : {"first", "last", False}, default "first"
+            Which of equal rows to keep; with False, none of them.
+        ignore_index : bool, default False
+            Give the answer a default index.
+
+        Returns
+        -------
+        Series or DataFrame
+            As from `pandas.DataFrame.drop_duplicates`; a Dask collection keeps its divisions, unless
+            `ignore_index`.
+
+        Raises
+        ------
+        TypeError
+            For values that cannot be hashed.
+        ValueError
+            For unknown columns, and for another `keep`.
+
+        See Also
+        --------
+        unique_consecutive : Where equal rows are adjacent, without a table of those met so far.
+
+        Notes
+        -----
+        Each row is numbered among the rows equal to it. Partitions hand on a count for each distinct row so
+        far.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": list("abab"), "x": [1, 2, 1, 4]})
+        >>> df.gpuscan.drop_duplicates("k", keep="last").index.tolist()
+        [2, 3]
+        """
+        check_choice("keep", keep, ("first", "last", False))
+        check_flags(ignore_index=ignore_index)
+        by = check_subset(meta_of(self._obj), subset)
+        flags = [self._copies(by, keep == "last") == 0]
+        if keep is False:
+            flags.append(self._copies(by, True) == 0)
+        out = engine_of(self._obj).filter(self._obj, reduce(and_, flags))
+        return run(out, ResetIndex(drop=True)) if ignore_index else out
+
+    def value_counts(
+        self,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        dropna: bool = True,
+        *,
+        subset: Names | None = None,
+    ) -> SeriesT:
+        """Return how often each value of a Series, or each row of a DataFrame, occurs; most frequent first.
+
+        Parameters
+        ----------
+        normalize : bool, default False
+            Return shares of all that are counted rather than counts.
+        sort : bool, default True
+            By count; values that are there as often are in the order in which they are met first. Otherwise all are.
+        ascending : bool, default False
+            Least frequent first.
+        dropna : bool, default True
+            Leave out nulls, and rows with any.
+        subset : name or list of names, optional
+            The columns of a DataFrame whose rows are counted; default all.
+
+        Returns
+        -------
+        Series
+            As of `pandas.Series.value_counts` and `pandas.DataFrame.value_counts`, named ``count`` or ``proportion``,
+            in one partition. Of a Series of pandas' categoricals all categories are counted, in their own order.
+
+        Raises
+        ------
+        TypeError
+            For values that cannot be hashed, and for columns of a pandas frame that are categorical.
+        ValueError
+            For unknown columns, and for other arguments.
+
+        See Also
+        --------
+        drop_duplicates : The values or rows themselves.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("babac")).gpuscan.value_counts().to_dict()
+        {'b': 2, 'a': 2, 'c': 1}
+        >>> df = pd.DataFrame({"k": list("aab"), "x": [1, 1, 2]})
+        >>> df.gpuscan.value_counts().to_dict()
+        {('a', 1): 2, ('b', 2): 1}
+        """
+        check_flags(normalize=normalize, sort=sort, ascending=ascending, dropna=dropna)
+        rows, meta = self._obj, meta_of(self._obj)
+        by = check_subset(meta, subset)
+        if by.columns:
+            rows = rows[list(by.columns)]
+        flags = map(bool, (normalize, sort, ascending, dropna))
+        # not of one column by its name
+        levels = meta.ndim == 2 and (subset is None or by.columns != (subset,))
+        return run(rows, ValueCounts(by, levels, *flags))
+
+    def _copies(self, by: By, from_last: bool) -> Any:
+        """The number of each row among those that equal it."""
+        part = Part(None, (), CountRows(from_last))
+        spec = GroupBySpec(by, "drop-duplicates", (part,), as_series=True, dropna=False)
+        rows = engine_of(self._obj).narrow(self._obj, by.columns)
+        return run(rows, HashedScan(spec))

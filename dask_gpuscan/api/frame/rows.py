@@ -1,0 +1,156 @@
+"""The methods of ``.gpuscan`` that fill nulls and number rows."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, SupportsIndex, overload
+
+from ...engines.run import engine_of, meta_of, run
+from ...frames.registry import names_of, unused_name
+from ...ops.scan.fill import Fill, FillColumns
+from ...ops.scan.row_number import ResetIndex, RowNumber
+from ..arguments import check_flags, check_limit
+from ..types import FrameT, Methods, Obj, SeriesT
+
+
+class RowMethods(Methods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that fills nulls and numbers rows."""
+
+    def ffill(self, limit: SupportsIndex | None = None) -> Obj:
+        """Fill nulls with the last value before them, over partition borders too.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Fill at most this many nulls in a row.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of any dtype that pandas fills, strings and categoricals included.
+
+        Raises
+        ------
+        ValueError
+            If `limit` is not a positive integer.
+
+        See Also
+        --------
+        Gpuscan.bfill : The next value instead.
+        Gpuscan.interpolate : A value between both.
+        GroupBy.ffill : Within groups.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1.0, None, None, 4.0]).gpuscan.ffill(limit=1).tolist()
+        [1.0, 1.0, nan, 4.0]
+        """
+        return run(self._obj, FillColumns(Fill(False, check_limit(limit))))
+
+    def bfill(self, limit: SupportsIndex | None = None) -> Obj:
+        """Fill nulls with the next value after them; parameters as for `ffill`.
+
+        See Also
+        --------
+        Gpuscan.ffill : The last value instead.
+        GroupBy.bfill : Within groups.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([None, "a", None], dtype="string").gpuscan.bfill().tolist()
+        ['a', 'a', <NA>]
+        """
+        return run(self._obj, FillColumns(Fill(True, check_limit(limit))))
+
+    def row_number(self) -> SeriesT:
+        """Return the number of each row in the whole collection, from 0, as a Series of int64.
+
+        See Also
+        --------
+        Gpuscan.reset_index : The same numbers as the index.
+        GroupBy.row_number : Within groups.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> ddf = dd.from_pandas(pd.DataFrame({"x": list("abc")}), npartitions=2)
+        >>> ddf.gpuscan.row_number().compute().tolist()
+        [0, 1, 2]
+        """
+        return self._numbers(RowNumber())
+
+    def cumcount(self, ascending: bool = True) -> SeriesT:
+        """Return the number of each row, from 0; or from the end. What `GroupBy.cumcount` is of one group.
+
+        Parameters
+        ----------
+        ascending : bool, default True
+            Number from the first row; else from the last one.
+
+        Returns
+        -------
+        Series
+            Of int64, without a name.
+
+        See Also
+        --------
+        row_number : The same, with a name.
+
+        Notes
+        -----
+        How many values so far are not null is ``df.notna().gpuscan.cumsum()``.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("abc")).gpuscan.cumcount(ascending=False).tolist()
+        [2, 1, 0]
+        """
+        check_flags(ascending=ascending)
+        return self._numbers(RowNumber(None, not ascending))
+
+    def _numbers(self, numbers: RowNumber) -> Any:
+        # rows are counted by their index: no column need be read
+        return run(self._obj if self._obj.ndim == 1 else self._obj[[]], numbers)
+
+    @overload
+    def reset_index(self, drop: Literal[False] = False) -> FrameT: ...
+    @overload
+    def reset_index(self, drop: Literal[True]) -> Obj: ...
+    @overload
+    def reset_index(self, drop: bool) -> Obj | FrameT: ...
+    def reset_index(self, drop: bool = False) -> Any:
+        """Return the collection with a default index, which does not restart in each partition.
+
+        Parameters
+        ----------
+        drop : bool, default False
+            Drop the old index rather than keeping it as a column.
+
+        Returns
+        -------
+        Series or DataFrame
+            As for `pandas.DataFrame.reset_index`; a Series whose index is kept becomes a DataFrame.
+
+        See Also
+        --------
+        Gpuscan.row_number : The same numbers as a Series.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> ddf = dd.from_pandas(pd.DataFrame({"x": [5, 6]}, index=[10, 20]), npartitions=2)
+        >>> ddf.gpuscan.reset_index(drop=True).compute().index.tolist()
+        [0, 1]
+        """
+        check_flags(drop=drop)
+        return run(self._obj, ResetIndex(drop))
+
+
+def with_row_numbers(obj: Any) -> tuple[Any, Any]:
+    """Return a frame with one more column, of row numbers in the whole collection, and that column's name."""
+    frame = obj.to_frame() if obj.ndim == 1 else obj
+    name = unused_name("row_number", names_of(meta_of(frame)))
+    numbered = engine_of(frame).with_column(frame, obj.gpuscan.row_number(), name)
+    return numbered, names_of(meta_of(numbered))[-1]  # a tuple among columns of several levels

@@ -1,0 +1,198 @@
+"""The methods of ``.gpuscan`` for runs of equal rows, and the way back from runs to rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from ...engines.run import engine_of, meta_of, run
+from ...frames.keys import By, are_factorized, check_subset
+from ...frames.registry import names_of
+from ...kernels.messages import name_list, shown
+from ...ops.groupby.adjacent import RunAggregates
+from ...ops.runs import NumberedRuns, RunLengths, UniqueConsecutive, decoded
+from ..arguments import check_choice
+from ..tables.tables import takes_tables
+from ..types import FrameT, Keep, Methods, Names, Obj, SeriesT
+
+
+class RunMethods(Methods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that finds runs of equal rows."""
+
+    def unique_consecutive(self, subset: Names | None = None, keep: Keep = "first") -> Obj:
+        """Return one row of each run of equal rows, over partition borders too.
+
+        Parameters
+        ----------
+        subset : name or list of names, optional
+            Columns that are compared; default all. NaN equals NaN, and a null equals a null.
+        keep : {"first", "last"}, default "first"
+            Which row of a run to keep.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the index and dtypes of the rows that are kept; a Dask collection keeps its divisions.
+
+        Raises
+        ------
+        TypeError
+            For values that cannot be hashed.
+        ValueError
+            For unknown columns, and for another `keep`.
+
+        See Also
+        --------
+        Gpuscan.rle : Lengths of the runs too.
+        Gpuscan.drop_duplicates : One row of equal rows, adjacent or not.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("aabbba")).gpuscan.unique_consecutive().to_dict()
+        {0: 'a', 2: 'b', 5: 'a'}
+        """
+        check_choice("keep", keep, ("first", "last"))
+        by = check_subset(meta_of(self._obj), subset)
+        return run(self._obj, UniqueConsecutive(by, keep == "last"))
+
+    def rle(
+        self,
+        subset: Names | None = None,
+        agg: Mapping[Hashable, tuple[Hashable, str] | str] | None = None,
+    ) -> FrameT:
+        """Return one row for each run of equal rows: its keys, ``run_start`` and ``run_length``.
+
+        Parameters
+        ----------
+        subset : name or list of names, optional
+            Columns whose rows are compared, and which the result has; default all.
+        agg : dict of name to (column, reduction), optional
+            More columns of the result, each a reduction of a column within each run, as for the ``agg`` of `groupby`:
+            ``{"begin": ("time", "first"), "end": ("time", "last")}``. Of a Series, the name of the reduction will do.
+
+        Returns
+        -------
+        DataFrame
+            With a default index. ``run_start`` is the number of the run's first row in the whole collection.
+            The column of a Series without a name is ``value``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `unique_consecutive`; for names that the result has already, unknown columns and reductions, and
+            columns that a reduction does not take.
+
+        See Also
+        --------
+        dask_gpuscan.rle_decode : The inverse.
+        Gpuscan.groupby : Its ``agg`` reduces groups of rows in any order, and with ``clustered=True`` runs of keys.
+
+        Notes
+        -----
+        A run may span any number of partitions, and is reported in the last one. Other columns are read in the same
+        task.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series(list("aabbba"), name="x").gpuscan.rle()
+           x  run_start  run_length
+        0  a          0           2
+        1  b          2           3
+        2  a          5           1
+
+        Until when a machine was in each state, and how often its load was measured:
+
+        >>> df = pd.DataFrame({"state": list("aab"), "time": [0, 5, 8], "load": [1.0, None, 3.0]})
+        >>> df.gpuscan.rle("state", agg={"end": ("time", "last"), "loads": ("load", "count")})
+          state  run_start  run_length  end  loads
+        0     a          0           2    5      1
+        1     b          2           1    8      1
+        """
+        by = check_subset(meta_of(self._obj), subset)
+        for name in PLACES:
+            if name in by.columns:
+                raise ValueError(
+                    f"column {name!r} cannot be among the keys of rle; rename it first"
+                )
+        if agg is None:
+            return with_default_index(self._obj, RunLengths(by))
+        return _aggregated(self._obj, by, agg)
+
+
+def with_default_index(obj: Any, carry: RunLengths | RunAggregates) -> Any:
+    """Return the rows of a carry over runs, numbered over all partitions."""
+    meta = meta_of(obj)
+    if not are_factorized(carry.by.series(meta)):
+        return run(obj, NumberedRuns(carry))
+    # of keys that are coded, to count the rows that there are takes less time than to count runs ahead
+    return engine_of(obj).renumber(run(obj, carry))
+
+
+PLACES = ("run_start", "run_length")
+"""Columns that tell where runs are."""
+
+
+def _aggregated(obj: Any, by: By, agg: Any) -> Any:
+    """Return one row for each run, with reductions of columns."""
+    if not isinstance(agg, Mapping) or not agg:
+        raise TypeError(f"agg must be a dict of names to (column, reduction), found {shown(agg)}")
+    meta = meta_of(obj)
+    if meta.ndim == 1:
+        name = "value" if meta.name is None else meta.name
+        obj, by = obj.to_frame(name=name), By((name,))
+        agg = {n: (name, asked) if isinstance(asked, str) else asked for n, asked in agg.items()}
+    for name in agg:
+        if name in PLACES or name in by.columns:
+            raise ValueError(
+                f"agg: {shown(name)} is the name of a column of the result; choose another"
+            )
+    groups = obj.gpuscan.groupby(list(by.columns), clustered=True, dropna=False)
+    return groups._runs(agg)
+
+
+@takes_tables
+def rle_decode(frame: FrameT) -> FrameT:
+    """Return the rows of which `rle` made runs: the inverse of ``.gpuscan.rle()``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With a column ``run_length`` of integers; the others, but ``run_start``, are repeated.
+
+    Returns
+    -------
+    DataFrame
+        With a default index, which does not restart in each partition.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such column, or it holds nulls or negative numbers.
+    MemoryError
+        If the rows of a partition would not fit the memory there is; it says how many they are.
+
+    See Also
+    --------
+    Gpuscan.rle : Makes the runs.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> runs = pd.Series(["a", "a", "b"], name="x").gpuscan.rle()
+    >>> dask_gpuscan.rle_decode(runs)["x"].tolist()
+    ['a', 'a', 'b']
+    """
+    meta = meta_of(frame)
+    if getattr(meta, "ndim", 0) != 2 or not hasattr(type(frame), "gpuscan"):
+        raise TypeError(f"frame must be a DataFrame made by rle, found {type(frame).__name__}")
+    if names_of(meta).count("run_length") != 1:
+        raise ValueError(
+            f"frame must have one column 'run_length', found {name_list(names_of(meta))}"
+        )
+    if meta["run_length"].dtype.kind not in "iu":
+        dtype = meta["run_length"].dtype
+        raise TypeError(f"column 'run_length' must hold integers, found dtype {dtype}")
+    engine = engine_of(frame)
+    return engine.renumber(engine.map_partitions(frame, decoded, keeps_divisions=False))

@@ -1,0 +1,261 @@
+"""The methods of ``.gpuscan`` that scan columns: running sums and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engines.run import engine_of, meta_of, run
+from ...frames.messages import HINT
+from ...frames.registry import names_of
+from ...kernels import BUILT_IN
+from ...kernels.messages import name_list
+from ...ops.core.columnwise import ColumnCarry, numeric_columns
+from ...ops.scan.column_scan import Scan
+from ...ops.scan.kernel_scan import ScanArguments
+from ..arguments import check_choice, check_flags, checked_options, hints, sum_of
+from ..types import Axis, FrameT, Obj, SeriesT
+from .operator_scans import OperatorScans
+
+ALONG_ROWS = (1, "columns")
+
+AXES = {1: (0, "index", "rows"), 2: (0, "index", "rows", *ALONG_ROWS)}
+"""What `axis` may be, by the number of dimensions."""
+
+
+class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that scans: running sums and their kin, and scans by any operator."""
+
+    def cumsum(
+        self,
+        axis: Axis = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+        reproducible: bool = False,
+    ) -> Obj:
+        """Return the running sum; of strings, all so far joined.
+
+        Parameters
+        ----------
+        axis : {0, "index", 1, "columns"}, default 0
+            Along the rows; or, for a DataFrame of numbers, along the columns of each row.
+        skipna : bool, default True
+            Nulls stay null and the sum continues after them; if False, everything from the first null on is
+            null.
+        numeric_only : bool, default False
+            Leave out columns that are not numbers or bool.
+        exclusive : bool, default False
+            Sum what comes before each row, without the row itself.
+        initial : scalar or dict of column to scalar, optional
+            Start from this value rather than from zero, or from an empty string.
+        reverse : bool, default False
+            Run from the last row to the first.
+        dtype : dtype, optional
+            Accumulate and answer in this dtype. Default: as pandas does.
+        reproducible : bool, default False
+            Give floating-point sums bits that depend on the values alone: not on how rows are cut into partitions, on
+            threads, workers or the kind of processor; see `add_reproducible`. Other sums have such bits anyway.
+
+        Returns
+        -------
+        Series or DataFrame
+            Of the same kind, length and index.
+
+        Raises
+        ------
+        TypeError
+            For a column that has no sum, or none that is reproducible, naming it; for an `initial` or `dtype` that does
+            not fit.
+        ValueError
+            For an unknown `axis`, and for one along rows with what goes with columns only.
+        MemoryError
+            For strings whose answers, each as long as all before it, would not fit the memory that there is.
+
+        See Also
+        --------
+        Gpuscan.scan : The same by any operator.
+        Gpuscan.expanding : The mean and other statistics of all rows so far.
+        Gpuscan.rolling : The sum of a number of rows, or of a duration.
+
+        Notes
+        -----
+        Integers wrap around on overflow as NumPy's do; Arrow-backed ones raise, as in pandas.
+        One pass over the data; see `dask_gpuscan.kernels.scan` for the algorithm. Strings and objects are combined by
+        Python on the host.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> s = pd.Series([1.0, None, 3.0])
+        >>> s.gpuscan.cumsum().tolist()
+        [1.0, nan, 4.0]
+        >>> s.gpuscan.cumsum(reverse=True, initial=10).tolist()
+        [14.0, nan, 13.0]
+        >>> pd.Series(["a", "b", None, "c"]).gpuscan.cumsum().tolist()
+        ['a', 'ab', nan, 'abc']
+        >>> pd.Series([1e17, 1.0, -1e17]).gpuscan.cumsum(reproducible=True).tolist()
+        [1e+17, 1e+17, 1.0]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cumsum", sum_of(reproducible), options, axis, numeric_only)
+
+    def cumprod(
+        self,
+        axis: Axis = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+    ) -> Obj:
+        """Return the running product; parameters as for `Gpuscan.cumsum`.
+
+        See Also
+        --------
+        Gpuscan.cumsum : The running sum, with all parameters.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 2, 3, 4]).gpuscan.cumprod().tolist()
+        [1, 2, 6, 24]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cumprod", "multiply", options, axis, numeric_only)
+
+    def cummax(
+        self,
+        axis: Axis = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+    ) -> Obj:
+        """Return the running maximum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
+
+        With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the smallest value of
+        the dtype.
+
+        See Also
+        --------
+        Gpuscan.cummin : The running minimum.
+        Gpuscan.rolling : The maximum of a number of rows, or of a duration.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 3, 2]).gpuscan.cummax().tolist()
+        [1, 3, 3]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cummax", "maximum", options, axis, numeric_only)
+
+    def cummin(
+        self,
+        axis: Axis = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        dtype: Any = None,
+    ) -> Obj:
+        """Return the running minimum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
+
+        With ``exclusive=True``, the first row is null if the dtype has a null, otherwise the largest value of
+        the dtype.
+
+        See Also
+        --------
+        Gpuscan.cummax : The running maximum.
+        Gpuscan.rolling : The minimum of a number of rows, or of a duration.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([3, 1, 2]).gpuscan.cummin(reverse=True).tolist()
+        [1, 1, 2]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._scan("cummin", "minimum", options, axis, numeric_only)
+
+    def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
+        """Return whether any value so far is true (not zero), ignoring nulls.
+
+        See Also
+        --------
+        Gpuscan.cumall : Whether all values so far are true.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
+        [False, True, True]
+        """
+        return self._scan("cumany", "logical_any", ScanArguments(exclusive, reverse=reverse))
+
+    def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
+        """Return whether all values so far are true (not zero), ignoring nulls.
+
+        See Also
+        --------
+        Gpuscan.cumany : Whether any value so far is true.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
+        [True, False, False]
+        """
+        return self._scan("cumall", "logical_all", ScanArguments(exclusive, reverse=reverse))
+
+    def _scan(
+        self,
+        label: str,
+        op: str,
+        options: ScanArguments,
+        axis: Any = 0,
+        numeric_only: bool | None = None,
+    ) -> Any:
+        """Scan each column; `numeric_only` is None where a method has none."""
+        if numeric_only is not None:
+            check_flags(numeric_only=numeric_only)
+        check_choice("axis", axis, AXES[self._obj.ndim])
+        if axis in ALONG_ROWS:
+            told = options.initial is not None or options.dtype is not None
+            told = told or op == sum_of(True)
+            if told or options.exclusive or options.reverse:
+                raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
+            along = (label, options.skipna, bool(numeric_only))
+            with hints(False, numeric_only):
+                # pandas has other dtypes where there are no rows
+                return engine_of(self._obj).map_partitions(
+                    self._obj, _along_rows, *along, typed_by_rows=True
+                )
+        column = Scan(
+            label, BUILT_IN[op], checked_options(options, lambda: names_of(meta_of(self._obj)))
+        )
+        with hints(self._obj.ndim == 1, numeric_only):
+            return run(self._obj, ColumnCarry(column, bool(numeric_only)))
+
+
+def _along_rows(frame: Any, label: str, skipna: bool, numeric_only: bool) -> Any:
+    """Scan each row of a partition: no row looks at another, so its library does it."""
+    numbers = numeric_columns(frame) if numeric_only else frame
+    try:
+        return getattr(numbers, label)(axis=1, skipna=skipna)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(
+            f"{label} with axis=1 takes columns of numbers, found dtypes "
+            f"{name_list(dict.fromkeys(map(str, numbers.dtypes)))}; {HINT}"
+        ) from error

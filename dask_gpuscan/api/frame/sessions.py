@@ -1,0 +1,172 @@
+"""The methods of ``.gpuscan`` for sessions: events that follow each other within a gap.
+
+A session number is the number of gaps before a row; a table of sessions is a group-by of those numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...engines.run import engine_of, meta_of, run
+from ...frames.keys import By, check_by
+from ...frames.registry import column_of, library_of, names_of, unused_name
+from ...kernels.messages import shown
+from ...ops.core.operation import Part
+from ...ops.time.sessions import NUMBER, CountGaps, SessionNumbers
+from ..arguments import check_column, check_duration
+from ..types import Duration, FrameT, Methods, Names, Obj, SeriesT
+
+
+class SessionMethods(Methods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that numbers and summarises sessions."""
+
+    def sessionize(
+        self,
+        time: Hashable,
+        by: Names | None = None,
+        *,
+        gap: Duration | float,
+        clustered: bool | None = None,
+    ) -> SeriesT:
+        """Return the number of the session that each event belongs to, over all partitions.
+
+        Parameters
+        ----------
+        time : name
+            Column of times or numbers, which must not decrease (within each key of `by`).
+        by : name or list of names, optional
+            Columns whose events have sessions of their own.
+        gap : duration or number
+            A session ends if the next event is later than this; for times, anything that `pandas.Timedelta`
+            takes.
+        clustered : bool, optional
+            Whether rows with equal keys are adjacent, as for `groupby`.
+
+        Returns
+        -------
+        Series
+            ``session``, from 0 within each key, with the frame's index; null where the key is null.
+
+        Raises
+        ------
+        TypeError
+            If the column is neither of times nor of numbers.
+        ValueError
+            For unknown columns and a negative gap; at compute time, for null or decreasing times.
+
+        See Also
+        --------
+        Gpuscan.sessions : One row for each session.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"user": list("abab"), "t": [0, 10, 20, 90]})
+        >>> df.gpuscan.sessionize("t", by="user", gap=30).tolist()
+        [0, 0, 0, 1]
+        """
+        keys, wide = _check(self._obj, time, by, gap)
+        if NUMBER in keys.columns:
+            raise ValueError(
+                f"by names {NUMBER!r}, which is the name of the result; rename it first"
+            )
+        return _numbers(self._obj, time, keys, wide, clustered, dropna=True)
+
+    def sessions(
+        self,
+        time: Hashable,
+        by: Names | None = None,
+        *,
+        gap: Duration | float,
+        clustered: bool | None = None,
+        **named: tuple[Hashable, str],
+    ) -> FrameT:
+        """Return one row for each session: its keys, number, start, end and count, and aggregates.
+
+        Parameters
+        ----------
+        time, by, gap, clustered
+            As for `sessionize`.
+        **named : (column, name)
+            More columns, as for the ``agg`` of `groupby`.
+
+        Returns
+        -------
+        DataFrame
+            With columns for `by`, ``session``, ``start``, ``end`` and ``count``, and a default index.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `sessionize` and `groupby`.
+
+        See Also
+        --------
+        Gpuscan.sessionize : One number for each event.
+        Gpuscan.resample : Buckets of fixed lengths.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"user": list("abab"), "t": [0, 10, 20, 90], "x": [1, 2, 3, 4]})
+        >>> df.gpuscan.sessions("t", by="user", gap=30, total=("x", "sum"))
+          user  session  start  end  count  total
+        0    a        0      0   20      2      4
+        1    b        0     10   10      1      2
+        2    b        1     90   90      1      4
+        """
+        keys, wide = _check(self._obj, time, by, gap)
+        if meta_of(self._obj).columns.nlevels > 1:
+            raise TypeError(
+                "sessions are those of a DataFrame whose columns have one level; rename them first"
+            )
+        reserved = (NUMBER, "start", "end", "count")
+        for name in (*keys.columns, *named):
+            if name in reserved:
+                raise ValueError(f"{name!r} is the name of a column of the result; choose another")
+        number = unused_name(NUMBER, names_of(meta_of(self._obj)))
+        # rows with null keys, which the table leaves out, are numbered too: so numbers stay integers
+        numbers = _numbers(self._obj, time, keys, wide, clustered, dropna=False)
+        numbered = engine_of(self._obj).with_column(self._obj, numbers, number)
+        together = clustered if keys.columns else True
+        groups = numbered.gpuscan.groupby([*keys.columns, number], clustered=together)
+        table = groups.agg(start=(time, "first"), end=(time, "last"), count=(time, "size"), **named)
+        table = table.gpuscan.reset_index()
+        return table if number == NUMBER else table.rename(columns={number: NUMBER})
+
+
+def _check(obj: Any, time: Any, by: Any, gap: Any) -> tuple[By, Any]:
+    """Return the keys, and the gap in the units of the times."""
+    meta = meta_of(obj)
+    if meta.ndim == 1:
+        raise TypeError("sessions are those of a DataFrame; found a Series, use to_frame() first")
+    check_column("time", time, names_of(meta))
+    found = By(()) if by is None else check_by(meta, by)
+    if time in found.columns:
+        raise ValueError(f"time and by both name {time!r}")
+    return found, _units(meta, time, gap)
+
+
+def _units(meta: Any, time: Any, gap: Any) -> Any:
+    library, dtype = library_of(meta), column_of(meta, time).dtype
+    if library.is_number(dtype) and dtype.kind in "iuf":
+        if isinstance(gap, bool) or not isinstance(gap, (int, float, np.number)) or not gap >= 0:
+            raise ValueError(f"gap must be a number that is not negative, found {shown(gap)}")
+        return float(gap) if dtype.kind == "f" else int(min(gap, 2**64 - 1))
+    if library.layout(dtype) is None or dtype.kind not in "mM":
+        raise TypeError(f"time must be a column of times or numbers, found dtype {dtype}")
+    accepted = "a duration that is not negative, such as '30min'"
+    wide = check_duration("gap", gap, accepted, pd.Timedelta(0))
+    return int(wide // pd.Timedelta(1, library.time_unit(dtype)))
+
+
+def _numbers(obj: Any, time: Any, keys: By, gap: Any, clustered: bool | None, dropna: bool) -> Any:
+    gaps = CountGaps(time, gap)
+    if not keys.columns:
+        return run(obj[time], SessionNumbers(gaps))
+    groups = obj.gpuscan.groupby(list(keys.columns), clustered=clustered, dropna=dropna)
+    return groups._scan(NUMBER, [Part(NUMBER, (time, *keys.columns), gaps)], True)

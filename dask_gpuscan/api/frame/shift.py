@@ -1,0 +1,129 @@
+"""The methods of ``.gpuscan`` that compare a row with one at a distance: shift, diff and pct_change."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+from ...engines.run import run
+from ...ops.windows.shift import Difference, Shift
+from ...ops.windows.surroundings import ColumnOverlap, NeighbourOperation
+from ..arguments import check_count
+from ..types import FrameT, Methods, Obj, SeriesT
+
+NO_FILL = object()
+"""Stands for no `fill_value`, as None is a null."""
+
+
+class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
+    """The three methods, of rows that are one group or are in groups."""
+
+    def _neighbours(self, operation: NeighbourOperation) -> Any:
+        raise NotImplementedError
+
+    def shift(self, periods: SupportsIndex = 1, *, fill_value: Any = NO_FILL) -> Obj:
+        """Return the value `periods` rows before each row, over partition borders too; of groups, within the group.
+
+        Parameters
+        ----------
+        periods : int, default 1
+            How many rows before; negative numbers mean rows after.
+        fill_value : scalar, optional
+            The value where there is no such row; by default null.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`, but for NumPy's
+            integers and bool that may be null: these are nullable (``Int64``, ``boolean``), so that every value is
+            kept exactly. Columns may be of any dtype.
+
+        Raises
+        ------
+        TypeError
+            If `periods` is not an integer, and for a `fill_value` that a column cannot hold.
+
+        See Also
+        --------
+        diff : What changed since.
+
+        Notes
+        -----
+        A partition hands on its last `periods` rows (of each group), and only rows near a border see them.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 2, 3]).gpuscan.shift(1, fill_value=0).tolist()
+        [0, 1, 2]
+        >>> df = pd.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]})
+        >>> df.gpuscan.groupby("k")["x"].shift(-1).tolist()
+        [3, <NA>, <NA>]
+        """
+        fill = () if fill_value is NO_FILL else (fill_value,)
+        return self._neighbours(Shift(check_count("periods", periods), fill))
+
+    def diff(self, periods: SupportsIndex = 1) -> Obj:
+        """Return each row's value minus the value `periods` rows before; parameters as for `shift`.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the dtypes of `pandas.DataFrame.diff`, but for NumPy's integers, whose differences are exact and of
+            ``Int64``, and bool, which is ``boolean``.
+
+        Raises
+        ------
+        TypeError
+            If `periods` is not an integer, and for columns that have no difference, such as strings.
+        OverflowError
+            At compute time, for a difference of NumPy's integers that does not fit int64.
+
+        See Also
+        --------
+        shift : The values before.
+        pct_change : What changed, as a fraction.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([1, 4, 9]).gpuscan.diff().tolist()
+        [<NA>, 3, 5]
+        """
+        return self._neighbours(Difference(check_count("periods", periods)))
+
+    def pct_change(self, periods: SupportsIndex = 1) -> Obj:
+        """Return the change of each row's value from the value `periods` rows before, as a fraction of the latter.
+
+        Nulls are not filled first, as in pandas 3.
+
+        Parameters
+        ----------
+        periods : int, default 1
+
+        Returns
+        -------
+        Series or DataFrame
+
+        Raises
+        ------
+        TypeError
+            If `periods` is not an integer, and for columns that cannot be divided.
+
+        See Also
+        --------
+        diff : What changed, as a difference.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> pd.Series([4.0, 5.0, 10.0]).gpuscan.pct_change().tolist()
+        [nan, 0.25, 1.0]
+        """
+        return self._neighbours(Difference(check_count("periods", periods), relative=True))
+
+
+class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that moves rows along."""
+
+    def _neighbours(self, operation: NeighbourOperation) -> Any:
+        return run(self._obj, ColumnOverlap(operation))

@@ -1,0 +1,131 @@
+"""Which columns are grouped and where equal keys are; here a group-by is specified and run."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any
+
+from ...engines.run import Engine, engine_of, run
+from ...frames.keys import By
+from ...frames.registry import column_of, library_of, names_of
+from ...kernels import Operator
+from ...ops.core.groups import INT64
+from ...ops.core.operation import GroupScan, Operation, Part
+from ...ops.groupby.spec import GroupBySpec
+from ...ops.groupby.strategy import KeyOrder, strategy
+from ..types import FrameT, Methods, Obj, SeriesT
+
+
+class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
+    """The part of `GroupBy` that knows its frame."""
+
+    _meta: Any
+    _by: By
+    _clustered: bool | None
+    _dropna: bool
+    _selected: Any
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return engine_of(self._obj)
+
+    @property
+    def _as_series(self) -> bool:
+        one = self._selected is not None and not isinstance(self._selected, list)
+        return bool(self._meta.ndim == 1 or one)
+
+    def _columns(self, numeric_only: bool = False) -> list[Hashable]:
+        """Names of the columns that are reduced or scanned."""
+        if self._meta.ndim == 1:
+            return [self._meta.name]
+        if self._selected is not None:
+            names = self._selected if isinstance(self._selected, list) else [self._selected]
+        else:
+            names = [n for n in names_of(self._meta) if n not in self._by.columns]
+        if numeric_only:
+            library = library_of(self._meta)
+            names = [n for n in names if library.is_numeric(self._column(n).dtype)]
+        return list(names)
+
+    def _column(self, name: Hashable) -> Any:
+        found = column_of(self._meta, name)
+        if getattr(found, "ndim", 1) > 1:
+            raise ValueError(f"column {name!r} is there twice; rename one of them first")
+        return found
+
+    def _needed(self, names: Sequence[Hashable]) -> Any:
+        """The collection with no other columns than these and the keys, if others would be read or moved."""
+        names = [name for name in names if name not in self._by.levels]
+        for name in names:
+            self._column(name)
+        if self._meta.ndim == 1:
+            return self._obj
+        kept = [*(n for n in self._by.columns if n not in self._by.levels), *names]
+        if self._one_pass:
+            return self._engine.narrow(self._obj, kept)
+        return self._engine.select(self._obj, [name in kept for name in names_of(self._meta)])
+
+    @cached_property
+    def _key_order(self) -> KeyOrder:
+        """Where rows with equal keys are: the caller says it, or known divisions do."""
+        if self._clustered:
+            return KeyOrder.ADJACENT
+        in_partitions = (
+            self._clustered is None
+            and self._engine.is_sorted_by_index(self._obj)
+            and self._by.columns == self._by.levels == (self._meta.index.name,)
+        )
+        return KeyOrder.ONE_PARTITION if in_partitions else KeyOrder.ANYWHERE
+
+    @property
+    def _one_pass(self) -> bool:
+        return self._key_order is not KeyOrder.ANYWHERE
+
+    def _spec(
+        self,
+        label: str,
+        parts: Sequence[Part[Any]],
+        as_series: bool,
+        named: bool = False,
+        each_row: bool = False,
+    ) -> GroupBySpec:
+        """Return what is asked for, as a specification."""
+        return GroupBySpec(
+            self._by,
+            f"groupby-{label}",
+            tuple(parts),
+            as_series,
+            self._dropna,
+            named,
+            null_keys=each_row and self._null_keys,
+            each_row=each_row,
+        )
+
+    def _run(self, spec: GroupBySpec) -> Any:
+        frame = self._needed([n for part in spec.parts for n in part.sources])
+        return run(frame, strategy(spec, self._key_order))
+
+    def _scan(
+        self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool, named: bool = False
+    ) -> Any:
+        """Scan groups: one answer for each row."""
+        return self._run(self._spec(label, parts, as_series, named, each_row=True))
+
+    @cached_property
+    def _null_keys(self) -> bool:
+        """Whether rows may be in no group; before there are data, the dtypes of the keys decide."""
+        if not self._dropna or library_of(self._meta).holds_null(INT64):  # all dtypes have a null
+            return False
+        return self._by.may_be_null(self._meta, by_dtype=self._engine.IN_PARTS)
+
+    def _op_parts(self, op: Operator, operation: Operation) -> tuple[list[Part[Operation]], bool]:
+        """One part a column, or one of all columns for an operator of several inputs."""
+        names = self._columns()
+        if op.inputs == 1:
+            return [Part(n, (n,), operation) for n in names], False
+        if len(names) != op.inputs:
+            raise TypeError(
+                f"{op.name} takes {op.inputs} input columns, found {len(names)}; choose them in order"
+            )
+        return [Part(None, tuple(names), operation)], True

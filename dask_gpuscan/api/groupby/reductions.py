@@ -1,0 +1,344 @@
+"""Reductions of groups: the methods of `GroupBy` that give one row a group."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, SupportsIndex
+
+from ...frames.messages import HINT, column_title, name_columns
+from ...frames.registry import library_of
+from ...kernels import Operator
+from ...ops.core.operation import GroupReduction, Part
+from ...ops.groupby.library_reduction import reduce_by_library
+from ...ops.groupby.reduce import ReduceColumn, reduction_of
+from ...ops.groupby.reduce import reproducible as reproducible_reduction_of
+from ...ops.groupby.sorted_values import WHOLE_GROUPS
+from ...ops.groupby.spec import GroupBySpec
+from ...ops.statistics.groups import Reduction, spread
+from ...ops.statistics.table import REDUCTIONS, ROWS
+from ..arguments import check_ddof, check_flags, check_operator, hints
+from ..types import FrameT, Obj, SeriesT
+from .columns import GroupByColumns
+
+
+class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
+    """The part of `GroupBy` that reduces."""
+
+    # --- how --------------------------------------------------------------------------------------
+
+    @property
+    def _may_ask(self) -> bool:
+        """Whether the library's own group-by is asked, which knows no parts."""
+        return not (self._engine.IN_PARTS or self._one_pass)
+
+    def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
+        """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""
+        picked = self._selected if isinstance(self._selected, list) else []
+        if not self._may_ask or len(set(picked)) < len(picked):
+            return None
+        chosen = names[0] if self._as_series else list(dict.fromkeys(names))
+        return reduce_by_library(self._obj, self._by, self._dropna, chosen, method, options)
+
+    def _operation(
+        self, name: str, column: Hashable, ddof: int = 1, reproducible: bool = False
+    ) -> Any:
+        if name in WHOLE_GROUPS:
+            return WHOLE_GROUPS[name]
+        library, values = library_of(self._meta), self._column(column)
+        if reproducible:
+            try:
+                return reproducible_reduction_of(library, values.dtype, name)
+            except (TypeError, ValueError) as error:
+                name_columns(error, name, [values])
+                raise
+        if name == "prod" and self._engine.IN_PARTS and library.rounds_products(values.dtype):
+            raise TypeError(
+                f"prod of {column_title(values)}: products of dtype {values.dtype} are rounded at each step, so that "
+                f"they would depend on how rows lie in partitions; {HINT}"
+            )
+        reduction = REDUCTIONS[name]
+        if reduction.ddof is not None:
+            reduction = spread(name, ddof)
+        return reduction_of(library, values.dtype, reduction)
+
+    def _reduce_groups(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> Any:
+        """Reduce groups to one row each, by our own means."""
+        return self._run(self._reductions(parts, as_series, named))
+
+    def _reductions(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> GroupBySpec:
+        label = parts[0].operation.name if len(parts) == 1 else "agg"
+        return self._spec(label, parts, as_series, named)
+
+    def _reduce(self, name: str, numeric_only: bool | None = None, **options: Any) -> Any:
+        """Reduce each column; `numeric_only` is None where a method has none."""
+        if numeric_only is not None:
+            check_flags(numeric_only=numeric_only)
+        names = self._columns(bool(numeric_only))
+        if not options.get("reproducible"):
+            found = self._ask_library(names, name, **options)
+            if found is not None:
+                return found
+        if not names:
+            raise ValueError(f"{name} needs at least one column besides the keys")
+        with hints(self._as_series, numeric_only):
+            parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
+            return self._reduce_groups(parts, self._as_series)
+
+    def sum(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
+        """Return the sum of each group, ignoring nulls; a group without values has sum 0.
+
+        Parameters
+        ----------
+        numeric_only : bool, default False
+            Leave out columns that are not numbers or bool.
+        reproducible : bool, default False
+            Give floating-point sums bits that depend on the values of the group alone, as in `Gpuscan.cumsum`.
+
+        Raises
+        ------
+        TypeError
+            For a column that has no sum, or none that is reproducible, naming it.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].sum().to_dict()
+        {1: 9, 2: 5}
+        """
+        return self._sums("sum", numeric_only, reproducible)
+
+    def _sums(self, name: str, numeric_only: bool, reproducible: bool) -> Obj:
+        check_flags(reproducible=reproducible)
+        options = {"reproducible": True} if reproducible else {}
+        found: Obj = self._reduce(name, numeric_only, **options)
+        return found
+
+    def prod(self, numeric_only: bool = False) -> Obj:
+        """Return the product of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].prod().to_dict()
+        {1: 18, 2: 5}
+        """
+        return self._reduce("prod", numeric_only)
+
+    def min(self, numeric_only: bool = False) -> Obj:
+        """Return the smallest value of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].min().to_dict()
+        {1: 3, 2: 5}
+        """
+        return self._reduce("min", numeric_only)
+
+    def max(self, numeric_only: bool = False) -> Obj:
+        """Return the largest value of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].max().to_dict()
+        {1: 6, 2: 5}
+        """
+        return self._reduce("max", numeric_only)
+
+    def any(self) -> Obj:
+        """Return whether any value of each group is true (not zero).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 0]})
+        >>> df.gpuscan.groupby("k")["x"].any().to_dict()
+        {1: True, 2: False}
+        """
+        return self._reduce("any")
+
+    def all(self) -> Obj:
+        """Return whether all values of each group are true (not zero).
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [0, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].all().to_dict()
+        {1: False, 2: True}
+        """
+        return self._reduce("all")
+
+    def count(self) -> Obj:
+        """Return the number of values of each group that are not null.
+
+        See Also
+        --------
+        size : Rows, null or not.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, None, 5]})
+        >>> df.gpuscan.groupby("k")["x"].count().to_dict()
+        {1: 1, 2: 1}
+        """
+        return self._reduce("count")
+
+    def mean(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
+        """Return the mean of each group; parameters as for `sum`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].mean().to_dict()
+        {1: 4.5, 2: 5.0}
+        """
+        return self._sums("mean", numeric_only, reproducible)
+
+    def var(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
+        """Return the variance of each group, divided by the number of values less `ddof`.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].var().to_dict()
+        {1: 4.5, 2: nan}
+        """
+        return self._reduce("var", numeric_only, ddof=check_ddof(ddof))
+
+    def std(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
+        """Return the standard deviation of each group.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
+        >>> df.gpuscan.groupby("k")["x"].std().round(3).to_dict()
+        {1: 2.828, 2: nan}
+        """
+        return self._reduce("std", numeric_only, ddof=check_ddof(ddof))
+
+    def sem(self, ddof: SupportsIndex = 1, numeric_only: bool = False) -> Obj:
+        """Return the standard error of the mean of each group: its standard deviation over the root of the count.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 2, 5]})
+        >>> df.gpuscan.groupby("k")["x"].sem().to_dict()
+        {1: 2.0, 2: nan}
+        """
+        return self._reduce("sem", numeric_only, ddof=check_ddof(ddof))
+
+    def first(self, numeric_only: bool = False) -> Obj:
+        """Return the first value of each group that is not null, of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [None, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].first().to_dict()
+        {1: 3.0, 2: 5.0}
+        """
+        return self._reduce("first", numeric_only)
+
+    def last(self, numeric_only: bool = False) -> Obj:
+        """Return the last value of each group that is not null, of any dtype.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].last().to_dict()
+        {1: 3, 2: 5}
+        """
+        return self._reduce("last", numeric_only)
+
+    def nunique_consecutive(self) -> Obj:
+        """Return how many runs of equal values each group has, in the rows' order; nulls are passed over.
+
+        See Also
+        --------
+        nunique : Distinct values.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 6, 5]})
+        >>> df.gpuscan.groupby("k")["x"].nunique_consecutive().to_dict()
+        {1: 1, 2: 1}
+        """
+        return self._reduce("nunique_consecutive")
+
+    def size(self) -> SeriesT:
+        """Return the number of rows of each group, as a Series.
+
+        See Also
+        --------
+        count : Values that are not null.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, None, 5]})
+        >>> df.gpuscan.groupby("k")["x"].size().to_dict()
+        {1: 2, 2: 1}
+        """
+        names = self._columns()[:1]
+        if not names:
+            names = [n for n in self._by.columns if n not in self._by.levels][:1]
+        found = self._ask_library(names, "size")  # cuDF has none for columns of Arrow's dtypes
+        if found is not None:
+            return found
+        name = self._meta.name if self._meta.ndim == 1 else None
+        name = self._selected if self._as_series and self._meta.ndim == 2 else name
+        if self._as_series:
+            part = Part(name, (self._columns()[0],), ReduceColumn(REDUCTIONS["size"]))
+        else:
+            part = Part(name, (), ReduceColumn(ROWS))
+        return self._reduce_groups([part], True)
+
+    def reduce(self, op: Operator) -> Obj | SeriesT:
+        """Reduce each group by any operator.
+
+        Parameters
+        ----------
+        op : Operator
+            One of several inputs takes the columns in their order, and answers with one Series.
+
+        Returns
+        -------
+        Series or DataFrame
+            The operator's answer of each group; its identity where a group has no values.
+
+        See Also
+        --------
+        agg : By name.
+        operator : Make an operator.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 1, 2], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].reduce(dask_gpuscan.bitwise_xor).to_dict()
+        {1: 5, 2: 5}
+        """
+        operation = ReduceColumn(Reduction(check_operator(op).name, op, _unused), user=True)
+        parts, joint = self._op_parts(op, operation)
+        return self._reduce_groups(parts, joint or self._as_series)
+
+
+def _unused(xp: Any, states: Any) -> Any:
+    raise AssertionError("an operator of a user's lowers its own states")

@@ -1,0 +1,305 @@
+"""Scans within groups: the methods of `GroupBy` that give one row a row, in the rows' own order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import Any, SupportsIndex, overload
+
+from ...engines.run import meta_of
+from ...frames.registry import names_of
+from ...kernels import BUILT_IN, Operator
+from ...ops.core.operation import GroupScan, Part
+from ...ops.scan.column_scan import Scan
+from ...ops.scan.fill import Fill
+from ...ops.scan.kernel_scan import ScanArguments
+from ...ops.scan.row_number import CountRows
+from ..arguments import check_flags, check_limit, checked_options, hints, sum_of
+from ..frame.operator_scans import check_scan, scan_parts, with_rows_told
+from ..frame.rows import with_row_numbers
+from ..types import FrameT, Obj, SeriesT
+from .rows import GroupByRows
+
+
+class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
+    """The part of `GroupBy` that scans."""
+
+    def _scan_columns(
+        self, label: str, scan_of: Callable[[Hashable], GroupScan], numeric_only: bool = False
+    ) -> Any:
+        """Scan each column by the operation that its name gives."""
+        check_flags(numeric_only=numeric_only)
+        parts = [Part(n, (n,), scan_of(n)) for n in self._columns(numeric_only)]
+        return self._scan(label, parts, self._as_series)
+
+    def _fill(self, reverse: bool, limit: Any) -> Any:
+        fill = Fill(reverse, check_limit(limit), in_groups=True)
+        return self._scan_columns(fill.label, lambda _: fill)
+
+    def _cumulate(self, label: str, op: str, options: ScanArguments, numeric_only: bool) -> Any:
+        options = checked_options(options, self._columns)
+        operation = Scan(label, BUILT_IN[op], options, in_groups=True)
+        with hints(self._as_series, numeric_only):
+            return self._scan_columns(label, operation.of_column, numeric_only)
+
+    def cumsum(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        reproducible: bool = False,
+    ) -> Obj:
+        """Return the running sum within each group, with integers in 64 bits.
+
+        Parameters
+        ----------
+        numeric_only, exclusive, reverse, skipna, dtype, reproducible
+            As for `Gpuscan.cumsum`.
+        initial : scalar or dict of column to scalar, optional
+            Start each group from this value rather than from zero.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows, the order and the index of the frame; null in rows whose key is null.
+
+        See Also
+        --------
+        GroupBy.sum : One row a group.
+        GroupBy.scan : The same by any operator.
+        GroupBy.expanding : The mean and other statistics of all rows so far.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cumsum(exclusive=True, initial=100).tolist()
+        [100, 100, 106]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cumsum", sum_of(reproducible), options, numeric_only)
+
+    def cumprod(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Obj:
+        """Return the running product within each group, with integers in 64 bits; parameters as for `cumsum`.
+
+        See Also
+        --------
+        GroupBy.cumsum : The running sum, with all parameters.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cumprod().tolist()
+        [6, 3, 30]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cumprod", "multiply", options, numeric_only)
+
+    def cummax(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Obj:
+        """Return the running maximum within each group; parameters as for `cumsum`.
+
+        See Also
+        --------
+        GroupBy.cummin : The running minimum.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cummax().tolist()
+        [6, 3, 6]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cummax", "maximum", options, numeric_only)
+
+    def cummin(
+        self,
+        numeric_only: bool = False,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+    ) -> Obj:
+        """Return the running minimum within each group; parameters as for `cumsum`.
+
+        See Also
+        --------
+        GroupBy.cummax : The running maximum.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].cummin().tolist()
+        [6, 3, 5]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        return self._cumulate("cummin", "minimum", options, numeric_only)
+
+    def ffill(self, limit: SupportsIndex | None = None) -> Obj:
+        """Fill nulls with the last value before them in their group, of columns of any dtype.
+
+        See Also
+        --------
+        GroupBy.bfill : The next value instead.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, None]})
+        >>> df.gpuscan.groupby("k")["x"].ffill().tolist()
+        [6.0, 3.0, 6.0]
+        """
+        return self._fill(False, limit)
+
+    def bfill(self, limit: SupportsIndex | None = None) -> Obj:
+        """Fill nulls with the next value after them in their group, of columns of any dtype.
+
+        See Also
+        --------
+        GroupBy.ffill : The last value instead.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [None, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].bfill().tolist()
+        [5.0, 3.0, 5.0]
+        """
+        return self._fill(True, limit)
+
+    def row_number(self) -> SeriesT:
+        """Return the number of each row within its group, from 0, as a Series ``row_number``.
+
+        See Also
+        --------
+        GroupBy.cumcount : The same, and from the end.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k").row_number().tolist()
+        [0, 0, 1]
+        """
+        return self._scan("row-number", [Part("row_number", (), CountRows())], True)
+
+    @overload
+    def scan(
+        self,
+        op: Operator,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        positions: bool = False,
+    ) -> Obj | SeriesT: ...
+    @overload
+    def scan(
+        self,
+        op: Mapping[Hashable, Any] | Mapping[str, Any],
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        where: SeriesT | str | Callable[..., Any] | None = None,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> FrameT: ...
+    def scan(
+        self,
+        op: Any,
+        *,
+        exclusive: bool = False,
+        initial: Any = None,
+        reverse: bool = False,
+        skipna: bool = True,
+        dtype: Any = None,
+        positions: bool = False,
+        where: SeriesT | str | Callable[..., Any] | None = None,
+        local_dict: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Scan within groups by any operator, or by several in one pass.
+
+        Parameters
+        ----------
+        op : Operator or dict
+            One of several inputs takes the columns in their order, and answers with one Series; a dict is as for
+            `Gpuscan.scan`, of any columns of the frame.
+        exclusive, initial, reverse, skipna, dtype, positions, where, local_dict
+            As for `Gpuscan.scan`. Each group starts from `initial`; positions are those in the whole collection.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows, the order and the index of the frame.
+
+        See Also
+        --------
+        GroupBy.reduce : One row a group.
+        operator : Make an operator.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> df = pd.DataFrame({"k": [1, 2, 1], "x": [6, 3, 5]})
+        >>> df.gpuscan.groupby("k")["x"].scan(dask_gpuscan.bitwise_xor).tolist()
+        [6, 3, 3]
+        """
+        options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
+        check_scan(op, positions, where=where)
+        if isinstance(op, Mapping):
+            frame, where = with_rows_told(self._obj, where)
+            meta = meta_of(frame)
+            several = scan_parts(self._meta, op, options, where, local_dict, meta, in_groups=True)
+            of_frame = self if frame is self._obj else self._of(frame)
+            return of_frame._scan("scan-fused", several, False, named=True)
+        if positions:
+            return self._numbered().scan(op, **vars(options))
+        options = checked_options(options, self._columns)
+        operation = Scan(f"scan-{op.name}", op, options, in_groups=True)
+        parts, joint = self._op_parts(op, operation)
+        if not joint:
+            parts = [replace(p, operation=operation.of_column(p.name)) for p in parts]
+        return self._scan(operation.label, parts, joint or self._as_series)
+
+    def _numbered(self) -> Any:
+        """The same groups, of the same columns and one of row numbers."""
+        frame, name = with_row_numbers(self._obj)
+        # a series without a name has one in a frame
+        columns = names_of(meta_of(frame))[:1] if self._meta.ndim == 1 else self._columns()
+        return self._of(frame)[[*columns, name]]
+
+    def _of(self, frame: Any) -> Any:
+        """The same groups of a frame with more columns."""
+        return frame.gpuscan.groupby(
+            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
+        )

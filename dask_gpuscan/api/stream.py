@@ -1,0 +1,114 @@
+"""`stream`: rows that come in batches, with the methods of ``.gpuscan``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ..engines.stream.sources import FRAMES, Format, Source, batches_of
+from ..engines.stream.state import State
+from ..engines.stream.stream import Stream
+from ..kernels.messages import shown
+from .arguments import check_flags
+from .tables.tables import TableSource, is_table
+from .types import FrameT, Methods, Obj, SeriesT
+
+
+def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Stream:
+    """Return the rows of a source as a stream: batches in order, each seen once, in memory of a few batches.
+
+    Parameters
+    ----------
+    source : iterable, path, list of paths, or anything that speaks Arrow
+        Frames of pandas, cuDF or polars, or record batches of Arrow, all with the same columns; files of Parquet,
+        whose row groups are batches, or of Arrow IPC, by their paths or a pattern such as ``"days/*.parquet"``; a
+        ``RecordBatchReader``, a ``pyarrow.dataset.Dataset``, a ``LazyFrame`` of polars, a relation of DuckDB, or
+        another object with ``__arrow_c_stream__``; or a Dask collection, whose partitions are computed one by one.
+        Batches may be of any length. An iterator, or a reader, can be read once. Of files, only the columns are read
+        that are chosen by their names first.
+    state : State, optional
+        What the same operations have seen of earlier rows, from `Stream.state` or `load_state`: they go on from there.
+    ends : bool, default True
+        Whether the rows end with the source. If False, runs and groups that are still open are kept for the state
+        rather than answered, so that a stream that goes on from the state answers them once.
+
+    Returns
+    -------
+    Stream
+        Its ``.gpuscan`` has the methods of frames. Those whose answer at a row needs no later row return a stream, and
+        any number of these are one pass over the source. Reductions read the source to its end.
+
+    Raises
+    ------
+    TypeError
+        For any other source.
+    ValueError
+        For a source without batches, and while it is read for a batch that has other columns; when it is computed for
+        a state of other columns or operations, naming them.
+
+    See Also
+    --------
+    Stream : What it returns.
+    load_state : Read a state from a file.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> days = [pd.DataFrame({"shop": list("ab"), "sold": [4, 2]}), pd.DataFrame({"shop": list("b"), "sold": [5]})]
+    >>> rows = dask_gpuscan.stream(days)
+    >>> rows.gpuscan.groupby("shop").cumsum().compute()["sold"].tolist()
+    [4, 2, 7]
+    >>> rows.gpuscan.groupby("shop")["sold"].sum().to_dict()
+    {'a': 4, 'b': 7}
+    """
+    check_flags(ends=ends)
+    if not isinstance(state, State | None):
+        raise TypeError(f"state must be a State or None, found {shown(state)}")
+    opened = Source(batches_of(source), _format_of, state, bool(ends))
+    return Stream(opened, opened.meta)
+
+
+class StreamMethods(Methods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that goes on from states."""
+
+    def resume(self, state: State | None) -> Stream:
+        """Return the rows as a stream whose operations go on from what they have seen of earlier rows.
+
+        Parameters
+        ----------
+        state : State or None
+            Of the same operations, from `Stream.state` or `load_state`; None for the first rows.
+
+        Returns
+        -------
+        Stream
+            ``compute()`` of what is computed of it is a frame; of a Dask collection, ``to_dask()`` is a collection
+            whose partitions run in parallel.
+
+        See Also
+        --------
+        dask_gpuscan.stream : More about streams and their states.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> monday = pd.DataFrame({"sold": [4, 2]}).gpuscan.resume(None).gpuscan.cumsum()
+        >>> monday.compute()["sold"].tolist()
+        [4, 6]
+        >>> tuesday = pd.DataFrame({"sold": [5]}).gpuscan.resume(monday.state)
+        >>> tuesday.gpuscan.cumsum().compute()["sold"].tolist()
+        [11]
+        """
+        return stream(self._obj, state=state)
+
+
+def _format_of(batch: Any) -> Format:
+    """Return how batches like this one are read as frames, and answers written as its library has them."""
+    if not is_table(batch):
+        return FRAMES
+    empty = batch.slice(0, 0)  # so that the first batch is not held
+    return Format(_read, partial(TableSource(empty).answer, "value"))
+
+
+def _read(batch: Any) -> Any:
+    return TableSource(batch).frame

@@ -1,0 +1,123 @@
+"""``.gpuscan`` of polars and of Arrow tables: the methods of `Gpuscan`, whose answers are tables."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+from ..accessor import Gpuscan
+from ..lazy_import import when_imported
+from .tables import TableSource, bridged
+
+_OF_AN_INDEX = {
+    "sort_index": "sort_values(by)",
+    "reset_index": "row_number()",
+}
+"""Methods of a frame's index, which tables have not, and what there is instead."""
+
+
+class TableGpuscan:
+    """The methods of `Gpuscan` on a table, or a column, of polars or pyarrow.
+
+    They are read as Arrow-backed frames of pandas, without a copy of numbers, times and strings of Arrow; views of
+    strings, which polars has, are copied by each call, so choose the columns that it needs first. Dictionaries become
+    categories. What comes back is a table or a column of the same library. Nulls are null, and NaN is a number. There
+    is no index: keys of groups are columns.
+
+    Parameters
+    ----------
+    table : table or column
+        Of polars or pyarrow.
+
+    See Also
+    --------
+    on : The same for any table.
+
+    Examples
+    --------
+    >>> import polars as pl, dask_gpuscan
+    >>> df = pl.DataFrame({"k": ["b", "b", "a"], "x": [1, 2, 3]})
+    >>> df.gpuscan.groupby("k").agg(total=("x", "sum")).rows()
+    [('a', 3), ('b', 3)]
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __repr__(self) -> str:
+        kind = type(self._table)
+        return f"<gpuscan of a {kind.__module__.partition('.')[0]} {kind.__name__}>"
+
+
+def _method(name: str, member: Any) -> Any:
+    """Return a method, or a property, of tables for that of frames; the table is read when it is called."""
+    if name in _OF_AN_INDEX:
+
+        @functools.wraps(member)
+        def refused(self: TableGpuscan, *_: Any, **__: Any) -> Any:
+            raise TypeError(f"{name}: a table has no index; use {_OF_AN_INDEX[name]}")
+
+        return refused
+
+    def found(self: TableGpuscan) -> Any:
+        source = TableSource(self._table)
+        return bridged(source, name, getattr(source.frame.gpuscan, name))
+
+    if isinstance(member, property):
+        return property(found, doc=member.__doc__)
+
+    @functools.wraps(member)
+    def call(self: TableGpuscan, *args: Any, **kwargs: Any) -> Any:
+        return found(self)(*args, **kwargs)
+
+    return call
+
+
+for _name, _member in inspect.getmembers(Gpuscan):
+    if not _name.startswith("_"):
+        setattr(TableGpuscan, _name, _method(_name, _member))
+
+
+class LazyGpuscan:
+    """What a ``LazyFrame`` of polars has: the word that computes it.
+
+    Examples
+    --------
+    >>> import polars as pl, dask_gpuscan
+    >>> lf = pl.LazyFrame({"x": [1, 2]})
+    >>> lf.gpuscan.collect().cumsum()["x"].to_list()
+    [1, 3]
+    """
+
+    def __init__(self, lazy: Any) -> None:
+        self._lazy = lazy
+
+    def __repr__(self) -> str:
+        return "<gpuscan of a polars LazyFrame, to be collected>"
+
+    def collect(self, **options: Any) -> TableGpuscan:
+        """Compute the frame, and return its ``.gpuscan``; options are those of ``LazyFrame.collect``."""
+        return TableGpuscan(self._lazy.collect(**options))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"gpuscan has no {name!r} for a LazyFrame, which has no rows yet; compute it first: gpuscan.collect()"
+        )
+
+
+def register_polars() -> None:
+    """Put ``.gpuscan`` on the frames and series of polars once it is imported."""
+    when_imported("polars", _register)
+
+
+def _register() -> None:
+    import polars as pl
+
+    for cls, decorate, accessor in (
+        (pl.DataFrame, pl.api.register_dataframe_namespace, TableGpuscan),
+        (pl.Series, pl.api.register_series_namespace, TableGpuscan),
+        (pl.LazyFrame, pl.api.register_lazyframe_namespace, LazyGpuscan),
+    ):
+        if not hasattr(cls, "gpuscan"):  # a reload must not warn
+            decorate("gpuscan")(accessor)

@@ -1,0 +1,288 @@
+"""What ``.gpuscan.resample()`` returns: rows in buckets of time, waiting for a reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, overload
+
+import pandas as pd
+from pandas.tseries.frequencies import to_offset
+
+from ...engines.run import meta_of, run
+from ...frames.keys import By
+from ...frames.registry import library_of, names_of, unused_name
+from ...kernels.messages import name_list, shown
+from ...ops.core.operation import GroupReduction, Part
+from ...ops.groupby.sorted_values import SortedReduction
+from ...ops.groupby.spec import GroupBySpec
+from ...ops.time.buckets import Buckets, fixed_width
+from ...ops.time.resample import NumberBuckets, ResampleReduce
+from ...ops.time.time_column import TimeColumn
+from ..absent import no_attribute
+from ..arguments import (
+    check_choice,
+    check_choice_of_columns,
+    check_column,
+    check_duration,
+    check_flags,
+    hints,
+)
+from ..groupby.sorted_values import GroupBySorted
+from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
+
+OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
+
+ORIGINS = ("start_day", "start", "epoch")
+
+SIDES = ("left", "right", None)
+
+
+class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
+    """The part of `Gpuscan` that makes buckets of time."""
+
+    def resample(
+        self,
+        rule: Duration,
+        closed: Side | None = None,
+        label: Side | None = None,
+        *,
+        on: Hashable = None,
+        origin: Any = "start_day",
+        offset: Duration | None = None,
+    ) -> Resampler[Obj, SeriesT, FrameT]:
+        """Return rows in buckets of time, to be reduced to one row a bucket; empty buckets have a row, too.
+
+        Parameters
+        ----------
+        rule : str, timedelta or pandas.DateOffset
+            How wide buckets are: a duration such as ``"15min"``, or a rule of a calendar such as ``"ME"`` or ``"W"``.
+        closed, label : {"left", "right"}, optional
+            Which end belongs to a bucket, and which one names it. By default as for pandas: the right one for
+            ends of months, quarters, years and weeks, otherwise the left one.
+        on : name, optional
+            The column of the times. By default, the index.
+        origin : {"start_day", "start", "epoch"} or timestamp, default "start_day"
+            From when on durations are counted: midnight of the first day, the first time, 1970-01-01, or the
+            given time.
+        offset : duration, optional
+            Added to the origin.
+
+        Returns
+        -------
+        Resampler
+
+        Raises
+        ------
+        TypeError
+            If there are no datetimes in the index, or in `on`.
+        ValueError
+            For any other argument. At compute time, for times that are null or that decrease, naming the
+            partition.
+
+        See Also
+        --------
+        groupby : Groups of rows with equal keys.
+        sessionize : Events that follow each other within a gap.
+
+        Notes
+        -----
+        Answers are those of `pandas.DataFrame.resample` on the whole data. Times must be in order, so that each
+        bucket is a group whose rows are adjacent: partitions are reduced in one pass, and hand on the last
+        bucket. Over partitions, ``min``, ``max``, ``first`` and ``last`` of NumPy's integers are always floats,
+        as in pandas if a bucket is empty.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> times = pd.to_datetime(["2026-01-01 09:10", "2026-01-01 09:50", "2026-01-01 11:05"])
+        >>> df = pd.DataFrame({"x": [1, 2, 5]}, index=times)
+        >>> dd.from_pandas(df, npartitions=3).gpuscan.resample("1h").sum().compute()
+                             x
+        2026-01-01 09:00:00  3
+        2026-01-01 10:00:00  0
+        2026-01-01 11:00:00  5
+        """
+        meta = meta_of(self._obj)
+        time_column = _time_column(meta, on)
+        check_choice("closed", closed, SIDES)
+        check_choice("label", label, SIDES)
+        buckets = _buckets(meta, time_column, rule, closed, label, origin, offset)
+        return Resampler(self._obj, time_column, buckets)
+
+
+class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
+    """Rows in buckets of time; see `Gpuscan.resample`.
+
+    Its reductions are those of groups, and `ohlc`.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> x = pd.Series([1, 2, 5], index=pd.to_datetime(["2026-01-01", "2026-01-30", "2026-03-02"]))
+    >>> x.gpuscan.resample("MS").agg(["sum", "size"])
+                sum  size
+    2026-01-01    3     2
+    2026-02-01    0     0
+    2026-03-01    5     1
+    """
+
+    def __init__(
+        self, obj: Any, time_column: TimeColumn, buckets: Buckets, selected: Any = None
+    ) -> None:
+        self._obj = obj
+        self._meta = meta_of(obj)
+        self._time_column = time_column
+        self._buckets = buckets
+        self._by = By(() if time_column.on is None else (time_column.on,))
+        self._clustered = True
+        self._dropna = True
+        self._selected = selected
+
+    def __repr__(self) -> str:
+        of = "" if self._selected is None else f" of {self._selected!r}"
+        rule = self._buckets
+        return f"<Resampler{of} by {rule.freq.freqstr} of {self._time_column.title}, closed={rule.closed!r}>"
+
+    @overload
+    def __getitem__(self, columns: list[Any]) -> Resampler[FrameT, SeriesT, FrameT]: ...
+    @overload
+    def __getitem__(self, columns: Hashable) -> Resampler[SeriesT, SeriesT, FrameT]: ...
+    def __getitem__(self, columns: Any) -> Resampler[Any, SeriesT, FrameT]:
+        """Return the same buckets of some columns: of one by its name, of several by a list of names."""
+        if self._meta.ndim == 1:
+            raise TypeError("a Series has no columns to choose from")
+        check_choice_of_columns(columns, names_of(self._meta))
+        picked = list(columns) if isinstance(columns, list) else columns
+        return Resampler(self._obj, self._time_column, self._buckets, picked)
+
+    def __getattr__(self, name: str) -> Resampler[SeriesT, SeriesT, FrameT]:
+        """Return the same buckets of the column of this name, as pandas does."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        columns = names_of(self._meta) if self._meta.ndim == 2 else []
+        if name in columns:
+            return self[name]
+        raise no_attribute(self, "resample", name, columns)
+
+    def ohlc(self) -> FrameT:
+        """Return the first, largest, smallest and last value of each bucket, as open, high, low and close.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x = pd.Series([3, 9, 4], index=pd.date_range("2026-01-01", periods=3, freq="h"))
+        >>> x.gpuscan.resample("D").ohlc()
+                    open  high  low  close
+        2026-01-01     3     9    3      4
+        """
+        labels = [(c, price) for c in self._columns() for price in OHLC]
+        parts = [Part(pair, pair[:1], self._operation(OHLC[pair[1]], pair[0])) for pair in labels]
+        out = self._reduce_groups(parts, False, named=True)
+        if self._as_series:
+            out.columns = list(OHLC)
+        else:
+            out.columns = library_of(self._meta).pair_names(self._meta, labels)
+        return out
+
+    def _reduce_groups(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> Any:
+        """Reduce buckets to one row each."""
+        none = library_of(self._meta).no_rows(self._meta)
+        for part in parts:
+            part.operation.dtype(
+                [self._column(name) for name in part.sources or names_of(none)[:1]]
+            )
+        sources = [name for part in parts for name in part.sources]
+        if self._time_column.on is not None:
+            sources.append(self._time_column.on)
+        names = tuple(dict.fromkeys(sources))
+        number = unused_name("bucket", names)
+        rows = NumberBuckets(self._time_column, self._buckets, names, number)
+        spec = GroupBySpec(
+            By((number,)),
+            label=f"resample-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
+            parts=tuple(parts),
+            as_series=as_series,
+            named=named,
+        )
+        carry = ResampleReduce(
+            spec,
+            time_column=self._time_column,
+            buckets=self._buckets,
+            like=none,
+            may_be_empty=self._engine.IN_PARTS,
+        )
+        return run(run(self._needed(list(names)), rows), carry)
+
+    def _reduce_sorted(
+        self, operation: SortedReduction, numeric_only: bool, qs: tuple[float, ...] = ()
+    ) -> Any:
+        check_flags(numeric_only=numeric_only)
+        if qs:
+            raise TypeError(f"q must be one number between 0 and 1, found {list(qs)}")
+        names = self._columns(bool(numeric_only))
+        if not names:
+            raise ValueError(f"{operation.name} needs at least one column besides the times")
+        with hints(self._as_series, numeric_only):
+            return self._reduce_groups([Part(n, (n,), operation) for n in names], self._as_series)
+
+
+def _time_column(meta: Any, on: Any) -> TimeColumn:
+    """Return where the times are, which are datetimes."""
+    library, time_column = library_of(meta), TimeColumn(on)
+    if on is not None:
+        if meta.ndim == 1:
+            raise TypeError(f"on names a column of a DataFrame, found {shown(on)} for a Series")
+        check_column("on", on, names_of(meta))
+    elif len(library.index_names(meta)) > 1:
+        raise TypeError("resample takes an index of one level, found several; name a column by on")
+    dtype = time_column.column(meta).dtype
+    if library.layout(dtype) is None or dtype.kind != "M":
+        raise TypeError(
+            f"resample needs datetimes, found dtype {dtype} in {time_column.title}; cast it with pandas.to_datetime, "
+            f"or name another column by on"
+        )
+    return time_column
+
+
+def _buckets(
+    meta: Any, time_column: TimeColumn, rule: Any, closed: Any, label: Any, origin: Any, offset: Any
+) -> Buckets:
+    dtype = time_column.column(meta).dtype
+    try:
+        freq = to_offset(rule)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"rule must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {shown(rule)}"
+        ) from error
+    if freq is None or freq.n < 1:
+        raise ValueError(f"rule must be longer than nothing, found {shown(rule)}")
+    if isinstance(origin, str) and origin in ("end", "end_day"):
+        raise ValueError(
+            f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {shown(origin)}, which "
+            f"needs the last time before the first bucket; give that time as the timestamp"
+        )
+    if not (isinstance(origin, str) and origin in ORIGINS):
+        try:
+            origin = pd.Timestamp(origin)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"origin must be one of {name_list(ORIGINS)} or a timestamp, found {shown(origin)}"
+            ) from error
+    if offset is not None:
+        offset = check_duration("offset", offset, "a duration")
+    found = pd.Grouper(freq=freq, closed=closed, label=label, origin=origin, offset=offset)
+    unit = library_of(meta).time_unit(dtype)
+    buckets = Buckets(freq, found.closed, found.label, origin, offset, dtype, unit)
+    if buckets.is_fixed:
+        if isinstance(origin, pd.Timestamp) and (origin.tz is None) != (buckets.zone is None):
+            raise ValueError(
+                f"origin must have a time zone if the times have one, and else none: found {shown(origin)} "
+                f"for times of dtype {dtype}"
+            )
+        if fixed_width(freq) % pd.Timedelta(1, unit):
+            raise ValueError(
+                f"rule must be a multiple of the unit of the times, which is {unit!r}, found {shown(rule)}"
+            )
+    return buckets.plain()

@@ -1,0 +1,59 @@
+"""Dask's progress bar, beside which stands what is being compiled."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dask.diagnostics import ProgressBar as DaskProgressBar
+
+from ..kernels.compiler.compiling import listening
+
+SHOWN = 60
+"""Characters of what is being compiled that are shown at most."""
+
+
+class ProgressBar(DaskProgressBar):  # type: ignore[misc]
+    """A progress bar of Dask that says when a kernel is compiled, which takes a second or so, once a machine.
+
+    It takes the arguments of :class:`dask.diagnostics.ProgressBar` and is used in its place, with Dask's schedulers of
+    one process. Of a cluster's workers, ``client.forward_logging("dask_gpuscan", level="INFO")`` shows the same lines.
+
+    See Also
+    --------
+    precompile : compiles ahead.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+    >>> d = dd.from_pandas(pd.Series([1.0, 2.0, 3.0]), npartitions=2)
+    >>> with dask_gpuscan.ProgressBar():  # doctest: +SKIP
+    ...     total = d.gpuscan.cumsum().compute()
+    [####################                    ] | 50% Completed | 1.20 s | compiling add of float64 for this CPU, once
+    """
+
+    def _start(self, dsk: Any) -> None:
+        self._compiling, self._said = "", 0
+        self._listening: AbstractContextManager[None] = listening(self._hear)
+        self._listening.__enter__()
+        super()._start(dsk)
+
+    def _pretask(self, key: Any, dsk: Any, state: Any) -> None:
+        self._compiling = ""
+        super()._pretask(key, dsk, state)
+
+    def _finish(self, dsk: Any, state: Any, errored: bool) -> None:
+        self._compiling = ""
+        self._listening.__exit__(None, None, None)
+        super()._finish(dsk, state, errored)
+
+    def _hear(self, message: str) -> None:
+        self._compiling = message
+
+    def _draw_bar(self, frac: float, elapsed: float) -> None:
+        super()._draw_bar(frac, elapsed)
+        if self._file is not None:
+            said = f" | {self._compiling}"[:SHOWN] if self._compiling else ""
+            self._file.write(said.ljust(self._said))
+            self._file.flush()
+            self._said = len(said)

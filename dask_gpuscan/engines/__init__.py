@@ -1,0 +1,5 @@
+"""What runs operations: `eager` on one frame in memory, `dask/` on a collection, `stream/` on batches.
+
+Read `run` first: it chooses the engine, and says what one is asked for. An engine knows the kinds of operations
+(`ops.core.carry`), and no column; only `run` and `dask/` know Dask.
+"""

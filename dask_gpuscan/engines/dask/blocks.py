@@ -1,0 +1,251 @@
+"""Blocks of Dask arrays: carries over them, blocks with the elements around them, and elements of blocks by place.
+
+What is computed of them is handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from dask.array.core import Array, concatenate3, unify_chunks
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from dask.task_spec import GraphNode, List, Task, TaskRef
+from dask.tokenize import tokenize
+
+from ...ops.core.carry import Carry
+from .lookback import tasks
+
+WHOLE = slice(None)
+
+
+class Piece(NamedTuple):
+    """Elements of a block along an axis, or of no block."""
+
+    block: int
+    """Its number; -1 for none."""
+    places: Any
+    """Which of its elements: `WHOLE`, a slice or an array."""
+    size: int
+
+
+def over_blocks(
+    arrays: Sequence[Array], carry: Carry, axis: int, meta: Any, beside: Array | None = None
+) -> Array:
+    """Return `carry` over the blocks of Dask arrays along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of dask.array.Array
+        Of one shape; several are given to the carry as a list of blocks.
+    carry : Carry
+    axis : int
+    meta : array
+        Empty array of the result's type and number of dimensions.
+    beside : dask.array.Array, optional
+        One item a place along the axis; its block is given to the carry last.
+    """
+    indices = tuple(range(arrays[0].ndim))
+    along = [] if beside is None else [beside, (axis,)]
+    _, arrays = unify_chunks(*(part for array in arrays for part in (array, indices)), *along)
+    name, held = f"{carry.label}-{tokenize(carry, *arrays)}", all(map(_was_persisted, arrays))
+    blocks = list(arrays[0].numblocks)
+    count, blocks[axis] = blocks[axis], 1
+    graph: dict[Any, Any] = {}
+    for first in product(*map(range, blocks)):
+        line = [(*first[:axis], i, *first[axis + 1 :]) for i in range(count)]
+        inputs = [_block(arrays, at, axis) for at in line]
+        outputs = [(name, *at) for at in line]
+        graph |= tasks(name, inputs, outputs, carry, suffix=first, held=held)
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=arrays)
+    return Array(layers, name, arrays[0].chunks, meta=meta, dtype=meta.dtype)
+
+
+def _was_persisted(array: Array) -> bool:
+    """Tell whether the blocks of an array are in memory whatever is computed."""
+    layer = array.dask.layers[array.name]
+    return isinstance(layer, MaterializedLayer) and not any(
+        isinstance(block, (GraphNode, tuple)) for block in layer.values()
+    )
+
+
+def _block(arrays: Sequence[Array], at: tuple[int, ...], axis: int) -> Any:
+    places = [at if array.ndim == len(at) else (at[axis],) for array in arrays]
+    refs = [TaskRef((array.name, *place)) for array, place in zip(arrays, places, strict=True)]
+    return refs[0] if len(refs) == 1 else List(*refs)
+
+
+def with_halos(
+    x: Array,
+    halos: Mapping[int, int],
+    edges: Callable[[int, int], np.ndarray],
+    outside: Any,
+    apply: Callable[[Any], Any],
+    label: str,
+    meta: Any,
+) -> Array:
+    """Return what is applied to each block of a Dask array, joined with the elements around it.
+
+    Parameters
+    ----------
+    x : dask.array.Array
+        Of known shape.
+    halos : dict of int to int
+        How many elements on either side, by axis; blocks may be shorter.
+    edges : callable
+        Returns, for a halo and the length of an axis, which elements stand before the first, and which behind the last;
+        -1 where `outside` does.
+    outside : scalar
+    apply : callable
+        Returns an array of the shape of the block without its halos.
+    label : str
+        What keys begin with.
+    meta : array
+        Empty array of the result's type and number of dimensions.
+    """
+    name = f"{label}-{tokenize(x, apply, outside)}"
+    pieces: list[list[list[Piece]]] = [
+        _pieces(sizes, halos[axis], edges(halos[axis], sum(sizes)))
+        if axis in halos
+        else [[Piece(i, WHOLE, size)] for i, size in enumerate(sizes)]
+        for axis, sizes in enumerate(x.chunks)
+    ]
+    graph: dict[Any, Any] = {}
+    for at in product(*map(range, x.numblocks)):
+        around = [of[i] for of, i in zip(pieces, at, strict=True)]
+        nested = _nested(x, (f"halo-{name}", *at), around, (), outside, graph)
+        graph[name, *at] = Task((name, *at), _applied, apply, nested)
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=[x])
+    return Array(layers, name, x.chunks, meta=meta, dtype=meta.dtype)
+
+
+def _pieces(sizes: Sequence[int], halo: int, edges: np.ndarray) -> list[list[Piece]]:
+    """Return, for each block along an axis, the pieces that it is made of with its halos."""
+    starts = np.cumsum([0, *sizes])
+    length = int(starts[-1])
+
+    def between(begin: int, end: int) -> list[Piece]:
+        places = np.arange(begin, end)
+        beyond = (places < 0) | (places >= length)
+        places[beyond] = edges[np.where(places < 0, places, places - length)[beyond] + halo]
+        blocks = np.searchsorted(starts, places, "right") - 1
+        cuts = np.flatnonzero(np.diff(blocks)) + 1
+        runs = zip(np.split(blocks, cuts), np.split(places, cuts), strict=True)
+        return [_piece(int(block[0]), at - starts[block[0]]) for block, at in runs if len(at)]
+
+    return [
+        [
+            *between(starts[i] - halo, starts[i]),
+            Piece(i, WHOLE, size),
+            *between(starts[i + 1], starts[i + 1] + halo),
+        ]
+        for i, size in enumerate(sizes)
+    ]
+
+
+def _piece(block: int, places: np.ndarray) -> Piece:
+    ascend = block >= 0 and (np.diff(places) == 1).all()
+    chosen = slice(int(places[0]), int(places[-1]) + 1) if ascend else places
+    return Piece(block, chosen, len(places))
+
+
+def _nested(
+    x: Array,
+    key: tuple[Any, ...],
+    around: list[list[Piece]],
+    chosen: tuple[Piece, ...],
+    outside: Any,
+    graph: dict[Any, Any],
+) -> Any:
+    """Return a nested list of references to the pieces of a block, an axis a level; put their tasks into the graph."""
+    if len(chosen) < len(around):
+        inner = enumerate(around[len(chosen)])
+        return List(
+            *(_nested(x, (*key, k), around, (*chosen, p), outside, graph) for k, p in inner)
+        )
+    block = TaskRef((x.name, *(p.block for p in chosen)))
+    if all(p.places is WHOLE for p in chosen):
+        return block
+    if any(p.block < 0 for p in chosen):
+        graph[key] = Task(key, _filled, x._meta, outside, tuple(p.size for p in chosen))
+    else:
+        graph[key] = Task(key, _taken, block, [p.places for p in chosen])
+    return TaskRef(key)
+
+
+def _filled(like: Any, value: Any, shape: tuple[int, ...]) -> Any:
+    return np.full_like(like, value, shape=shape)
+
+
+def _taken(block: Any, places: Sequence[Any]) -> Any:
+    for axis, each in enumerate(places):
+        at = each if isinstance(each, slice) else np.asarray(each, like=block)
+        block = block[(*[WHOLE] * axis, at)]
+    return block
+
+
+def _applied(apply: Callable[[Any], Any], nested: Any) -> Any:
+    return apply(concatenate3(nested))
+
+
+def at_places(
+    x: Array,
+    axes: tuple[int, ...],
+    places: np.ndarray,
+    pick: Callable[[Any, np.ndarray], Any],
+    finish: Callable[..., Any],
+    count: int,
+    label: str,
+    meta: Any,
+) -> Array:
+    """Return what is made of elements of a Dask array at places along some axes, block by block along the others.
+
+    Parameters
+    ----------
+    x : dask.array.Array
+        Of known shape along the axes.
+    axes : tuple of int
+    places : array of int
+        Of shape (axes, places); one that is negative is left out.
+    pick : callable
+        Returns, of a block and of places in it, the elements there, with places as the last axis.
+    finish : callable
+        Is told which places, what was picked at them, the empty array of the result's type and the shape of the block
+        along the other axes; returns a block, which has one axis more.
+    count : int
+        The length of that axis.
+    label : str
+    meta : array
+        Empty array of the result's type and number of dimensions.
+    """
+    name = f"{label}-{tokenize(x, axes, places, finish)}"
+    others = [axis for axis in range(x.ndim) if axis not in axes]
+    starts = [np.cumsum([0, *x.chunks[axis]]) for axis in axes]
+    kept = np.flatnonzero((places >= 0).all(axis=0))
+    found = [
+        np.searchsorted(s, row, "right") - 1 for s, row in zip(starts, places[:, kept], strict=True)
+    ]
+    numbers = np.ravel_multi_index(found, [x.numblocks[axis] for axis in axes])
+    order = np.argsort(numbers, kind="stable")
+    rows = np.split(kept[order], np.flatnonzero(np.diff(numbers[order])) + 1) if len(kept) else []
+    graph: dict[Any, Any] = {}
+    for at in product(*(range(x.numblocks[axis]) for axis in others)):
+        picked = []
+        for i, each in enumerate(rows):
+            block = dict(zip(others, at, strict=True))
+            local = places[:, each].copy()
+            for k, axis in enumerate(axes):
+                block[axis] = int(np.searchsorted(starts[k], local[k, 0], "right")) - 1
+                local[k] -= starts[k][block[axis]]
+            key = (f"pick-{name}", *at, i)
+            graph[key] = Task(
+                key, pick, TaskRef((x.name, *(block[a] for a in range(x.ndim)))), local
+            )
+            picked.append(TaskRef(key))
+        shape = tuple(x.chunks[axis][i] for axis, i in zip(others, at, strict=True))
+        graph[name, *at, 0] = Task((name, *at, 0), finish, rows, List(*picked), meta, shape)
+    layers = HighLevelGraph.from_collections(name, graph, dependencies=[x])
+    chunks = (*(x.chunks[axis] for axis in others), (count,))
+    return Array(layers, name, chunks, meta=meta, dtype=meta.dtype)

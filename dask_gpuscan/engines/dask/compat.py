@@ -1,0 +1,58 @@
+"""The names of Dask that it does not document: no other module imports them, and a test says when one is gone."""
+
+from collections.abc import Callable
+from operator import attrgetter
+
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._collection import FrameBase
+from dask.dataframe.dask_expr._cumulative import CumulativeAggregations
+from dask.dataframe.dask_expr._expr import (
+    Blockwise,
+    Expr,
+    Lengths,
+    Literal,
+    MaybeAlignPartitions,
+    Projection,
+    are_co_aligned,
+    determine_column_projection,
+    plain_column_projection,
+)
+from dask.dataframe.dask_expr._reductions import Len
+from dask.dataframe.dask_expr._shuffle import Shuffle
+from dask.dataframe.dask_expr.io import FromGraph
+from dask.dataframe.dask_expr.io.io import IO
+from dask.dataframe.methods import concat
+from dask.dataframe.utils import meta_nonempty
+from dask.tokenize import tokenize
+
+__all__ = [
+    "IO",
+    "Blockwise",
+    "CumulativeAggregations",
+    "Expr",
+    "FrameBase",
+    "FromGraph",
+    "Len",
+    "Lengths",
+    "Literal",
+    "MaybeAlignPartitions",
+    "Projection",
+    "Shuffle",
+    "are_co_aligned",
+    "concat",
+    "determine_column_projection",
+    "meta_nonempty",
+    "new_collection",
+    "plain_column_projection",
+    "token_of",
+]
+
+
+def _token(expression: Expr) -> str:
+    return str(tokenize(type(expression), *expression.operands, ensure_deterministic=True))
+
+
+token_of: Callable[[Expr], str] = (  # Dask 2025.3 and later
+    attrgetter("deterministic_token") if hasattr(Expr, "deterministic_token") else _token
+)
+"""Returns what the name of an expression ends with."""

@@ -1,0 +1,77 @@
+"""The engine of Dask collections: what `..run.Engine` asks for, each from the module that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from ...ops.core.columnwise import join_columns
+from ...ops.scan.row_number import ResetIndex
+from .asof import collection, merge_asof
+from .compat import FrameBase
+from .expressions import (
+    as_series,
+    check_labels,
+    is_sorted_by_index,
+    map_partitions,
+    meta,
+    narrow,
+    select,
+)
+from .filter import append_mask, check_mask, check_predicate, filter, partition, with_column
+from .lookback import look_back, map_overlap
+from .ranks import rank
+from .rebalance import rebalance
+from .shuffle import sort
+from .tree_reduce import tree_reduce
+
+__all__ = [
+    "IN_PARTS",
+    "align_columns",
+    "append_mask",
+    "as_series",
+    "check_labels",
+    "check_mask",
+    "check_predicate",
+    "collection",
+    "filter",
+    "is_sorted_by_index",
+    "look_back",
+    "map_overlap",
+    "map_partitions",
+    "merge_asof",
+    "meta",
+    "narrow",
+    "partition",
+    "rank",
+    "rebalance",
+    "renumber",
+    "select",
+    "sort",
+    "tree_reduce",
+    "with_column",
+]
+
+IN_PARTS = True
+
+
+def renumber(obj: Any) -> Any:
+    """Return the rows, which each partition numbers from 0, under one default index."""
+    return look_back(obj, ResetIndex(drop=True))
+
+
+def align_columns(
+    obj: Any, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
+) -> Any:
+    """Return a frame of the columns of a collection and of others, which have its partitions."""
+    for other in others:
+        if not isinstance(other, FrameBase):
+            raise TypeError(
+                f"{what} must be of a Dask collection, as its frame is, found {type(other).__name__}"
+            )
+        if other.npartitions != obj.npartitions:
+            raise ValueError(
+                f"{what} must have the {obj.npartitions} partitions of its frame, found {other.npartitions}; make it "
+                f"a column of the frame first"
+            )
+    return map_partitions(obj, join_columns, names, what, by_label, *others)

@@ -1,0 +1,161 @@
+"""What all expressions and collections share: names of tasks, references to partitions, empty frames, columns."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from dask.task_spec import Task, TaskRef
+
+from ...frames.registry import aligned, names_of
+from ...kernels.messages import shown
+from .compat import Expr, FrameBase, FromGraph, Projection, meta_nonempty, token_of
+
+
+class ExprMixin:
+    """An expression whose name says what it does: a base class that stands before Dask's."""
+
+    _label: Any
+    """What the name starts with: a string, or a property that returns one."""
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"{self._label}-{token_of(self)}"
+
+    def __dask_graph__(self) -> Any:
+        """Return the graph, also of what Dask has not lowered.
+
+        Before 2026.7 Dask asks expressions that are not its own for their graphs, to find out whether they are
+        collections, when `map_partitions` of them is built.
+        """
+        expression: Any = self
+        lowered = expression.lower_completely()
+        same = lowered._name == self._name
+        return Expr.__dask_graph__(lowered) if same else lowered.__dask_graph__()
+
+    def _blockwise_arg(self, given: Any, number: int) -> Any:
+        """Return what the task of one partition takes, where Dask makes these tasks."""
+        if not isinstance(given, Expr):
+            return given
+        one: Any = self
+        return input_of(given, 0 if one._broadcast_dep(given) else number)
+
+
+@dataclass(frozen=True)
+class SeparateKeyRead:
+    """An expression that is read by itself.
+
+    Dask does not see it as an operand until it is lowered: it would read several partitions of few columns as one.
+    """
+
+    reading: Any
+    """The expression; Dask would take anything that is named `expr` out of its holder."""
+
+    def __dask_tokenize__(self) -> Any:
+        return type(self).__name__, self.reading._name
+
+
+def partition_of(expression: Expr, number: int) -> TaskRef:
+    """Return what a task takes for one partition of an expression.
+
+    Of what was persisted, it is the partition as it was made: Dask has one more task for each, which gives it
+    another name, and which on a cluster takes as long as any small task.
+    """
+    if isinstance(expression, FromGraph):
+        return TaskRef(expression.operand("keys")[number])
+    return TaskRef((expression._name, number))
+
+
+def input_of(expression: Expr, number: int) -> Any:
+    """Return what a task takes for one partition that users gave: with its collection's columns, in their order."""
+    given, meta = partition_of(expression, number), expression._meta
+    return Task(None, aligned, given, names_of(meta)) if getattr(meta, "ndim", 1) == 2 else given
+
+
+def is_held(expression: Expr) -> bool:
+    """Tell whether the partitions of an expression are in memory whatever is computed: they were persisted."""
+    while isinstance(expression, Projection):
+        expression = expression.frame
+    return isinstance(expression, FromGraph)
+
+
+meta: Callable[[Any], Any] = attrgetter("_meta")
+"""Returns the empty frame or series that stands for a collection."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""A character that UTF-8 cannot write."""
+
+
+def check_labels(obj: Any) -> None:
+    """Check that Dask can choose any column of a collection; raises a ValueError that names one that it cannot.
+
+    Among labels that are not all strings, it loses None and NaN on the way.
+    """
+    empty = meta(obj)
+    mixed = empty.ndim == 2 and empty.columns.dtype == object
+    for name in names_of(empty):
+        is_null = name is None or name != name
+        if (mixed and is_null) or (isinstance(name, str) and _SURROGATE.search(name)):
+            raise ValueError(
+                f"Dask cannot choose column {shown(name)} by its label; rename it first"
+            )
+
+
+is_sorted_by_index: Callable[[Any], bool] = attrgetter("known_divisions")
+"""Tells whether known divisions say that equal labels of the index share a partition."""
+
+
+def as_series(like: Any, values: Any) -> Any:
+    """Return values, which are a collection, as they are."""
+    return values
+
+
+def select(obj: Any, flags: Sequence[bool]) -> Any:
+    """Return a frame with the columns that are flagged."""
+    return narrow(obj, [n for n, flag in zip(names_of(obj._meta), flags, strict=True) if flag])
+
+
+def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
+    """Return a frame with these columns, so that no others are read; a series as it is."""
+    return obj if obj.ndim == 1 else obj[list(dict.fromkeys(names))]
+
+
+def map_partitions(
+    obj: Any,
+    function: Callable[..., Any],
+    *given: Any,
+    keeps_divisions: bool = True,
+    typed_by_rows: bool = False,
+) -> Any:
+    """Return what a function makes of each partition.
+
+    Dask does not compare the columns with those of the empty answer, as it takes one NaN for another label than the
+    next.
+    """
+    asked = (_with_rows, function) if typed_by_rows else (function,)
+    empty = [one._meta if isinstance(one, FrameBase) else one for one in (obj, *asked[1:], *given)]
+    return obj.map_partitions(
+        _on_aligned,
+        names_of(obj._meta),
+        *asked,
+        *given,
+        meta=asked[0](*empty),
+        enforce_metadata=False,
+        clear_divisions=not keeps_divisions,
+        align_dataframes=False,
+    )
+
+
+def _on_aligned(partition: Any, known: Any, function: Any, /, *given: Any) -> Any:
+    return function(aligned(partition, known), *given)
+
+
+def _with_rows(partition: Any, function: Any, /, *given: Any) -> Any:
+    """Return what a function makes of a partition; where there are no rows, with the dtypes that others have."""
+    if len(partition):
+        return function(partition, *given)
+    return function(meta_nonempty(partition), *given).iloc[:0]

@@ -1,0 +1,217 @@
+"""Filters of Dask collections as expressions: partition by partition, both sides of a predicate, or it as a column.
+
+They know no column: `ops.predicates.filter` chooses the rows of a partition.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from dask.base import is_dask_collection
+from dask.task_spec import Task
+
+from ...ops.predicates.filter import (
+    Predicate,
+    append_column,
+    append_mask_of,
+    filter_rows,
+    refuse_predicate,
+    split_rows,
+)
+from ...ops.predicates.text import Expression
+from .compat import (
+    Blockwise,
+    Expr,
+    FrameBase,
+    MaybeAlignPartitions,
+    Projection,
+    are_co_aligned,
+    determine_column_projection,
+    meta_nonempty,
+    new_collection,
+    plain_column_projection,
+)
+from .expressions import ExprMixin, input_of, partition_of
+
+
+class Filtered(ExprMixin, Blockwise):  # type: ignore[misc]
+    """The rows that a predicate keeps, partition by partition; divisions hold, as for Dask's own filter."""
+
+    _parameters = ("frame", "predicate")
+    _label = "filter"
+    _preserves_partitioning_information = True
+    operation = staticmethod(filter_rows)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        return _project(self, parent, dependents)
+
+
+class FilteredAlign(ExprMixin, MaybeAlignPartitions):  # type: ignore[misc]
+    """The same for a predicate whose divisions are known, and others than the frame's."""
+
+    _parameters = ("frame", "predicate")
+    _label = "filter-aligned"
+    _expr_cls = Filtered
+
+
+class AppendMask(ExprMixin, Blockwise):  # type: ignore[misc]
+    """All rows, and a column of those that a predicate keeps."""
+
+    _parameters = ("frame", "predicate", "name")
+    _label = "append-mask"
+    _preserves_partitioning_information = True
+    operation: ClassVar[Callable[..., Any]] = staticmethod(append_mask_of)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operation(self.frame._meta, self.predicate._meta, self.operand("name"))
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if not isinstance(parent, Projection) or self.frame.ndim == 1:
+            return None
+        asked = determine_column_projection(self, parent, dependents)
+        asked = set(asked if isinstance(asked, list) else [asked])
+        columns = [name for name in self.frame.columns if name in asked]
+        if columns == list(self.frame.columns):
+            return None
+        narrow = type(self)(self.frame[columns], *self.operands[1:])
+        return type(parent)(narrow, *parent.operands[1:])
+
+
+class AppendMaskAlign(ExprMixin, MaybeAlignPartitions):  # type: ignore[misc]
+    """The same for a predicate whose divisions are known, and others than the frame's."""
+
+    _parameters = ("frame", "predicate", "name")
+    _label = "append-mask-aligned"
+    _expr_cls = AppendMask
+
+
+class AppendColumn(AppendMask):
+    """All rows, and one more column, which was made of them: Dask's own would sort the labels of columns."""
+
+    _label = "append-column"
+    operation = staticmethod(append_column)
+
+
+class FilterSplit(ExprMixin, Expr):  # type: ignore[misc]
+    """Both sides of a predicate: partitions are pairs, of which `FilterSide` takes one."""
+
+    _parameters = ("frame", "predicate")
+    _label = "split"
+    _meta = None
+
+    def _divisions(self) -> Any:
+        return self.frame.divisions
+
+    def _layer(self) -> dict[Any, Task]:
+        graph = {}
+        for i in range(self.frame.npartitions):
+            predicate = self.predicate
+            if isinstance(predicate, Expr):
+                predicate = partition_of(predicate, i)
+            key = (self._name, i)
+            graph[key] = Task(key, split_rows, input_of(self.frame, i), predicate)
+        return graph
+
+
+def _side(pair: Any, side: int) -> Any:
+    return pair[side]
+
+
+class FilterSide(ExprMixin, Blockwise):  # type: ignore[misc]
+    """One side of a split."""
+
+    _parameters = ("split", "side")
+    _label = "side"
+    operation = staticmethod(_side)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.split.frame._meta
+
+
+def _project(expr: Any, parent: Any, dependents: Any) -> Any:
+    """Read only the columns that are asked for and those of the predicate."""
+    if not isinstance(parent, Projection) or expr.frame.ndim == 1:
+        return None
+    named = [] if isinstance(expr.predicate, Expr) else list(expr.predicate.columns)
+    return plain_column_projection(expr, parent, dependents, additional_columns=named)
+
+
+def _operand(obj: Any, predicate: Predicate) -> tuple[Any, bool]:
+    """A predicate as an operand of an expression over `obj`, and whether partitions must be aligned first."""
+    if not isinstance(predicate, FrameBase):
+        return predicate, False
+    expr = predicate.expr
+    same = are_co_aligned(obj.expr, expr) and expr.npartitions == obj.npartitions
+    known = obj.known_divisions and predicate.known_divisions
+    if same or (known and obj.divisions == predicate.divisions):
+        return expr, False
+    if not known:
+        raise ValueError(
+            "predicate has other partitions than the frame, and divisions are unknown; make it of the "
+            "frame itself, or set an index on both"
+        )
+    return expr, True
+
+
+def check_mask(obj: Any, mask: Any) -> None:
+    """Check that a mask is a series of a collection; raises a TypeError for anything else."""
+    if isinstance(mask, FrameBase) and mask.ndim == 1:
+        return
+    if is_dask_collection(mask):
+        raise TypeError(f"predicate must be a Series of bool, found {type(mask).__name__}")
+    if getattr(mask, "ndim", 0) == 1 and hasattr(mask, "dtype"):
+        raise TypeError(
+            f"predicate must be a Dask Series, a string or a function for a Dask collection, "
+            f"found {type(mask).__name__}"
+        )
+    refuse_predicate(mask)
+
+
+def check_predicate(obj: Any, predicate: Predicate) -> None:
+    """Raise early what partitions would raise for a predicate."""
+    meta = obj._meta
+    filter_rows(meta.iloc[:0], predicate._meta if isinstance(predicate, FrameBase) else predicate)
+    if not isinstance(predicate, Expression):
+        return
+    named = meta.to_frame() if meta.ndim == 1 else meta
+    named = named[list(predicate.columns)]
+    if not any(isinstance(d, np.dtype) and d.kind == "O" for d in named.dtypes):
+        # objects may be anything, and some libraries compare what has no rows
+        filter_rows(meta_nonempty(named), predicate)
+
+
+def filter(obj: Any, predicate: Predicate) -> Any:
+    """Return the rows of a collection that a predicate keeps."""
+    operand, aligns = _operand(obj, predicate)
+    expression = FilteredAlign if aligns else Filtered
+    return new_collection(expression(obj.expr, operand))
+
+
+def partition(obj: Any, predicate: Predicate) -> tuple[Any, Any]:
+    """Return the rows of a collection that a predicate keeps, and the others."""
+    operand, aligns = _operand(obj, predicate)
+    if aligns:
+        raise ValueError("predicate must have the frame's divisions; repartition it first")
+    both = FilterSplit(obj.expr, operand)
+    return new_collection(FilterSide(both, 0)), new_collection(FilterSide(both, 1))
+
+
+def append_mask(obj: Any, mask: Any, name: str) -> Any:
+    """Return a collection with one more column: where a series is true."""
+    operand, aligns = _operand(obj, mask)
+    expression = AppendMaskAlign if aligns else AppendMask
+    return new_collection(expression(obj.expr, operand, name))
+
+
+def with_column(obj: Any, column: Any, name: str) -> Any:
+    """Return a collection with one more column, which has its rows."""
+    return new_collection(AppendColumn(obj.expr, column.expr, name))

@@ -1,0 +1,437 @@
+"""The outer look-back: partitions look back at the aggregates of earlier partitions, as tiles do in a kernel.
+
+A partition gets two tasks: its aggregate, and its output from the aggregates before it. Aggregates of a
+window of partitions are combined once, in one more task, so that no partition looks back at more than
+a few windows. The order of combination is fixed by positions, so results do not depend on workers or
+timing; an output depends on earlier partitions only, so partitions stream through memory in order.
+Partitions that are in memory anyway need not stream: one task combines the prefixes of all those of a
+window, so that a worker fetches one object a window rather than each aggregate. A partition may also look
+ahead: it is answered between the aggregates of those before it and those behind it.
+
+This module must never know what a carry computes: it takes any object with ``aggregate``, ``combine``
+and ``apply``. The idea is decoupled look-back: Merrill and Garland, NVR-2016-002, section 4.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from operator import getitem
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import dask
+from dask.sizeof import sizeof
+from dask.task_spec import List, Task, TaskRef
+from dask.utils import format_bytes, parse_bytes
+
+from ...frames.registry import Schema, common_schema, held_to, schema_of
+from ...ops.core.carry import Carry, DataFrameCarry, OverlapCarry, Summary
+from .compat import (
+    CumulativeAggregations,
+    Expr,
+    Projection,
+    new_collection,
+    plain_column_projection,
+)
+from .expressions import ExprMixin, input_of, is_held
+
+Key = Any
+
+WINDOW = 16
+"""Partitions a window. An output depends on half a window of aggregates on average; a window costs one
+more task: 2.06 tasks a partition in all, and for 10,000 partitions 17 dependencies an output.
+
+Where one task combines the prefixes of a window, an output depends on that task alone. Measured with 256 persisted
+partitions of 3,000 rows on a local cluster of two processes, 2 CPU cores: cumsum 1.38 s without, 1.06 s with it,
+rolling(100).sum 1.56 and 1.26 s; a worker's event loop for 32 partitions: 0.050 and 0.044 s, 0.058 and 0.045 s."""
+
+CHAIN = 64
+"""Windows up to which prefixes are chained, each from the one before; beyond, windows nest, so that the
+longest path through a graph stays short."""
+
+
+def _combine(carry: Summary, *aggregates: Any) -> Any:
+    return carry.combine(aggregates)
+
+
+def _aggregate(carry: Summary, partition: Any) -> Any:
+    return carry.aggregate(partition)
+
+
+def combined(carry: Summary, aggregates: Sequence[Any]) -> Any:
+    """Return one aggregate of several in scan order; None of none."""
+    if not aggregates:
+        return None
+    return aggregates[0] if len(aggregates) == 1 else carry.combine(aggregates)
+
+
+def _apply(carry: Carry, partition: Any, *aggregates: Any) -> Any:
+    return carry.apply(partition, combined(carry, aggregates))
+
+
+def _running(carry: Summary, *aggregates: Any) -> list[Any]:
+    """Return what the first none, one, two and so on of some aggregates combine to.
+
+    Each is combined from all of them, not from the one before: its bits are those of an output that does so itself.
+    """
+    return [combined(carry, aggregates[:count]) for count in range(len(aggregates) + 1)]
+
+
+def tasks(
+    name: str,
+    inputs: Sequence[Any],
+    outputs: Sequence[Key],
+    carry: Carry,
+    suffix: Key = (),
+    *,
+    held: bool = False,
+    seen: Any = None,
+) -> dict[Key, Task]:
+    """Return the tasks that make ``outputs[i]`` of ``inputs[i]`` and the aggregates before it.
+
+    Parameters
+    ----------
+    name : str
+        Unique name; the aggregates' keys start with it.
+    inputs : sequence of TaskRef or List
+        One a partition, in order.
+    outputs : sequence of key
+    carry : Carry
+    suffix : tuple, optional
+        What tells this chain from others of the same name, in the aggregates' keys.
+    held : bool, default False
+        Whether all inputs are in memory anyway, so that outputs may wait for their whole window.
+    seen : optional
+        The aggregate of what was before the first partition.
+
+    Returns
+    -------
+    dict of key to Task
+        Two tasks a partition (the last needs no aggregate) and one for each full window.
+    """
+    if carry.reverse:
+        inputs, outputs = inputs[::-1], outputs[::-1]
+    graph: dict[Key, Task] = {}
+    before = prefixes(name, inputs, carry, graph, suffix, held=held, seen=seen)
+    for partition, key, earlier in zip(inputs, outputs, before, strict=True):
+        by = (carry.final or carry) if key == outputs[-1] else carry
+        graph[key] = Task(key, _apply, by, partition, *earlier)
+    return graph
+
+
+def prefixes(
+    name: str,
+    inputs: Sequence[Any],
+    carry: Summary,
+    graph: dict[Key, Task],
+    suffix: Key = (),
+    *,
+    held: bool = False,
+    seen: Any = None,
+) -> list[list[Any]]:
+    """Add the tasks of aggregates and windows to a graph; return, a partition, what combines to its prefix.
+
+    Parameters are those of `tasks`; inputs are in scan order.
+    """
+    aggregates: list[Any] = [] if seen is None else [seen]
+    for i, partition in enumerate(inputs[:-1]):
+        key = (f"aggregate-{name}", i, *suffix)
+        graph[key] = Task(key, _aggregate, carry, partition)
+        aggregates.append(TaskRef(key))
+    shared = held and carry.window is None  # large aggregates are sent only to who needs them
+    windows = _Windows(name, carry, suffix, graph, carry.window or WINDOW, shared)
+    return windows.prefixes(aggregates)[0 if seen is None else 1 :]
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """Tasks that combine the aggregates of windows; if `shared`, one a window does so for all its positions."""
+
+    name: str
+    carry: Summary
+    suffix: Key
+    graph: dict[Key, Task]
+    size: int
+    shared: bool
+
+    def add(self, label: str, level: int, number: int, what: Any, aggregates: list[Any]) -> TaskRef:
+        """Add a task to the graph; return what refers to it."""
+        key = (f"{label}-{self.name}", level, number, *self.suffix)
+        self.graph[key] = Task(key, what, self.carry, *aggregates)
+        return TaskRef(key)
+
+    def prefixes(self, aggregates: list[Any], level: int = 0) -> list[list[Any]]:
+        """For each position up to the last, what combines, in order, to its prefix."""
+        starts = range(0, max(len(aggregates), 1), self.size)
+        windows = [aggregates[start : start + self.size] for start in starts]
+        before: list[list[Any]] = [[]]
+        chained = len(windows) <= CHAIN
+        if not chained:
+            full = enumerate(windows[:-1])
+            totals = [self.add("window", level, g, _combine, window) for g, window in full]
+            before = self.prefixes(totals, level + 1)
+        positions: list[list[Any]] = []
+        for g, window in enumerate(windows):
+            known = before[g] + window
+            counts = range(len(before[g]), len(known) + 1)
+            found = [known[:count] for count in counts]
+            if self.shared and len(known) > 1:
+                ref = self.add("prefix", level, g, _running, known)
+                found = [[Task(None, getitem, ref, n)] if n else [] for n in counts]
+            elif chained and g + 1 < len(windows):
+                found[-1] = [self.add("prefix", level, g, _combine, known)]
+            positions += found[:-1]
+            if chained:
+                before.append(found[-1])
+        return [*positions, found[-1]]
+
+
+# --- dataframes --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """What stands for a partition: the schema of its columns, and what its carry says of it."""
+
+    schema: Schema
+    inner: Any
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Refuses partitions whose columns differ from those of the others; else it answers as its carry does."""
+
+    carry: Any
+    checked: Schema | None = None
+    """The columns that were checked before."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "carry":
+            raise AttributeError(name)
+        return getattr(self.carry, name)  # what it says of itself, where it says it
+
+
+@dataclass(frozen=True)
+class MatchingSummary(Checked, Summary):
+    """A summary of partitions."""
+
+    carry: Summary
+
+    @property
+    def window(self) -> int | None:
+        return self.carry.window
+
+    def aggregate(self, partition: Any) -> Aggregate:
+        with held_to(self.checked, partition):
+            return Aggregate(schema_of(partition), self.carry.aggregate(partition))
+
+    def combine(self, aggregates: Sequence[Aggregate]) -> Aggregate:
+        schema = common_schema([a.schema for a in aggregates])
+        return Aggregate(schema, self.carry.combine([a.inner for a in aggregates]))
+
+
+@dataclass(frozen=True)
+class Matching(MatchingSummary):
+    """A carry over partitions."""
+
+    carry: DataFrameCarry
+
+    @property
+    def final(self) -> Matching:
+        """The carry for the partition that nothing follows."""
+        return replace(self, carry=self.carry.final or self.carry)
+
+    def apply(self, partition: Any, prefix: Aggregate | None) -> Any:
+        if prefix is not None:
+            common_schema([prefix.schema, schema_of(partition)])
+        with held_to(self.checked, partition):
+            return self.carry.apply(partition, None if prefix is None else prefix.inner)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a carry saw before the first partition; each is another one to Dask."""
+
+    aggregate: Aggregate
+    token: str = field(default_factory=lambda: uuid4().hex)
+
+    def __dask_tokenize__(self) -> str:
+        return self.token
+
+
+class LookBack(ExprMixin, Expr):  # type: ignore[misc]
+    """A carry over the partitions of a dataframe or series, as a Dask expression."""
+
+    _parameters = ("frame", "carry", "seen")
+    _defaults: ClassVar[dict[str, Any]] = {"seen": None}
+
+    @property
+    def _label(self) -> Any:
+        return self.carry.label
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.carry.meta(self.frame._meta)
+
+    @property
+    def carry(self) -> Any:
+        """The carry: an operand, not a column."""
+        return self.operand("carry")
+
+    @property
+    def before(self) -> Aggregate | None:
+        """What was before the first partition, if anything was."""
+        seen = self.operand("seen")
+        return None if seen is None else seen.aggregate
+
+    def _divisions(self) -> tuple[Any, ...]:
+        divisions = self.frame.divisions
+        keeps = self.carry.keeps_index or self.carry.keeps_divisions
+        return tuple(divisions) if keeps else (None,) * len(divisions)
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if self.before is not None:  # which is of all columns
+            return None
+        if isinstance(parent, Projection) and self.carry.columnwise and self.frame.ndim == 2:
+            keys = list(self.carry.key_columns)
+            if not keys or parent.ndim == 2:
+                return plain_column_projection(self, parent, dependents, additional_columns=keys)
+            # keys are columns of a frame, even one that alone is asked for
+            asked = Projection(self, list(parent.columns))
+            narrow = plain_column_projection(self, asked, dependents, additional_columns=keys)
+            return None if narrow is None else Projection(narrow, parent.operand("columns"))
+        return None
+
+    def _layer(self) -> dict[Key, Any]:
+        count = self.frame.npartitions
+        inputs = [input_of(self.frame, i) for i in range(count)]
+        outputs = [(self._name, i) for i in range(count)]
+        carry = replace(self.carry, checked=schema_of(self.frame._meta))
+        held = is_held(self.frame)
+        return tasks(self._name, inputs, outputs, carry, held=held, seen=self.before)
+
+    def __dask_annotations__(self) -> dict[str, dict[Key, int]]:
+        """Let workers make the prefixes of persisted partitions before any output, which no worker waits for.
+
+        Dask's order has what belongs to a window behind all outputs of the window before. It asks only the expression
+        that is computed, not those that it is made of, so this asks these.
+        """
+        parts = [p for p in self.walk() if isinstance(p, LookBack) and is_held(p.frame)]
+        shared = [t for part in parts for t in part._layer().values() if t.func is _running]
+        keys = {key for task in shared for key in (task.key, *task.dependencies)}
+        return {"priority": dict.fromkeys(keys, 1)}
+
+
+class AlignedLookBack(LookBack, CumulativeAggregations):  # type: ignore[misc]
+    """A carry whose output has the rows and the index of its input.
+
+    Dask knows of its own cumulative expressions that they are aligned with their input, so that both can be
+    columns of one frame though divisions are unknown. Being one of them says the same of this.
+    """
+
+    def _lower(self) -> None:
+        return None
+
+
+def look_back(obj: Any, carry: DataFrameCarry, seen: Any = None) -> Any:
+    """Return a carry over the rows of a collection, behind those whose aggregate is given."""
+    carry.check(obj._meta)
+    expression = AlignedLookBack if carry.keeps_index else LookBack
+    return new_collection(expression(obj.expr, Matching(carry), _seen(obj, seen)))
+
+
+def _seen(obj: Any, seen: Any) -> Seen | None:
+    return None if seen is None else Seen(Aggregate(schema_of(obj._meta), seen))
+
+
+# --- partitions between others ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MatchingOverlap(Checked):
+    """What is answered for partitions, each seen between others."""
+
+    carry: OverlapCarry
+
+    @property
+    def before(self) -> Summary | None:
+        return self._matching(self.carry.before)
+
+    @property
+    def after(self) -> Summary | None:
+        return self._matching(self.carry.after)
+
+    def apply(self, partition: Any, before: Aggregate | None, after: Aggregate | None) -> Any:
+        around = [side for side in (before, after) if side is not None]
+        if around:
+            common_schema([*(side.schema for side in around), schema_of(partition)])
+        inner = [None if side is None else side.inner for side in (before, after)]
+        with held_to(self.checked, partition):
+            return self.carry.apply(partition, *inner)
+
+    def _matching(self, side: Summary | None) -> Summary | None:
+        return None if side is None else MatchingSummary(side, self.checked)
+
+
+class MapOverlap(LookBack):
+    """A carry over the partitions of a dataframe or series that looks both ways, as a Dask expression."""
+
+    def _layer(self) -> dict[Key, Any]:
+        carry = replace(self.carry, checked=schema_of(self.frame._meta))
+        name, count = self._name, self.frame.npartitions
+        inputs = [input_of(self.frame, i) for i in range(count)]
+        graph: dict[Key, Any] = {}
+        before: list[list[Any]] = [[]] * count
+        after, held = before, is_held(self.frame)
+        if carry.before is not None:
+            seen = self.before
+            before = prefixes(f"before-{name}", inputs, carry.before, graph, held=held, seen=seen)
+        if carry.after is not None:
+            behind = prefixes(f"after-{name}", inputs[::-1], carry.after, graph, held=held)
+            after = behind[::-1]
+        for i, partition in enumerate(inputs):
+            sides = [List(*given) for given in (before[i], after[i])]
+            graph[name, i] = Task((name, i), _apply_between, carry, i, partition, *sides)
+        return graph
+
+
+class AlignedMapOverlap(MapOverlap, AlignedLookBack):
+    """A carry whose output has the rows and the index of its input."""
+
+
+def _apply_between(
+    carry: OverlapCarry, number: int, partition: Any, before: list[Any], after: list[Any]
+) -> Any:
+    sides = [(carry.before, before), (carry.after, after)]
+    found = [None if side is None else combined(side, given) for side, given in sides]
+    for side in found:
+        _warn_if_large(side)
+    try:
+        return carry.apply(partition, *found)
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from error
+
+
+def _warn_if_large(side: Any) -> None:
+    """Warn of what partitions hand on, if it takes more memory than Dask would give a chunk."""
+    limit = parse_bytes(dask.config.get("array.chunk-size"))
+    size = sizeof(side.inner) if isinstance(side, Aggregate) else 0
+    if size > limit:
+        warnings.warn(
+            f"windows reach {format_bytes(size)} over a border of partitions, more than array.chunk-size "
+            f"({format_bytes(limit)}), and each partition holds as much again; take shorter windows",
+            stacklevel=2,
+        )
+
+
+def map_overlap(obj: Any, carry: OverlapCarry, seen: Any = None) -> Any:
+    """Return a carry over the rows of a collection, each partition seen with its halos.
+
+    `seen` is the aggregate of the rows before the first partition, if there are any.
+    """
+    carry.check(obj._meta)
+    expression = AlignedMapOverlap if carry.keeps_index else MapOverlap
+    return new_collection(expression(obj.expr, MatchingOverlap(carry), _seen(obj, seen)))

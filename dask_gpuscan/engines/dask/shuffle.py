@@ -1,0 +1,413 @@
+"""Rows that go to other partitions: slices of each partition, one for each new one, which are brought together.
+
+Slices stay in the memory of one process, are sent by tasks, or are shuffled by Dask as bytes: as Dask is told, else as
+suits the scheduler. New partitions have their slices in the order of the partitions that these came from.
+
+To sort, a sample is a task of each partition, and the splitters are one, so nothing is computed before the collection.
+Samples are of the keys alone, which Dask reads by themselves where it can; then each partition is read, sorted and cut
+into a piece for each new partition. Pieces are joined in the order of the partitions that they came from, and
+sorted once more, where equal rows stay as they are: so no row needs a number, and the answer depends on no timing.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from math import isqrt
+from typing import Any, ClassVar
+
+import dask
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from dask.sizeof import sizeof
+from dask.task_spec import List, Task, TaskRef
+
+from ...frames.keys import By
+from ...frames.registry import common_schema
+from ...ops.scan.row_number import ResetIndex
+from ...ops.sort.pieces import ByKey, PartitionSlices, Splitter, are_alike, join_alike
+from ...ops.sort.sort import Order, Splitters, sample, sort_rows, split, splitters
+from .compat import (
+    IO,
+    Blockwise,
+    Expr,
+    Projection,
+    Shuffle,
+    concat,
+    new_collection,
+    plain_column_projection,
+)
+from .expressions import ExprMixin, SeparateKeyRead, input_of, partition_of
+from .lookback import look_back
+
+TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
+"""The columns of pieces as rows that Dask shuffles; the first is named as Dask's own is."""
+
+
+class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
+    """As many partitions of the pieces of all, in `order`, or as they come from the first partition to the last."""
+
+    _parameters = ("frame", "cut", "order")
+    _label = "move"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    def _lower(self) -> Any:
+        operands = [self.frame, self.operand("cut")]
+        return brought_together(CutPieces, PackedCutPieces, operands, self.operand("order"))
+
+
+class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
+    """Each partition cut into pieces, one for each new partition."""
+
+    _parameters = ("frame", "cut")
+
+    @property
+    def _label(self) -> str:
+        return f"cut-{self.operand('cut').label}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    @staticmethod
+    def _pieces(frame: Any, cut: Splitter, count: int, number: int) -> Any:
+        return cut.pieces(frame, count)
+
+    def _layer(self) -> dict[Any, Task]:
+        count, cut = self.frame.npartitions, self.operand("cut")
+        graph: dict[Any, Task] = {}
+        for i in range(count):
+            key, frame = (self._name, i), input_of(self.frame, i)
+            graph[key] = Task(key, self._pieces, frame, cut, count, i)
+        return graph
+
+
+class PackedCutPieces(CutPieces):
+    """The same as rows of a frame that Dask shuffles."""
+
+    @property
+    def _label(self) -> str:
+        return f"pack-{self.operand('cut').label}"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return packed_rows([], 0)
+
+    @staticmethod
+    def _pieces(frame: Any, cut: Splitter, count: int, number: int) -> Any:
+        return packed_rows(cut.pieces(frame, count).filled(), number)
+
+
+def shuffle_by_key(collection: Any, by: By) -> Any:
+    """Return a collection with its rows where rows with equal keys share a partition, in their order."""
+    if collection.npartitions == 1:
+        return collection
+    return new_collection(Shuffled(collection.expr, ByKey(by), None))
+
+
+def brought_together(
+    pieces: type[Expr],
+    packed: type[Expr],
+    operands: Sequence[Any],
+    order: Order | None,
+    count: int | None = None,
+) -> Expr:
+    """Return new partitions, each joined of its pieces; `packed` are the pieces as bytes.
+
+    Rows are in order, or without one as they come from the first partition to the last. There are `count` new
+    partitions, by default as many as old ones.
+    """
+    frame = operands[0]
+    count = frame.npartitions if count is None else count
+    way = _way(frame._meta)
+    if way in TOGETHER:
+        return TOGETHER[way](pieces(*operands), order, count)
+    shuffled = Shuffle(packed(*operands), TARGET, count, method=way)
+    return Unpacked(shuffled, order, frame._meta)
+
+
+def _way(meta: Any) -> str:
+    """Return how pieces are moved: as Dask is told to shuffle, else as suits the scheduler."""
+    told = dask.config.get("dataframe.shuffle.method", None)
+    if told is not None:
+        return str(told)
+    try:
+        from distributed import default_client
+
+        client = default_client()
+    except (ImportError, ValueError):
+        return "shared"
+    if isinstance(meta, (pd.DataFrame, pd.Series)):
+        return "p2p"
+    # frames on GPUs would go through the host
+    return "tasks" if len(client.scheduler_info()["workers"]) > 1 else "shared"
+
+
+@sizeof.register(PartitionSlices)  # type: ignore[untyped-decorator]
+def _size(pieces: PartitionSlices) -> int:
+    return int(sizeof(pieces.rows))
+
+
+def joined(parts: Sequence[PartitionSlices], number: int, order: Order | None) -> Any:
+    """Return the pieces with a number, of partitions in turn, as one partition in order."""
+    common_schema([part.schema for part in parts])
+    filled = [part for part in parts if part.has_rows(number)]
+    if len(filled) < 2:
+        return [*filled, parts[0]][0][number]
+    if are_alike(filled):
+        rows = join_alike(filled, number)
+    else:
+        rows = concat([part[number] for part in filled])
+    return rows if order is None else sort_rows(rows, order)
+
+
+# --- pieces that stay in the memory of one process ---------------------------------------------------
+
+
+class Together(ExprMixin, Expr):  # type: ignore[misc]
+    """So many new partitions, each joined of its pieces."""
+
+    _parameters = ("pieces", "order", "count")
+    _label = "join"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.pieces._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.operand("count") + 1)
+
+
+class TakenTogether(Together):
+    """New partitions that take their pieces out of what all partitions were cut into: a task each."""
+
+    def _layer(self) -> dict[Any, Task]:
+        order = self.operand("order")
+        every = List(*(partition_of(self.pieces, i) for i in range(self.pieces.npartitions)))
+        keys = [(self._name, j) for j in range(self.operand("count"))]
+        return {key: Task(key, joined, every, key[1], order) for key in keys}
+
+
+# --- pieces that workers send each other -------------------------------------------------------------
+
+
+class MovedTogether(Together):
+    """New partitions whose pieces are sent by tasks: each row once at most.
+
+    Pieces with near targets go together, to a task that holds those of all partitions while they are joined, each by a
+    task of its own. For n partitions, between 1.4 and 2.9 sqrt(n) of such tasks are spread over the workers: a power of
+    two, so that 2, 4 and 8 workers get equal parts.
+    """
+
+    def _layer(self) -> dict[Any, Task]:
+        given, count, name = self.pieces.npartitions, self.operand("count"), self._name
+        graph: dict[Any, Task] = {}
+        for first, last in pairwise(_blocks(count)):
+            parts = [(f"part-{name}", i, first) for i in range(given)]
+            for i, part in enumerate(parts):
+                graph[part] = Task(
+                    part, PartitionSlices.some, partition_of(self.pieces, i), first, last
+                )
+            bundle = (f"bundle-{name}", first)
+            graph[bundle] = Task(bundle, _bundle, List(*map(TaskRef, parts)))
+            for j in range(first, last):
+                key = (name, j)
+                graph[key] = Task(key, joined, TaskRef(bundle), j - first, self.operand("order"))
+        return graph
+
+
+def _blocks(count: int) -> list[int]:
+    """Return where blocks of partitions begin, and where the last ends: they are as even as can be."""
+    many = min(1 << (isqrt(2 * count - 1)).bit_length(), count)
+    return [count * block // many for block in range(many + 1)]
+
+
+def _bundle(parts: list[list[Any]]) -> list[PartitionSlices]:
+    return [PartitionSlices(*part) for part in parts]
+
+
+TOGETHER: dict[str, type[Together]] = {"shared": TakenTogether, "tasks": MovedTogether}
+"""Ways in which frames themselves are handed on; in others, Dask shuffles them as bytes."""
+
+
+# --- pieces that Dask shuffles, to disk or between workers --------------------------------------------
+
+
+def packed_rows(pieces: Iterable[tuple[int, PartitionSlices]], origin: int) -> pd.DataFrame:
+    """Return pieces, and the numbers of the new partitions, as rows; they were cut from the one numbered `origin`."""
+    filled = {number: pickle.dumps(piece, pickle.HIGHEST_PROTOCOL) for number, piece in pieces}
+    # pandas itself would make all bytes as long as the longest
+    packed = pd.arrays.ArrowExtensionArray(pa.array(list(filled.values()), pa.large_binary()))
+    targets = np.array(list(filled), np.int64)
+    return pd.DataFrame({TARGET: targets, ORIGIN: np.full_like(targets, origin), PIECE: packed})
+
+
+class Unpacked(ExprMixin, Blockwise):  # type: ignore[misc]
+    """New partitions, each joined of its rows of pieces."""
+
+    _parameters = ("frame", "order", "like")
+    _label = "join"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("like")
+
+    @staticmethod
+    def operation(rows: pd.DataFrame, order: Order | None, like: Any) -> Any:
+        packed = rows[PIECE].array[np.argsort(rows[ORIGIN].to_numpy())]
+        pieces = [pickle.loads(piece) for piece in packed]
+        return joined(pieces or [PartitionSlices.of(like, [(0, 0)])], 0, order)
+
+
+# --- rows in order -------------------------------------------------------------------------------------
+
+
+class Sorted(ExprMixin, Expr):  # type: ignore[misc]
+    """The rows of all partitions in order, in as many partitions; `keys` is of the columns that the order needs."""
+
+    _parameters = ("frame", "keys", "order")
+    _label = "sort"
+    _is_length_preserving = True
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    def _simplify_up(self, parent: Any, dependents: Any) -> Any:
+        if not isinstance(parent, Projection) or self.frame.ndim == 1:
+            return None
+        named = list(self.operand("order").keys.names)
+        return plain_column_projection(self, parent, dependents, additional_columns=named)
+
+    def _lower(self) -> Any:
+        frame, order = self.frame, self.operand("order")
+        if frame.npartitions == 1:
+            return SortedPartitions(frame, order)
+        keys = self.operand("keys")
+        keys = keys.reading if isinstance(keys, SeparateKeyRead) else keys
+        if keys.npartitions != frame.npartitions:  # some of few columns are read as one
+            keys = _keys_of(frame, order)
+        found = ChooseSplitters(Sampled(keys, order, frame.npartitions), order)
+        return brought_together(SplitPieces, PackedPieces, [frame, found, order], order)
+
+
+def _keys_of(frame: Any, order: Order) -> Any:
+    return frame if frame.ndim == 1 else frame[list(order.keys.names)]
+
+
+class SortedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]
+    """Each partition in order."""
+
+    _parameters = ("frame", "order")
+    _label = "sort-partitions"
+    _preserves_partitioning_information = True
+    operation = staticmethod(sort_rows)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+
+class Sampled(ExprMixin, Blockwise):  # type: ignore[misc]
+    """Samples of partitions; Dask makes what reads the keys a part of their tasks."""
+
+    _parameters = ("keys", "order", "count")
+    _label = "sample"
+    operation = staticmethod(sample)
+    _meta = None
+
+
+class ChooseSplitters(ExprMixin, Expr):  # type: ignore[misc]
+    """The splitters, of all samples: one partition."""
+
+    _parameters = ("samples", "order")
+    _label = "splitters"
+    _meta = None
+
+    def _divisions(self) -> tuple[None, None]:
+        return (None, None)
+
+    def _layer(self) -> dict[Any, Task]:
+        samples = self.operand("samples")
+        refs = [partition_of(samples, i) for i in range(samples.npartitions)]
+        key = (self._name, 0)
+        return {key: Task(key, splitters, List(*refs), self.operand("order"))}
+
+
+class SplitPieces(ExprMixin, Blockwise):  # type: ignore[misc]
+    """Partitions cut at common splitters, into a piece for each new partition.
+
+    What reads a partition becomes a part of the task, so that nothing is read before there are splitters.
+    """
+
+    _parameters = ("frame", "splitters", "order")
+    _label = "cut"
+    operation: ClassVar[Callable[..., Any]] = staticmethod(split)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return (None,) * (self.frame.npartitions + 1)
+
+    def _broadcast_dep(self, dep: Any) -> bool:
+        return bool(dep._name == self.operand("splitters")._name)
+
+    def _task(self, name: Any, index: int) -> Task:
+        found = partition_of(self.operand("splitters"), 0)
+        frame = input_of(self.frame, index)
+        return Task(name, self.operation, frame, self.operand("order"), found, index)
+
+
+def _split_packed(frame: Any, order: Order, found: Splitters, partition: int) -> pd.DataFrame:
+    return packed_rows(split(frame, order, found, partition).filled(), partition)
+
+
+class PackedPieces(SplitPieces):
+    """Pieces as rows of a frame: where each goes, where it came from, and itself as bytes."""
+
+    operation = staticmethod(_split_packed)
+
+    @functools.cached_property
+    def _meta(self) -> pd.DataFrame:
+        return packed_rows([], 0)
+
+
+def read_separately(keys: Any) -> Any:
+    """Return keys that are to be read by themselves if they are only read; what takes more is done once for all."""
+    alone = keys.simplify()
+    is_read = all(isinstance(e, (Blockwise, IO)) for e in alone.walk())
+    return SeparateKeyRead(alone) if is_read else keys
+
+
+def sort(obj: Any, order: Order, ignore_index: bool) -> Any:
+    """Return the rows of a collection in order, if asked under a default index."""
+    order.check(obj._meta)
+    out = sorted_by(obj, order)
+    return look_back(out, ResetIndex(drop=True)) if ignore_index else out
+
+
+def sorted_by(obj: Any, order: Order) -> Any:
+    """Return the rows of a collection in order.
+
+    Where divisions of the first key are known, rows are in the partitions where they belong.
+    """
+    if obj.known_divisions and order.starts_with_index():
+        return new_collection(SortedPartitions(obj.expr, order))
+    return new_collection(Sorted(obj.expr, read_separately(_keys_of(obj.expr, order)), order))

@@ -1,0 +1,145 @@
+"""The engine of one frame in memory: an operation takes all rows at once, and is done when the call returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..frames.registry import library_of
+from ..kernels.messages import shown
+from ..ops.asof.asof import AsOf
+from ..ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
+from ..ops.core.columnwise import join_columns
+from ..ops.predicates.filter import (
+    append_column,
+    append_mask_of,
+    filter_rows,
+    refuse_predicate,
+    split_rows,
+)
+from ..ops.sort.rank import Ranking
+from ..ops.sort.sort import sort as sort
+
+IN_PARTS = False
+
+# --- operations --------------------------------------------------------------------------------------
+
+
+def look_back(obj: Any, carry: DataFrameCarry) -> Any:
+    """Return a carry over all rows, before which there are no others."""
+    carry.check(obj)
+    return (carry.final or carry).apply(obj, None)
+
+
+def map_overlap(obj: Any, carry: OverlapCarry) -> Any:
+    """Return a carry over all rows, which have no others around them."""
+    carry.check(obj)
+    return carry.apply(obj, None, None)
+
+
+def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:
+    """Return a reduction of all rows."""
+    reduction.check(obj)
+    return reduction.finish([reduction.table(obj)], library_of(obj).no_rows(obj))
+
+
+def rank(obj: Any, ranking: Ranking) -> Any:
+    """Return the ranks of all rows."""
+    return ranking.apply(obj)
+
+
+def map_partitions(
+    obj: Any,
+    function: Callable[..., Any],
+    *given: Any,
+    keeps_divisions: bool = True,
+    typed_by_rows: bool = False,
+) -> Any:
+    """Return what a function makes of all rows."""
+    return function(obj, *given)
+
+
+filter, partition = filter_rows, split_rows
+
+append_mask, with_column = append_mask_of, append_column
+
+
+def merge_asof(left: Any, right: Any, question: AsOf) -> Any:
+    """Return each row of the left side with its match."""
+    return question.merged(left, right)
+
+
+def align_columns(
+    obj: Any, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
+) -> Any:
+    """Return a frame of the columns of a frame and of others."""
+    return join_columns(obj, names, what, by_label, *others)
+
+
+# --- what is known of a frame ------------------------------------------------------------------------
+
+
+def meta(obj: Any) -> Any:
+    """Return the frame itself."""
+    return obj
+
+
+def check_labels(obj: Any) -> None:
+    """Accept any labels of columns."""
+
+
+def check_mask(obj: Any, mask: Any) -> None:
+    """Check that a mask is a series or an array in memory; raises a TypeError for anything else."""
+    if hasattr(mask, "__dask_graph__"):
+        raise TypeError("predicate is a Dask collection and the frame is not; compute it first")
+    if getattr(mask, "ndim", 0) != 1 or not hasattr(mask, "dtype"):
+        refuse_predicate(mask)
+
+
+def check_predicate(obj: Any, predicate: Any) -> None:
+    """Check nothing: errors are raised at once, when rows are chosen."""
+
+
+def is_sorted_by_index(obj: Any) -> bool:
+    """Tell nothing of the order of labels."""
+    return False
+
+
+# --- frames as others ----------------------------------------------------------------------------------
+
+
+def collection(side: Any) -> Any:
+    """Return the frame itself."""
+    return side
+
+
+def rebalance(obj: Any) -> Any:
+    """Return the frame itself."""
+    return obj
+
+
+def renumber(obj: Any) -> Any:
+    """Return the frame itself, whose rows are numbered from 0."""
+    return obj
+
+
+def select(obj: Any, flags: Sequence[bool]) -> Any:
+    """Return a frame with the columns that are flagged."""
+    return library_of(obj).select(obj, list(flags))
+
+
+def narrow(obj: Any, names: Iterable[Hashable]) -> Any:
+    """Return the frame itself: its other columns are there."""
+    return obj
+
+
+def as_series(like: Any, values: Any) -> Any:
+    """Return values as a series of the library of a frame; raises a TypeError for what is none."""
+    series: Any = type(library_of(like).index_level(like, 0))
+    if isinstance(values, series):
+        return values
+    if np.ndim(values) == 0:
+        raise TypeError(f"expected values, one a row, found {shown(values)}")
+    return series(values)

@@ -1,0 +1,35 @@
+"""The engine of arrays in memory: what `run.ArrayEngine` asks for, done when the call returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..kernels import box_filter, is_array, summed_area_table, window_sum
+from ..ops.arrays.groups import GroupedArrayScan
+from ..ops.arrays.scan import ArrayScan
+
+__all__ = ["box_filter", "kind", "meta", "positions", "scan", "summed_area_table", "window_sum"]
+
+
+def kind(obj: Any) -> type | None:
+    """Return the class of an array of NumPy or CuPy; None for anything else."""
+    return type(obj) if is_array(obj) else None
+
+
+def meta(array: Any) -> Any:
+    """Return the array itself."""
+    return array
+
+
+def positions(array: Any) -> Any:
+    """Return the array itself: positions in it are of its library."""
+    return array
+
+
+def scan(arrays: Sequence[Any], carry: ArrayScan | GroupedArrayScan, codes: Any = None) -> Any:
+    """Return a carry over whole arrays."""
+    if codes is None:
+        return carry.apply(arrays, None)
+    carry.answer(arrays)  # raises what does not fit
+    return carry.apply((*arrays, codes), None)

@@ -1,0 +1,212 @@
+"""Chooses the engine that runs an operation: nothing above asks what it is that is computed on.
+
+Frames have one table of engines and arrays have another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Protocol
+
+from dask.array import Array
+from dask.base import is_dask_collection
+
+from . import eager, eager_arrays
+from .dask import arrays as dask_arrays
+from .dask import engine as dask
+from .dask.compat import FrameBase
+from .stream import engine as stream
+from .stream.stream import Stream
+
+
+class Engine(Protocol):
+    """What an engine does with frames and series of its kind.
+
+    A module that has these functions is an engine. The first four are kinds of operations, which `run` takes.
+    """
+
+    def look_back(self, obj: Any, carry: Any) -> Any:
+        """Return a carry over the rows, which sees those before each part."""
+
+    def map_overlap(self, obj: Any, carry: Any) -> Any:
+        """Return a carry over the rows, which sees those around each part."""
+
+    def tree_reduce(self, obj: Any, reduction: Any) -> Any:
+        """Return a reduction of all rows."""
+
+    def rank(self, obj: Any, ranking: Any) -> Any:
+        """Return the ranks of rows."""
+
+    def sort(self, obj: Any, order: Any, ignore_index: bool, /) -> Any:
+        """Return the rows in order, if asked under a default index."""
+
+    def map_partitions(
+        self,
+        obj: Any,
+        function: Callable[..., Any],
+        *given: Any,
+        keeps_divisions: bool = True,
+        typed_by_rows: bool = False,
+    ) -> Any:
+        """Return what a function makes of each part, with arguments that follow it.
+
+        Parameters
+        ----------
+        obj : frame or series
+        function : callable
+            Looks at each row by itself.
+        *given
+        keeps_divisions : bool, default True
+            Whether the answer has the labels of the index.
+        typed_by_rows : bool, default False
+            Whether the function may answer with other dtypes where there are no rows.
+        """
+
+    def filter(self, obj: Any, predicate: Any, /) -> Any:
+        """Return the rows that a predicate keeps."""
+
+    def partition(self, obj: Any, predicate: Any, /) -> tuple[Any, Any]:
+        """Return the rows that a predicate keeps, and the others."""
+
+    def append_mask(self, obj: Any, mask: Any, name: str, /) -> Any:
+        """Return a frame with one more column: where a series or an array is true."""
+
+    def with_column(self, obj: Any, column: Any, name: str, /) -> Any:
+        """Return a frame with one more column, which has its rows."""
+
+    def align_columns(
+        self, obj: Any, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
+    ) -> Any:
+        """Return a frame of the columns of a frame or series and of others, row by row, by these names.
+
+        Parameters
+        ----------
+        obj : frame or series
+        others : sequence of series
+            With as many rows, and in the same parts.
+        names : sequence
+        what : str
+            What messages call the others.
+        by_label : bool
+            Whether labels of rows must be the same; else rows are met by position.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If rows do not match; of what is lazy when it is computed.
+        """
+
+    def merge_asof(self, left: Any, right: Any, question: Any) -> Any:
+        """Return each row of the left side with its match."""
+
+    @property
+    def IN_PARTS(self) -> bool:
+        """Whether rows come in parts: answers of parts are combined, and a part may be empty."""
+
+    def meta(self, obj: Any) -> Any:
+        """Return a frame or series with the columns and the index of this one, which may have no rows."""
+
+    def check_labels(self, obj: Any) -> None:
+        """Check that any column can be chosen by its label; raises a ValueError that names one that cannot."""
+
+    def check_mask(self, obj: Any, mask: Any) -> None:
+        """Check that a mask may keep rows of a frame; raises a TypeError if it cannot."""
+
+    def check_predicate(self, obj: Any, predicate: Any) -> None:
+        """Raise what a user should see before rows are chosen, if these are chosen later."""
+
+    def is_sorted_by_index(self, obj: Any) -> bool:
+        """Tell whether equal labels of the index are known to be in one part."""
+
+    def collection(self, side: Any) -> Any:
+        """Return a frame of any engine as one of this."""
+
+    def rebalance(self, obj: Any) -> Any:
+        """Return the rows spread evenly over parts."""
+
+    def renumber(self, obj: Any) -> Any:
+        """Return rows that are numbered from 0 in each part under one default index."""
+
+    def select(self, obj: Any, flags: Sequence[bool]) -> Any:
+        """Return a frame with the columns that are flagged."""
+
+    def narrow(self, obj: Any, names: Iterable[Hashable]) -> Any:
+        """Return a frame with these columns, and with others if they are there anyway."""
+
+    def as_series(self, like: Any, values: Any) -> Any:
+        """Return values, one a row, as a series of the library of a frame; raises a TypeError for what is none."""
+
+
+ENGINES: Sequence[tuple[type, Engine]] = ((Stream, stream), (FrameBase, dask))
+"""The engines of what is no frame in memory; of several things, the first engine has all."""
+
+
+def engine_of(*objs: Any) -> Engine:
+    """Return the engine of a frame or series; of several, of all together."""
+    for kind, engine in ENGINES:
+        for obj in objs:
+            if isinstance(obj, kind):
+                return engine
+    return eager
+
+
+def run(obj: Any, operation: Any) -> Any:
+    """Return an operation on a frame or series: computed at once, or lazily for a Dask collection."""
+    return getattr(engine_of(obj), operation.kind)(obj, operation)
+
+
+def meta_of(obj: Any) -> Any:
+    """Return a frame or series with the columns and the index of this one, which may have no rows."""
+    return engine_of(obj).meta(obj)
+
+
+class ArrayEngine(Protocol):
+    """What an engine does with arrays of its kind: a module that has these functions."""
+
+    def kind(self, obj: Any) -> type | None:
+        """Return the class that arrays must share to be scanned together; None for what is no array of this engine."""
+
+    def meta(self, array: Any) -> Any:
+        """Return an array of NumPy or CuPy with the dtype and the number of dimensions, which may be empty."""
+
+    def positions(self, array: Any) -> Any:
+        """Return an array of the library that positions in the array are handed over in."""
+
+    def scan(self, arrays: Sequence[Any], carry: Any, codes: Any = None) -> Any:
+        """Return a carry over arrays along its axis; with `codes`, the group of each place along the axis."""
+
+    def summed_area_table(self, x: Any, axes: Any = None, *, dtype: Any = None) -> Any:
+        """Return the sum of all elements up to each one along some axes."""
+
+    def window_sum(self, table: Any, lows: Any, highs: Any, axes: Any) -> Any:
+        """Return the sums of boxes between corners, from a table."""
+
+    def box_filter(
+        self,
+        x: Any,
+        radius: Any,
+        *,
+        axes: Any = None,
+        mode: Any = "reflect",
+        cval: Any = 0,
+        dtype: Any = None,
+    ) -> Any:
+        """Return the mean of the box around each element."""
+
+
+ARRAY_ENGINES: Sequence[tuple[type, ArrayEngine]] = ((Array, dask_arrays),)
+"""The engines of what is no array in memory."""
+
+
+def array_engine_of(*arrays: Any) -> ArrayEngine:
+    """Return the engine of an array; of several, of all together."""
+    for kind, engine in ARRAY_ENGINES:
+        if any(isinstance(array, kind) for array in arrays):
+            return engine
+    return eager_arrays
+
+
+def check_in_memory(name: str, obj: Any, hint: str) -> None:
+    """Check that an argument is computed; raises a TypeError with a hint if it is lazy."""
+    if is_dask_collection(obj):
+        raise TypeError(f"{name} is a Dask collection; {hint}")

@@ -1,0 +1,214 @@
+"""The engine of streams: what `..run.Engine` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, NoReturn
+
+from ...frames.registry import library_of
+from ...kernels.messages import shown
+from ...ops.asof.asof import AsOf
+from ...ops.core.carry import DataFrameCarry, OverlapCarry, TreeReduction
+from ...ops.core.columnwise import join_columns
+from ...ops.predicates.filter import (
+    append_column,
+    append_mask_of,
+    filter_rows,
+    refuse_predicate,
+    split_rows,
+)
+from ...ops.scan.row_number import ResetIndex
+from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
+from .stream import Pass, Stream
+
+IN_PARTS = True
+
+WAY_OUT = "compute() the rows first, or read them as a Dask collection"
+
+
+def _refuse(label: str, why: str = "needs rows that come later") -> NoReturn:
+    raise NotImplementedError(
+        f"{label} {why}, and a stream sees each row once, in order; {WAY_OUT}"
+    )
+
+
+# --- operations --------------------------------------------------------------------------------------
+
+
+def look_back(obj: Stream, carry: DataFrameCarry) -> Stream:
+    """Return a carry over the rows of a stream."""
+    carry.check(obj._meta)
+    ahead = LookAhead(carry) if carry.reverse else None
+    return _stepped(obj, carry, LookBack(carry), ahead)
+
+
+def map_overlap(obj: Stream, carry: OverlapCarry) -> Stream:
+    """Return a carry over the rows of a stream, which sees those around each batch."""
+    carry.check(obj._meta)
+    ahead = None if carry.after is None else OverlapAhead(carry)
+    return _stepped(obj, carry, Overlap(carry), ahead)
+
+
+def _stepped(obj: Stream, carry: Any, step: Step, ahead: Step | None) -> Stream:
+    """Return what a step makes of a stream, or for a carry that looks ahead what one makes that waits for rows."""
+    if ahead is not None and carry.settled(obj._meta) is None:
+        _refuse(carry.label)
+    rows = obj._rows if carry.keeps_index else None
+    return obj.then(ahead or step, carry.meta(obj._meta), rows=rows, waits=ahead is not None)
+
+
+def tree_reduce(obj: Stream, reduction: TreeReduction) -> Any:
+    """Read a stream to its end and return a reduction of its rows."""
+    reduction.check(obj._meta)
+    if reduction.whole_groups is not None:
+        _refuse(reduction.label, "needs all rows of a group at once")
+    tables = Tables(reduction)
+    for (batch,) in Pass([obj]):
+        tables.add(reduction.table(batch))
+    return obj._source.format.write(tables.finish(obj._meta))
+
+
+def rank(obj: Stream, ranking: Any) -> NoReturn:
+    """Refuse to rank rows."""
+    _refuse("rank")
+
+
+def sort(obj: Stream, order: Any, ignore_index: bool) -> NoReturn:
+    """Refuse to sort rows."""
+    _refuse("sort_values")
+
+
+def map_partitions(
+    obj: Stream,
+    function: Callable[..., Any],
+    *given: Any,
+    keeps_divisions: bool = True,
+    typed_by_rows: bool = False,
+) -> Stream:
+    """Return what a function makes of each batch, with arguments that follow it."""
+    return obj.map_batches(function, *given, keeps_rows=keeps_divisions)
+
+
+def filter(obj: Stream, predicate: Any) -> Stream:
+    """Return the rows that a predicate keeps."""
+    return obj.map_batches(filter_rows, predicate, keeps_rows=False, label="filter")
+
+
+def partition(obj: Stream, predicate: Any) -> tuple[Stream, Stream]:
+    """Return the rows that a predicate keeps, and the others."""
+    kept, rest = (
+        obj.map_batches(_side, predicate, side, keeps_rows=False, label="partition")
+        for side in (0, 1)
+    )
+    return kept, rest
+
+
+def _side(batch: Any, predicate: Any, side: int) -> Any:
+    return split_rows(batch, predicate)[side]
+
+
+def append_mask(obj: Stream, mask: Any, name: str) -> Stream:
+    """Return a stream with one more column: where a series is true."""
+    return obj.map_batches(append_mask_of, mask, name)
+
+
+def with_column(obj: Stream, column: Any, name: str) -> Stream:
+    """Return a stream with one more column, which has its rows."""
+    return obj.map_batches(append_column, column, name, label="assign")
+
+
+def align_columns(
+    obj: Stream, others: Sequence[Any], names: Sequence[Hashable], what: str, by_label: bool
+) -> Stream:
+    """Return a stream of the columns of a stream and of others."""
+    for other in others:
+        obj.check_rows(other, what)
+    return obj.map_batches(join_columns, names, what, by_label, *others)
+
+
+def merge_asof(left: Any, right: Any, question: AsOf) -> Stream:
+    """Return each row of a stream with its match in a frame."""
+    if not isinstance(left, Stream) or isinstance(right, Stream):
+        raise TypeError("merge_asof of a stream takes it as left, and as right a frame in memory")
+    keeps = question.plan.keeps_index
+    found = left.map_batches(
+        _matched, right, question.over_partitions(), keeps_rows=keeps, label="merge_asof"
+    )
+    return found if keeps else renumber(found)
+
+
+def _matched(batch: Any, right: Any, question: AsOf) -> Any:
+    return question.merged(batch, right)
+
+
+# --- what is known of a stream -----------------------------------------------------------------------
+
+
+def meta(obj: Any) -> Any:
+    """Return a frame or series without rows; of a frame in memory, which may be the other side of a join, itself."""
+    return obj._meta if isinstance(obj, Stream) else obj
+
+
+def check_labels(obj: Stream) -> None:
+    """Accept any labels of columns."""
+
+
+def check_mask(obj: Stream, mask: Any) -> None:
+    """Check that a mask is a stream of the same rows."""
+    if isinstance(mask, Stream) and mask.ndim == 1:
+        obj.check_rows(mask, "predicate")
+    elif getattr(mask, "ndim", 0) == 1 and hasattr(mask, "dtype"):
+        raise TypeError(f"predicate of a stream must be a stream, found {type(mask).__name__}")
+    else:
+        refuse_predicate(mask)
+
+
+def check_predicate(obj: Stream, predicate: Any) -> None:
+    """Raise early what batches would raise for a predicate."""
+    filter_rows(obj._meta, predicate._meta if isinstance(predicate, Stream) else predicate)
+
+
+def is_sorted_by_index(obj: Stream) -> bool:
+    """Tell nothing of the order of labels."""
+    return False
+
+
+# --- streams as others -------------------------------------------------------------------------------
+
+
+def collection(side: Any) -> Any:
+    """Return a side of a join as it is."""
+    return side
+
+
+def rebalance(obj: Stream) -> NoReturn:
+    """Refuse to spread rows over parts."""
+    raise NotImplementedError(
+        "rebalance is for Dask collections; batches of a stream may be of any length"
+    )
+
+
+def renumber(obj: Stream) -> Stream:
+    """Return the rows, which each batch numbers from 0, under one default index."""
+    return look_back(obj, ResetIndex(drop=True))
+
+
+def select(obj: Stream, flags: Sequence[bool]) -> Stream:
+    """Return a stream with the columns that are flagged."""
+    return obj.map_batches(_selected, list(flags), label="select")
+
+
+def _selected(batch: Any, flags: list[bool]) -> Any:
+    return library_of(batch).select(batch, flags)
+
+
+def narrow(obj: Stream, names: Iterable[Hashable]) -> Stream:
+    """Return a stream with these columns; a series as it is."""
+    return obj if obj.ndim == 1 else obj[list(dict.fromkeys(names))]
+
+
+def as_series(like: Any, values: Any) -> Stream:
+    """Return values, which are a stream, as they are."""
+    if not isinstance(values, Stream):
+        raise TypeError(f"expected a stream of values, one a row, found {shown(values)}")
+    return values

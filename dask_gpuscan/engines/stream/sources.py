@@ -1,0 +1,313 @@
+"""Where batches come from: iterables, files, and whatever speaks Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from glob import glob, has_magic
+from os import PathLike, fspath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ...frames.registry import (
+    aligned,
+    common_schema,
+    is_frame,
+    library_of,
+    names_of,
+    schema_of,
+)
+from ...kernels.messages import shown
+from ..dask.compat import FrameBase
+from .state import State
+from .threads import read_ahead
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the batches of a source are read as frames, and what answers become."""
+
+    read: Callable[[Any], Any]
+    """Return a batch as a frame."""
+    write: Callable[[Any], Any]
+    """Return an answer as the source's library has it."""
+
+
+def _as_it_is(batch: Any) -> Any:
+    return batch
+
+
+FRAMES = Format(_as_it_is, _as_it_is)
+"""Of batches that are frames."""
+
+
+class Source:
+    """Batches in order, all of one schema.
+
+    Parameters
+    ----------
+    batches : iterable
+        Of frames, or of tables. An iterator can be read once.
+    format_of : callable
+        Returns the format of the first batch.
+    state : State, optional
+        What operations had seen before the first batch.
+    ends : bool, default True
+        Whether no rows follow the last batch.
+    """
+
+    def __init__(
+        self,
+        batches: Iterable[Any],
+        format_of: Callable[[Any], Format],
+        state: State | None = None,
+        ends: bool = True,
+    ) -> None:
+        self._batches = batches
+        self.state, self.ends = state, ends
+        self._begun: Iterator[Any] | None = None
+        if isinstance(batches, Files | Partitions):
+            first = batches.no_rows
+        else:
+            found = iter(batches)
+            first = next(found, None)
+            if first is None:
+                raise ValueError("source has no batch, so that its columns are not known")
+            self._begun = _continued([first], found)
+        self.format = format_of(first)
+        """How batches are read, and answers written."""
+        frame = self.format.read(first)
+        self.meta: Any = library_of(frame).no_rows(frame)
+        """A frame without rows."""
+        self.schema = schema_of(self.meta)
+        """Names and dtypes of the columns."""
+
+    @property
+    def collection(self) -> Any:
+        """The Dask collection whose partitions are the batches; raises a TypeError if there is none."""
+        if not isinstance(self._batches, Partitions):
+            raise TypeError("the source of the stream must be a Dask collection")
+        return self._batches.collection
+
+    def frames(self, behind: int = 0, columns: Sequence[Any] | None = None) -> Iterator[Any]:
+        """Yield the batches as frames, behind so many rows; of files, only some columns if these are given.
+
+        Raises
+        ------
+        ValueError
+            For a batch with other columns, naming it, and for fewer rows.
+        """
+        meta = self.meta
+        if isinstance(self._batches, Files):
+            meta = meta if columns is None else meta[list(columns)]
+            batches: Iterator[Any] = read_ahead(self._batches.batches(behind, columns))
+            behind = 0
+        else:
+            batches = self._opened()
+        names, schema = names_of(meta) if meta.ndim == 2 else None, schema_of(meta)
+        for number, batch in enumerate(batches):
+            frame = self.format.read(batch)
+            try:
+                frame = aligned(frame, names)
+                common_schema([schema, schema_of(frame)])
+            except ValueError as error:
+                raise ValueError(f"batch {number}: {error}") from error
+            if behind:
+                dropped = min(behind, len(frame))
+                behind -= dropped
+                frame = library_of(frame).rows(frame, slice(dropped, None))
+                if not len(frame):
+                    continue
+            yield frame
+        _check_all_skipped(behind)
+
+    def _opened(self) -> Iterator[Any]:
+        """Return the batches: those of which the first was read when the source was opened, or once more."""
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            return begun
+        batches: Iterator[Any] = iter(self._batches)
+        if batches is self._batches:
+            raise ValueError(
+                "source is an iterator, whose batches were read before; give a list or files to read it twice"
+            )
+        return batches
+
+
+def _continued(first: list[Any], others: Iterator[Any]) -> Iterator[Any]:
+    """Yield the one item of a list, which is not held after that, and others."""
+    yield first.pop()
+    yield from others
+
+
+def _check_all_skipped(rows: int) -> None:
+    if rows:
+        raise ValueError(f"state is of more rows than the source has: {rows} more")
+
+
+# --- what is opened ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files whose batches are record batches of Arrow, in the order of the files."""
+
+    paths: tuple[str, ...]
+
+    @property
+    def no_rows(self) -> pa.RecordBatch:
+        """A batch without rows."""
+        path = self.paths[0]
+        if _is_parquet(path):
+            return _no_rows(pq.read_schema(path))
+        with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
+            return _no_rows(reader.schema)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self.batches(0)
+
+    def batches(
+        self, behind: int, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the batches behind so many rows, of some columns: of rows before, only the lengths are read."""
+        for path in self.paths:
+            for rows, read in _batches_of_file(path, columns):
+                if behind and behind >= rows:
+                    behind -= rows
+                    continue
+                yield read().slice(behind)
+                behind = 0
+        _check_all_skipped(behind)
+
+
+def _batches_of_file(
+    path: str, columns: Sequence[str] | None
+) -> Iterator[tuple[int, Callable[[], pa.RecordBatch]]]:
+    """Yield the number of rows of each batch, and what reads it."""
+    if _is_parquet(path):
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                yield (
+                    file.metadata.row_group(group).num_rows,
+                    partial(_row_group, file, group, columns),
+                )
+        return
+    with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
+        for number in range(reader.num_record_batches):
+            batch = reader.get_batch(number)
+            some = batch if columns is None else batch.select(list(columns))
+            yield batch.num_rows, partial(_as_it_is, some)
+
+
+def _is_parquet(path: str) -> bool:
+    """Tell whether a file is one of Parquet; raises a ValueError for one that is not of Arrow IPC either."""
+    with pa.OSFile(path) as file:
+        head = file.read(6)
+    if head[:4] != b"PAR1" and head != b"ARROW1":
+        raise ValueError(f"{path} is neither a file of Parquet nor one of Arrow IPC")
+    return bool(head[:4] == b"PAR1")
+
+
+def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str] | None) -> pa.RecordBatch:
+    table = file.read_row_group(number, columns=columns)
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else _no_rows(table.schema)
+
+
+def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=schema)
+
+
+def _of_reader(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a reader, at least one."""
+    batch = None
+    for batch in reader:
+        yield batch
+    if batch is None:
+        yield _no_rows(reader.schema)
+
+
+@dataclass(frozen=True)
+class Again:
+    """Batches that can be asked for again, by calling a function."""
+
+    read: Callable[[], Iterator[Any]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.read()
+
+
+def _of_lazy_frame(lazy: Any) -> Iterator[Any]:
+    """Yield the batches of a LazyFrame of polars in the order of its rows, at least one."""
+    batch = None
+    for batch in lazy.collect_batches(maintain_order=True):
+        yield batch
+    if batch is None:
+        yield lazy.head(0).collect()
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The partitions of a Dask collection, computed one at a time."""
+
+    collection: FrameBase
+
+    @property
+    def no_rows(self) -> Any:
+        """A batch without rows."""
+        return self.collection._meta
+
+    def __iter__(self) -> Iterator[Any]:
+        for partition in self.collection.to_delayed():
+            yield partition.compute()
+
+
+def batches_of(source: Any) -> Iterable[Any]:
+    """Return the batches of a source, in order.
+
+    Raises
+    ------
+    TypeError
+        For what has no batches.
+    FileNotFoundError
+        For a path, or a pattern, without files.
+    """
+    paths = _paths(source)
+    if paths is not None:
+        return Files(tuple(paths))
+    if is_frame(source):
+        return [source]
+    if isinstance(source, FrameBase):
+        return Partitions(source)
+    if isinstance(source, pa.RecordBatchReader):
+        return _of_reader(source)
+    if hasattr(type(source), "collect_batches"):
+        return Again(lambda: _of_lazy_frame(source))
+    if hasattr(type(source), "scanner"):
+        return Again(lambda: _of_reader(source.scanner().to_reader()))
+    if hasattr(type(source), "__arrow_c_stream__"):
+        return Again(lambda: _of_reader(pa.RecordBatchReader.from_stream(source)))
+    if hasattr(type(source), "__iter__") and not isinstance(source, (bytes, dict)):
+        batches: Iterable[Any] = source
+        return batches
+    raise TypeError(
+        f"source must be an iterable of frames or record batches, paths of Parquet or Arrow files, a dataset, a "
+        f"LazyFrame, a Dask collection, or speak Arrow by __arrow_c_stream__, found {shown(source)}"
+    )
+
+
+def _paths(source: Any) -> Sequence[str] | None:
+    """Return the paths that a source names; None if it is something else."""
+    given = source if isinstance(source, (list, tuple)) and source else [source]
+    if not all(isinstance(path, (str, PathLike)) for path in given):
+        return None
+    found: list[str] = []
+    for path in map(fspath, given):
+        named = sorted(glob(path)) if has_magic(path) else [path]
+        if not named:
+            raise FileNotFoundError(f"no file is called {path}")
+        found += named
+    return found

@@ -1,0 +1,261 @@
+"""What streams compute of one batch: a step takes batches and what it has seen before, and returns a batch and that.
+
+What was seen is a value: a step returns a new one and never changes the one that it was given, so that any of them can
+be kept, and the rows after it computed again. This module must never know what a carry computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from operator import getitem
+from typing import Any
+
+from ...frames.registry import library_of
+from ...ops.core.carry import DataFrameCarry, OverlapCarry, Summary, TreeReduction
+from ...ops.windows.halo import joined_rows
+from ..dask.expressions import map_partitions
+from ..dask.lookback import look_back, map_overlap
+from .state import described
+
+Seen = Any
+"""What a step keeps of the batches before; None before the first one."""
+
+
+class Step:
+    """What is computed of batches that have the same rows."""
+
+    label: str
+    """For messages, and the name of the operation in a state."""
+    has_end = False
+    """Whether rows may follow once the source has ended."""
+    chosen: Sequence[Hashable] | None = None
+    """The columns of its input that it takes, if it does nothing else."""
+
+    @property
+    def options(self) -> str:
+        """What else than its name says what it computes."""
+        raise NotImplementedError
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        """Return the answer for batches, and what was seen with them.
+
+        Parameters
+        ----------
+        batches : sequence of frames or series
+            One for each input of the step.
+        seen : Seen
+        ends : bool
+            Whether no rows follow.
+        """
+        raise NotImplementedError
+
+    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
+        """Return the answer for Dask collections, lazily; what was seen is of the rows before the first partition."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Input:
+    """Stands for the batch of one of the inputs among the arguments of a function."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Each(Step):
+    """A function that looks at each row by itself."""
+
+    function: Callable[..., Any]
+    given: tuple[Any, ...]
+    label: str
+
+    @property
+    def options(self) -> str:
+        return described((self.function, *self.given))
+
+    @property
+    def chosen(self) -> Sequence[Hashable] | None:  # type: ignore[override]
+        if self.function is not getitem:
+            return None
+        names = self.given[1]
+        return names if isinstance(names, list) else [names]
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        given = [batches[g.number] if isinstance(g, Input) else g for g in self.given]
+        return self.function(*given), None
+
+    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
+        first, *others = inputs
+        return map_partitions(first, self._on_partition, *others, keeps_divisions=keeps_rows)
+
+    def _on_partition(self, *partitions: Any) -> Any:
+        return self.advance(partitions, None, False)[0]
+
+
+def _following(summary: Summary, seen: Seen, batch: Any) -> Seen:
+    """Return what stands for the rows so far and those of a batch."""
+    aggregate = summary.aggregate(batch)
+    return aggregate if seen is None else summary.combine([seen, aggregate])
+
+
+@dataclass(frozen=True)
+class LookBack(Step):
+    """A carry that looks back at the rows before."""
+
+    carry: DataFrameCarry
+
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        return self.carry.label
+
+    @property
+    def options(self) -> str:
+        return described(self.carry)
+
+    @property
+    def has_end(self) -> bool:  # type: ignore[override]
+        return self.carry.final is not None
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        carry, (batch,) = self.carry, batches
+        if ends and carry.final is not None:
+            return carry.final.apply(batch, seen), _following(carry, seen, batch)
+        return carry.follow(batch, seen)
+
+    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
+        return look_back(inputs[0], self.carry, seen)
+
+
+@dataclass(frozen=True)
+class LookAhead(Step):
+    """A carry that looks at a bounded number of rows behind each row, which is answered once they are there.
+
+    What was seen are the rows that wait, and what stands for those before them.
+    """
+
+    carry: Any
+    """A `DataFrameCarry` of reverse order, or an `OverlapCarry`; its `settled` says how many rows wait."""
+    has_end = True
+
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        return str(self.carry.label)
+
+    @property
+    def options(self) -> str:
+        return described(self.carry)
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        before, waiting = seen or (None, [])
+        rows = joined_rows([*waiting, *batches])
+        library, count = library_of(rows), len(rows) if ends else self.carry.settled(rows)
+        first, rest = library.rows(rows, slice(0, count)), library.rows(rows, slice(count, None))
+        return self._answer(first, before, rest), (self._following(before, first), [rest])
+
+    def _answer(self, first: Any, before: Any, rest: Any) -> Any:
+        return self.carry.apply(first, self.carry.aggregate(rest) if len(rest) else None)
+
+    def _following(self, before: Any, first: Any) -> Any:
+        return None
+
+    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
+        if seen is not None:
+            raise ValueError(
+                f"state of {self.label} has rows that wait for others, and a collection has none"
+            )
+        return self._collection(inputs[0])
+
+    def _collection(self, obj: Any) -> Any:
+        return look_back(obj, self.carry)
+
+
+@dataclass(frozen=True)
+class OverlapAhead(LookAhead):
+    """A carry that looks at the rows around, a bounded number of which lie behind."""
+
+    carry: OverlapCarry
+
+    def _answer(self, first: Any, before: Any, rest: Any) -> Any:
+        after = self.carry.after
+        return self.carry.apply(
+            first, before, after.aggregate(rest) if after and len(rest) else None
+        )
+
+    def _following(self, before: Any, first: Any) -> Any:
+        summary = self.carry.before
+        return None if summary is None else _following(summary, before, first)
+
+    def _collection(self, obj: Any) -> Any:
+        return map_overlap(obj, self.carry)
+
+
+@dataclass(frozen=True)
+class EachWaiting(Each):
+    """A function of streams of the same rows, some of which come later: rows wait until all are there."""
+
+    has_end = True
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        pairs = zip(seen or [[]] * len(batches), batches, strict=True)
+        rows = [joined_rows([*waiting, batch]) for waiting, batch in pairs]
+        library, count = library_of(rows[0]), min(map(len, rows))
+        first = [library.rows(one, slice(0, count)) for one in rows]
+        answer, _ = super().advance(first, None, ends)
+        return answer, [[library.rows(one, slice(count, None))] for one in rows]
+
+
+@dataclass(frozen=True)
+class Overlap(Step):
+    """A carry that looks at the rows around, of which none lie behind."""
+
+    carry: OverlapCarry
+
+    @property
+    def label(self) -> str:  # type: ignore[override]
+        return self.carry.label
+
+    @property
+    def options(self) -> str:
+        return described(self.carry)
+
+    def advance(self, batches: Sequence[Any], seen: Seen, ends: bool) -> tuple[Any, Seen]:
+        (batch,), before = batches, self.carry.before
+        answer = self.carry.apply(batch, seen, None)
+        return answer, None if before is None else _following(before, seen, batch)
+
+    def on_collection(self, inputs: Sequence[Any], seen: Seen, keeps_rows: bool) -> Any:
+        return map_overlap(inputs[0], self.carry, seen)
+
+
+FAN_IN = 16
+"""Tables that are merged at once, as in a tree of Dask's tasks: bits are the same."""
+
+
+@dataclass
+class Tables:
+    """The tables of a reduction so far, some of them merged: a tree that grows from the left.
+
+    Its nodes are those of the tree that Dask's engine builds over as many partitions.
+    """
+
+    reduction: TreeReduction
+    levels: list[list[Any]] = field(default_factory=lambda: [[]])
+
+    def add(self, table: Any, level: int = 0) -> None:
+        """Take the table of the next rows."""
+        if level == len(self.levels):
+            self.levels.append([])
+        tables = self.levels[level]
+        if len(tables) == FAN_IN:
+            self.add(self.reduction.merge(tables), level + 1)
+            tables.clear()
+        tables.append(table)
+
+    def finish(self, like: Any) -> Any:
+        """Return the answer; `like` is an input without rows."""
+        level = 0
+        while level + 1 < len(self.levels):
+            self.add(self.reduction.merge(self.levels[level]), level + 1)
+            level += 1
+        return self.reduction.finish(self.levels[level], like)

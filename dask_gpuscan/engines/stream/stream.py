@@ -1,0 +1,540 @@
+"""Rows that come in batches, and what is computed of them: a chain of steps that one pass over the source runs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ...frames.messages import ColumnError, column_title
+from ...frames.registry import names_of
+from ...kernels.messages import not_among, shown
+from ...ops.predicates.filter import append_column
+from ...ops.windows.halo import joined_rows
+from .sinks import ROWS_PER_FILE, reader, to_directory, to_file, to_polars
+from .sources import Source
+from .state import Operation, State
+from .steps import Each, EachWaiting, Input, Seen, Step
+
+
+def _operator(function: Callable[[Any, Any], Any]) -> Any:
+    """Return a method that applies an operator of two operands to each batch."""
+
+    def method(self: Stream, other: Any) -> Stream:
+        return self.map_batches(function, other)
+
+    return method
+
+
+def _reflected(function: Callable[[Any, Any], Any]) -> Any:
+    """Return a method that applies an operator whose first operand is no stream."""
+
+    def method(self: Stream, other: Any) -> Stream:
+        return self.map_batches(_swapped, function, other)
+
+    return method
+
+
+def _swapped(batch: Any, function: Callable[[Any, Any], Any], other: Any) -> Any:
+    return function(other, batch)
+
+
+class Stream:
+    """Rows in batches, each seen once and in order; `stream` makes one of a source.
+
+    What is computed of a stream is a stream: nothing is read until it is iterated over, computed or written. Memory
+    holds a few batches, and what operations keep of those before.
+
+    Parameters
+    ----------
+    source : Source
+    meta : frame or series
+        Without rows.
+    step : Step, optional
+        What is computed; None for the batches of the source.
+    inputs : sequence of Stream
+        What it is computed of.
+    rows : object, optional
+        Stands for the rows: streams of the same rows have the same one.
+    pace : object, optional
+        Stands for which of the rows are there after a batch: some streams wait for later rows.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> days = [pd.DataFrame({"sold": [4, 2]}), pd.DataFrame({"sold": [5, 1, 3]})]
+    >>> rows = dask_gpuscan.stream(days)
+    >>> totals = rows.assign(total=rows["sold"].gpuscan.cumsum())
+    >>> for day in totals:
+    ...     print(day.total.tolist())
+    [4, 6]
+    [11, 12, 15]
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        meta: Any,
+        step: Step | None = None,
+        inputs: Sequence[Stream] = (),
+        rows: object = None,
+        pace: object = None,
+    ) -> None:
+        self._source, self._meta = source, meta
+        self._step, self._inputs = step, tuple(inputs)
+        self._rows = object() if rows is None else rows
+        self._pace = object() if pace is None else pace
+        self._pass: Pass | None = None
+
+    # --- what it looks like -----------------------------------------------------------------------
+
+    @property
+    def ndim(self) -> int:
+        """2 for a frame, 1 for a series."""
+        return int(self._meta.ndim)
+
+    @property
+    def columns(self) -> Any:
+        """The labels of the columns."""
+        return self._meta.columns
+
+    @columns.setter
+    def columns(self, labels: Any) -> None:
+        self.__dict__ = copy(self).map_batches(_labelled, labels).__dict__
+
+    @property
+    def name(self) -> Any:
+        """The name of a series."""
+        return self._meta.name
+
+    @property
+    def dtypes(self) -> Any:
+        """The dtypes of the columns, or of a series."""
+        return self._meta.dtypes
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of a series."""
+        return self._meta.dtype
+
+    def __repr__(self) -> str:
+        if self.ndim == 1:
+            return f"<Stream of {column_title(self._meta)}, dtype {self.dtype}>"
+        pairs = zip(names_of(self._meta), self.dtypes, strict=True)
+        return f"<Stream of {', '.join(f'{name!r}: {dtype}' for name, dtype in pairs)}>"
+
+    # --- rows by themselves -----------------------------------------------------------------------
+
+    def __getitem__(self, names: Any) -> Stream:
+        """Return one column by its name, or several by a list; or the rows for which a stream of bool is true."""
+        if isinstance(names, Stream):
+            accessor: Any = self
+            kept: Stream = accessor.gpuscan.filter(names)
+            return kept
+        known = names_of(self._meta)
+        for name in names if isinstance(names, list) else [names]:
+            if self.ndim == 1 or name not in known:
+                raise ColumnError(not_among(name, known))
+        return self.map_batches(operator.getitem, names)
+
+    def assign(self, **columns: Any) -> Stream:
+        """Return the rows with more columns: streams of the same rows, functions of a batch, or scalars.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> rows = dask_gpuscan.stream([pd.DataFrame({"x": [1, 2]})])
+        >>> rows.assign(y=rows["x"] * 10, z=lambda batch: batch.x + batch.y).compute()
+           x   y   z
+        0  1  10  11
+        1  2  20  22
+        """
+        found = self
+        for name, column in columns.items():
+            if isinstance(column, Stream):
+                found = found.map_batches(append_column, column, name, label="assign")
+            else:
+                found = found.map_batches(_assigned, name, column, label="assign")
+        return found
+
+    def to_frame(self, name: Hashable = None) -> Stream:
+        """Return a series as a frame of one column."""
+        return self.map_batches(_method, "to_frame", *(() if name is None else (name,)))
+
+    def rename(self, **options: Any) -> Stream:
+        """Return the rows under other names, as the library's own method renames them."""
+        return self.map_batches(_renamed, options)
+
+    def where(self, condition: Stream, other: Any) -> Stream:
+        """Return the values where a stream of bool is true, and another value elsewhere."""
+        return self.map_batches(_where, condition, other)
+
+    def isna(self) -> Stream:
+        """Return where values are null."""
+        return self.map_batches(_method, "isna")
+
+    def notna(self) -> Stream:
+        """Return where values are not null."""
+        return self.map_batches(_method, "notna")
+
+    def astype(self, dtype: Any) -> Stream:
+        """Return the values as another dtype."""
+        return self.map_batches(_method, "astype", dtype)
+
+    def map_batches(
+        self,
+        function: Callable[..., Any],
+        *given: Any,
+        keeps_rows: bool = True,
+        label: str | None = None,
+    ) -> Stream:
+        """Return what a function makes of each batch; it must look at each row by itself.
+
+        Parameters
+        ----------
+        function : callable
+        *given
+            More arguments; for those that are streams, the function is given their batches.
+        keeps_rows : bool, default True
+            Whether the answer has the same rows.
+        label : str, optional
+            What messages call it; by default by the name of the function.
+
+        Raises
+        ------
+        ValueError
+            For a stream of other rows.
+        """
+        inputs, places = [self], list[Any]()
+        for one in (self, *given):
+            if isinstance(one, Stream) and all(one is not other for other in inputs):
+                self.check_rows(one, "an operand")
+                inputs.append(one)
+            number = next((i for i, other in enumerate(inputs) if one is other), None)
+            places.append(one if number is None else Input(number))
+        _, *others = inputs
+        waits = any(one._pace is not self._pace for one in others)
+        step = (EachWaiting if waits else Each)(
+            function, tuple(places), label or _name_of(function)
+        )
+        meta, _ = step.advance([one._meta for one in inputs], None, False)
+        rows = self._rows if keeps_rows else None
+        return self.then(step, meta, *others, rows=rows, waits=waits)
+
+    def then(
+        self, step: Step, meta: Any, *others: Stream, rows: object = None, waits: bool = False
+    ) -> Stream:
+        """Return what a step makes of this stream, and of others; it may have to wait for rows."""
+        pace = None if waits else self._pace
+        return type(self)(self._source, meta, step, (self, *others), rows, pace)
+
+    def check_rows(self, other: Any, title: str) -> None:
+        """Check that another stream has the same rows; raises a TypeError or ValueError if not."""
+        if not isinstance(other, Stream):
+            raise TypeError(f"{title} of a stream must be a stream, found {shown(other)}")
+        if other._rows is not self._rows:
+            raise ValueError(
+                f"{title} has other rows than its stream; make both of one stream, before rows are left out"
+            )
+
+    # --- operators --------------------------------------------------------------------------------
+
+    __add__, __radd__ = _operator(operator.add), _reflected(operator.add)
+    __sub__, __rsub__ = _operator(operator.sub), _reflected(operator.sub)
+    __mul__, __rmul__ = _operator(operator.mul), _reflected(operator.mul)
+    __truediv__, __rtruediv__ = _operator(operator.truediv), _reflected(operator.truediv)
+    __floordiv__, __rfloordiv__ = _operator(operator.floordiv), _reflected(operator.floordiv)
+    __mod__, __rmod__ = _operator(operator.mod), _reflected(operator.mod)
+    __and__, __rand__ = _operator(operator.and_), _reflected(operator.and_)
+    __or__, __ror__ = _operator(operator.or_), _reflected(operator.or_)
+    __xor__, __rxor__ = _operator(operator.xor), _reflected(operator.xor)
+    __lt__, __le__ = _operator(operator.lt), _operator(operator.le)
+    __gt__, __ge__ = _operator(operator.gt), _operator(operator.ge)
+    __eq__, __ne__ = _operator(operator.eq), _operator(operator.ne)
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Stream:
+        return self.map_batches(operator.neg)
+
+    def __invert__(self) -> Stream:
+        return self.map_batches(operator.invert)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a stream is neither true nor false; it has no rows yet")
+
+    # --- passes -----------------------------------------------------------------------------------
+
+    def begin(self, state: State | None = None) -> Pass:
+        """Return a new pass over the source, whose state is from now on that of the stream.
+
+        Parameters
+        ----------
+        state : State, optional
+            Of this stream and source, behind whose rows it goes on; default the one that the source begins with.
+        """
+        self._pass = Pass([self], state)
+        return self._pass
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the batches, as frames of the source's kind."""
+        write = self._source.format.write
+        for (batch,) in self.begin():
+            yield write(batch)
+
+    def compute(self) -> Any:
+        """Return all rows as one frame, of the source's kind.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> dask_gpuscan.stream([pd.Series([1, 2]), pd.Series([3])]).gpuscan.cumsum().compute().tolist()
+        [1, 3, 6]
+        """
+        batches = [batch for (batch,) in self.begin()] or [self._meta]
+        return self._source.format.write(joined_rows(batches) if batches[1:] else batches[0])
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Return the batches as a stream of Arrow: what pyarrow, polars and DuckDB read."""
+        return reader(self).__arrow_c_stream__(requested_schema)
+
+    def to_parquet(
+        self,
+        path: str | PathLike[str],
+        *,
+        state: str | PathLike[str] | None = None,
+        rows_per_file: int = ROWS_PER_FILE,
+        **options: Any,
+    ) -> None:
+        """Write the rows to a file of Parquet; or to files of a directory, with a state from which another run goes on.
+
+        Parameters
+        ----------
+        path : path
+            Of the file, which is there once it is whole; with `state`, of the directory.
+        state : path, optional
+            Of a file for the state, which is written behind each file of the directory. A run that finds it goes on
+            behind the rows that it has seen, whether the run before ended or was killed: the source must begin with
+            the rows that it had then, and may have more.
+        rows_per_file : int
+            Rows after which a file of the directory is closed; it ends with a batch.
+        **options
+            Of `pyarrow.parquet.ParquetWriter`.
+
+        Raises
+        ------
+        ValueError
+            For a directory with files and without their state, and a state of other columns or operations.
+
+        Examples
+        --------
+        >>> import os, tempfile, pandas as pd, dask_gpuscan
+        >>> days = [pd.DataFrame({"sold": [4, 2]}), pd.DataFrame({"sold": [5]})]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for known in (days[:1], days):  # a day later, there is one more
+        ...         totals = dask_gpuscan.stream(known, ends=False).gpuscan.cumsum()
+        ...         totals.to_parquet(f"{folder}/totals", state=f"{folder}/state.arrow")
+        ...     print(sorted(os.listdir(f"{folder}/totals")))
+        ...     print(pd.read_parquet(f"{folder}/totals")["sold"].tolist())
+        ['part-00000000.parquet', 'part-00000001.parquet']
+        [4, 6, 11]
+        """
+        if state is None:
+            return to_file(self, Path(path), options)
+        if not hasattr(rows_per_file, "__index__") or rows_per_file < 1:
+            raise ValueError(
+                f"rows_per_file must be a positive integer, found {shown(rows_per_file)}"
+            )
+        return to_directory(self, Path(path), Path(state), int(rows_per_file), options)
+
+    def to_polars(self) -> Any:
+        """Return the rows as a ``LazyFrame`` of polars, which reads the stream when it is collected.
+
+        Examples
+        --------
+        >>> import polars as pl, dask_gpuscan
+        >>> rows = dask_gpuscan.stream([pl.DataFrame({"x": [1, 2]}), pl.DataFrame({"x": [3]})])
+        >>> rows.gpuscan.cumsum().to_polars().filter(pl.col("x") > 1).collect()["x"].to_list()
+        [3, 6]
+        """
+        return to_polars(self)
+
+    def to_dask(self) -> Any:
+        """Return the rows of a stream over a Dask collection as a collection, whose partitions run in parallel.
+
+        What was seen before the source, by a state, counts. The bits are those of the stream.
+
+        Raises
+        ------
+        TypeError
+            For a stream of any other source.
+        ValueError
+            For a source that does not end the rows.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask.dataframe as dd, dask_gpuscan
+        >>> monday = dask_gpuscan.stream([pd.DataFrame({"sold": [4, 2]})]).gpuscan.cumsum()
+        >>> monday.compute()["sold"].tolist()
+        [4, 6]
+        >>> tuesday = dd.from_pandas(pd.DataFrame({"sold": [5, 1, 3]}), npartitions=2)
+        >>> rows = tuesday.gpuscan.resume(monday.state)
+        >>> rows.gpuscan.cumsum().to_dask().compute()["sold"].tolist()
+        [11, 12, 15]
+        """
+        collection = self._source.collection
+        if not self._source.ends:
+            raise ValueError(
+                "a collection has no state to keep what is open in, so that ends must be True"
+            )
+        found: dict[Stream, Any] = {}
+        begun = self.begin()
+        seen = iter(begun.seen)
+        for node in begun.nodes:
+            if node._step is None:
+                found[node] = collection
+                continue
+            inputs = [found[one] for one in node._inputs]
+            same = node._rows is node._inputs[0]._rows
+            found[node] = node._step.on_collection(inputs, next(seen), same)
+        return found[self]
+
+    @property
+    def state(self) -> State:
+        """What its operations have seen with the last batch that was iterated over, or computed.
+
+        Raises
+        ------
+        ValueError
+            If nothing was.
+        """
+        if self._pass is None:
+            raise ValueError("stream has no state yet: compute it, or iterate over it, first")
+        return self._pass.state
+
+
+class Pass:
+    """One pass over a source, which computes some streams.
+
+    Parameters
+    ----------
+    outputs : sequence of Stream
+        Of one source.
+    state : State, optional
+        As for `Stream.begin`.
+    """
+
+    def __init__(self, outputs: Sequence[Stream], state: State | None = None) -> None:
+        self.outputs, self.source = outputs, outputs[0]._source
+        self.nodes = _in_order(outputs)
+        self.steps = [node._step for node in self.nodes if node._step is not None]
+        self.operations = [(step.label, step.options) for step in self.steps]
+        self.seen: list[Seen] = [None] * len(self.steps)
+        self.rows, self.ended = 0, False
+        before = self.source.state
+        known = 0 if before is None else before.rows
+        before = before if state is None else state
+        if before is not None:
+            self.seen = before.start(self.source.schema, self.operations)
+            self.rows, self.ended = before.rows, before.ended
+        self.behind = self.rows - known
+
+    @property
+    def state(self) -> State:
+        """What was seen with the last batches."""
+        pairs = zip(self.operations, self.seen, strict=True)
+        operations = tuple(Operation(*operation, seen) for operation, seen in pairs)
+        return State(self.source.schema, operations, self.rows, ended=self.ended)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        """Yield the batches of the outputs, together; they may have no rows."""
+        for frame in self.source.frames(self.behind, self._columns()):
+            if self.ended and len(frame):
+                raise ValueError(
+                    "state is of rows that ended, and what was open has been answered; read those with ends=False"
+                )
+            yield self._advance(frame, False)
+        if self.source.ends and not self.ended and any(step.has_end for step in self.steps):
+            self.ended = True
+            yield self._advance(self.source.meta, True)
+
+    def _columns(self) -> list[Hashable] | None:
+        """Return the columns of the source that are read; None if these are all."""
+        if any(output._step is None for output in self.outputs):
+            return None
+        asked = list[Hashable]()
+        for node in self.nodes:
+            if node._step is not None and any(one._step is None for one in node._inputs):
+                if not node._step.chosen:
+                    return None
+                asked += node._step.chosen
+        return [name for name in names_of(self.source.meta) if name in asked]
+
+    def _advance(self, frame: Any, ends: bool) -> list[Any]:
+        batches: dict[Stream, Any] = {}
+        before, behind = iter(self.seen), list[Seen]()
+        for node in self.nodes:
+            if node._step is None:
+                batches[node] = frame
+                continue
+            inputs = [batches[one] for one in node._inputs]
+            batches[node], seen = node._step.advance(inputs, next(before), ends)
+            behind.append(seen)
+        self.seen = behind
+        self.rows += len(frame)
+        return [batches[output] for output in self.outputs]
+
+
+def _in_order(outputs: Iterable[Stream]) -> list[Stream]:
+    """Return streams and all that they are computed of, each behind its inputs."""
+    found: dict[Stream, None] = {}
+
+    def visit(node: Stream) -> None:
+        if id(node) not in met:
+            met.add(id(node))
+            for one in node._inputs:
+                visit(one)
+            found[node] = None
+
+    met = set[int]()
+    for output in outputs:
+        visit(output)
+    return list(found)
+
+
+def register_accessor(name: str) -> Callable[[Any], Any]:
+    """Return a decorator that puts an accessor on streams."""
+
+    def decorate(accessor: Any) -> Any:
+        setattr(Stream, name, property(accessor))
+        return accessor
+
+    return decorate
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__).lstrip("_")
+
+
+def _labelled(batch: Any, labels: Any) -> Any:
+    renamed = batch.copy(deep=False)
+    renamed.columns = labels
+    return renamed
+
+
+def _assigned(batch: Any, name: str, column: Any) -> Any:
+    return batch.assign(**{name: column})
+
+
+def _method(batch: Any, name: str, *given: Any) -> Any:
+    return getattr(batch, name)(*given)
+
+
+def _renamed(batch: Any, options: Any) -> Any:
+    return batch.rename(**options)
+
+
+def _where(batch: Any, condition: Any, other: Any) -> Any:
+    return batch.where(condition, other)

@@ -1,0 +1,167 @@
+"""Columns of cuDF as keys: which are equal, their numbers, their hashes and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import cudf
+import cupy as cp
+import numpy as np
+import pylibcudf as plc
+from cudf.core.column import ColumnBase
+
+from ... import kernels
+from ...kernels import BUILT_IN, Nulls, Operator
+from ..keys import mixed_group_ids
+from ..messages import column_title
+from ..types import DType, Values
+from .layouts import LAYOUT, layout_of, nulls_of, view_of
+
+
+class CudfGrouping:
+    """Group ids and hashes of keys, and cuDF's own reductions."""
+
+    def factorize(self, column: cudf.Series) -> tuple[Values, Nulls]:
+        if isinstance(column.dtype, cudf.CategoricalDtype):
+            view = view_of(column._column.codes)
+            return view.values, view.nulls
+        return self.group_ids([column._column]), None
+
+    def reduces_groups(self, keys: list[cudf.Series], dtypes: list[DType]) -> bool:
+        return False
+
+    def group_ids(self, arrays: list[ColumnBase]) -> Values:
+        _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
+        return view_of(ColumnBase.create(codes, np.dtype(np.int32))).values
+
+    def dense_group_ids(self, arrays: list[ColumnBase]) -> tuple[Values, int]:
+        found = range_group_ids(arrays)
+        if found is not None:
+            return found
+        codes = self.group_ids(arrays)
+        return codes, int(codes.max()) + 1 if len(codes) else 0
+
+    def own_group_ids(self, array: ColumnBase) -> None:
+        return None  # to join columns costs little
+
+    def hash_rows(self, columns: list[Any]) -> Values:
+        frame = cudf.DataFrame()
+        for i, column in enumerate(columns):
+            series = cudf.Series._from_column(column._column)
+            if isinstance(column.dtype, cudf.CategoricalDtype):  # their codes differ by partition
+                series = series.astype(column.dtype.categories.dtype)
+            frame[i] = series
+        return view_of(frame.hash_values(method="xxhash64")._column).values
+
+    def group_reduce(self, method: str, column: cudf.Series, ids: Values) -> ColumnBase:
+        plain = cudf.Series._from_column(column._column)
+        return getattr(plain.groupby(cudf.Series(ids)), method)().sort_index()._column
+
+    def first_last(self, array: ColumnBase) -> ColumnBase:
+        return array
+
+
+ROOM = 8
+"""The most group ids a row, so that ids have few digits."""
+
+FEW = 1 << 16
+"""The most group ids for any number of rows."""
+
+
+_LEAST, _MOST = BUILT_IN["minimum"], BUILT_IN["maximum"]
+
+_RANGE = Operator(
+    lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
+    lambda dtype: (_LEAST.identity_for(dtype), _MOST.identity_for(dtype)),
+    lambda x: (x, x),
+    name="range",
+)
+"""The least and the greatest number."""
+
+
+@lru_cache(maxsize=1)
+def _differences() -> Any:
+    return cp.ElementwiseKernel(
+        "T value, T low",
+        "int32 code",
+        "code = (unsigned int)value - (unsigned int)low",
+        "differences",
+    )
+
+
+def range_group_ids(arrays: Sequence[ColumnBase]) -> tuple[Values, int] | None:
+    """Return group ids that are equal where the rows of all arrays are, and a number above all of them.
+
+    None if an array holds no integers, or the ranges are too wide for so many rows.
+    """
+    most = min(max(ROOM * len(arrays[0]), FEW), np.iinfo(np.int32).max)
+    return mixed_group_ids(arrays, _range_ids, most, np.int32)
+
+
+def _range_ids(array: ColumnBase, most: int) -> tuple[Values, int] | None:
+    """Return group ids of one array; None if there would be more than `most`."""
+    if isinstance(array.dtype, cudf.CategoricalDtype):
+        array = array.codes
+    elif layout_of(array.dtype) is None:
+        return None
+    view = view_of(array)
+    values = view.values
+    if values.dtype.kind not in "biu":
+        return None
+    if values.dtype.kind == "b":
+        values = values.view(np.uint8)
+    low, high = map(int, kernels.reduce(_RANGE, values, nulls=view.nulls))
+    if low > high:  # there is no value
+        low = high = 0
+    span = high - low + 1
+    if span >= most:
+        return None
+    if values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most:
+        return values, high + 1
+    # a difference of unsigned numbers that fits is right whatever their signs are
+    codes = _differences()(values, values.dtype.type(low))
+    if view.nulls is None:
+        return codes, span
+    return cp.where(view.missing(), np.int32(span), codes), span + 1
+
+
+_NESTED = (cudf.ListDtype, cudf.StructDtype)
+
+
+class CudfOrdering:
+    """Columns of cuDF in order: numbers as they are, others by the ranks of their distinct values."""
+
+    def sort_key(self, column: cudf.Series) -> tuple[Values, Nulls]:
+        array: ColumnBase = column._column
+        if isinstance(array.dtype, cudf.CategoricalDtype):
+            array = array.codes
+        if LAYOUT.matches(array.dtype):
+            view = LAYOUT.raw(array)
+            return view.values, view.nulls
+        if isinstance(array.dtype, _NESTED):
+            raise TypeError(
+                f"{column_title(column)} of dtype {array.dtype} has values without an order; "
+                f"leave it out of the keys"
+            )
+        # the codes number distinct values in their order (libcudf, encode)
+        _, codes = plc.transform.encode(plc.Table([array.plc_column]))
+        ranks = ColumnBase.create(codes, np.dtype(np.int32))
+        return view_of(ranks).values, nulls_of(array) if array.null_count else None
+
+    def rank_values(self, column: cudf.Series) -> cudf.Series:
+        return column
+
+    def rank_dtypes(self, frame: cudf.DataFrame, **options: Hashable) -> list[DType]:
+        return list(frame.iloc[:0].rank(**options).dtypes)
+
+    def is_monotonic(self, column: cudf.Series, decreasing: bool) -> bool:
+        if isinstance(column.dtype, cudf.CategoricalDtype):  # cuDF says no if they have no order
+            column = column.cat.codes
+        return bool(
+            column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
+        )
+
+    def as_key(self, values: Any) -> cudf.Series:
+        return cudf.Series(values)

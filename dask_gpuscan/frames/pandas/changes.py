@@ -1,0 +1,130 @@
+"""Answers of pandas that are made of other rows: nulls filled, shifts, differences and relative changes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ... import kernels
+from ...kernels.options import Shifted
+from ..types import DType, Values
+from .layouts import (
+    MANY,
+    MASKED,
+    NUMPY,
+    PandasArray,
+    bare,
+    holds_null,
+    layout_of,
+    masked_parts,
+    nullable,
+    to_nullable,
+)
+
+FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+
+INT64, BOOLEAN = pd.Int64Dtype(), pd.BooleanDtype()
+
+
+def _column(array: PandasArray) -> pd.Series:
+    return pd.Series(array, dtype=array.dtype, copy=False)
+
+
+class PandasChanges:
+    """Nulls filled from other rows, shifts, and changes from earlier rows."""
+
+    def fill(self, column: pd.Series, reverse: bool, limit: int | None) -> PandasArray:
+        if column.dtype == np.float16:  # which pandas does not fill
+            return self.fill(column.astype(np.float32), reverse, limit).astype(np.float16)
+        most = (
+            None if limit is None else min(limit, max(len(column), 1))
+        )  # pandas counts in 32 bits
+        filled = bare((column.bfill(limit=most) if reverse else column.ffill(limit=most)).array)
+        own = isinstance(filled, np.ndarray) and not np.may_share_memory(filled, column.array)
+        return filled if own else filled.copy()
+
+    def shift(self, array: PandasArray, periods: int, /, *fill: Any) -> PandasArray:
+        array = bare(array)
+        if fill and not holds_null(array.dtype) and pd.api.types.is_scalar(fill[0]):
+            fill = () if pd.isna(fill[0]) else fill
+        if periods and not fill and not holds_null(array.dtype):
+            return self._shifted_integers(array, periods)
+        options = {"fill_value": fill[0]} if fill else {}
+        column, layout = _column(array), layout_of(array.dtype)
+        if periods and len(array) >= MANY and layout is not None and layout.nulls == "in band":
+            filled = column.iloc[:1].shift(1, **options)  # the value where there is no such row
+            if layout_of(filled.dtype) is layout:
+                value = layout.raw(filled.array).values[0]
+                values = kernels.shift(layout.raw(array).values, periods, value)
+                return layout.wrap(values, None, filled.dtype)
+        return column.shift(periods, **options).array
+
+    def _shifted_integers(self, array: PandasArray, periods: int) -> PandasArray:
+        """Return integers, bool or intervals of rows before, null where there is no such row."""
+        layout = layout_of(array.dtype)
+        if layout is None:
+            return _column(to_nullable(array)).shift(periods).array
+        values, shifted = layout.view(array).values, Shifted(len(array), periods)
+        missing = np.zeros(len(array), np.bool_)
+        missing[shifted.rest] = True
+        moved = kernels.shift(values, periods, values.dtype.type(0))
+        return MASKED.wrap(moved, missing, nullable(array.dtype))
+
+    def subtract(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
+        array = bare(array)
+        if not isinstance(array.dtype, np.dtype) or array.dtype.kind not in "biu":
+            # series without labels, which would be aligned
+            found = _column(array) - _column(earlier)
+            return found.array
+        before, missing = masked_parts(to_nullable(earlier))
+        if array.dtype.kind == "b":
+            return MASKED.wrap(array ^ before, missing, BOOLEAN)
+        out = np.empty(len(array), np.int64)
+        values = NUMPY.view(array).values
+        known: Values = np.where(missing, values, before)
+        if not kernels.subtract(values, known, out):
+            _refuse_differences(array.dtype)
+        return MASKED.wrap(out, missing, INT64)
+
+    def diff(self, array: PandasArray, periods: int) -> PandasArray:
+        array = bare(array)
+        if len(array) >= MANY and array.dtype in FLOATS:
+            return kernels.difference(array, periods, array.dtype.type("nan"))
+        if array.dtype == np.bool_:
+            return self.subtract(array, self._shifted_integers(array, periods))
+        if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iu":
+            return self._changed_integers(array, periods)
+        is_period = isinstance(array.dtype, pd.PeriodDtype)
+        if is_period and not len(array):
+            return array.astype(object)  # of no periods, pandas 2 fails to take differences
+        found = _column(array).diff(periods).array
+        # objects: pandas makes times of them if all are NaT
+        return found.astype(object) if is_period else found
+
+    def _changed_integers(self, array: PandasArray, periods: int) -> PandasArray:
+        values, shifted = NUMPY.view(array).values, Shifted(len(array), periods)
+        out, missing = np.empty(len(array), np.int64), np.zeros(len(array), np.bool_)
+        out[shifted.rest], missing[shifted.rest] = 0, True
+        if not kernels.subtract(values[shifted.to], values[shifted.of], out[shifted.to]):
+            _refuse_differences(array.dtype)
+        return MASKED.wrap(out, missing, INT64)
+
+    def relative(self, array: PandasArray, earlier: PandasArray) -> PandasArray:
+        return (_column(array) / _column(earlier) - 1).array
+
+    def relative_change(self, array: PandasArray, periods: int) -> PandasArray:
+        # pandas 2 would fill nulls first
+        return _column(array).pct_change(periods, fill_method=None).array
+
+    def group_change(self, method: str, array: PandasArray, /, **options: Hashable) -> PandasArray:
+        column = _column(array)
+        return getattr(column.groupby(column.notna()), method)(**options).array
+
+
+def _refuse_differences(dtype: DType) -> None:
+    raise OverflowError(
+        f"diff of {dtype}: a difference does not fit int64; cast the column with astype('float64') first, which rounds"
+    )

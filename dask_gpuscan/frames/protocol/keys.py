@@ -1,0 +1,69 @@
+"""Questions about rows with equal keys, and about the order of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Protocol
+
+from ...kernels import Nulls
+from ..types import Array, Column, DType, Frame, Values
+
+
+class Grouping(Protocol):
+    """Rows with equal keys."""
+
+    def factorize(self, column: Column) -> tuple[Values, Nulls]:
+        """Return a number for each row, equal where values of a column are, and where it is null if nulls differ.
+
+        Raises a TypeError for values that cannot be hashed.
+        """
+
+    def group_ids(self, arrays: list[Array]) -> Values:
+        """Return the group of each row, as integers: equal where the rows of all arrays are; nulls equal nulls."""
+
+    def dense_group_ids(self, arrays: list[Array]) -> tuple[Values, int]:
+        """Return group ids that are at least 0, and a number above all of them; some numbers below may have no row."""
+
+    def own_group_ids(self, array: Array) -> tuple[Values, int] | None:
+        """Return an array's numbers, without a copy, and a number above all, if they can be group ids; else None."""
+
+    def reduces_groups(self, keys: list[Column], dtypes: list[DType]) -> bool:
+        """Return whether the library's own group-by reduces columns of these dtypes.
+
+        It must take the same keys for equal, and not be slower than ours.
+        """
+
+    def hash_rows(self, columns: list[Column]) -> Values:
+        """Return a number for each row, equal in every process where rows of all columns are; nulls equal nulls."""
+
+    def group_reduce(self, method: str, column: Column, ids: Values) -> Array:
+        """Return the library's own reduction of the rows of each group, in the order of the groups' ids."""
+
+    def first_last(self, array: Array) -> Array:
+        """Return an array whose nulls are those that the library's ``first`` and ``last`` of groups write."""
+
+
+class Ordering(Protocol):
+    """Columns as keys that have an order."""
+
+    def sort_key(self, column: Column) -> tuple[Values, Nulls]:
+        """Return an array that has the order of a column, and where it is null.
+
+        Values without a fixed width become their ranks; equal values have one rank. Raises a
+        TypeError for a column whose values have no order.
+        """
+
+    def rank_values(self, column: Column) -> Column:
+        """Return a column whose order is the one in which the library ranks this column."""
+
+    def rank_dtypes(self, frame: Frame, **options: Hashable) -> list[DType]:
+        """Return the dtypes of the library's own ranks of the columns of a frame, which a series may have otherwise."""
+
+    def is_monotonic(self, column: Column, decreasing: bool) -> bool:
+        """Return whether a series never decreases, or never increases; never if it holds a null.
+
+        Raises a TypeError or a NotImplementedError for values that have no order.
+        """
+
+    def as_key(self, values: Any) -> Column:
+        """Return the answer of a user's function for a key as a column."""

@@ -1,1 +1,0 @@
-"""Dask expressions and layers, which know no column."""

@@ -1,0 +1,72 @@
+"""What is done with one block of a grid: means of boxes, where there are elements around it, and the ends of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...kernels.grids import corner_differences
+
+
+@dataclass(frozen=True)
+class BoxFilter:
+    """The mean of the box around each element of a block.
+
+    Parameters
+    ----------
+    radii : dict of int to int
+        By axis.
+    options : dict
+        What else `kernels.box_filter` takes.
+    halos : dict of int to int
+        How many elements around the block it comes with on either side, by axis.
+    """
+
+    radii: Mapping[int, int]
+    options: Mapping[str, Any]
+    halos: Mapping[int, int]
+
+    def apply(self, block: Any) -> Any:
+        """Return the means of the block's own elements."""
+        radius = list(self.radii.values())
+        out = kernels.box_filter(block, radius, axes=list(self.radii), **self.options)
+        own = [slice(None)] * out.ndim
+        for axis, halo in self.halos.items():
+            own[axis] = slice(halo, out.shape[axis] - halo)
+        return out[tuple(own)]
+
+
+@dataclass(frozen=True)
+class BoxEnds:
+    """Where the ends of boxes are in a table whose blocks lie along some axes, and what is made of them.
+
+    Parameters
+    ----------
+    axes : tuple of int
+        Of the table.
+    count : int
+        Boxes.
+    """
+
+    axes: tuple[int, ...]
+    count: int
+
+    def pick(self, block: Any, places: np.ndarray) -> Any:
+        """Return what a block has at places, of one row an axis."""
+        others = [axis for axis in range(block.ndim) if axis not in self.axes]
+        at = [np.asarray(row, like=block) for row in places]
+        return block.transpose(*others, *self.axes)[(..., *at)]
+
+    def sums(
+        self, rows: list[np.ndarray], picked: list[Any], like: Any, shape: tuple[int, ...]
+    ) -> Any:
+        """Return the sums of boxes, from what blocks had at their ends; `rows` say which."""
+        ends = (self.count, *(2,) * len(self.axes))
+        found = np.zeros_like(like, shape=(*shape, int(np.prod(ends))))
+        for each, values in zip(rows, picked, strict=True):
+            found[..., np.asarray(each, like=found)] = values
+        return corner_differences(found.reshape(*shape, *ends), len(self.axes))

@@ -1,0 +1,375 @@
+"""As-of merges: each row of the left side with the nearest row of the right one, of equal keys if there are any.
+
+Rows of the right side go to the partition of the left one whose rows may match them. What lies before a partition, or
+behind it, is one row a key: the nearest one. Where equal values do not match, it is the nearest one of another value
+too, as rows on both sides of a border may have the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby, pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import By
+from ...frames.messages import column_title
+from ...frames.protocol import Library
+from ...frames.registry import Schema, common_schema, library_of, schema_of_columns, stored_numbers
+from ...frames.types import Array, Column, Values
+from ...kernels.options import WAYS
+from ..core.carry import Summary
+from ..sort.pieces import PartitionSlices
+from ..windows.halo import RowArrays, RowExtent, joined_rows, near
+from .columns import KEY, LEFT, AsOfPlan, AsOfSide, SideSource
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """What an as-of merge is asked for.
+
+    Parameters
+    ----------
+    left, right : AsOfSide
+    plan : AsOfPlan
+        The columns of the answer.
+    direction : {"backward", "forward", "nearest"}
+    exact : bool
+        Whether equal values match.
+    tolerance : number, optional
+        In the numbers that columns store.
+    nullable : bool
+        Whether columns of the right side have a dtype that has a null though all rows match: partitions must agree.
+    """
+
+    left: AsOfSide
+    right: AsOfSide
+    plan: AsOfPlan
+    direction: str = "backward"
+    exact: bool = True
+    tolerance: float | None = None
+    nullable: bool = False
+
+    @property
+    def ways(self) -> tuple[bool, ...]:
+        """Which ways rows are looked for, each as whether it is forward."""
+        return WAYS[self.direction]
+
+    def with_plan(self, plan: AsOfPlan) -> AsOf:
+        """Return the question for other columns of the answer."""
+        return replace(self, plan=plan)
+
+    def over_partitions(self) -> AsOf:
+        """Return the question as it is put to partitions, whose dtypes must agree."""
+        return replace(self, nullable=True)
+
+    def outside(self, forward: bool) -> NearestRows:
+        """Return what a partition sees of the right side before its own rows, or behind them."""
+        return NearestRows(self.right, forward, self.exact)
+
+    def merged(self, left: Any, right: Any, start: int = 0, place: str = "") -> Any:
+        """Return the rows of the left side, each with its match.
+
+        Parameters
+        ----------
+        left, right : DataFrame
+        start : int, default 0
+            The number of the first row, if the answer has a default index.
+        place : str, optional
+            Where the left side is, for messages.
+
+        Raises
+        ------
+        ValueError
+            If a side is not in order, or holds a null.
+        """
+        library = library_of(left)
+        with library.acquire(left), library.acquire(right):
+            rows = self._matches(library, left, right, place)
+            unmatched = self.nullable or _any_negative(rows)
+            if not self.plan.keeps_index:
+                left = library.reset_index(left, start, True)
+            runs = []
+            for is_left, run in groupby(self.plan.sources, lambda s: s.side == LEFT):
+                if is_left:
+                    runs.append(_selected(library, left, [s.number for s in run]))
+                else:
+                    arrays = [self._taken(library, s, left, right, rows, unmatched) for s in run]
+                    runs.append(library.frame(arrays, range(len(arrays)), library.index(left)))
+            return library.join_columns(runs, self.plan.names, left)
+
+    def _taken(
+        self,
+        library: Library,
+        source: SideSource,
+        left: Any,
+        right: Any,
+        rows: Values,
+        unmatched: bool,
+    ) -> Array:
+        """Return a column of the answer that is not one of the left side's."""
+        key = source.number if source.side == KEY else source.key
+        if key is not None and (source.side == KEY or unmatched):
+            return library.copy(library.array(self.left.columns(left)[key]))
+        array = library.array(library.columns(right)[source.number])
+        array = library.to_nullable(array) if unmatched else array
+        return library.take(array, rows, nulls=unmatched)
+
+    def _matches(self, library: Library, left: Any, right: Any, place: str) -> Values:
+        """Return the row of the right side for each of the left, -1 where none matches."""
+        columns = self.left.on_column(left), self.right.on_column(right)
+        places = place, place and f"the rows for {place}"
+        both = list(zip(columns, ("left", "right"), places, strict=True))
+        for one in both:
+            if _has_outer_null(one[0]):
+                refuse(*one)
+        codes, groups = None, 0
+        if self.left.by:
+            sides = (self.left, left), (self.right, right)
+            codes, groups = _codes(
+                library, [[library.array(c) for c in s.by_columns(f)] for s, f in sides]
+            )
+        how: dict[str, Any] = {
+            "direction": self.direction, "exact": self.exact, "tolerance": self.tolerance
+        }  # fmt: skip
+        try:
+            return kernels.asof(numbers(columns[0]), numbers(columns[1]), codes, groups, **how)
+        except kernels.Unsorted:
+            for one in both:
+                in_order(*one)
+            raise
+
+
+def _any_negative(rows: Values) -> bool:
+    """Tell whether any row is negative; mostly, the first or the last one is."""
+    return bool(len(rows)) and bool(rows[0] < 0 or rows[-1] < 0 or rows.min() < 0)
+
+
+def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Values], int]:
+    """Return codes of the rows of both sides, equal where all keys are, and a number above them."""
+    left, right = sides
+    if len(left) == 1:
+        own = [library.own_group_ids(array) for (array,) in sides]
+        if own[0] is not None and own[1] is not None:
+            return (own[0][0], own[1][0]), max(own[0][1], own[1][1])
+    joined = [library.concatenate(list(pair)) for pair in zip(left, right, strict=True)]
+    codes, groups = library.dense_group_ids(joined)
+    count = len(left[0])
+    return (codes[:count], codes[count:]), groups
+
+
+def _selected(library: Library, frame: Any, numbers: list[int]) -> Any:
+    """Return some columns of a frame, in their order."""
+    count = len(library.names(frame))
+    if len(numbers) == count:
+        return frame
+    return library.select(frame, [i in numbers for i in range(count)])
+
+
+def numbers(column: Column) -> Values:
+    """Return the numbers by which the values of a column are ordered."""
+    values = stored_numbers(column)
+    return values.view(np.uint8) if values.dtype == np.bool_ else values
+
+
+def in_order(column: Column, side: str, place: str = "") -> Values:
+    """Return the numbers of a column that must not decrease.
+
+    Raises
+    ------
+    ValueError
+        If they do, or one is null.
+    """
+    values = numbers(column)
+    if _has_outer_null(column) or not kernels.is_sorted(values):
+        refuse(column, side, place)
+    return values
+
+
+def _has_outer_null(column: Column) -> bool:
+    """Tell whether a row is null, by the mask if there is one; of times the first one, as null is the least of them."""
+    library = library_of(column)
+    array, layout = library.array(column), library.layout(column.dtype)
+    assert layout is not None
+    view = layout.raw(array)
+    if not isinstance(view.nulls, kernels.Mask):
+        view = layout.raw(library.slice_array(array, 0, min(len(column), 1)))
+    return bool(view.missing().any())
+
+
+def refuse(column: Column, side: str, place: str) -> NoReturn:
+    """Raise what a user sees for a column that is in no order, or has a null."""
+    where = f" in {place}" if place else ""
+    missing = library_of(column).missing(column)
+    if missing is not None and bool(missing.any()):
+        raise ValueError(f"Merge keys contain null values on {side} side{where}")
+    raise ValueError(
+        f"{side} keys must be sorted{where}; sort the {side} side by {column_title(column)} first"
+    )
+
+
+# --- over partitions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SideEnds:
+    """The first and the last number of a partition that is in order, and how many rows it has."""
+
+    first: Any
+    last: Any
+    count: int
+    schema: Schema
+
+
+def ends(frame: Any, side: AsOfSide, number: int) -> SideEnds:
+    """Return the ends of a partition of a side, whose number is given."""
+    library = library_of(frame)
+    with library.acquire(frame):
+        column = side.on_column(frame)
+        schema, count = schema_of_columns([column]), len(column)
+        if not count:
+            return SideEnds(None, None, 0, schema)
+        array = library.array(column)
+        rows = [library.slice_array(array, at, at + 1) for at in (0, count - 1)]
+        joined = library.as_column(library.concatenate(rows))
+        first, last = in_order(joined, side.name, f"partition {number}").tolist()
+        return SideEnds(first, last, count, schema)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Which rows of the right side go to each partition of the left."""
+
+    numbers: tuple[Any, ...]
+    """The last number of each partition, or of the one before if it has no rows; looking forward, the first number,
+    or that of the one behind. None where no such partition has rows."""
+    starts: tuple[int, ...]
+    """The number of the first row of each partition."""
+
+    def pieces(self, xp: Any, values: Values, direction: str) -> list[tuple[int, int]]:
+        """Return the rows of a partition of the right side for each partition of the left, given their numbers.
+
+        They are those up to its last number, and beyond the one before; or looking forward, those from its first number
+        on. Rows outside go nowhere, but where the nearest is looked for, those behind all go to the last partition.
+        """
+        forward, rows = direction == "forward", len(values)
+        known = np.array([x for x in self.numbers if x is not None], values.dtype)
+        if not len(known):
+            return [(0, 0)] * len(self.numbers)
+        found = iter(
+            xp.searchsorted(values, xp.asarray(known), "left" if forward else "right").tolist()
+        )
+        edges = [(rows if forward else 0) if x is None else next(found) for x in self.numbers]
+        edges = [*edges, rows] if forward else [0, *edges]
+        if direction == "nearest":
+            edges[-1] = rows
+        return list(pairwise(edges))
+
+
+def bounds(left: Sequence[SideEnds], right: Sequence[SideEnds], direction: str) -> Bounds:
+    """Return the bounds of the left partitions.
+
+    Raises
+    ------
+    ValueError
+        If a partition of either side begins before one ahead of it ends, or its dtype differs.
+    """
+    for side, found in (("left", left), ("right", right)):
+        common_schema([e.schema for e in found])
+        earlier = None
+        for i, now in enumerate(found):
+            if not now.count:
+                continue
+            if earlier is not None and now.first < found[earlier].last:
+                raise ValueError(
+                    f"{side} keys must be sorted: partition {i} begins before partition {earlier} ends; "
+                    f"sort the {side} side by them first, with gpuscan.sort_values"
+                )
+            earlier = i
+    forward = direction == "forward"
+    numbers, known = [], None
+    for one in left[::-1] if forward else left:
+        if one.count:
+            known = one.first if forward else one.last
+        numbers.append(known)
+    starts = tuple(accumulate((e.count for e in left[:-1]), initial=0))
+    return Bounds(tuple(numbers[::-1] if forward else numbers), starts)
+
+
+def cut(frame: Any, question: AsOf, found: Bounds, number: int) -> PartitionSlices:
+    """Return the pieces of a partition of the right side, whose number is given, for each partition of the left."""
+    library = library_of(frame)
+    with library.acquire(frame):
+        values = in_order(question.right.on_column(frame), "right", f"partition {number}")
+        return PartitionSlices.of(frame, found.pieces(library.xp, values, question.direction))
+
+
+@dataclass(frozen=True)
+class NearestRows(Summary):
+    """What rows of a side may match from outside: of each key the last one, or the first.
+
+    Parameters
+    ----------
+    side : AsOfSide
+    forward : bool
+        Whether rows are looked for behind: then they are the first ones.
+    exact : bool
+        Whether equal values match. If they do not, the nearest row of another value is kept as well.
+    """
+
+    side: AsOfSide
+    forward: bool
+    exact: bool
+
+    def aggregate(self, partition: Any) -> Any:
+        return self._cut(partition)
+
+    def combine(self, aggregates: Sequence[Any]) -> Any:
+        filled = [a for a in aggregates if len(a)] or list(aggregates[:1])
+        return self._cut(joined_rows(filled[::-1] if self.forward else filled))
+
+    def _cut(self, frame: Any) -> Any:
+        library = library_of(frame)
+        by = By(self.side.by) if self.side.by else None
+        with library.acquire(frame):
+            keys = None if by is None else [library.array(c) for c in by.series(frame)]
+            rows = near(RowArrays(library, len(frame), [], keys), RowExtent(1, 1), self.forward)
+            if isinstance(rows, tuple):
+                rows = library.xp.arange(*rows)
+            if not self.exact and len(rows):
+                values, codes, groups = numbers(self.side.on_column(frame)), None, 0
+                if by is not None:
+                    arrays = [library.array(c) for c in by.series(frame)]
+                    every, groups = library.dense_group_ids(arrays)
+                    codes = every[rows], every
+                way = "forward" if self.forward else "backward"
+                other = kernels.asof(
+                    values[rows], values, codes, groups, direction=way, exact=False
+                )
+                rows = library.xp.unique(library.xp.concatenate([rows, other[other >= 0]]))
+            return library.rows(frame, rows)
+
+
+def matched(
+    question: AsOf, left: Any, right: Any, around: Sequence[Any], found: Bounds, number: int
+) -> Any:
+    """Return the rows of a partition of the left side, each with its match.
+
+    Parameters
+    ----------
+    question : AsOf
+    left, right : DataFrame
+        The partition, and the rows of the right side that go to it.
+    around : pair of DataFrame or None
+        Rows of the right side before those, and behind them.
+    found : Bounds
+    number : int
+        Of the partition.
+    """
+    before, after = around
+    parts = [part for part in (before, right, after) if part is not None and len(part)]
+    rows = joined_rows(parts) if len(parts) > 1 else [*parts, right][0]
+    return question.merged(left, rows, found.starts[number], f"partition {number}")

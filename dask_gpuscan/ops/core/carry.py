@@ -1,0 +1,166 @@
+"""What operations say to the engines that run them: how rows are summarised, and what is answered given the summaries.
+
+A kind of operation is a base class here; an engine has one function of the name that `kind` gives. Classes may have a
+field or a property where a base class has a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...frames.keys import By
+
+
+class Labelled:
+    """What has a name, as a field or as a property."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def label(self) -> str:
+            """For the names of tasks."""
+
+
+class Summary:
+    """What stands for a partition, and for neighbouring partitions."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def window(self) -> int | None:
+            """How many partitions look back at the same aggregate, if these may be large; None if they are small."""
+
+    else:
+        window = None
+
+    def aggregate(self, partition: Any) -> Any:
+        """Small host value that stands for a partition."""
+        raise NotImplementedError
+
+    def combine(self, aggregates: Sequence[Any]) -> Any:
+        """One aggregate for one or more neighbouring partitions, given in scan order."""
+        raise NotImplementedError
+
+
+class Carry(Summary, Labelled):
+    """A summary, and what is answered for a partition given that of all before it."""
+
+    kind = "look_back"
+
+    if TYPE_CHECKING:
+
+        @property
+        def reverse(self) -> bool:
+            """Whether partitions look at the later ones instead."""
+
+        @property
+        def final(self) -> Any:
+            """The carry for the partition that nothing follows, if it has more to write; else None."""
+
+    else:
+        reverse, final = False, None
+
+    def apply(self, partition: Any, prefix: Any) -> Any:
+        """Output of a partition; `prefix` is the aggregate of all before it, None for the first."""
+        raise NotImplementedError
+
+    def follow(self, partition: Any, prefix: Any) -> tuple[Any, Any]:
+        """Output of a partition, and the aggregate of all rows so far."""
+        answer, aggregate = self.apply(partition, prefix), self.aggregate(partition)
+        return answer, aggregate if prefix is None else self.combine([prefix, aggregate])
+
+
+class FrameOperation:
+    """What an operation on frames says before there are rows."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def columnwise(self) -> bool:
+            """Whether each column of the output depends on the column of that name alone."""
+
+        @property
+        def keeps_index(self) -> bool:
+            """Whether the output has its input's index, so that divisions hold."""
+
+        @property
+        def keeps_divisions(self) -> bool:
+            """Whether divisions hold though rows are left out."""
+
+        @property
+        def key_columns(self) -> Sequence[Hashable]:
+            """Which columns are read with the one that is asked for, if operations are columnwise."""
+
+    else:
+        columnwise = keeps_index = keeps_divisions = False
+        key_columns = ()
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+
+    def meta(self, frame: Any) -> Any:
+        """Empty output for an empty input, which has been checked."""
+        raise NotImplementedError
+
+    def settled(self, frame: Any) -> int | None:
+        """How many of the first rows are answered whatever follows; None if all rows that follow may count."""
+        return None
+
+
+class DataFrameCarry(FrameOperation, Carry):
+    """A carry over frames."""
+
+
+class OverlapCarry(FrameOperation, Labelled):
+    """What is answered for a partition given what lies before it, behind it, or both."""
+
+    kind = "map_overlap"
+
+    @property
+    def before(self) -> Summary | None:
+        """Of the partitions before; None if it does not look there."""
+        return None
+
+    @property
+    def after(self) -> Summary | None:
+        """Of the partitions behind, from the last to the next one; None if it does not look there."""
+        return None
+
+    def apply(self, partition: Any, before: Any, after: Any) -> Any:
+        """Output of a partition, given the aggregates of what is on either side; None where nothing is."""
+        raise NotImplementedError
+
+
+class TreeReduction(Labelled):
+    """What reduces all partitions to one: what stands for a partition, merged some at a time."""
+
+    kind = "tree_reduce"
+
+    if TYPE_CHECKING:
+
+        @property
+        def whole_groups(self) -> By | None:
+            """The keys whose rows must share a partition; None if rows may stay where they are."""
+
+    else:
+        whole_groups = None
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+
+    def meta(self, frame: Any) -> Any:
+        """Empty output for an empty input, which has been checked."""
+        raise NotImplementedError
+
+    def table(self, partition: Any) -> Any:
+        """What stands for a partition."""
+        raise NotImplementedError
+
+    def merge(self, tables: Sequence[Any]) -> Any:
+        """One table for several, given in the order of their partitions."""
+        raise NotImplementedError
+
+    def finish(self, tables: Sequence[Any], frame: Any) -> Any:
+        """Output of all partitions, given their tables; `frame` is an input without rows."""
+        raise NotImplementedError

@@ -1,0 +1,256 @@
+"""From columns to frames: an operation on columns as a carry, done on each column or on all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...frames.registry import column_of, columns_of, is_frame, library_of
+from .carry import DataFrameCarry
+from .groups import BACKWARD, FORWARD, States
+from .operation import ColumnOperation, GroupScan, MultiOutput, Part
+
+
+class FrameColumns:
+    """What all carries over frames have in common: operations, each on some columns."""
+
+    keeps_index = True
+
+    def inputs(self, frame: Any) -> list[list[Any]]:
+        """Columns of `frame` by the operation that takes them."""
+        raise NotImplementedError
+
+    def operations(self, count: int) -> Sequence[Any]:
+        """Return the operations, of which there are so many."""
+        raise NotImplementedError
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        """Make the result of the operations' arrays."""
+        raise NotImplementedError
+
+    def pairs(self, frame: Any) -> list[tuple[Any, list[Any]]]:
+        """Return each operation with its columns of a frame."""
+        inputs = self.inputs(frame)
+        return list(zip(self.operations(len(inputs)), inputs, strict=True))
+
+    def check(self, frame: Any) -> None:
+        for operation, columns in self.pairs(frame):
+            operation.dtype(columns)
+
+    def meta(self, frame: Any) -> Any:
+        dtypes = [operation.dtype(columns) for operation, columns in self.pairs(frame)]
+        library = library_of(frame)
+        return self.build(library.no_rows(frame), [map_outputs(library.empty, d) for d in dtypes])
+
+
+class OneOperation(FrameColumns):
+    """One operation for all."""
+
+    operation: ColumnOperation
+
+    @property
+    def label(self) -> str:
+        return self.operation.label
+
+    def operations(self, count: int) -> Sequence[Any]:
+        return [self.operation] * count
+
+
+class EachColumn(OneOperation):
+    """An operation on each column of a frame, or on a series."""
+
+    numeric_only: bool
+    columnwise = True
+
+    def _kept(self, frame: Any) -> Any:
+        if not self.numeric_only or frame.ndim == 1:
+            return frame
+        return numeric_columns(frame)
+
+    def inputs(self, frame: Any) -> list[list[Any]]:
+        return [[column] for column in columns_of(self._kept(frame))]
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        return library_of(frame).rebuild(self._kept(frame), arrays)
+
+
+class AllColumns(OneOperation):
+    """An operation that takes all columns of a frame as its inputs and gives one series."""
+
+    columnwise = False
+
+    def inputs(self, frame: Any) -> list[list[Any]]:
+        return [columns_of(frame)]
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        return library_of(frame).series(arrays[0], library_of(frame).index(frame))
+
+
+class NamedColumns(FrameColumns):
+    """Operations that are each made of some columns of a frame, or of a series, and give one column."""
+
+    label: str
+    parts: Sequence[Part[Any]]
+    as_series: bool
+    columnwise = False
+
+    def operations(self, count: int) -> Sequence[Any]:
+        return [part.operation for part in self.parts]
+
+    def inputs(self, frame: Any) -> list[list[Any]]:
+        return [[column_of(frame, name) for name in part.sources] for part in self.parts]
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        library, index = library_of(frame), library_of(frame).index(frame)
+        names, arrays = named_answers(self.parts, arrays)
+        if self.as_series:
+            return library.series(arrays[0], index, names[0])
+        # beside columns of others, names of the frame's own are of another kind
+        own = frame.ndim == 2 and all(len(set(part.sources)) == 1 for part in self.parts)
+        return library.frame(arrays, names, index, frame if own else None)
+
+
+class FrameCarry(FrameColumns, DataFrameCarry):
+    """Scans as a carry."""
+
+    def aggregate(self, partition: Any) -> tuple[States, ...]:
+        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        with library_of(partition).acquire(partition):
+            # all are begun before one is waited for
+            begun = [operation.aggregate(columns, one) for operation, columns in pairs]
+            return tuple([wait() for wait in begun])
+
+    def combine(self, aggregates: Sequence[tuple[States, ...]]) -> tuple[States, ...]:
+        states = list(zip(*aggregates, strict=True))
+        pairs = zip(self.operations(len(states)), states, strict=True)
+        return tuple(operation.combine(each_state) for operation, each_state in pairs)
+
+    def apply(self, partition: Any, prefix: tuple[States, ...] | None) -> Any:
+        pairs, one = self.pairs(partition), BACKWARD if self.reverse else FORWARD
+        states = prefix or [None] * len(pairs)
+        with library_of(partition).acquire(partition):
+            arrays = [
+                operation.apply(columns, one, state)
+                for (operation, columns), state in zip(pairs, states, strict=True)
+            ]
+        return self.build(partition, arrays)
+
+
+@dataclass(frozen=True)
+class ColumnCarry(EachColumn, FrameCarry):
+    """A scan of each column of a frame, or of a series."""
+
+    operation: GroupScan
+    numeric_only: bool = False
+
+    @property
+    def reverse(self) -> bool:
+        return self.operation.reverse
+
+
+@dataclass(frozen=True)
+class JointCarry(AllColumns, FrameCarry):
+    """A scan that takes all columns of a frame as its inputs and gives one series."""
+
+    operation: GroupScan
+
+    @property
+    def reverse(self) -> bool:
+        return self.operation.reverse
+
+
+@dataclass(frozen=True)
+class NamedCarry(NamedColumns, FrameCarry):
+    """Scans that each give a column."""
+
+    label: str
+    parts: tuple[Part[GroupScan], ...]
+    as_series: bool
+
+    @property
+    def reverse(self) -> bool:
+        return any(part.operation.reverse for part in self.parts)
+
+
+def map_outputs(function: Callable[[Any], Any], answer: Any) -> Any:
+    """Return what a function returns of an operation's answer, or of each of several."""
+    return [function(one) for one in answer] if isinstance(answer, list) else function(answer)
+
+
+def named_answers(parts: Sequence[Part[Any]], answers: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the names of a result's columns, and their arrays."""
+    if not any(isinstance(part, MultiOutput) for part in parts):
+        return [part.name for part in parts], answers
+    found: dict[int, tuple[Any, Any]] = {}
+    for part, answer in zip(parts, answers, strict=True):
+        assert isinstance(part, MultiOutput)
+        arrays = answer if isinstance(answer, list) else [answer]
+        found |= dict(zip(part.places, zip(part.name, arrays, strict=True), strict=True))  # type: ignore[call-overload]
+    pairs = [found[place] for place in sorted(found)]
+    return [name for name, _ in pairs], [array for _, array in pairs]
+
+
+def join_columns(
+    frame: Any, names: Sequence[Hashable], what: str, by_label: bool, *others: Any
+) -> Any:
+    """Return a frame of the columns of a frame or series and of other series, row by row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the others, which messages call `what`, are of another library, or have other rows.
+    """
+    library = library_of(frame)
+    index = library.index(frame)
+    for other in others:
+        if not is_frame(other) or library_of(other) is not library:
+            raise TypeError(
+                f"{what} must be of the library of its frame, found {type(other).__name__}"
+            )
+        if len(other) != len(frame):
+            raise ValueError(
+                f"{what} must have as many rows as its frame, {len(frame)}, found {len(other)}"
+            )
+        if by_label and not library.same_index(index, library.index(other)):
+            raise ValueError(f"{what} must have the index of its frame; align them first")
+    arrays = [library.array(column) for column in (*columns_of(frame), *others)]
+    return library.frame(arrays, names, index)
+
+
+def pair_rows(frame: Any, own: Any, others: Any, places: Sequence[Sequence[int]]) -> Any:
+    """Return the answers for pairs with one column for each own column, and each row as many times as there are others.
+
+    Parameters
+    ----------
+    frame : frame
+        The answers, of float64: a column a pair, in any order.
+    own, others : frame
+        Whose columns the pairs are of; their rows do not matter.
+    places : sequence of sequences of int
+        For each own column and each other one, which column of `frame` has the answers for both.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"aa": [1.0, 2.0], "ab": [3.0, 4.0], "bb": [5.0, 6.0]}, index=["x", "y"])
+    >>> own = pd.DataFrame(columns=["a", "b"])
+    >>> pair_rows(frame, own, own, [[0, 1], [1, 2]])
+           a    b
+    x a  1.0  3.0
+      b  3.0  5.0
+    y a  2.0  4.0
+      b  4.0  6.0
+    """
+    library = library_of(frame)
+    answers = [library.floats(column) for column in columns_of(frame)]
+    rows = [library.xp.stack([answers[k] for k in some], axis=1).reshape(-1) for some in places]
+    arrays = [library.from_floats(values) for values in rows]
+    index = library.index_of_pairs(library.index(frame), others)
+    return library.frame(arrays, library.names(own), index, own)
+
+
+def numeric_columns(frame: Any) -> Any:
+    """Return the columns that `numeric_only` keeps."""
+    library = library_of(frame)
+    return library.select(frame, [library.is_numeric(column.dtype) for column in columns_of(frame)])

@@ -1,0 +1,103 @@
+"""A frame as arrays that kernels move, and frames of some of its rows made of what they return.
+
+Columns of fixed width are arrays; others and the index are gathered at the positions of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ... import kernels
+from ...frames.registry import columns_of, library_of
+from ...frames.types import Array, Column, DType, Labels, Layout, Values
+from .groups import INT64
+
+
+@dataclass(frozen=True)
+class FlatColumn:
+    """How a column lies in the arrays of its frame."""
+
+    array: Array
+    dtype: DType
+    layout: Layout | None
+    """None if its values have no fixed width."""
+    start: int
+    """Which array of the frame holds its numbers."""
+    masked: bool
+    """Whether the next array tells where it is null."""
+
+
+@dataclass(frozen=True)
+class FlatFrame:
+    """A frame or series and its arrays of fixed width."""
+
+    frame: Any
+    columns: list[FlatColumn]
+    arrays: list[Values]
+
+    @property
+    def others(self) -> list[DType]:
+        """The dtypes of the columns that are not in the arrays."""
+        return [c.dtype for c in self.columns if c.layout is None]
+
+    def rebuild(
+        self, arrays: Sequence[Values], positions: Values, index: Labels | None = None
+    ) -> Any:
+        """Return a frame of the rows at some positions, given these rows of the arrays.
+
+        Positions may be None where all columns are in the arrays and there is an index.
+        """
+        library = library_of(self.frame)
+        made: list[Array] = []
+        for c in self.columns:
+            if c.layout is None:
+                made.append(library.take(c.array, positions))
+            else:
+                missing = arrays[c.start + 1] if c.masked else None
+                made.append(c.layout.wrap(arrays[c.start], missing, c.dtype))
+        if index is None:
+            index = library.take_index(library.index(self.frame), positions)
+        return library.rebuild(self.frame, made, index)
+
+    def repeated(self, counts: Values, new_index: bool) -> Any:
+        """Return a frame with each row as often as counts say, with a range as its index or the rows' own.
+
+        Raises
+        ------
+        ValueError
+            If a count is negative.
+        MemoryError
+            If there is not memory enough for it, before any is taken.
+        """
+        library = library_of(self.frame)
+        width = sum(getattr(dtype, "itemsize", 8) for dtype in self.others)
+        # what is not in the arrays is taken at the rows' positions
+        needs_rows = bool(self.others) or not self.arrays or not new_index
+        rows = [library.xp.arange(len(self.frame), dtype=INT64)] * needs_rows
+        arrays = kernels.run_length_decode(counts, [*rows, *self.arrays], beside=width)
+        count, positions = len(arrays[0]), arrays.pop(0) if needs_rows else None
+        index = library.range_index(0, count) if new_index else None
+        return self.rebuild(arrays, positions, index)
+
+
+def flat_frame(frame: Any) -> FlatFrame:
+    """Return a frame or series with its columns of fixed width as arrays."""
+    return FlatFrame(frame, *flat_columns(columns_of(frame)))
+
+
+def flat_columns(given: Sequence[Column]) -> tuple[list[FlatColumn], list[Values]]:
+    """Return how columns lie in arrays, and the arrays."""
+    columns: list[FlatColumn] = []
+    arrays: list[Values] = []
+    for column in given:
+        library = library_of(column)
+        array, start, masked = library.array(column), len(arrays), False
+        layout = library.moved_layout(column.dtype)
+        if layout is not None:
+            view = layout.raw(array)
+            masked = layout.nulls == "mask" and view.nulls is not None
+            arrays += [view.values, view.missing()] if masked else [view.values]
+        columns.append(FlatColumn(array, column.dtype, layout, start, masked))
+    return columns, arrays

@@ -1,0 +1,387 @@
+"""How the rows of a partition lie in groups, and the one scan and the one reduction that operations need of each way.
+
+Rows are all one group, or equal keys are adjacent, or each row has the code of its group; a group may have had rows
+before. An operation is written once, for any of these.
+
+The states of an operation are a tuple of fields: scalars on the host where they stand for one group, arrays with one
+item a group where they stand for many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import GroupIds, Keys
+from ...kernels import BUILT_IN, Nulls, Operator
+from ...kernels.bounded_cache import BoundedCache
+from ...kernels.operators.product import product
+from ...kernels.options import Exclusive
+
+INT64 = np.dtype(np.int64)
+
+States = tuple[Any, ...]
+"""One item a field: scalars of one group, or arrays of one item a group."""
+
+ANY = BUILT_IN["logical_any"]
+
+
+def fields_of(state: Any) -> States:
+    """Return an operator's state, or arrays of states, as fields."""
+    return state if isinstance(state, tuple) else (state,)
+
+
+def state_of(fields: States) -> Any:
+    """Return fields as an operator's state: the one field itself, or all of them."""
+    return fields if len(fields) > 1 else fields[0]
+
+
+class GroupScanArguments(TypedDict, total=False):
+    """What a scan within groups takes beside its operator and values; see `kernels.scan`."""
+
+    nulls: Nulls
+    exclusive: Exclusive
+    carry_in: Any
+    """The state, or the states, that groups had before."""
+    dtype: np.dtype | None
+    mark_nulls: bool
+    """Whether to write nulls where values are missing, for groups that can."""
+
+
+class Groups:
+    """Rows in groups."""
+
+    is_one = False
+    """Whether all rows are one group."""
+    reverse = False
+    """Whether rows are met from the last to the first."""
+    marks_nulls = False
+    """Whether a scan can write nulls where values are missing."""
+
+    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+        """Scan within groups."""
+        raise NotImplementedError
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        """Tell for each row whether a flag of its group was set up to it; None if none is in any row."""
+        return self.scan(ANY, flags, exclusive=exclusive, carry_in=carry_in)
+
+
+class ReducibleGroups(Groups):
+    """Rows in groups of which each can be reduced."""
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        """Begin to reduce each group; the function that is returned waits for the states."""
+        raise NotImplementedError
+
+    @property
+    def filled(self) -> Any:
+        """Which groups have rows, as an array of bool; None if all have."""
+        return None
+
+    def borders(self, rows: int) -> tuple[Any, Any] | None:
+        """Return the first row of each group and the last one, of so many rows; None where they are not adjacent.
+
+        Of a group without rows, the last one is before the first.
+        """
+        return None
+
+
+class OneGroup(ReducibleGroups):
+    """All rows are one group."""
+
+    is_one = True
+
+    def __init__(self, reverse: bool = False) -> None:
+        self.reverse = reverse
+
+    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+        out, _ = kernels.scan(op, values, reverse=self.reverse, carry_out=False, **options)
+        return out
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        _, read = kernels.aggregating(op, values, dtype=dtype, nulls=nulls, reverse=self.reverse)
+        return lambda: fields_of(read())
+
+    def borders(self, rows: int) -> tuple[Any, Any] | None:
+        return (slice(0, 1), slice(-1, None)) if rows and not self.reverse else None
+
+    def any_so_far(self, flags: Any, *, exclusive: bool = False, carry_in: Any = None) -> Any:
+        count = len(flags)
+        if carry_in:
+            return flags | True
+        if not count or not flags.any():
+            return None
+        met = flags & False
+        if self.reverse:
+            met[: count - int(flags[::-1].argmax()) - exclusive] = True
+        else:
+            met[int(flags.argmax()) + exclusive :] = True
+        return met
+
+
+FORWARD, BACKWARD = OneGroup(), OneGroup(reverse=True)
+"""All rows, met from the first or from the last."""
+
+
+class RunArguments(TypedDict):
+    """What tells kernels where runs are; see `kernels.scan_by_key`."""
+
+    keys: Sequence[Any] | kernels.Segments
+    key_nulls: Sequence[Nulls] | None
+
+
+class GroupsAsRuns(ReducibleGroups):
+    """The rows of each group are adjacent."""
+
+    continues = False
+    """Whether the first group goes on with one that is open before."""
+
+    def _runs(self) -> RunArguments:
+        raise NotImplementedError
+
+    def scan(
+        self,
+        op: Operator,
+        values: Any,
+        *,
+        saw_null: Any = None,
+        **options: Unpack[GroupScanArguments],
+    ) -> Any:
+        out, _ = kernels.scan_by_key(
+            op,
+            values=values,
+            reverse=self.reverse,
+            continues=self.continues,
+            saw_null=saw_null,
+            carry_out=False,
+            **self._runs(),
+            **options,
+        )
+        return out
+
+
+class AdjacentGroups(GroupsAsRuns):
+    """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
+
+    def __init__(self, keys: Keys, continues: bool = False, reverse: bool = False) -> None:
+        self.keys = keys
+        self.continues = continues
+        self.reverse = reverse
+        self._starts: Any = None
+
+    def _runs(self) -> RunArguments:
+        return {"keys": self.keys.arrays, "key_nulls": self.keys.nulls}
+
+    @property
+    def first_rows(self) -> Any:
+        """The row in which each group starts."""
+        if self._starts is None:
+            self._starts, _ = kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
+        return self._starts
+
+    def borders(self, rows: int) -> tuple[Any, Any]:
+        first = self.first_rows
+        last = first - 1
+        last[:-1] = last[1:]
+        last[-1:] = rows - 1
+        return first, last
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        starts, states = kernels.reduce_by_key(
+            op,
+            self.keys.arrays,
+            values,
+            key_nulls=self.keys.nulls,
+            nulls=nulls,
+            dtype=dtype,
+            starts=self._starts is None,
+        )
+        if starts is not None:
+            self._starts = starts
+        return lambda: fields_of(states)
+
+
+class SegmentGroups(GroupsAsRuns):
+    """Groups lie between offsets, and may have no rows: a reduction has a state for these too.
+
+    Parameters
+    ----------
+    xp : module
+        Of the arrays: NumPy or CuPy.
+    offsets : array of int32 or int64
+        Where each group begins, from 0 on, and at last where the last one ends.
+    rows : int
+    reverse : bool
+    """
+
+    def __init__(self, xp: Any, offsets: Any, rows: int, reverse: bool = False) -> None:
+        self.xp, self.offsets, self.reverse = xp, offsets, reverse
+        self.segments = kernels.Segments(offsets, rows)
+
+    def _runs(self) -> RunArguments:
+        return {"keys": self.segments, "key_nulls": None}
+
+    @cached_property
+    def filled(self) -> Any:
+        """Which groups have rows, as an array of bool; None if all have."""
+        filled = self.offsets[1:] > self.offsets[:-1]
+        return None if bool(filled.all()) else filled
+
+    def borders(self, rows: int) -> tuple[Any, Any]:
+        return self.offsets[:-1], self.offsets[1:] - 1
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        _, found = kernels.reduce_by_key(
+            op, self.segments, values, nulls=nulls, dtype=dtype, starts=False
+        )
+        states = fields_of(found)
+        if self.filled is None:
+            return lambda: states
+        inputs = [v.dtype for v in fields_of(values)]
+        identity = fields_of(kernels.signature(op, inputs, dtype).identity)
+        every = tuple(
+            self.xp.full(len(self.filled), x, s.dtype)
+            for x, s in zip(identity, states, strict=True)
+        )
+        for field, state in zip(every, states, strict=True):
+            field[self.filled] = state
+        return lambda: every
+
+
+class NumberedGroups(ReducibleGroups):
+    """Each row has the code of its group.
+
+    Parameters
+    ----------
+    codes : GroupIds
+    before : array, optional
+        The codes of the groups that had rows before.
+    first_rows : array, optional
+        The row in which each code is met first.
+    """
+
+    marks_nulls = True
+
+    def __init__(self, codes: GroupIds, before: Any = None, first_rows: Any = None) -> None:
+        self.codes, self.before, self.first_rows = codes, before, first_rows
+
+    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+        codes = self.codes
+        out, _ = kernels.scan_by_code(
+            op, codes.array, values, codes.groups, carry_codes=self.before, **options
+        )
+        return out
+
+    def reduce(
+        self, op: Operator, values: Any, *, nulls: Nulls = None, dtype: Any = None
+    ) -> Callable[[], States]:
+        codes = self.codes
+        states = kernels.reduce_by_code(
+            op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype
+        )
+        return lambda: fields_of(states)
+
+
+class SortedGroups(Groups):
+    """Rows in any order that are brought together with what their groups had before, scanned, and brought back.
+
+    Parameters
+    ----------
+    keys : Keys
+        Of groups that had rows before, one row each, and of the rows, in the order in which equal keys are adjacent.
+    order : array
+        Where each of these comes from: groups first, then rows.
+    before : int
+        How many groups had rows before.
+    """
+
+    def __init__(self, xp: Any, keys: Keys, order: Any, before: int) -> None:
+        self.xp = xp
+        self.keys, self.order, self.before = keys, order, before
+
+    def arranged(self, states: Any, values: Any) -> Any:
+        """Return the state of each group before its rows, equal keys being adjacent."""
+        return self.xp.concatenate([states, values])[self.order]
+
+    def returned(self, answers: Any) -> Any:
+        """Return what stands in the order of keys where the rows were."""
+        return kernels.put(answers, self.order)[self.before :]
+
+    def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
+        carry_in, dtype = options.get("carry_in"), options.get("dtype")
+        rows = self.xp.arange(len(self.order) - self.before, dtype=INT64)
+        _, states = kernels.reduce_by_key(
+            op, [rows], values, nulls=options.get("nulls"), dtype=dtype, starts=False
+        )
+        lifted = fields_of(states)
+        if carry_in is None:
+            inputs = [v.dtype for v in fields_of(values)]
+            identity = fields_of(kernels.signature(op, inputs, dtype).identity)
+            before: States = tuple(
+                self.xp.full(self.before, x, f.dtype) for x, f in zip(identity, lifted, strict=True)
+            )
+        else:
+            before = fields_of(carry_in)
+        both = tuple(self.arranged(b, x) for b, x in zip(before, lifted, strict=True))
+        out, _ = kernels.scan_by_key(
+            on_states(op, both),
+            self.keys.arrays,
+            state_of(both),
+            exclusive=options.get("exclusive", False),
+            dtype=dtype if len(both) == 1 else None,
+            carry_out=False,
+        )
+        if isinstance(out, tuple):
+            return tuple(map(self.returned, out))
+        out = self.returned(out)
+        return out if dtype is None else out.astype(dtype, copy=False)
+
+
+# --- states ------------------------------------------------------------------------------------------
+
+
+def on_states(op: Operator, states: States) -> Operator:
+    """Return the operator whose elements are states of another."""
+    dtypes = tuple([s.dtype for s in states])
+    found = ON_STATES.get((op.token, dtypes))
+    return _on_states(op, dtypes) if found is None else found
+
+
+ON_STATES: BoundedCache[tuple[str, tuple[np.dtype, ...]], Operator] = BoundedCache()
+"""What `on_states` has answered, by the operator's token and the dtypes of its states."""
+
+
+def _on_states(op: Operator, dtypes: tuple[np.dtype, ...]) -> Operator:
+    if dtypes[0].kind == "f" and op == product(dtypes[0]):
+        found = product(dtypes[0], states=True)
+    elif len(dtypes) == 1:
+        found = replace(op, lift=None, inputs=1)
+    else:
+        # identities that depend on the dtype are those of operators whose state starts with the element
+        identity = op.identity_for(*[dtypes[0]] * op.inputs)
+        found = Operator(op.combine, identity, None, op.lower, op.name)
+    return ON_STATES.store((op.token, dtypes), found)
+
+
+def merged(op: Operator, states: States, groups: ReducibleGroups) -> States:
+    """Reduce the states of each group to one."""
+    return groups.reduce(on_states(op, states), state_of(states))()
+
+
+def folded(op: Operator, states: list[States]) -> States:
+    """Combine states of neighbouring parts of one group, on the host."""
+    return fields_of(kernels.fold(op, [state_of(s) for s in states]))

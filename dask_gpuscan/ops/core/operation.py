@@ -1,0 +1,141 @@
+"""What is done to columns: reductions and scans of groups, of which rows that are in no groups are one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+from ...frames.protocol import Library
+from ..runs import EndedRuns
+from .groups import AdjacentGroups, Groups, ReducibleGroups, States
+
+
+class Needs(IntEnum):
+    """What an operation needs to see of a group, from the least to the most."""
+
+    STATES = 0
+    """One state for each part of the group; states of parts are combined."""
+    NEIGHBOURS = 1
+    """Each row together with the one before it in its group."""
+    WHOLE_GROUPS = 2
+    """All rows of the group at once."""
+
+
+class Typed(Protocol):
+    """What is done to one column, or to several that are the inputs of one operator."""
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer; raises what the user should see before anything is computed."""
+
+
+class ColumnOperation(Typed, Protocol):
+    """What gives one answer a row."""
+
+    @property
+    def label(self) -> str:
+        """For the names of tasks, and messages."""
+
+
+class GroupOperation(Typed, Protocol):
+    """What is done to columns of groups."""
+
+    @property
+    def needs(self) -> Needs:
+        """What it needs to see of a group."""
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        """Begin to reduce each group; the function that is returned waits for the states."""
+
+    def combine(self, states: Sequence[States]) -> States:
+        """States of neighbouring parts of one group, on the host, as one."""
+
+
+AnswerRuns = Callable[[EndedRuns, "States | None"], Any]
+"""Returns the answers of the runs that end, as an array, given the state of the run that was open before."""
+
+
+class GroupReduction(GroupOperation, Protocol):
+    """One answer a group."""
+
+    @property
+    def name(self) -> str:
+        """For the names of tasks, and messages."""
+
+    def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
+        """Reduce groups whose rows are adjacent."""
+
+    def of_nothing(self, columns: Sequence[Any]) -> Any:
+        """Return the answer of a group without rows, as an array of one row; None if it is null."""
+
+
+class StateReduction:
+    """What reductions share that need states only: those of equal keys merge, wherever their rows are."""
+
+    needs = Needs.STATES
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        raise NotImplementedError
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        raise NotImplementedError
+
+    def combine(self, states: Sequence[States]) -> States:
+        raise NotImplementedError
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        """Return arrays of states in which those of each group have become one."""
+        raise NotImplementedError
+
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        """Return the answers of groups as an array, given their states."""
+        raise NotImplementedError
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+    ) -> Any:
+        """Return the answers of runs as an array, given the state of the one that was open before."""
+        raise NotImplementedError
+
+    def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
+        states = self.aggregate(columns, groups)()
+        return lambda runs, carried: self.finalize_runs(columns, states, runs, carried)
+
+    def of_nothing(self, columns: Sequence[Any]) -> Any:
+        return None
+
+
+class GroupScan(GroupOperation, ColumnOperation, Protocol):
+    """One answer a row."""
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        """Return arrays of states in which those of each group have become one."""
+
+    @property
+    def reverse(self) -> bool:
+        """Whether rows are met from the last to the first."""
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        """Array of the answers of rows, given the states of their groups before."""
+
+
+Operation = TypeVar("Operation", bound=Typed)
+Done = TypeVar("Done", bound=Typed, covariant=True)
+
+
+@dataclass(frozen=True)
+class Part(Generic[Done]):
+    """One column of a result: its name, what it is made of (columns, keys; none: rows are counted), and how."""
+
+    name: Hashable
+    sources: tuple[Hashable, ...]
+    operation: Done
+
+
+@dataclass(frozen=True)
+class MultiOutput(Part[Done]):
+    """Several columns of a result, which one operation gives as a list of arrays: `name` is all of theirs."""
+
+    places: tuple[int, ...] = ()
+    """Where they stand among the columns of all joint parts."""

@@ -1,0 +1,269 @@
+"""Group-by where equal keys are adjacent: one pass, over any number of partitions, in the rows' own order.
+
+The aggregate of a partition is its last group. Reductions write the groups that end in a partition, and scans go on
+where the group before left off. The check that equal keys are adjacent hands on the keys of all runs so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import By, Missing, any_null, boundary_key, key_arrays
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ..core.carry import DataFrameCarry
+from ..core.groups import INT64, AdjacentGroups, OneGroup
+from ..runs import EndedRuns, Open, OpenRuns, places, runs_of
+from .hashed import first_rows, reducible
+from .spec import GroupBySpec
+
+
+@dataclass(frozen=True)
+class _Adjacent(OpenRuns):
+    """What reductions and scans share.
+
+    Parameters
+    ----------
+    spec : GroupBySpec
+    sorts : bool
+        Whether rows with equal keys, which are the index, share a partition, but perhaps in any order.
+    """
+
+    spec: GroupBySpec
+    sorts: bool = False
+
+    @property
+    def by(self) -> By:
+        return self.spec.by
+
+    @property
+    def label(self) -> str:
+        return self.spec.label
+
+    def check(self, frame: Any) -> None:
+        self.spec.check(frame)
+
+    def order(self, partition: Any) -> Any:
+        """Return the rows of a partition in the order of their keys, as positions; None if they are in order."""
+        library = library_of(partition)
+        index = library.index(partition)
+        return library.argsort_index(index) if self.sorts and not library.is_sorted(index) else None
+
+    def open_run(self, partition: Any, start: int | None = None) -> Open:
+        order = self.order(partition)
+        if order is not None:
+            partition, start = library_of(partition).rows(partition, order), None
+        return super().open_run(partition, start)
+
+    def states(self, partition: Any, start: int, stop: int) -> tuple[Any, ...]:
+        slice_, spec = library_of(partition).slice_column, self.spec
+        begun = [
+            p.operation.aggregate(
+                [slice_(c, start, stop) for c in spec.columns(partition, p)], OneGroup(self.reverse)
+            )
+            for p in spec.parts
+        ]
+        return tuple(wait() for wait in begun)
+
+    def join(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        pairs = zip(self.spec.parts, zip(*states, strict=True), strict=True)
+        return tuple(part.operation.combine(each) for part, each in pairs)
+
+
+@dataclass(frozen=True)
+class AdjacentReduce(_Adjacent):
+    """One row for each group, in order of appearance."""
+
+    ends: bool = False
+    """Whether nothing follows, so that the open group ends too."""
+
+    @property
+    def final(self) -> AdjacentReduce:
+        """The carry for the partition that nothing follows."""
+        return replace(self, ends=True)
+
+    def meta(self, frame: Any) -> Any:
+        return self.final.apply(library_of(frame).no_rows(frame), None)
+
+    def apply(self, partition: Any, prefix: Open | None) -> Any:
+        with library_of(partition).acquire(partition):
+            return self.spec.from_groups(partition, *self.closed(partition, prefix))
+
+    def closed(self, partition: Any, prefix: Open | None) -> tuple[list[Any], list[Any]]:
+        """Return the keys of the groups that end in a partition, and their answers, as arrays."""
+        runs, _, arrays = self.ended(partition, prefix)
+        return runs.keys(), arrays
+
+    def ended(self, partition: Any, prefix: Open | None) -> tuple[EndedRuns, Any, list[Any]]:
+        """Return the runs that end in a partition, where all of its own start, and the answers of those that end."""
+        library = library_of(partition)
+        prefix = prefix or Open(0, None, 0)
+        order = self.order(partition)
+        partition = partition if order is None else library.rows(partition, order)
+        series = self.by.series(partition)
+        keys = key_arrays(series)
+        groups = AdjacentGroups(keys)
+        reduced = [
+            part.operation.reduce_runs(self.spec.columns(partition, part), groups)
+            for part in self.spec.parts
+        ]
+        runs = runs_of(series, groups.first_rows, prefix.border, self.ends)
+        carried = prefix.states or (None,) * len(reduced)
+        arrays = [answer(runs, before) for answer, before in zip(reduced, carried, strict=True)]
+        return runs, groups.first_rows, arrays
+
+
+@dataclass(frozen=True)
+class RunAggregates(AdjacentReduce):
+    """One row a run, with its place among all rows; a null equals a null."""
+
+    def apply(self, partition: Any, prefix: Open | None) -> Any:
+        library = library_of(partition)
+        with library.acquire(partition):
+            runs, starts, answers = self.ended(partition, prefix)
+            ends = library.xp.append(starts[1:], library.xp.asarray([len(partition)], INT64))
+            lengths = ends[: len(starts)] - starts
+            before = prefix or Open(0, None, 0)
+            numbers = map(library.from_integers, places(library, runs, lengths, before))
+            names = [
+                *self.by.columns,
+                "run_start",
+                "run_length",
+                *(p.name for p in self.spec.parts),
+            ]
+            arrays = [*runs.keys(), *numbers, *answers]
+            return library.frame(arrays, names, library.range_index(0, runs.count))
+
+
+@dataclass(frozen=True)
+class AdjacentScan(_Adjacent):
+    """One row for each row: scans that restart where keys change."""
+
+    keeps_index = True
+
+    @property
+    def reverse(self) -> bool:
+        return self.spec.reverse
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def apply(self, partition: Any, prefix: Open | None) -> Any:
+        order = self.order(partition)
+        if order is None:
+            return self._apply(partition, prefix)
+        library = library_of(partition)
+        back = library.xp.argsort(order)
+        return library.rows(self._apply(library.rows(partition, order), prefix), back)
+
+    def _apply(self, partition: Any, prefix: Open | None) -> Any:
+        library, spec = library_of(partition), self.spec
+        with library.acquire(partition):
+            series = self.by.series(partition)
+            keys = key_arrays(series)
+            continues = False
+            if prefix is not None and prefix.border is not None and len(partition):
+                near = boundary_key(series, len(partition) - 1 if self.reverse else 0)
+                continues = near.values == prefix.border.values
+            carried: tuple[Any, ...] = (None,) * len(spec.parts)
+            if continues:
+                assert prefix is not None
+                carried = prefix.states
+            null = any_null(series) if spec.dropna else None
+            groups = AdjacentGroups(keys, continues, self.reverse)
+            arrays = []
+            for part, before in zip(spec.parts, carried, strict=True):
+                array = part.operation.apply(spec.columns(partition, part), groups, before)
+                arrays.append(spec.in_groups(library, array, null))
+            return spec.build(partition, arrays, library.index(partition))
+
+
+# --- the check ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RunKeys:
+    """The keys of runs, in the order of the runs."""
+
+    library: Library
+    arrays: list[Any]
+    """One array for each key column, with one row for each run."""
+
+
+@dataclass(frozen=True)
+class CheckAdjacent(DataFrameCarry):
+    """Passes rows through; raises a ValueError at the partition in which a key comes back after another one."""
+
+    by: By
+    dropna: bool = True
+    label = "check-clustered"
+    columnwise = keeps_index = True
+
+    @property
+    def key_columns(self) -> list[Any]:
+        """The key columns, which are always read."""
+        return [name for name in self.by.columns if name not in self.by.levels]
+
+    def check(self, frame: Any) -> None:
+        if not len(frame):  # with rows, `apply` checks them
+            key_arrays(self.by.series(frame))
+
+    def meta(self, frame: Any) -> Any:
+        return library_of(frame).no_rows(frame)
+
+    def aggregate(self, partition: Any) -> RunKeys:
+        library = library_of(partition)
+        with library.acquire(partition):
+            series = self.by.series(partition)
+            keys = key_arrays(series)
+            starts, _ = kernels.run_length_encode(keys.arrays, nulls=keys.nulls)
+            return RunKeys(library, [library.take(library.array(c), starts) for c in series])
+
+    def combine(self, aggregates: Sequence[RunKeys]) -> RunKeys:
+        library = aggregates[0].library
+        arrays = [
+            library.concatenate(list(each))
+            for each in zip(*(a.arrays for a in aggregates), strict=True)
+        ]
+        # a run that crosses a border is one run
+        starts, _ = kernels.run_length_encode(library.group_ids(arrays))
+        return RunKeys(library, [library.take(a, starts) for a in arrays])
+
+    def apply(self, partition: Any, prefix: RunKeys | None) -> Any:
+        found = self.aggregate(partition)
+        if prefix is not None:
+            found = self.combine([prefix, found])
+        library = found.library
+        with library.acquire(partition):
+            columns = [library.as_column(a) for a in found.arrays]
+            again = library.xp.ones(len(columns[0]), bool)
+            again[first_rows(*reducible(library, found.arrays))] = False
+            null = any_null(columns) if self.dropna else None
+            if null is not None:
+                again &= ~null
+            if bool(again.any()):
+                self._refuse(columns, int(again.argmax()))
+        return partition
+
+    def _refuse(self, columns: list[Any], run: int) -> None:
+        found = boundary_key(columns, run)
+        pairs = zip(found.values, found.rows, strict=True)
+        values = [None if value is Missing.NULL else _plain(row[0]) for value, row in pairs]
+        key = values[0] if len(values) == 1 else tuple(values)
+        names = ", ".join(map(repr, self.by.columns))
+        raise ValueError(
+            f"clustered='check': key {key!r} of {names} comes back after another key; sort the rows by "
+            f"{names}, or leave out clustered"
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of a key in the form in which messages show it."""
+    if hasattr(value, "as_py"):
+        return value.as_py()
+    return value.item() if isinstance(value, np.number | np.bool_) else value

@@ -1,0 +1,306 @@
+"""Group-by where equal keys may be anywhere: partitions hand on tables of states by key, and tables merge.
+
+The library gives each row the number of its group. A table holds the state of each group while rows are walked in their
+own order. Rows of many groups on a GPU, and rows that are compared with the one before in their group, are sorted by
+group, and put back after the scan. A table has a row for each key so far, so it grows with the number of keys. Numbers
+of groups must never be compared between two calls: tables that merge are numbered together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ... import kernels
+from ...frames.keys import GroupIds, Keys, any_null, named_keys
+from ...frames.protocol import Library
+from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ..core.carry import DataFrameCarry, TreeReduction
+from ..core.columnwise import map_outputs
+from ..core.groups import AdjacentGroups, Groups, NumberedGroups, SortedGroups
+from ..core.operation import Needs
+from .spec import GroupBySpec
+
+
+@dataclass(frozen=True)
+class Table:
+    """Keys, one array for each column, and the states of each operation, one item for each key."""
+
+    library: Library
+    keys: list[Any]
+    states: list[tuple[Any, ...]]
+    schema: Schema
+    """The schema of the partitions that it stands for."""
+
+
+def _rows(library: Library, x: Any, positions: Any) -> Any:
+    return x[positions] if isinstance(x, library.xp.ndarray) else library.take(x, positions)
+
+
+def _joined(library: Library, parts: list[Any]) -> Any:
+    if isinstance(parts[0], library.xp.ndarray):
+        return library.xp.concatenate(parts)
+    return library.concatenate(parts)
+
+
+def _in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
+    """Return columns with their rows in an order; without an order, the columns themselves."""
+    if order is None:
+        return list(columns)
+    return [library.as_column(library.take(library.array(c), order)) for c in columns]
+
+
+def put_back(library: Library, array: Any, order: Any) -> Any:
+    """Return an array whose rows are in an order with each row back in its place."""
+    layout = library.layout(array.dtype)
+    if layout is None:
+        return library.take(array, kernels.put(library.xp.arange(len(order)), order))
+    view = layout.raw(array)
+    missing = None if view.nulls is None else kernels.put(view.missing(), order)
+    return layout.wrap(kernels.put(view.values, order), missing, array.dtype)
+
+
+@dataclass(frozen=True)
+class NumberedRows:
+    """The number of each row's group, from 0 to `most` - 1; numbers may be unused."""
+
+    library: Library
+    codes: Any
+    most: int
+
+    @classmethod
+    def of(cls, library: Library, keys: list[Any]) -> NumberedRows:
+        """Return the numbers of the groups of rows with these keys, one array a column."""
+        return cls(library, *library.dense_group_ids(keys))
+
+    @property
+    def are_few(self) -> bool:
+        """Whether there is room for the states of all groups: then no row is moved, which takes longer."""
+        most = kernels.max_groups(self.codes)
+        return most is None or self.most <= most
+
+    def groups(self) -> NumberedGroups:
+        """Return the groups that have rows."""
+        codes, first_rows = kernels.factorize(self.codes, self.most)
+        return NumberedGroups(GroupIds(codes, len(first_rows)), first_rows=first_rows)
+
+    def scannable(self) -> Groups:
+        """Return all groups, whose rows can be scanned; some may have no rows."""
+        if self.are_few:
+            return NumberedGroups(GroupIds(self.codes, self.most))
+        order, keys = self.sorted()
+        return SortedGroups(self.library.xp, keys, order, 0)
+
+    def sorted(self) -> tuple[Any, Keys]:
+        """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
+        (codes,), (order,) = kernels.sort_pairs(self.codes, [], positions="narrow")
+        return order, Keys([codes], [None])
+
+
+def reducible(
+    library: Library, keys: list[Any], adjacent: bool = False
+) -> tuple[NumberedGroups | AdjacentGroups, Any]:
+    """Return rows with these keys, one array a column, as groups that can be reduced, and a new order or None."""
+    ids = NumberedRows.of(library, keys)
+    if ids.are_few and not adjacent:
+        return ids.groups(), None
+    order, sorted_keys = ids.sorted()
+    return AdjacentGroups(sorted_keys), order
+
+
+def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
+    """Return the row in which each group is met first."""
+    return groups.first_rows if order is None else order[groups.first_rows]
+
+
+def table(spec: GroupBySpec, partition: Any, adjacent: bool = False) -> Table:
+    """Return the states of a partition by key; operations may need equal keys to be adjacent."""
+    return _grouped(spec, partition, adjacent)[0]
+
+
+def _grouped(
+    spec: GroupBySpec, partition: Any, adjacent: bool
+) -> tuple[Table, NumberedGroups | AdjacentGroups]:
+    """Return the states of a partition by key, and the groups of its rows."""
+    library = library_of(partition)
+    with library.acquire(partition):
+        series = spec.by.series(partition)
+        arrays = [library.array(c) for c in series]
+        with named_keys(series):
+            groups, order = reducible(library, arrays, adjacent)
+        begun = [
+            p.operation.aggregate(_in_order(library, spec.columns(partition, p), order), groups)
+            for p in spec.parts
+        ]
+        states = [wait() for wait in begun]
+        first = first_rows(groups, order)
+        taken = [library.take(a, first) for a in arrays]
+        return Table(library, taken, states, schema_of(partition)), groups
+
+
+def merge(spec: GroupBySpec, tables: Sequence[Table], adjacent: bool = False) -> Table:
+    """Return one table for several, given in the order of their rows."""
+    return tables[0] if len(tables) == 1 else _merged(spec, tables, adjacent)[0]
+
+
+def _merged(
+    spec: GroupBySpec, tables: Sequence[Table], adjacent: bool
+) -> tuple[Table, NumberedGroups | AdjacentGroups]:
+    """Return one table for several, and the groups of their keys."""
+    library, schema = tables[0].library, common_schema([t.schema for t in tables])
+    arrays = [_joined(library, list(each)) for each in zip(*(t.keys for t in tables), strict=True)]
+    fields = [
+        tuple(_joined(library, list(f)) for f in zip(*(t.states[i] for t in tables), strict=True))
+        for i in range(len(spec.parts))
+    ]
+    groups, order = reducible(library, arrays, adjacent)
+    if order is not None:
+        fields = [tuple(_rows(library, f, order) for f in each) for each in fields]
+    pairs = zip(spec.parts, fields, strict=True)
+    states = [part.operation.merge(library, f, groups) for part, f in pairs]
+    first = first_rows(groups, order)
+    return Table(library, [library.take(a, first) for a in arrays], states, schema), groups
+
+
+# --- scans -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HashedScan(DataFrameCarry):
+    """One row for each row: scans within groups."""
+
+    spec: GroupBySpec
+    keeps_index = True
+    window = 4
+    """Tables are large, and each partition merges those of its window before it.
+
+    Measured over 100 partitions of 200,000 rows with 10**6 keys, processor seconds: 2 3.6, 4 3.3, 16 4.8."""
+
+    @property
+    def label(self) -> str:
+        return self.spec.label
+
+    @property
+    def reverse(self) -> bool:
+        return self.spec.reverse
+
+    def _met(self, partition: Any) -> Any:
+        """Return the rows in the order in which they are met."""
+        if not self.reverse:
+            return partition
+        return library_of(partition).rows(partition, slice(None, None, -1))
+
+    @property
+    def _adjacent(self) -> bool:
+        return self.spec.needs is Needs.NEIGHBOURS
+
+    def check(self, frame: Any) -> None:
+        self.spec.check(frame)
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def aggregate(self, partition: Any) -> Table:
+        return table(self.spec, self._met(partition), self._adjacent)
+
+    def combine(self, aggregates: Sequence[Table]) -> Table:
+        return merge(self.spec, aggregates, self._adjacent)
+
+    def apply(self, partition: Any, prefix: Table | None) -> Any:
+        library, spec, met = library_of(partition), self.spec, self._met(partition)
+        with library.acquire(partition):
+            series = spec.by.series(met)
+            arrays = [library.array(c) for c in series]
+            before = 0
+            if prefix is not None:
+                pairs = zip(prefix.keys, arrays, strict=True)
+                arrays = [library.concatenate([a, b]) for a, b in pairs]
+                before = len(arrays[0]) - len(met)
+            null = any_null(series) if spec.dropna else None
+            groups: Groups
+            alone = False  # whether the groups of all rows had none before, and rows are sorted
+            with named_keys(series):
+                ids = NumberedRows.of(library, arrays)
+            if ids.are_few and not self._adjacent:
+                codes = ids.codes
+                rest = GroupIds(codes[before:], ids.most)
+                groups = NumberedGroups(rest, codes[:before])
+            else:
+                order, keys = ids.sorted()
+                groups = SortedGroups(library.xp, keys, order, before)
+                alone = prefix is None
+            states = [None] * len(spec.parts) if prefix is None else prefix.states
+            found = []
+            for part, prior in zip(spec.parts, states, strict=True):
+                columns = spec.columns(met, part)
+                if alone:
+                    rows = _in_order(library, columns, order)
+                    array = part.operation.apply(rows, AdjacentGroups(keys), None)
+                    array = map_outputs(lambda a: put_back(library, a, order), array)
+                else:
+                    array = part.operation.apply(columns, groups, prior)
+                found.append(spec.in_groups(library, array, null))
+            return self._met(spec.build(met, found, library.index(met)))
+
+    def follow(self, partition: Any, prefix: Table | None) -> tuple[Any, Table]:
+        """Do as `apply` and `combine` do, but number the keys of the partition once, and then only its groups."""
+        if prefix is None or self.reverse or self._adjacent:
+            return super().follow(partition, prefix)
+        own, groups = _grouped(self.spec, partition, False)
+        found, joint = _merged(self.spec, [prefix, own], False)
+        if not (isinstance(groups, NumberedGroups) and isinstance(joint, NumberedGroups)):
+            return self.apply(partition, prefix), found
+        library, spec, before = own.library, self.spec, len(prefix.keys[0])
+        with library.acquire(partition):
+            ids = joint.codes
+            rows = GroupIds(ids.array[before:][groups.codes.array], ids.groups)
+            numbered = NumberedGroups(rows, ids.array[:before])
+            null = any_null(spec.by.series(partition)) if spec.dropna else None
+            pairs = zip(spec.parts, prefix.states, strict=True)
+            arrays = [
+                spec.in_groups(
+                    library, p.operation.apply(spec.columns(partition, p), numbered, prior), null
+                )
+                for p, prior in pairs
+            ]
+            return spec.build(partition, arrays, library.index(partition)), found
+
+
+# --- reductions --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HashedReduce(TreeReduction):
+    """One row for each group, in the order of the keys."""
+
+    spec: GroupBySpec
+
+    @property
+    def label(self) -> str:
+        """Name of the reduction."""
+        return self.spec.label
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+        self.spec.check(frame)
+
+    def meta(self, frame: Any) -> Any:
+        """Empty output for an empty input."""
+        none = library_of(frame).no_rows(frame)
+        return self.finish([self.table(none)], none)
+
+    def table(self, partition: Any) -> Table:
+        """Return the states of a partition by key."""
+        return table(self.spec, partition)
+
+    def merge(self, tables: Sequence[Table]) -> Table:
+        """Return one table for several, given in the order of their rows."""
+        return merge(self.spec, tables)
+
+    def finish(self, tables: Sequence[Table], frame: Any) -> Any:
+        """Return the answers of all keys."""
+        spec, found = self.spec, self.merge(tables)
+        pairs = zip(spec.parts, found.states, strict=True)
+        arrays = [p.operation.finalize(spec.columns(frame, p), states) for p, states in pairs]
+        return found.library.sort_by_index(spec.from_groups(frame, found.keys, arrays))

@@ -1,0 +1,349 @@
+"""Reductions of groups in kernels, from columns to states to answers; and which operation reduces a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import missing_in
+from ...frames.messages import HINT, name_columns
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...frames.types import DType, View
+from ...kernels import BUILT_IN, Operator
+from ...kernels.nulls import missing_in_band
+from ..core.groups import INT64, ReducibleGroups, States, fields_of, folded, merged, on_states
+from ..core.operation import StateReduction
+from ..runs import EndedRuns
+from ..scan.host_scan import check_reproducible
+from ..scan.operator_traits import REPRODUCIBLE_SUM, operator_for, operator_of
+from ..scan.overflow import refuse
+from ..scan.plan import FLOAT64, scan_plan
+from ..statistics.groups import Reduction, seeing
+from ..statistics.table import REDUCTIONS, REPRODUCIBLE, STATISTICS
+from .library_reduction import CountChanges, FirstLastReduction, LibraryReduction, nulled
+
+
+@dataclass(frozen=True)
+class ReduceColumn(StateReduction):
+    """A reduction of columns of fixed width: one, or the inputs of one operator."""
+
+    reduction: Reduction
+    user: bool = False
+    """Whether the operator is a user's: it lowers its own states to answers."""
+
+    @property
+    def name(self) -> str:
+        """Name of the reduction."""
+        return self.reduction.name
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer; raises a TypeError that names the column and the way out."""
+        try:
+            return self._dtype(library_of(columns[0]), tuple(c.dtype for c in columns))
+        except (TypeError, ValueError) as error:
+            name_columns(error, self.reduction.name, columns)
+            raise
+
+    def _dtype(self, library: Library, dtypes: tuple[DType, ...]) -> DType:
+        reduction = self.reduction
+        if self.user:
+            return scan_plan(library, reduction.op, dtypes, None).dtype
+        answer: DType = INT64
+        if reduction.library_has:
+            answer = library.group_dtype(reduction.dtype_of or reduction.name, dtypes[0])
+        if reduction.of == "values" and not in_kernels(library, dtypes[0]):
+            raise TypeError(f"dtype {dtypes[0]} cannot be reduced this way; {HINT}")
+        return answer
+
+    def _carried(self, dtype: np.dtype) -> bool:
+        """Return whether states are those of a carry operator, as plain states of many elements may overflow."""
+        return kernels.carry_operator(self.reduction.op, dtype) is not self.reduction.op
+
+    def _inputs(
+        self, columns: Sequence[Any], views: list[View]
+    ) -> tuple[Operator, Any, kernels.Nulls, Any]:
+        """Return the operator, its values (those of the views), their nulls, and the dtype of the state."""
+        column, library, reduction = columns[0], library_of(columns[0]), self.reduction
+        if reduction.of == "rows":
+            return reduction.op, library.xp.ones(len(column), INT64), None, INT64
+        if reduction.of == "valid":
+            return reduction.op, library.valid(column).astype(INT64), None, INT64
+        if self.user:
+            found = scan_plan(library, reduction.op, tuple(c.dtype for c in columns), None)
+            values = tuple(v.values for v in views)
+            op, values, dtype = kernels.carry_inputs(found.meant, values, found.kernel_dtype, None)
+            return op, values, joint_nulls(views), dtype
+        view, layout = views[0], library.layout(column.dtype)
+        assert layout is not None
+        op = reduction.op
+        if reduction.over_nan is not None:
+            op = seeing(reduction.over_nan if layout.groups_pass_over_nan else op)
+        elif reduction.wide:
+            answer = self._dtype(library, (column.dtype,))
+            answers = library.layout(answer)
+            assert answers is not None
+            dtype = answers.storage(answer)
+            if dtype.kind == "f":
+                dtype = FLOAT64
+            values = view.values
+            if op.in_order:
+                op, values, dtype = kernels.carry_inputs(op, values, dtype, dtype)
+            return op, values, view.nulls, dtype
+        return op, view.values, view.nulls, None
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        if groups.is_one and self._counts_all(columns):
+            return lambda: (INT64.type(len(columns[0])),)
+        values = self.reduction.of == "values"
+        views = [_view(library_of(c), c) for c in columns] if values else []
+        field = self.reduction.nan_field if len(columns) == 1 and not self.user else None
+        library = library_of(columns[0])
+        if field is None:
+            return self._reduce(columns, library.in_band(views), groups)
+
+        def saw_nan(found: States) -> bool:
+            shown = found[field]
+            total = kernels.reduce(BUILT_IN["add"], shown) if kernels.is_array(shown) else shown
+            return bool(np.isnan(total))
+
+        return library.assume_no_nan(
+            views, lambda views: self._reduce(columns, views, groups), saw_nan, library.in_band
+        )
+
+    def _reduce(
+        self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
+    ) -> Callable[[], States]:
+        found = self._at_borders(columns, views, groups)
+        if found is not None:
+            return lambda: found
+        op, values, nulls, dtype = self._inputs(columns, views)
+        if not groups.is_one:
+            return groups.reduce(op, values, nulls=nulls, dtype=dtype)
+        # the operator carries states already, and is its own carry operator
+        _, wait = kernels.aggregating(op, values, nulls=nulls, dtype=dtype)
+        return lambda: fields_of(wait())
+
+    def _at_borders(
+        self, columns: Sequence[Any], views: list[View], groups: ReducibleGroups
+    ) -> States | None:
+        """Return states that need only the first and last row of each group, and no kernel; None if they need more."""
+        reduction = self.reduction
+        if reduction.picks is None and reduction.of == "values":
+            return None
+        borders = groups.borders(len(columns[0]))
+        if borders is None:
+            return None
+        first, last = borders
+        if reduction.picks is None:
+            return (last - first + 1,) if self._counts_all(columns) else None
+        values, nulls, filled = views[0].values, views[0].nulls, groups.filled
+        if isinstance(nulls, kernels.Mask):
+            return None
+        rows = first if reduction.picks == "first" else last
+        if filled is not None:  # any row will do for the others
+            if not len(values):
+                return None
+            rows = rows.clip(0, len(values) - 1)
+        picked = values[rows]
+        if nulls and bool(missing_in_band(picked).any()):
+            return None
+        if groups.is_one:
+            return picked.dtype.type(picked[0].item()), np.bool_(True)
+        seen = library_of(columns[0]).xp.ones(len(picked), np.bool_) if filled is None else filled
+        return picked, seen
+
+    def _counts_all(self, columns: Sequence[Any]) -> bool:
+        of = self.reduction.of
+        return of == "rows" or (
+            of == "valid" and library_of(columns[0]).missing(columns[0]) is None
+        )
+
+    def combine(self, states: Sequence[States]) -> States:
+        return folded(self._carries(states[0]), list(states))
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        return merged(self._carries(states), states, groups)
+
+    def _carries(self, states: States) -> Operator:
+        """Return the operator that combines states."""
+        op, over_nan = self.reduction.op, self.reduction.over_nan
+        if over_nan is not None:
+            return seeing(over_nan if states[0].dtype.kind == "f" else op)
+        if op.in_order:
+            return kernels.carry_operator(op, states[0].dtype)
+        return operator_of(op, states) if self.user else op
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+    ) -> Any:
+        return self.finalize(columns, self.closed(states, runs, carried))
+
+    def closed(self, states: States, runs: EndedRuns, carried: States | None) -> States:
+        """Return the states of runs, given the state of the run that was open before; may write to `states`."""
+        states = tuple(s[: len(runs.starts)] for s in states)
+        if runs.before:
+            assert carried is not None
+            pairs, library = zip(carried, states, strict=True), library_of(runs.series[0])
+            return tuple(library.prepend_number(first, s) for first, s in pairs)
+        if runs.joined:
+            own = tuple(s.dtype.type(s[0].item()) for s in states)
+            assert carried is not None
+            first = self.combine([carried, own])
+            for s, value in zip(states, first, strict=True):
+                s[0] = value
+        return states
+
+    def of_nothing(self, columns: Sequence[Any]) -> Any:
+        library, dtype = library_of(columns[0]), self.dtype(columns)
+        value: float | None = 0 if self.reduction.of == "rows" else None
+        if value is None and not self.user:
+            value = STATISTICS[self.name].of_none
+        if value is None:
+            return None
+        layout = library.layout(dtype)
+        assert layout is not None
+        return layout.wrap(library.xp.full(1, value, layout.storage(dtype)), None, dtype)
+
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        library = library_of(columns[0])
+        dtype = self._dtype(library, tuple(c.dtype for c in columns))
+        layout = library.layout(dtype)
+        assert layout is not None
+        if self.user and not self._carried(layout.storage(dtype)):
+            values, missing = lowered(library, operator_of(self.reduction.op, states), states), None
+        elif self.user:
+            values, missing = REDUCTIONS["prod"].finish(library.xp, states)
+        else:
+            if self.reduction.lowers:
+                states = (lowered(library, self.reduction.op, states), *states)
+            try:
+                values, missing = self.reduction.finish(library.xp, states)
+            except OverflowError:
+                refuse(self.name, columns[0])
+        if missing is not None and not bool(missing.any()):
+            missing = None
+        # nulls are written to a copy: states may be those of another task
+        values = values.astype(layout.storage(dtype), copy=missing is not None)
+        return layout.wrap(values, missing, dtype)
+
+
+@dataclass(frozen=True)
+class NullIfNone(StateReduction):
+    """A reduction that is null for groups without values; the last field of its states counts values."""
+
+    inner: ReduceColumn
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        return self.inner.dtype(columns)
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        reduced, library = self.inner.aggregate(columns, groups), library_of(columns[0])
+
+        def states() -> States:
+            found = reduced()  # after this, it is known whether any value is NaN
+            if not groups.is_one and library.missing(columns[0]) is None:
+                # each group has a row, and so a value
+                return (*found, library.xp.ones(len(found[0]), INT64))
+            return (*found, *_VALUES.aggregate(columns, groups)())
+
+        return states
+
+    def combine(self, states: Sequence[States]) -> States:
+        reduced = self.inner.combine([s[:-1] for s in states])
+        return (*reduced, *_VALUES.combine([s[-1:] for s in states]))
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        reduced = self.inner.merge(library, states[:-1], groups)
+        return (*reduced, *_VALUES.merge(library, states[-1:], groups))
+
+    def finalize_runs(
+        self, columns: Sequence[Any], states: States, runs: EndedRuns, carried: States | None
+    ) -> Any:
+        reduced, counted = (None, None) if carried is None else (carried[:-1], carried[-1:])
+        array = self.inner.finalize_runs(columns, states[:-1], runs, reduced)
+        none_before = runs.before and counted is not None and not counted[0]
+        if not none_before and library_of(columns[0]).missing(columns[0]) is None:
+            return array
+        return self._nulled(columns, array, _VALUES.closed(states[-1:], runs, counted)[0])
+
+    def finalize(self, columns: Sequence[Any], states: States) -> Any:
+        return self._nulled(columns, self.inner.finalize(columns, states[:-1]), states[-1])
+
+    def _nulled(self, columns: Sequence[Any], array: Any, counts: Any) -> Any:
+        return nulled(library_of(columns[0]), array, counts == 0)
+
+
+_VALUES = ReduceColumn(REDUCTIONS["count"])
+
+
+def in_kernels(library: Library, dtype: Any) -> bool:
+    """Return whether kernels reduce columns of a dtype: they reduce numbers, bool and times."""
+    times = library.moved_layout(dtype) is not None and dtype.kind in "mM"
+    return times or (library.is_number(dtype) and dtype.kind != "c")
+
+
+def lowered(library: Library, op: Operator, states: States) -> Any:
+    """Return the answer of an operator for each state."""
+    if op.lower is None:
+        return states[0]
+    rows = library.xp.arange(len(states[0]), dtype=INT64)
+    values = states if len(states) > 1 else states[0]
+    _, out = kernels.reduce_by_key(on_states(op, states), [rows], values, starts=False, lower=True)
+    return out
+
+
+def _view(library: Library, column: Any) -> View:
+    layout = library.layout(column.dtype)
+    assert layout is not None
+    return layout.view(library.array(column))
+
+
+def joint_nulls(views: list[View]) -> kernels.Nulls:
+    """Return where any of the columns is null, in the form that kernels take."""
+    return views[0].nulls if len(views) == 1 else kernels.byte_mask(missing_in(views))
+
+
+# --- which operation reduces a column ----------------------------------------------------------------
+
+
+def reproducible(library: Library, dtype: Any, name: str) -> Any:
+    """Return how a column of a dtype is reduced to a sum or a mean whose bits depend on its values alone.
+
+    Raises
+    ------
+    TypeError
+        For numbers that kernels do not add.
+    """
+    check_reproducible(library, dtype)
+    layout, table = library.layout(dtype), REDUCTIONS
+    if layout is not None and library.is_number(dtype):
+        storage = layout.storage(dtype)
+        sums_floats = operator_for(REPRODUCIBLE_SUM, storage) is REPRODUCIBLE_SUM
+        if sums_floats or (name == "mean" and storage.kind in "biu"):
+            table = REPRODUCIBLE
+    return reduction_of(library, dtype, table[name])
+
+
+def reduction_of(library: Library, dtype: Any, reduction: Reduction) -> Any:
+    """Return how a column of a dtype is reduced."""
+    if reduction.of == "values" and not in_kernels(library, dtype):
+        if reduction.picks is not None:
+            return FirstLastReduction(reduction)
+        if reduction.compares:
+            return CountChanges(reduction)
+        if reduction.by_library:
+            return LibraryReduction(reduction)
+    if not library.is_number(dtype):
+        checked = reduction.checked_times if library.raises_on_overflow(dtype) else None
+        reduction = checked or reduction.times or reduction
+    found = ReduceColumn(reduction)
+    return NullIfNone(found) if reduction.null_if_none and library.null_sums else found

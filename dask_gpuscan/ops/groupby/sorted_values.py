@@ -1,0 +1,233 @@
+"""Reductions of the sorted values of groups: quantiles and the number of distinct values.
+
+The values of groups whose rows are adjacent are sorted within each group in one segmented sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import key_arrays
+from ...frames.messages import HINT
+from ...frames.protocol import Library
+from ...frames.registry import library_of, stored_numbers
+from ...frames.types import Values
+from ...kernels.messages import shown
+from ..core.groups import INT64
+from ..statistics.groups import FLOAT64
+from .spec import GroupBySpec
+from .whole_groups import ListOfValues, WholeGroupReduction
+
+
+@dataclass(frozen=True)
+class SortedValues:
+    """The values of groups, in order within each."""
+
+    library: Library
+    values: Values
+    starts: Values
+    """Where each group starts."""
+    counts: Values
+    """How many values of each group are not null; these come first."""
+
+
+class SortedReduction(WholeGroupReduction):
+    """A reduction of the sorted values of each group."""
+
+    def numbers(self, column: Any) -> Values:
+        """Return the array whose elements are sorted; what stands for nulls does not matter."""
+        raise NotImplementedError
+
+    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+        """Return the answers of groups, and where they are null."""
+        raise NotImplementedError
+
+    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+        found = self._sorted(library_of(column), array, starts)
+        values, missing = self.answer(found, self.dtype([column]))
+        if missing is not None and not bool(missing.any()):
+            missing = None
+        return self._wrapped([column], values, missing)
+
+    def _wrapped(self, columns: Sequence[Any], values: Values, missing: Values | None) -> Any:
+        library, dtype = library_of(columns[0]), self.dtype(columns)
+        layout = library.layout(dtype)
+        assert layout is not None
+        return layout.wrap(values.astype(layout.storage(dtype)), missing, dtype)
+
+    def _sorted(self, library: Library, array: Any, starts: Values) -> SortedValues:
+        xp, column = library.xp, library.as_column(array)
+        missing, values = library.missing(column), self.numbers(column)
+        offsets = xp.append(starts, xp.asarray([len(values)], INT64))
+        counts = offsets[1:] - offsets[:-1]
+        nulls = None
+        if missing is not None:
+            # NaN is last anyway, and such values NumPy sorts
+            layout = library.layout(array.dtype)
+            are_nan = values.dtype.kind == "f" and layout is not None and layout.nulls == "in band"
+            nulls = None if are_nan else kernels.byte_mask(missing)
+            before = xp.append(xp.zeros(1, INT64), xp.cumsum(missing, dtype=INT64))[offsets]
+            counts = counts - (before[1:] - before[:-1])
+        if len(starts):
+            (values,), _ = kernels.segmented_sort(values, offsets=offsets, nulls=[nulls])
+        return SortedValues(library, values, starts, counts)
+
+
+@dataclass(frozen=True)
+class CountDistinct(SortedReduction):
+    """The number of distinct values in each group; with `dropna`, nulls are not counted."""
+
+    dropna: bool = True
+    name = "nunique"
+
+    def of_nothing(self, columns: Sequence[Any]) -> Any:
+        return self._wrapped(columns, library_of(columns[0]).xp.zeros(1, INT64), None)
+
+    def _dtype(self, library: Library, dtype: Any) -> Any:
+        return library.group_dtype("nunique", dtype)
+
+    def numbers(self, column: Any) -> Values:
+        values = key_arrays([column]).arrays[0]
+        if values.dtype.kind == "c":  # which have no order
+            library = library_of(column)
+            return library.group_ids([library.array(column)])
+        return values
+
+    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+        xp, starts, counts = found.library.xp, found.starts, found.counts
+        ends = xp.append(starts[1:], xp.asarray([len(found.values)], INT64))[: len(starts)]
+        heads = kernels.head_flags(found.values)
+        heads[starts] = True
+        before = xp.append(xp.zeros(1, INT64), xp.cumsum(heads, dtype=INT64))
+        distinct = before[starts + counts] - before[starts]
+        if not self.dropna:
+            distinct = distinct + (starts + counts < ends)
+        return distinct, None
+
+
+@dataclass(frozen=True)
+class Quantiles(SortedReduction):
+    """One quantile of each group or several, one after the other."""
+
+    qs: tuple[float, ...]
+    interpolation: str = "linear"
+    method: str = "quantile"
+    """The library's method that gives the dtype of the answer."""
+
+    @property
+    def name(self) -> str:
+        return self.method
+
+    def _dtype(self, library: Library, dtype: Any) -> Any:
+        layout = library.layout(dtype)
+        if layout is None or layout.storage(dtype).kind not in "biuf":
+            raise TypeError(f"dtype {dtype} has no quantiles; {HINT}")
+        options = {"interpolation": self.interpolation} if self.method == "quantile" else {}
+        return library.group_dtype(self.method, dtype, **options)
+
+    def numbers(self, column: Any) -> Values:
+        return stored_numbers(column)
+
+    def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
+        xp, values, counts = found.library.xp, found.values, found.counts
+        out = [self._at(xp, values, found.starts, counts, q, dtype) for q in self.qs]
+        if not len(counts):
+            return out[0], None
+        return xp.stack(out, axis=1).ravel(), xp.repeat(counts == 0, len(self.qs))
+
+    def _at(
+        self, xp: Any, values: Values, starts: Values, counts: Values, q: float, dtype: Any
+    ) -> Values:
+        """Return one quantile of each group; of a group without values, any number."""
+        last = xp.maximum(counts - 1, 0)
+        place = q * last.astype(FLOAT64)
+        lower = place.astype(INT64)
+        part = place - lower
+        at = xp.minimum(starts + lower, max(len(values) - 1, 0))
+        if not len(values):
+            return xp.zeros(len(starts), values.dtype)
+        below, above = values[at], values[xp.minimum(at + (part > 0), len(values) - 1)]
+        if self.interpolation == "lower":
+            return below
+        if self.interpolation == "higher":
+            return above
+        if (
+            self.interpolation == "nearest"
+        ):  # of two that are equally near, the one at an even place
+            return xp.where((part > 0.5) | ((part == 0.5) & (lower % 2 == 1)), above, below)
+        if dtype.kind in "mM":
+            return _between_times(xp, below, above, part, self.interpolation == "midpoint")
+        below, above = below.astype(FLOAT64), above.astype(FLOAT64)
+        if self.interpolation == "midpoint":
+            return xp.where(part > 0, (below + above) / 2, below)
+        return xp.where(part > 0, below + (above - below) * part, below)
+
+
+def _between_times(xp: Any, below: Values, above: Values, part: Values, midpoint: bool) -> Values:
+    """Return integers between two others, rounded towards zero as by pandas, without floats that cannot hold them."""
+    if midpoint:
+        floor = (below >> 1) + (above >> 1) + (below & above & 1)
+        odd = ((below ^ above) & 1).astype(bool)
+        return xp.where(part > 0, floor + ((floor < 0) & odd), below)
+    exact = (above - below) * part
+    whole = xp.floor(exact)
+    out = below + whole.astype(INT64)
+    return out + ((out < 0) & (exact > whole))
+
+
+@dataclass(frozen=True)
+class QuantilesSpec(GroupBySpec):
+    """A group-by to several quantiles of each group, which are the last level of the index."""
+
+    qs: tuple[float, ...] = ()
+
+    def index_of_groups(self, library: Library, keys: list[Any]) -> Any:
+        xp, count, each = library.xp, len(keys[0]), len(self.qs)
+        groups = xp.repeat(xp.arange(count, dtype=INT64), each)
+        level = library.from_floats(xp.tile(xp.asarray(self.qs, FLOAT64), count))
+        return library.key_index(
+            [*(library.take(a, groups) for a in keys), level], [*self.by.columns, None]
+        )
+
+    def take_groups(self, library: Library, array: Any, groups: Values) -> Any:
+        each = len(self.qs)
+        rows = groups[:, None] * each + library.xp.arange(each, dtype=INT64)
+        return library.take(array, rows.ravel())
+
+
+MEDIAN = Quantiles((0.5,), "midpoint", "median")
+
+_EVERY: tuple[WholeGroupReduction, ...] = (MEDIAN, CountDistinct(), ListOfValues())
+
+WHOLE_GROUPS = {r.name: r for r in _EVERY}
+"""The reductions of whole groups that `agg` takes by name."""
+
+
+def checked_quantiles(q: Any) -> tuple[tuple[float, ...], bool]:
+    """Return quantiles, and whether there is only one; raises what the user should see.
+
+    Raises
+    ------
+    TypeError
+        If `q` is neither a number nor several.
+    ValueError
+        If one is not between 0 and 1, or if the list is empty.
+    """
+    several = isinstance(q, Sequence) and not isinstance(q, str)
+    several = several or getattr(q, "ndim", 0) == 1
+    qs = list(q) if several else [q]
+    for one in qs:
+        if isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, float, np.number)):
+            raise TypeError(
+                f"q must be a number between 0 and 1 or a list of them, found {shown(q)}"
+            )
+        if not 0 <= one <= 1:
+            raise ValueError(f"q must be between 0 and 1, found {shown(one)}")
+    if not qs:
+        raise ValueError("q must hold at least one quantile, found none")
+    return tuple(map(float, qs)), not several

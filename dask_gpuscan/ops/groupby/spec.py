@@ -1,0 +1,94 @@
+"""The specification of a group-by: keys, what is computed of which columns, and the frame that answers become.
+
+No way to find groups is here; `strategy` chooses one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...frames.keys import By, any_null, key_arrays
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ..core.columnwise import map_outputs, named_answers
+from ..core.operation import Needs, Part
+
+
+@dataclass(frozen=True)
+class GroupBySpec:
+    """A group-by: keys, and parts that are each computed of some columns of a frame or of a series."""
+
+    by: By
+    label: str = "groupby"
+    parts: Sequence[Part[Any]] = ()
+    as_series: bool = False
+    dropna: bool = True
+    named: bool = False
+    """Whether the caller names the columns of the result; else they have the names of the frame's."""
+    null_keys: bool = False
+    """Whether rows may be in no group, so that answers need dtypes that have a null."""
+    each_row: bool = False
+    """Whether there is an answer for each row (scans) rather than for each group (reductions)."""
+
+    @property
+    def needs(self) -> Needs:
+        """What its operations need to see of a group."""
+        return max((part.operation.needs for part in self.parts), default=Needs.STATES)
+
+    @property
+    def reverse(self) -> bool:
+        """Whether scans meet rows from the last to the first."""
+        return any(part.operation.reverse for part in self.parts)
+
+    def columns(self, frame: Any, part: Part[Any]) -> list[Any]:
+        """Return the columns that a part is computed of."""
+        if frame.ndim == 1:
+            return [frame]
+        if not part.sources:  # any column will do where rows are counted
+            return [self.by.series(frame)[0]]
+        return [self.by.column(frame, name) for name in part.sources]
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+        if not len(frame):  # with rows, `apply` checks them
+            key_arrays(self.by.series(frame))
+        for part in self.parts:
+            part.operation.dtype(self.columns(frame, part))
+
+    def in_groups(self, library: Library, array: Any, null: Any) -> Any:
+        """Return the answers of a scan, or of several, null in rows that are in no group."""
+
+        def in_group(array: Any) -> Any:
+            array = array if null is None else library.set_null(array, null)
+            return library.to_nullable(array) if self.null_keys else array
+
+        return map_outputs(in_group, array)
+
+    def from_groups(self, frame: Any, keys: list[Any], arrays: list[Any]) -> Any:
+        """Return the result, given the keys of groups and their answers; null keys may have to be left out."""
+        library = library_of(frame)
+        null = any_null([library.as_column(a) for a in keys]) if self.dropna else None
+        if null is not None:
+            positions = library.xp.flatnonzero(~null)
+            keys = [library.take(a, positions) for a in keys]
+            arrays = [self.take_groups(library, a, positions) for a in arrays]
+        return self.build(frame, arrays, self.index_of_groups(library, keys))
+
+    def index_of_groups(self, library: Library, keys: list[Any]) -> Any:
+        """Return the index of the result, given the keys of groups."""
+        return library.key_index(keys, self.by.columns)
+
+    def take_groups(self, library: Library, array: Any, groups: Any) -> Any:
+        """Return the answers of some groups, given all answers and the numbers of these groups."""
+        return library.take(array, groups)
+
+    def build(self, frame: Any, arrays: list[Any], index: Any) -> Any:
+        """Return the result, given one array for each part."""
+        library = library_of(frame)
+        if self.as_series:
+            return library.series(arrays[0], index, self.parts[0].name)
+        names, arrays = named_answers(self.parts, arrays)
+        like = None if self.named or frame.ndim == 1 else frame
+        return library.frame(arrays, names, index, like)

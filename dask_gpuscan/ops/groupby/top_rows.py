@@ -1,0 +1,337 @@
+"""Rows with the largest or smallest values, of a frame or of each group, in the order of these values.
+
+The rows of a partition that may be among the answer stand for it; so do those among the rows of several partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ... import kernels
+from ...frames.keys import By, any_null, named_keys
+from ...frames.messages import HINT, column_title
+from ...frames.protocol import Library
+from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ...frames.types import Column, Values
+from ..core.carry import TreeReduction
+from ..core.groups import INT64
+from ..windows.halo import joined_rows
+from .whole_groups import sorted_rows
+
+KEEP = ("first", "last", "all")
+
+MANY = 1 << 16
+"""From how many rows on those that cannot be among the answer are left out before the others are sorted."""
+
+
+@dataclass(frozen=True)
+class Top:
+    """Which rows have the largest or the smallest values.
+
+    Parameters
+    ----------
+    n : int
+        How many, of all rows or of each group; not negative.
+    largest : bool
+    keep : {"first", "last", "all"}
+        Which rows with the last value that is taken; "last" is for one column.
+    """
+
+    n: int
+    largest: bool
+    keep: str = "first"
+
+    @property
+    def method(self) -> str:
+        """The name of the method that asks for them."""
+        return "nlargest" if self.largest else "nsmallest"
+
+    @property
+    def most(self) -> int:
+        """The places that rows may have to stand for others: one more, so that the end knows whether there are more."""
+        return self.n + (self.keep != "all")
+
+    def check(self, column: Column) -> None:
+        """Raise a TypeError for a column whose values are neither numbers nor times."""
+        layout = library_of(column).layout(column.dtype)
+        if layout is None or layout.storage(column.dtype).kind not in "biuf":
+            raise TypeError(
+                f"{self.method} of {column_title(column)}: dtype {column.dtype} is neither of numbers nor "
+                f"of times; {HINT}"
+            )
+
+    def order(
+        self,
+        library: Library,
+        columns: Sequence[Column],
+        codes: Values | None,
+        left_out: Values | None,
+        final: bool,
+    ) -> tuple[Values, Values]:
+        """Return rows in the order of values, by group, and the place of each in its group.
+
+        Parameters
+        ----------
+        library : Library
+        columns : sequence of columns
+        codes : array, optional
+            Of groups; by default all rows are one.
+        left_out : array of bool, optional
+            Rows that are not returned.
+        final : bool
+            Whether these are all rows of the groups, or stand for all.
+        """
+        xp, count = library.xp, len(columns[0])
+        keys: list[Values] = [] if codes is None else [codes]
+        tied, descending = list(keys), [False] * len(keys)
+        nulls: list[Any] = [None] * len(keys)
+        for column in columns:
+            missing, (values, null) = library.missing(column), library.sort_key(column)
+            if missing is not None:
+                values = xp.where(missing, values.dtype.type(0), values)
+                null = kernels.byte_mask(missing)
+                tied.append(missing)
+            keys, nulls, descending = [*keys, values], [*nulls, null], [*descending, self.largest]
+            tied.append(values)
+        numbers = xp.arange(count, dtype=INT64)
+        if self.keep == "last":  # of equal values the last comes first, unless all rows are taken
+            from_first = xp.zeros(count, bool) if missing is None else missing
+            if final:
+                rows = count if codes is None else xp.bincount(codes, minlength=1)[codes]
+                from_first = from_first | (rows <= self.n)
+            keys = [*keys, xp.where(from_first, numbers, -numbers)]
+            nulls, descending = [*nulls, None], [*descending, False]
+        order = kernels.argsort(keys, nulls=nulls, descending=descending)
+        if left_out is not None:
+            order = order[~left_out[order]]
+        starts = numbers[:1]
+        if codes is not None:
+            starts, lengths = kernels.run_length_encode(codes[order])
+        if self.keep != "all":
+            begin = 0 if codes is None else kernels.run_length_decode(lengths, [starts])[0]
+            return order, numbers[: len(order)] - begin
+        # equal values have one place
+        ties, lengths = kernels.run_length_encode([array[order] for array in tied])
+        begin = starts[kernels.searchsorted_sorted(ties, starts, "right") - 1]
+        return order, kernels.run_length_decode(lengths, [ties - begin])[0]
+
+
+# --- of all rows -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SomeRows:
+    """Rows of partitions in their order."""
+
+    rows: Any
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class TopOfAll(TreeReduction):
+    """At most so many rows with the largest or the smallest values of columns.
+
+    Parameters
+    ----------
+    by : By
+        The columns; none are a series' own values.
+    top : Top
+    """
+
+    by: By
+    top: Top
+
+    @property
+    def label(self) -> str:
+        return self.top.method
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+        for column in self.by.series(frame):
+            self.top.check(column)
+
+    def meta(self, frame: Any) -> Any:
+        none = library_of(frame).no_rows(frame)
+        return self.finish([self.table(none)], none)
+
+    def table(self, partition: Any) -> SomeRows:
+        return SomeRows(self._some(partition), schema_of(partition))
+
+    def merge(self, tables: Sequence[SomeRows]) -> SomeRows:
+        schema = common_schema([t.schema for t in tables])
+        if len(tables) == 1:
+            return tables[0]
+        return SomeRows(self._some(joined_rows([t.rows for t in tables])), schema)
+
+    def finish(self, tables: Sequence[SomeRows], frame: Any) -> Any:
+        rows = self.merge(tables).rows
+        library = library_of(rows)
+        with library.acquire(rows):
+            order, places = self.top.order(library, self.by.series(rows), None, None, final=True)
+            return library.rows(rows, order[places < self.top.n])
+
+    def _some(self, frame: Any) -> Any:
+        """Return the rows that may be among the answer, in their own order."""
+        library = library_of(frame)
+        with library.acquire(frame):
+            near = self._near(library, frame)
+            frame = frame if near is None else library.rows(frame, near)
+            order, places = self.top.order(library, self.by.series(frame), None, None, final=False)
+            return library.rows(frame, kernels.sort(order[places < self.top.most]))
+
+    def _near(self, library: Library, frame: Any) -> Values | None:
+        """The rows whose first value is among the last that may be taken or beyond it; None if all may be."""
+        xp, column = library.xp, self.by.series(frame)[0]
+        missing, (values, _) = library.missing(column), library.sort_key(column)
+        known = values if missing is None else values[~missing]
+        most = self.top.n + 1
+        if len(frame) < MANY or len(known) <= most:
+            return None
+        place = len(known) - most if self.top.largest else most - 1
+        last = xp.partition(known, place)[place]
+        near = ~(values < last if self.top.largest else values > last)  # NaN that is not null, too
+        return xp.flatnonzero(near if missing is None else near & ~missing)
+
+
+# --- of each group -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TopRowsTable:
+    """Rows of partitions in their own order, as arrays."""
+
+    library: Library
+    keys: list[Any]
+    groups: list[Any]
+    """The arrays that identify groups: the keys, or one array of numbers."""
+    levels: list[Any]
+    """The levels of the index."""
+    values: Any
+    schema: Schema
+
+    def joined(self, later: Sequence[TopRowsTable]) -> TopRowsTable:
+        """Return these rows and later ones."""
+        every = [self, *later]
+
+        def join(arrays: list[list[Any]]) -> list[Any]:
+            return [self.library.concatenate(list(same)) for same in zip(*arrays, strict=True)]
+
+        return replace(
+            self,
+            keys=join([rows.keys for rows in every]),
+            groups=join([rows.groups for rows in every]),
+            levels=join([rows.levels for rows in every]),
+            values=self.library.concatenate([rows.values for rows in every]),
+        )
+
+    def take(self, positions: Values) -> TopRowsTable:
+        """Return the rows at these positions."""
+
+        def take(arrays: list[Any]) -> list[Any]:
+            return [self.library.take(array, positions) for array in arrays]
+
+        return replace(
+            self,
+            keys=take(self.keys),
+            groups=take(self.groups),
+            levels=take(self.levels),
+            values=self.library.take(self.values, positions),
+        )
+
+
+@dataclass(frozen=True)
+class TopRows(TreeReduction):
+    """At most so many rows of each group, with the largest or the smallest values, by group and in their order.
+
+    Parameters
+    ----------
+    by : By
+        Keys, which become levels of the index.
+    column : hashable
+        Of the values.
+    name : hashable
+        Of the answer.
+    top : Top
+    dropna : bool
+        Leave out rows with a null key.
+    group : hashable, optional
+        The column that numbers groups; by default equal keys are a group, and groups are in the order of keys.
+    """
+
+    by: By
+    column: Any
+    name: Any
+    top: Top
+    dropna: bool = True
+    group: Any = None
+
+    @property
+    def label(self) -> str:
+        return f"groupby-{self.top.method}"
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+        self.top.check(self.by.column(frame, self.column))
+
+    def meta(self, frame: Any) -> Any:
+        none = library_of(frame).no_rows(frame)
+        return self.finish([self.table(none)], none)
+
+    def table(self, partition: Any) -> TopRowsTable:
+        library = library_of(partition)
+        with library.acquire(partition):
+            series = self.by.series(partition)
+            groups = keys = [library.array(c) for c in series]
+            if self.group is not None:
+                groups = [library.array(library.column(partition, self.group))]
+            count = len(library.index_names(partition))
+            levels = [library.array(library.index_level(partition, i)) for i in range(count)]
+            values = library.array(self.by.column(partition, self.column))
+            rows = TopRowsTable(library, keys, groups, levels, values, schema_of(partition))
+            with named_keys(series):
+                return self._top(rows)
+
+    def merge(self, tables: Sequence[TopRowsTable]) -> TopRowsTable:
+        common_schema([t.schema for t in tables])
+        return self._top(tables[0].joined(tables[1:])) if len(tables) > 1 else tables[0]
+
+    def finish(self, tables: Sequence[TopRowsTable], frame: Any) -> Any:
+        rows = self.merge(tables)
+        library = rows.library
+        with library.acquire(frame):
+            order, places, codes = self._ordered(rows, final=True)
+            order, codes = order[places < self.top.n], codes[places < self.top.n]
+            if self.group is None:
+                numbers = self._numbers_of_groups(library, rows.keys, order, codes)
+                order = order[kernels.argsort(numbers)]
+            found = rows.take(order)
+            names = [*self.by.columns, *library.index_names(frame)]
+            index = library.key_index([*found.keys, *found.levels], names)
+            return library.series(found.values, index, self.name)
+
+    def _numbers_of_groups(
+        self, library: Library, keys: list[Any], order: Values, codes: Values
+    ) -> Values:
+        """The number of the group of each row in the order of keys."""
+        starts, lengths = kernels.run_length_encode(codes)
+        groups = [library.take(key, order[starts]) for key in keys]
+        sorted_groups = sorted_rows(library, library.key_index(groups, self.by.columns))
+        numbers = library.xp.empty(len(starts), INT64)
+        numbers[sorted_groups] = library.xp.arange(len(starts))
+        return kernels.run_length_decode(lengths, [numbers])[0]
+
+    def _top(self, rows: TopRowsTable) -> TopRowsTable:
+        """Return the rows that may be among the answer, in their own order."""
+        order, places, _ = self._ordered(rows, final=False)
+        return rows.take(kernels.sort(order[places < self.top.most]))
+
+    def _ordered(self, rows: TopRowsTable, final: bool) -> tuple[Values, Values, Values]:
+        """Rows by group and value, the place of each in its group, and its group; without those in no group."""
+        library = rows.library
+        codes, _ = library.dense_group_ids(rows.groups)
+        null_key = any_null([library.as_column(k) for k in rows.keys]) if self.dropna else None
+        columns = [library.as_column(rows.values)]
+        order, places = self.top.order(library, columns, codes, null_key, final)
+        return order, places, codes[order]

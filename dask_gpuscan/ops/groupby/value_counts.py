@@ -1,0 +1,122 @@
+"""How often each value is there: tables of values and counts that merge, in the order in which values are met first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ... import kernels
+from ...frames.keys import By, any_null, named_keys
+from ...frames.messages import column_title, name_columns
+from ...frames.protocol import Library
+from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ...frames.types import Values
+from ...kernels import BUILT_IN
+from ..core.carry import TreeReduction
+from ..core.groups import INT64
+from ..statistics.groups import FLOAT64
+from .hashed import first_rows, reducible
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Distinct values as one array a column, and how often each was met."""
+
+    library: Library
+    values: list[Any]
+    counts: Values
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class ValueCounts(TreeReduction):
+    """The values of a series, or rows of columns, and their counts, or with `normalize` their shares, as a series."""
+
+    by: By
+    """The columns; without columns, the values of a series."""
+    levels: bool = False
+    """Whether the index has levels, if there is only one column, too."""
+    normalize: bool = False
+    sort: bool = True
+    ascending: bool = False
+    dropna: bool = True
+    label = "value-counts"
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that an empty series shows."""
+        empty = library_of(frame).no_rows(frame)
+        self.finish([self.table(empty)], empty)
+
+    def meta(self, frame: Any) -> Any:
+        return self.finish([self.table(frame)], frame)
+
+    def table(self, partition: Any) -> Counts:
+        library = library_of(partition)
+        with library.acquire(partition):
+            series = self.by.series(partition)
+            arrays = [library.array(column) for column in series]
+            counts = library.xp.ones(len(partition), INT64)
+            for i, always in enumerate(map(library.always_counted, arrays)):
+                if always is None:
+                    continue
+                if self.by.columns:
+                    raise TypeError(
+                        f"value_counts of {column_title(series[i])}: pairs of categories that no row has would be "
+                        f"counted, too; cast it with astype, or choose it as a Series"
+                    )
+                arrays = [library.concatenate([always, arrays[i]])]
+                none = library.xp.zeros(len(always), INT64)
+                counts = library.xp.concatenate([none, counts])
+            with named_keys(series):
+                return self._added(Counts(library, arrays, counts, schema_of(partition)))
+
+    def merge(self, tables: Sequence[Counts]) -> Counts:
+        library, schema = tables[0].library, common_schema([t.schema for t in tables])
+        if len(tables) == 1:
+            return tables[0]
+        pairs = zip(*(t.values for t in tables), strict=True)
+        values = [library.concatenate(list(arrays)) for arrays in pairs]
+        counts = library.xp.concatenate([t.counts for t in tables])
+        return self._added(Counts(library, values, counts, schema))
+
+    def _added(self, found: Counts) -> Counts:
+        """Add the counts of equal values; they stay in the order in which they are met first."""
+        library = found.library
+        groups, order = reducible(library, found.values)
+        counts = found.counts if order is None else found.counts[order]
+        (sums,) = groups.reduce(BUILT_IN["add"], counts, dtype=INT64)()
+        first = first_rows(groups, order)
+        met = kernels.argsort(first)
+        values = [library.take(array, first[met]) for array in found.values]
+        return Counts(library, values, sums[met], found.schema)
+
+    def finish(self, tables: Sequence[Counts], frame: Any) -> Any:
+        found = self.merge(tables)
+        library, values, counts = found.library, found.values, found.counts
+        null = any_null([library.as_column(array) for array in values]) if self.dropna else None
+        if null is not None:
+            rows = library.xp.flatnonzero(~null)
+            values, counts = [library.take(array, rows) for array in values], counts[rows]
+        if self.sort:
+            order = kernels.argsort(counts, descending=not self.ascending)
+            values, counts = [library.take(array, order) for array in values], counts[order]
+        dtype = self._dtype(library, frame)
+        layout = library.layout(dtype)
+        assert layout is not None
+        numbers = counts
+        if self.normalize:  # of no values, categories have no share
+            numbers = counts / (int(counts.sum()) or float("nan"))
+        array = layout.wrap(numbers.astype(layout.storage(dtype)), None, dtype)
+        names = [column.name for column in self.by.series(frame)]
+        index = library.key_index(values, names, levels=self.levels)
+        return library.series(array, index, "proportion" if self.normalize else "count")
+
+    def _dtype(self, library: Library, frame: Any) -> Any:
+        if self.by.columns:
+            return FLOAT64 if self.normalize else INT64
+        try:
+            return library.answer_dtype("value_counts", frame.dtype, normalize=self.normalize)
+        except (TypeError, ValueError) as error:
+            name_columns(error, "value_counts", [frame])
+            raise

@@ -1,0 +1,186 @@
+"""Group-by that needs all rows of a group at once, and the reductions that need them.
+
+Over partitions, rows with equal keys are shuffled to one partition first (`engines.dask.shuffle`). There they are made
+adjacent, and groups are reduced as adjacent ones are. The answers of all partitions are sorted by key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import By, named_keys
+from ...frames.messages import name_columns
+from ...frames.protocol import Library
+from ...frames.registry import Schema, common_schema, library_of, schema_of, stored_numbers
+from ...frames.types import Values
+from ...kernels.messages import shown
+from ..core.carry import TreeReduction
+from ..core.groups import INT64, AdjacentGroups, ReducibleGroups, States
+from ..core.operation import AnswerRuns, Needs
+from ..runs import EndedRuns
+from .adjacent import AdjacentReduce
+from .spec import GroupBySpec
+
+INT32 = np.dtype(np.int32)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Keys and answers of whole groups."""
+
+    library: Library
+    keys: list[Any]
+    arrays: list[Any]
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class WholeGroupReduce(TreeReduction):
+    """One row for each group, in the order of the keys; the rows of a group are in one partition."""
+
+    spec: GroupBySpec
+
+    @property
+    def label(self) -> str:
+        """Name of the reduction."""
+        return self.spec.label
+
+    @property
+    def whole_groups(self) -> By:
+        """The keys whose rows must share a partition."""
+        return self.spec.by
+
+    def check(self, frame: Any) -> None:
+        """Raise the errors that a user should see early."""
+        self.spec.check(frame)
+
+    def meta(self, frame: Any) -> Any:
+        """Empty output for an empty input."""
+        none = library_of(frame).no_rows(frame)
+        return self.finish([self.table(none)], none)
+
+    def table(self, partition: Any) -> Answers:
+        """Return the answers of the groups of a partition."""
+        library = library_of(partition)
+        with library.acquire(partition):
+            series = self.spec.by.series(partition)
+            with named_keys(series):
+                codes, _ = library.dense_group_ids([library.array(c) for c in series])
+            rows = library.rows(partition, kernels.argsort(codes))
+            keys, arrays = AdjacentReduce(self.spec, ends=True).closed(rows, None)
+        return Answers(library, keys, arrays, schema_of(partition))
+
+    def merge(self, tables: Sequence[Answers]) -> Answers:
+        """Return the answers of several partitions."""
+        schema, library = common_schema([t.schema for t in tables]), tables[0].library
+        # a partition that Dask's shuffle leaves empty may not know the categories of keys
+        tables = [t for t in tables if len(t.keys[0])] or tables[:1]
+        if len(tables) == 1:
+            return tables[0]
+        keys = [library.concatenate(list(k)) for k in zip(*(t.keys for t in tables), strict=True)]
+        pairs = zip(*(t.arrays for t in tables), strict=True)
+        return Answers(library, keys, [library.concatenate(list(a)) for a in pairs], schema)
+
+    def finish(self, tables: Sequence[Answers], frame: Any) -> Any:
+        """Return the answers of all groups."""
+        spec, found = self.spec, self.merge(tables)
+        library = found.library
+        order = sorted_rows(library, library.key_index(found.keys, spec.by.columns))
+        keys = [library.take(a, order) for a in found.keys]
+        arrays = [spec.take_groups(library, a, order) for a in found.arrays]
+        return spec.from_groups(frame, keys, arrays)
+
+
+def sorted_rows(library: Library, index: Any) -> Any:
+    """Return the positions of an index' rows in its order, nulls last."""
+    rows = library.from_integers(library.xp.arange(len(index), dtype=INT64))
+    ordered: Any = library.sort_by_index(library.series(rows, index))
+    return stored_numbers(ordered)
+
+
+# --- reductions --------------------------------------------------------------------------------------
+
+
+class WholeGroupReduction:
+    """A reduction of all values of each group; the state of a group is its library and its values."""
+
+    needs = Needs.WHOLE_GROUPS
+
+    @property
+    def name(self) -> str:
+        """For the names of tasks, and messages."""
+        raise NotImplementedError
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer; raises a TypeError that names the column and the way out."""
+        try:
+            return self._dtype(library_of(columns[0]), columns[0].dtype)
+        except (TypeError, ValueError) as error:
+            name_columns(error, self.name, columns[:1])
+            raise
+
+    def _dtype(self, library: Library, dtype: Any) -> Any:
+        raise NotImplementedError
+
+    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+        """Return the answers of groups whose values are in an array, given where each starts."""
+        raise NotImplementedError
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        library = library_of(columns[0])
+        return lambda: (library, library.copy(library.array(columns[0])))
+
+    def combine(self, states: Sequence[States]) -> States:
+        library = states[0][0]
+        return library, library.concatenate([array for _, array in states])
+
+    def reduce_runs(self, columns: Sequence[Any], groups: AdjacentGroups) -> AnswerRuns:
+        starts = groups.first_rows
+        return lambda runs, carried: self._of_runs(columns[0], starts, runs, carried)
+
+    def of_nothing(self, columns: Sequence[Any]) -> Any:
+        return None
+
+    def _of_runs(self, column: Any, starts: Values, runs: EndedRuns, carried: States | None) -> Any:
+        """Return the answers of the runs that end, given where all runs of the partition start."""
+        library, closed = library_of(column), len(runs.starts)
+        end = int(starts[closed]) if closed < len(starts) else len(column)
+        array, starts = library.slice_array(library.array(column), 0, end), starts[:closed]
+        if runs.before or runs.joined:
+            assert carried is not None
+            earlier = carried[1]
+            array = library.concatenate([earlier, array])
+            later = starts[1:] if runs.joined else starts
+            starts = library.prepend_number(INT64.type(0), later + len(earlier))
+        return self._answers(column, array, starts)
+
+
+@dataclass(frozen=True)
+class ListOfValues(WholeGroupReduction):
+    """The values of each group as a list, nulls among them, in the rows' order."""
+
+    name = "list"
+
+    def _dtype(self, library: Library, dtype: Any) -> Any:
+        return library.list_dtype(dtype)
+
+    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+        library = library_of(column)
+        if len(array) > np.iinfo(INT32).max:
+            raise ValueError(
+                f"list of column {shown(column.name)}: lists of a partition hold 2**31 - 1 values at most, found "
+                f"{len(array)}; use more partitions"
+            )
+        offsets = library.xp.append(starts, library.xp.asarray([len(array)], INT64))
+        values = library.copy(array)  # which users may write to
+        return library.from_items(values, offsets.astype(INT32), self.dtype([column]))
+
+    def of_nothing(self, columns: Sequence[Any]) -> Any:
+        library = library_of(columns[0])
+        none = library.slice_array(library.array(columns[0]), 0, 0)
+        return self._answers(columns[0], none, library.xp.zeros(1, INT64))

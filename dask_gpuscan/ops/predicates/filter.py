@@ -1,0 +1,170 @@
+"""Filter and partition: rows that a predicate keeps, compacted in their order with all their columns.
+
+Columns of fixed width go through one fused pass of the kernels, together with the positions of the kept rows, at
+which the others and the index are gathered. This module must never loop over rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ... import kernels
+from ...frames.protocol import Library
+from ...frames.registry import column_of, library_of
+from ...frames.types import View
+from ...kernels.selection import counter_of
+from ..core.flat_frame import flat_frame
+from .function import Function, answer_dtype
+from .text import Expression
+
+Predicate = Any
+"""An `Expression`, a `Function`, or a series or array of bool."""
+
+
+def _keep(frame: Any, predicate: Predicate) -> Any:
+    """Return which rows of a frame a predicate keeps, in a form that kernels take."""
+    library = library_of(frame)
+    if isinstance(predicate, Function):
+        title = f"predicate {predicate.function.__name__}"
+        views = _shown(library, frame, predicate.columns, title)
+        return _compiled(predicate.function, views, [], title)
+    if isinstance(predicate, Expression):
+        found = _fused(library, frame, predicate)
+        if found is not None:
+            return found
+        predicate = predicate.evaluate({n: _series(frame, n) for n in predicate.columns})
+    return _mask(frame, predicate)
+
+
+def _mask(frame: Any, predicate: Any) -> Any:
+    """Return which rows of a frame a series or an array of bool keeps, as an array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not boolean, or not of the rows of the frame.
+    """
+    library = library_of(frame)
+    if len(predicate) != len(frame):
+        raise ValueError(
+            f"predicate must have as many rows as the frame, found {len(predicate)} for {len(frame)}"
+        )
+    if not hasattr(predicate, "iloc"):
+        if predicate.dtype.kind != "b":
+            raise TypeError(f"predicate must be boolean, found dtype {predicate.dtype}")
+        if isinstance(predicate.dtype, np.dtype):
+            return library.xp.asarray(predicate)
+        return truth(library.series(predicate, library.index(frame)))
+    if not library.same_index(library.index(predicate), library.index(frame)):
+        raise ValueError("predicate must have the index of the frame; align it first, with reindex")
+    return truth(predicate)
+
+
+def _series(frame: Any, name: Any) -> Any:
+    return frame if frame.ndim == 1 else frame[name]
+
+
+def _fused(library: Library, frame: Any, predicate: Expression) -> Any:
+    """A text as a predicate that kernels compile; None if they might decide otherwise than the library."""
+    dtypes = {name: column_of(frame, name).dtype for name in predicate.columns}
+    if not all(isinstance(d, np.dtype) for d in dtypes.values()):
+        return None
+    function = predicate.function(dtypes)
+    if function is None:
+        return None
+    views = _shown(library, frame, predicate.columns, predicate.title)
+    if any(view.nulls is not None for view in views):
+        function = predicate.function(dtypes, nulls=True)
+    return None if function is None else _compiled(function[0], views, function[1], predicate.title)
+
+
+def _shown(library: Library, frame: Any, names: Sequence[Hashable], title: str) -> list[View]:
+    """Show columns of numbers to a function; their nulls are those that are no numbers."""
+    views = []
+    for name in names:
+        column = column_of(frame, name)
+        if not library.is_number(column.dtype):
+            raise TypeError(
+                f"{title} takes column {name!r} of dtype {column.dtype}: functions take numbers and bool; "
+                f"give a string or a boolean Series"
+            )
+        layout = library.layout(column.dtype)
+        assert layout is not None
+        view = layout.raw(library.array(column))
+        views.append(view if layout.nulls == "mask" else replace(view, nulls=None))
+    return views
+
+
+def _compiled(function: Any, views: Sequence[View], numbers: list[Any], title: str) -> Any:
+    """A function of the elements of some columns and of numbers, for kernels; rows with nulls are kept out."""
+    inputs, nulls = [v.values for v in views], [v.nulls for v in views]
+    dtypes = [np.asarray(x).dtype if np.isscalar(x) else x.dtype for x in (*inputs, *numbers)]
+    counter = _counter(function, tuple(dtypes), title)
+    return kernels.Predicate(counter, [*inputs, *numbers], [*nulls, *(None for _ in numbers)])
+
+
+@lru_cache(maxsize=256)
+def _counter(function: Any, dtypes: tuple[np.dtype, ...], title: str) -> kernels.Operator:
+    """Return what counts rows by a frozen function; a TypeError if it does not compile, or is not of bool."""
+    found = answer_dtype(function, dtypes, title)
+    if found != np.bool_:
+        raise TypeError(f"{title} must be boolean, found a function that returns {found}")
+    return counter_of(function, title)
+
+
+def truth(column: Any) -> Any:
+    """Return where a boolean series is true, as an array of bool; nulls are not."""
+    library = library_of(column)
+    layout = library.layout(column.dtype)
+    if layout is None or layout.storage(column.dtype) != np.bool_:
+        raise TypeError(
+            f"predicate must be boolean, found dtype {column.dtype}; cast it with astype('boolean')"
+        )
+    view = layout.raw(library.array(column))
+    return view.values if view.nulls is None else view.values & ~view.missing()
+
+
+def refuse_predicate(predicate: Any) -> NoReturn:
+    """Raise what a user sees for what is no predicate."""
+    raise TypeError(
+        f"predicate must be a boolean Series, a string or a function, "
+        f"found {type(predicate).__name__}"
+    )
+
+
+def append_column(frame: Any, column: Any, name: str) -> Any:
+    """Return a frame with one more column, which has its rows."""
+    return library_of(frame).append(frame, column, name)
+
+
+def append_mask_of(frame: Any, predicate: Any, name: str) -> Any:
+    """Return a frame, or a series as one, with one more column: where a series or an array of bool is true."""
+    mask = _mask(frame, predicate)
+    frame = frame.to_frame(name=frame.name) if frame.ndim == 1 else frame
+    return append_column(frame, mask, name)
+
+
+def filter_rows(frame: Any, predicate: Predicate) -> Any:
+    """Return the rows of a frame that a predicate keeps."""
+    with library_of(frame).acquire(frame):
+        keep = _keep(frame, predicate)
+        flat = flat_frame(frame)
+        *arrays, positions = kernels.select(flat.arrays, keep, positions=True)
+        return flat.rebuild(arrays, positions)
+
+
+def split_rows(frame: Any, predicate: Predicate) -> tuple[Any, Any]:
+    """Return the rows that a predicate keeps, and the others."""
+    with library_of(frame).acquire(frame):
+        keep = _keep(frame, predicate)
+        flat = flat_frame(frame)
+        kept, rest = (
+            flat.rebuild(arrays, positions)
+            for *arrays, positions in kernels.partition(flat.arrays, keep, positions=True)
+        )
+    return kept, rest

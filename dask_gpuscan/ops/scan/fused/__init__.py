@@ -1,0 +1,1 @@
+"""Several scans in one pass. Read `plan`, then `operator`, which makes one operator of several, and `scan`."""

@@ -1,0 +1,246 @@
+"""Several scans in one pass: each by its own operator, of a column or of what is computed of columns.
+
+All that one kernel can do becomes one operator (`operator`); its states are handed on as those of any scan. What
+needs more than an operator's functions, such as products of floating-point numbers, is a scan of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .... import kernels
+from ....frames.protocol import Library
+from ....frames.registry import library_of
+from ....frames.types import DType
+from ....kernels import InBand, Operator
+from ....kernels.options import Exclusive
+from ...core.groups import (
+    Groups,
+    OneGroup,
+    ReducibleGroups,
+    States,
+    fields_of,
+    folded,
+    merged,
+    state_of,
+)
+from ...core.operation import Needs
+from ..column_scan import Scan
+from ..inputs import Input, evaluated, kept, raw_view
+from ..kernel_scan import Inputs
+
+# --- one scan among others ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScanOf:
+    """A scan of what is computed of columns, in the rows that are kept."""
+
+    scan: Scan
+    of: tuple[Input, ...]
+    names: tuple[Hashable, ...]
+    """Of the columns that it is given."""
+    where: Input | None = None
+
+    needs = Needs.STATES
+
+    @property
+    def label(self) -> str:
+        """Name of the scan."""
+        return self.scan.label
+
+    @property
+    def reverse(self) -> bool:
+        """Whether rows are met from the last to the first."""
+        return self.scan.reverse
+
+    def _inputs(self, columns: Sequence[Any]) -> tuple[list[Any], Any]:
+        """Return what is scanned, and which rows are kept; in others it is what changes no state."""
+        named = dict(zip(self.names, columns, strict=True))
+        found = [evaluated(of, named) for of in self.of]
+        if self.where is None:
+            return found, None
+        keep = kept(self.where, named)
+        neutral = self.scan.op.identity_for(np.dtype(np.float64))
+        return [_filled(column, keep, neutral) for column in found], keep
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Dtype of the answer."""
+        return self.scan.dtype(self._inputs(columns)[0])
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        """Begin to reduce each group."""
+        return self.scan.aggregate(self._inputs(columns)[0], groups)
+
+    def combine(self, states: Sequence[States]) -> States:
+        """States of neighbouring parts of one group, on the host, as one."""
+        return self.scan.combine(states)
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        """Arrays of states, of which those of equal keys become one."""
+        return self.scan.merge(library, states, groups)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        """Array of the answers of rows."""
+        found, keep = self._inputs(columns)
+        array = self.scan.apply(found, groups, prior)
+        return array if keep is None else library_of(columns[0]).set_null(array, ~keep)
+
+
+def _filled(column: Any, keep: Any, neutral: Any) -> Any:
+    """Return a column with what changes no state where rows are not kept."""
+    library = library_of(column)
+    layout = library.layout(column.dtype)
+    if layout is None:
+        return column
+    view = layout.raw(library.array(column))
+    values = library.xp.where(keep, view.values, view.values.dtype.type(neutral))
+    missing = None if view.nulls is None else view.missing() & keep
+    return library.as_column(layout.wrap(values, missing, column.dtype))
+
+
+# --- several scans at once ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Read:
+    """An input of an operator, and whether an array of bool behind it says where it is null."""
+
+    of: Input
+    masked: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A column of an answer, and whether an array of bool behind its own says where it is null."""
+
+    dtype: DType
+    masked: bool
+
+
+@dataclass(frozen=True)
+class FusedScan:
+    """Scans by one operator of all; the answer is a list of arrays."""
+
+    op: Operator
+    names: tuple[Hashable, ...]
+    """Of the columns that it is given."""
+    reads: tuple[Read, ...]
+    answers: tuple[Answer, ...]
+    reverse: bool = False
+
+    label = "scan-fused"
+    needs = Needs.STATES
+
+    def dtype(self, columns: Sequence[Any]) -> list[Any]:
+        """Dtypes of the answers."""
+        return [answer.dtype for answer in self.answers]
+
+    def _values(self, columns: Sequence[Any]) -> Any:
+        """Return the inputs of the operator."""
+        named = dict(zip(self.names, columns, strict=True))
+        arrays = []
+        for read in self.reads:
+            view = raw_view(evaluated(read.of, named))
+            arrays += [view.values, view.missing()] if read.masked else [view.values]
+        return tuple(arrays) if len(arrays) > 1 else arrays[0]
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        """Begin to reduce each group."""
+        return groups.reduce(self.op, self._values(columns))
+
+    def combine(self, states: Sequence[States]) -> States:
+        """States of neighbouring parts of one group, on the host, as one."""
+        return states[0] if len(states) == 1 else folded(self.op, list(states))
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        """Arrays of states, of which those of equal keys become one."""
+        return merged(self.op, states, groups)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> list[Any]:
+        """Arrays of the answers of rows."""
+        carry_in = None if prior is None else state_of(prior)
+        outs = iter(groups.scan(self.op, self._values(columns), carry_in=carry_in))
+        return [
+            self._wrapped(columns, a, next(outs), next(outs) if a.masked else None)
+            for a in self.answers
+        ]
+
+    def _wrapped(self, columns: Sequence[Any], answer: Answer, out: Any, missing: Any) -> Any:
+        layout = library_of(columns[0]).layout(answer.dtype)
+        assert layout is not None
+        return layout.wrap(out, missing, answer.dtype)
+
+
+@dataclass(frozen=True)
+class OfOneColumn(FusedScan):
+    """Scans of one column, whose nulls are the kernel's to pass over: they are null in all answers or in none."""
+
+    exclusive: Exclusive = False
+    has_nulls: bool = True
+    """Whether answers at nulls are null."""
+    keeps_nan: bool = False
+    """Whether a state shows that a NaN was among the elements."""
+
+    def _views(self, columns: Sequence[Any]) -> list[Any]:
+        library = library_of(columns[0])
+        layout = library.layout(columns[0].dtype)
+        assert layout is not None
+        return [layout.view(library.array(columns[0]))]
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        """Begin to reduce each group."""
+        inputs = Inputs(library_of(columns[0]).in_band(self._views(columns)))
+        return groups.reduce(self.op, inputs.values, nulls=inputs.nulls)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> list[Any]:
+        """Arrays of the answers of rows."""
+        library, views = library_of(columns[0]), self._views(columns)
+        if not (self.keeps_nan and isinstance(groups, OneGroup)):
+            views = library.resolved(views)
+        options: dict[str, Any] = {
+            "exclusive": self.exclusive,
+            "carry_in": None if prior is None else state_of(prior),
+        }
+
+        def scan(views: list[Any]) -> Callable[[], tuple[Inputs, Any, Any]]:
+            inputs, state = Inputs(views), None
+            given = {**options, "nulls": inputs.nulls}
+            if self._marks(inputs, groups):
+                given["mark_nulls"] = True
+            if isinstance(groups, OneGroup):
+                outs, state = kernels.scan(
+                    self.op,
+                    inputs.values,
+                    reverse=self.reverse,
+                    carry_out=inputs.has_unchecked_nan,
+                    **given,
+                )
+            else:
+                outs = groups.scan(self.op, inputs.values, **given)
+            return lambda: (inputs, outs, state)
+
+        inputs, outs, _ = library.assume_no_nan(views, scan, lambda found: _any_nan(found[2]))()
+        null = self.has_nulls and inputs.nulls is not None and not self._marks(inputs, groups)
+        missing = inputs.views[0] if null else None
+        return [
+            self._wrapped(columns, answer, out, missing)
+            for answer, out in zip(self.answers, outs, strict=True)
+        ]
+
+    def _marks(self, inputs: Inputs, groups: Groups) -> bool:
+        """Tell whether the kernel writes the nulls of answers."""
+        return (
+            self.has_nulls
+            and isinstance(inputs.nulls, InBand)
+            and not any(answer.masked for answer in self.answers)
+            and (groups.marks_nulls or isinstance(groups, OneGroup))
+        )
+
+
+def _any_nan(state: Any) -> bool:
+    return any(bool(np.isnan(part)) for part in fields_of(state))

@@ -1,0 +1,159 @@
+"""Scans of values that only Python combines, such as objects and strings: one by one, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...frames.messages import HINT, column_title, first_line
+from ...frames.protocol import Library
+from ...frames.protocol.columns import HostValues
+from ...frames.registry import library_of
+from ...frames.types import Column
+from ...kernels import BUILT_IN
+from ..core.groups import INT64, Groups, ReducibleGroups
+from .value_scan import Start, ValueScan
+
+_FIRST = BUILT_IN["minimum"]
+"""Of the places of rows, the first one."""
+
+
+@dataclass(frozen=True)
+class HostScan(ValueScan):
+    """A scan of one column by the functions of Python."""
+
+    def answer(self, library: Library, dtype: Any) -> Any:
+        return dtype
+
+    def reduced(self, library: Library, column: Column, groups: ReducibleGroups) -> Any:
+        host, valid = host_of(library), library.valid(column)
+        values = host.values(library.array(column))
+        totals: dict[int, Any] = {}
+        with self._by_python(column):
+            for group, rows in chains(groups, len(values), 0, True):
+                found = values[rows][valid[rows]]
+                if len(found):
+                    totals[group] = host.total(self.method, found)
+        numbers = list(totals)
+        if not groups.is_one:
+            (first,) = groups.reduce(_FIRST, np.arange(len(values), dtype=INT64))()
+            numbers = first.tolist()
+        found = np.empty(len(numbers), values.dtype)
+        for at, group in enumerate(numbers):
+            found[at] = totals.get(group)
+        seen = np.fromiter((group in totals for group in numbers), np.bool_, len(numbers))
+        return host.array(found, seen, column.dtype)
+
+    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+        library = library_of(column)
+        host = host_of(library)
+        values = host.values(library.array(column))
+        initial, before = host.values(start.initial), host.values(start.before)
+        had = set(np.flatnonzero(library.valid(library.as_column(start.before))).tolist())
+        nothing = host.of_nothing(self.method, column.dtype)
+        out, known = np.empty_like(values), np.zeros(len(values), np.bool_)
+        with self._by_python(column):
+            for group, rows in chains(groups, len(values), len(before), start.of_one):
+                first = np.concatenate([initial, before[[group]]]) if group in had else initial
+                seen = valid[rows]
+                found = values[rows] if seen.all() else values[rows][seen]
+                states = np.empty(1 + len(first) + len(found), values.dtype)
+                if nothing is not None:
+                    states[0] = nothing
+                states[1:] = host.running(self.method, np.concatenate([first, found]))
+                so_far = len(first) + np.cumsum(seen)
+                if self.options.exclusive:
+                    so_far -= seen
+                out[rows] = states[so_far]
+                known[rows] = (so_far > 0) | (nothing is not None)
+        return host.array(out, shown & known, column.dtype)
+
+    @contextmanager
+    def _by_python(self, column: Column) -> Iterator[None]:
+        """While values are combined: let an error name the column."""
+        try:
+            yield
+        except TypeError as error:
+            raise TypeError(
+                f"{self.label} of {column_title(column)}: {first_line(error)}; {HINT}"
+            ) from error
+
+
+@dataclass(frozen=True)
+class JoinScan(HostScan):
+    """A running join of the strings of one column, by their bytes.
+
+    The strings of each group are joined once, one group after the other: each answer is a piece of them.
+    """
+
+    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+        library = library_of(column)
+        host, array = host_of(library), library.array(column)
+        count, before = len(array), len(start.before)
+        # the strings of each group, one group after the other: what it starts from, and those of its rows
+        taken = [np.empty(0, INT64)]
+        begin, end = np.empty(count, INT64), np.empty(count, INT64)
+        at = 0
+        initial = count + before + np.arange(len(start.initial))
+        for group, way in chains(groups, count, before, start.of_one):
+            rows = np.arange(count)[way]
+            first = np.append(initial, np.arange(count + group, count + before)[:1])
+            taken += [first, rows]
+            begin[rows] = at
+            at += len(first)
+            end[rows] = np.arange(at, at + len(rows)) + (not self.options.exclusive)
+            at += len(rows)
+        strings = host.texts([array, start.before, start.initial], np.concatenate(taken))
+        return host.pieces(
+            strings, strings.offsets[begin], strings.offsets[end], ~shown, column.dtype
+        )
+
+
+def host_of(library: Library) -> HostValues:
+    """Return what a library says of such values."""
+    assert library.host_values is not None
+    return library.host_values
+
+
+def chains(groups: Groups, count: int, before: int, of_one: bool) -> Iterator[tuple[int, Any]]:
+    """Yield a number for each group, and its rows in the order in which they are met, as an index.
+
+    The number of a group that had a value before is its place among these; of any other, that of its first row after
+    them.
+    """
+    way = slice(None, None, -1 if groups.reverse else None)
+    if groups.is_one:
+        yield 0, way
+    elif count:
+        rows = np.arange(count, dtype=INT64)
+        met = rows[way]
+        places = np.empty_like(rows)
+        places[met] = rows + before
+        carry: Any = None
+        if before:
+            carry = INT64.type(0) if of_one else np.arange(before, dtype=INT64)
+        first = groups.scan(_FIRST, places, carry_in=carry, dtype=INT64)[met]
+        order = np.argsort(first, kind="stable")
+        starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+        yield from zip(first[order][starts].tolist(), np.split(met[order], starts[1:]), strict=True)
+
+
+def check_reproducible(library: Library, dtype: Any) -> None:
+    """Check that sums of a dtype are not those of numbers that Python adds, in an order that is not known.
+
+    Raises
+    ------
+    TypeError
+        If they are.
+    """
+    host = library.host_values
+    if (
+        host is not None
+        and host.combines("cumsum", dtype)
+        and host.of_nothing("cumsum", dtype) != ""
+    ):
+        raise TypeError(f"sums of dtype {dtype} cannot be reproducible; {HINT}")

@@ -1,0 +1,413 @@
+"""Scans of columns by an operator, in groups or not: their options, what nulls do, and how a carry is handed on.
+
+Rows that are in no groups are one group. The states of a scan are those of its operator, then, where its options need
+them, whether there was a value and whether there was a null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import missing_in
+from ...frames.messages import FLAG, refuse_flag
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...frames.types import View
+from ...kernels import InBand, Mask, Operator, byte_mask
+from ...kernels.messages import shown
+from ..core.groups import (
+    ANY,
+    Groups,
+    GroupsAsRuns,
+    OneGroup,
+    ReducibleGroups,
+    States,
+    fields_of,
+    folded,
+    merged,
+    state_of,
+)
+from ..core.operation import Needs
+from .operator_traits import PLAIN, TRAITS
+from .overflow import Walk, check_overflow
+from .plan import PLANS, ScanPlan, scan_plan
+
+
+@dataclass(frozen=True)
+class ScanArguments:
+    """How a scan is done; `Gpuscan.cumsum` explains it to users.
+
+    Parameters
+    ----------
+    exclusive : bool
+        Whether a row's answer is the state before it.
+    initial : scalar, state or dict of column to these, optional
+        What a scan, or the scan of each group, starts from.
+    reverse : bool
+        Whether rows are met from the last to the first.
+    skipna : bool
+        Whether a scan goes on after nulls; else all that follows one is null.
+    dtype : dtype, optional
+        To accumulate and answer in.
+
+    Raises
+    ------
+    ValueError
+        For a flag that is neither True nor False.
+    """
+
+    exclusive: bool = False
+    initial: Any = None
+    reverse: bool = False
+    skipna: bool = True
+    dtype: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("exclusive", "reverse", "skipna"):
+            if not isinstance(getattr(self, name), FLAG):
+                refuse_flag(name, getattr(self, name))
+
+    def initial_of(self, name: Hashable) -> Any:
+        """Return what the scan of a column of this name starts from."""
+        return self.initial.get(name) if isinstance(self.initial, dict) else self.initial
+
+
+@dataclass(frozen=True)
+class ScanBase:
+    """What every scan of columns holds: its name for tasks and messages, its operator and its options."""
+
+    label: str
+    op: Operator
+    options: ScanArguments = ScanArguments()
+    in_groups: bool = False
+
+    needs = Needs.STATES
+
+    @property
+    def reverse(self) -> bool:
+        return self.options.reverse
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return (self.label, self.op.token, repr(self.options), self.in_groups)
+
+
+@dataclass(frozen=True)
+class KernelScan(ScanBase):
+    """A scan of one column of fixed width, or of several that are the operator's inputs."""
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        plan = self._plan(columns)
+        self.initial_state(plan, columns[0].name)
+        return plan.dtype
+
+    def _plan(self, columns: Sequence[Any]) -> ScanPlan:
+        dtypes = tuple([c.dtype for c in columns])
+        asked = (dtypes, self.options.dtype, self.in_groups)
+        key = (library_of(columns[0]), self.op.token, *asked)
+        plan = PLANS.get(key)
+        return scan_plan(key[0], self.op, *asked) if plan is None else plan
+
+    def initial_state(self, plan: ScanPlan, name: Hashable = None) -> Any:
+        """Return the initial value of the scan of a column as a state of the operator, or None."""
+        value = self.options.initial_of(name)
+        if value is None:
+            return None
+        if not plan.library.is_number(plan.dtype):
+            value = plan.library.stored_number(value, plan.dtype)
+        for part in fields_of(value):
+            if not np.isscalar(part):
+                raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
+        return kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
+
+    # --- states in addition to the operator's -----------------------------------------------------
+
+    def _needs_seen(self) -> bool:
+        """Whether answers are null before the first value: the identity of a minimum would look like a value."""
+        options = self.options
+        return options.exclusive and self.op.null_identity and options.initial is None
+
+    def _extra(self, missing: Any, count: int, groups: ReducibleGroups) -> States:
+        """Whether groups have a value, and whether they have a null, if that is asked."""
+        extra: list[Any] = []
+        for needed, of_values in ((self._needs_seen(), True), (not self.options.skipna, False)):
+            if not needed:
+                continue
+            if groups.is_one:
+                some = missing is not None and bool(missing.any())
+                all_ = some and bool(missing.all())
+                extra.append(np.bool_(count > 0 and not all_ if of_values else some))
+            else:
+                extra += groups.reduce(ANY, ~missing if of_values else missing)()
+        return tuple(extra)
+
+    def _parts(self, states: States) -> Parts:
+        """Return states as their parts."""
+        rest = list(states)
+        null = None if self.options.skipna else rest.pop()
+        seen = rest.pop() if self._needs_seen() else None
+        return Parts(tuple(rest), seen, null)
+
+    # --- what groups hand on ----------------------------------------------------------------------
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        plan = self._plan(columns)
+        library, views = plan.library, _views(plan, columns)
+        if not groups.is_one:
+            views = library.in_band(views)
+        elif not (self.options.skipna and plan.keeps_nan):
+            views = library.resolved(views)
+
+        def run(views: list[View]) -> Callable[[], tuple[Inputs, States]]:
+            inputs = Inputs(views)
+            begun = self._reduce(plan, inputs, groups)
+            return lambda: (inputs, begun())
+
+        wait = library.assume_no_nan(views, run, lambda found: bool(np.isnan(found[1][0])))
+
+        def states() -> States:
+            inputs, found = wait()
+            if not self._needs_seen() and self.options.skipna:
+                return found
+            missing = None if groups.is_one and inputs.nulls is None else inputs.missing()
+            return (*found, *self._extra(missing, len(columns[0]), groups))
+
+        return states
+
+    def _reduce(
+        self, plan: ScanPlan, inputs: Inputs, groups: ReducibleGroups
+    ) -> Callable[[], States]:
+        answer = plan.kernel_dtype
+        op, values = plan.op, inputs.values
+        dtype: np.dtype | None = answer
+        if op.in_order:
+            op, values, dtype = kernels.carry_inputs(op, values, answer, answer)
+        return groups.reduce(op, values, nulls=inputs.nulls, dtype=dtype)
+
+    def combine(self, states: Sequence[States]) -> States:
+        if len(states) == 1:
+            return states[0]
+        parts = [self._parts(s).fields for s in states]
+        op = self._combining(parts[0])
+        extra = [s[len(parts[0]) :] for s in states]
+        return (*folded(op, parts), *(np.bool_(any(each)) for each in zip(*extra, strict=True)))
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        parts = self._parts(states).fields
+        extra = states[len(parts) :]
+        found = merged(self._combining(parts), parts, groups)
+        return (*found, *(merged(ANY, (flags,), groups)[0] for flags in extra))
+
+    def _combining(self, fields: States) -> Operator:
+        """The operator that combines states: an extreme of floating-point states passes over NaN wherever it may."""
+        dtype = getattr(fields[0], "dtype", None)
+        if dtype is None:  # an integer of 128 bits
+            return self.op
+        if self.op.in_order:
+            return kernels.carry_operator(self.op, dtype)
+        traits = TRAITS.get(self.op.token, PLAIN)
+        meant = traits.over_nan if dtype.kind == "f" else None
+        if meant is None and len(fields) == 1:
+            meant = traits.of_integers
+        return meant or self.op
+
+    # --- the scan itself --------------------------------------------------------------------------
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        plan = self._plan(columns)
+        library, views = plan.library, _views(plan, columns)
+        initial = self.initial_state(plan, columns[0].name)
+        before = Parts() if prior is None else self._parts(prior)
+        if isinstance(groups, OneGroup) and not self.in_groups:
+            return self._apply_to_one(columns, groups, plan, views, initial, before)
+        carry_in = None
+        if before.fields:
+            carry_in = state_of(before.fields)
+            if plan.op.in_order:
+                carry_in = kernels.carry_in_from(plan.op, carry_in, plan.kernel_dtype)
+        op = plan.op
+        if initial is not None:
+            op = starting_from(op, initial, tuple(type(x) for x in fields_of(initial)))
+        options: dict[str, Any] = {
+            "exclusive": self.options.exclusive,
+            "carry_in": carry_in,
+            "dtype": plan.kernel_dtype,
+        }
+        plain = len(columns) == 1 and self.options.skipna and not self._needs_seen()
+        if isinstance(groups, GroupsAsRuns) and plain and views[0].unchecked_nan is not None:
+            (shown,) = library.in_band(views)
+            if isinstance(shown.nulls, InBand):  # the kernel says whether there is any NaN
+                saw_null = library.xp.zeros(1, np.bool_)
+                out = groups.scan(op, shown.values, nulls=shown.nulls, saw_null=saw_null, **options)
+
+                def wrap(views: list[View]) -> Callable[[], Any]:  # while the kernel runs
+                    has_nulls = plan.has_nulls and views[0].nulls is not None
+                    missing = views[0].missing() if has_nulls else None
+                    array = plan.layout.wrap(out, missing, plan.dtype)
+                    return lambda: array
+
+                return library.assume_no_nan(
+                    views, wrap, lambda _: bool(saw_null[0]), library.in_band
+                )()
+        inputs = Inputs(library.resolved(views))
+        marks = plan.has_nulls and self.options.skipna and _writes_nulls(plan, inputs.nulls)
+        if marks and groups.marks_nulls:
+            options["mark_nulls"] = True
+        out = groups.scan(op, inputs.values, nulls=inputs.nulls, **options)
+        missing = None
+        if plan.has_nulls and not self.options.skipna:
+            missing = self._after_null(inputs, groups, before.null)
+        elif plan.has_nulls and inputs.nulls is not None and not options.get("mark_nulls"):
+            missing = inputs.missing()
+        if plan.has_nulls and self._needs_seen():
+            missing = self._before_value(
+                plan, inputs, groups, before.seen, missing, len(columns[0])
+            )
+        return plan.layout.wrap(out, missing, plan.dtype)
+
+    def _apply_to_one(
+        self,
+        columns: Sequence[Any],
+        groups: OneGroup,
+        plan: ScanPlan,
+        views: list[View],
+        initial: Any,
+        before: Parts,
+    ) -> Any:
+        """Scan rows that are in no groups."""
+        options = self.options
+        if not (options.skipna and plan.keeps_nan):
+            views = plan.library.resolved(views)
+        start = initial
+        if start is None and options.exclusive:
+            start = plan.zero
+        carry_in = start
+        if before.fields:
+            carry_in = state_of(before.fields)
+            if start is not None or self.op.in_order:
+                carry_in = kernels.carry_in_from(plan.op, carry_in, plan.kernel_dtype, start)
+
+        def scan(views: list[View]) -> Callable[[], tuple[Inputs, Any, Any]]:
+            inputs = Inputs(views)
+            out, state = kernels.scan(
+                plan.op,
+                inputs.values,
+                nulls=inputs.nulls,
+                exclusive=options.exclusive,
+                reverse=options.reverse,
+                carry_in=carry_in,
+                dtype=plan.kernel_dtype,
+                mark_nulls=plan.has_nulls and options.skipna and _writes_nulls(plan, inputs.nulls),
+                carry_out=inputs.has_unchecked_nan,
+            )
+            return lambda: (inputs, out, state)
+
+        inputs, out, _ = plan.library.assume_no_nan(
+            views, scan, lambda found: bool(np.isnan(fields_of(found[2])[0]))
+        )()
+        missing: Any = None
+        if plan.has_nulls and not options.skipna:
+            missing = self._after_null(inputs, groups, before.null)
+        elif plan.has_nulls and inputs.nulls is not None and not _writes_nulls(plan, inputs.nulls):
+            missing = inputs.views[0] if len(inputs.views) == 1 else inputs.missing()
+        if plan.has_nulls and self._needs_seen():
+            missing = self._before_value(
+                plan, inputs, groups, before.seen, missing, len(columns[0])
+            )
+        if plan.checks_overflow:
+            assert plan.traits.overflow is not None
+            first = plan.op.identity_for(*plan.storages) if carry_in is None else carry_in
+            walk = Walk(self.label, options.exclusive, options.reverse)
+            flags = missing if isinstance(missing, np.ndarray) else None
+            view = inputs.views[0]
+            check_overflow(plan.traits.overflow, walk, columns[0], view, out, first, flags)
+        return plan.layout.wrap(out, missing, plan.dtype)
+
+    def _after_null(self, inputs: Inputs, groups: Groups, null: Any) -> Any:
+        """Where a null of the group came before, or is there."""
+        if inputs.nulls is None and null is None:
+            return None
+        return groups.any_so_far(
+            inputs.missing(), exclusive=self.options.exclusive, carry_in=_flag(null)
+        )
+
+    def _before_value(
+        self, plan: ScanPlan, inputs: Inputs, groups: Groups, seen: Any, missing: Any, count: int
+    ) -> Any:
+        """Where no value of the group came before, or `missing` is true."""
+        if groups.is_one and bool(seen):
+            return missing
+        xp = plan.library.xp
+        valid = xp.ones(count, np.bool_) if inputs.nulls is None else ~inputs.missing()
+        found = groups.any_so_far(valid, exclusive=True, carry_in=_flag(seen))
+        null = xp.ones(count, np.bool_) if found is None else ~found
+        if missing is None:
+            return null
+        return null | (missing if kernels.is_array(missing) else missing.missing())
+
+
+class Parts(NamedTuple):
+    """The states of groups, or of one group, in their parts."""
+
+    fields: States = ()
+    """Those of the operator; empty if there were no rows before."""
+    seen: Any = None
+    """Whether there was a value, where that is asked."""
+    null: Any = None
+    """Whether there was a null, where that is asked."""
+
+
+class Inputs:
+    """The inputs of a scan: their values, and where a row is null because one of its parts is."""
+
+    values: Any
+    nulls: kernels.Nulls
+
+    def __init__(self, views: list[View]) -> None:
+        self.views = views
+        if len(views) == 1:
+            self.values, self.nulls = views[0].values, views[0].nulls
+        else:
+            self.values = tuple(v.values for v in views)
+            kinds = [v.nulls for v in views if v.nulls is not None]
+            masked = any(isinstance(k, Mask) for k in kinds)
+            self.nulls = byte_mask(self.missing()) if masked else kinds[0] if kinds else None
+        self.has_unchecked_nan = any(v.unchecked_nan is not None for v in views)
+
+    def missing(self) -> Any:
+        """Return the nulls as an array of bool."""
+        return missing_in(self.views)
+
+
+def _views(plan: ScanPlan, columns: Sequence[Any]) -> list[View]:
+    """Show the columns to the kernels."""
+    pairs = zip(plan.layouts, columns, strict=True)
+    return [layout.view(plan.library.array(c)) for layout, c in pairs]
+
+
+def _writes_nulls(plan: ScanPlan, nulls: kernels.Nulls) -> bool:
+    """Tell whether the kernel itself can write the nulls of the result."""
+    return isinstance(nulls, InBand) and plan.layout.nulls == "in band"
+
+
+def _flag(flag: Any) -> Any:
+    """A flag as a state on the host, or an array of flags as it is."""
+    return flag if flag is None or kernels.is_array(flag) else np.bool_(flag)
+
+
+@lru_cache(maxsize=256)
+def starting_from(op: Operator, initial: Any, types: tuple[type, ...]) -> Operator:
+    """Return the operator whose answers are those of a scan that starts from a state, in every group.
+
+    `types` are those of the state's parts: 1 and 1.0 are equal, and their operators are not.
+    """
+    combine = op.combine
+    if op.lower is None:
+        return replace(op, lower=lambda s: combine(initial, s))
+    lower = op.lower
+    return replace(op, lower=lambda s: lower(combine(initial, s)))

@@ -1,0 +1,184 @@
+"""Where pandas raises for a sum or product that does not fit, rather than wrapping around: Arrow integers, timedeltas.
+
+Kernels wrap around, as NumPy and the nullable types do. Their answer is compared with the elements, which finds
+every overflow exactly, because the answer before the first overflow is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from ... import kernels
+from ...frames.messages import column_title
+from ...frames.types import View
+from ...kernels import NAT, InBand, Operator
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """How answers of an operator that leave an integer type are found."""
+
+    leaves: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    """Returns for which prior states and elements the next state does not fit."""
+    is_sum: bool
+    """Whether states are sums, which the range of the elements bounds."""
+
+
+def _sum_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
+    after = prior + elements
+    wrong: np.ndarray = (after < prior) != (elements < 0)
+    return wrong
+
+
+def _product_leaves(prior: np.ndarray, elements: np.ndarray) -> np.ndarray:
+    after = prior * elements
+    divisor = np.where(elements == 0, 1, elements)
+    lowest = np.iinfo(after.dtype).min
+    negated = (elements == -1) & (prior == lowest) if after.dtype.kind == "i" else False
+    wrong: np.ndarray = ((elements != 0) & (after // divisor != prior)) | negated
+    return wrong
+
+
+SUMS, PRODUCTS = Overflow(_sum_leaves, is_sum=True), Overflow(_product_leaves, is_sum=False)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Which way a scan went."""
+
+    label: str
+    exclusive: bool
+    reverse: bool
+
+
+EXACT = 2**53 - 1
+"""Up to here, a float64 stands for one integer."""
+
+
+def check_exact(values: Any, what: str) -> None:
+    """Check that integers are the same as float64.
+
+    Parameters
+    ----------
+    values : array of NumPy or CuPy
+        Integers, or floats that have been such.
+    what : str
+        For the message: what they are.
+
+    Raises
+    ------
+    OverflowError
+        If one is 2**53 or more, or -2**53 or less.
+    """
+    if not are_exact(values):
+        raise OverflowError(
+            f"{what}: the answer is of float64, which is exact for integers below 2**53 only; "
+            f"cast with astype('float64') first to have larger ones rounded"
+        )
+
+
+def are_exact(values: Any) -> bool:
+    """Tell whether integers that differ still differ as float64."""
+    return not values.size or (int(values.max()) <= EXACT and int(values.min()) >= -EXACT)
+
+
+def check_overflow(
+    found_by: Overflow,
+    walk: Walk,
+    column: Any,
+    view: View,
+    out: np.ndarray,
+    before: Any,
+    null: np.ndarray | None,
+) -> None:
+    """Raise what pandas raises if an integer sum or product left its type.
+
+    Parameters
+    ----------
+    found_by : Overflow
+    walk : Walk
+    column : Series
+        For its name.
+    view : View
+        The elements.
+    out : array
+        The scan's answer, wrapped around.
+    before : scalar
+        The state before the first element in scan order.
+    null : array of bool, optional
+        Answers that are null anyway.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, pandas.errors.OutOfBoundsTimedelta
+    """
+    is_sum = found_by.is_sum
+    if not len(out) or (is_sum and _cannot_overflow(view.values, before, out.dtype)):
+        return
+    if is_sum and null is None and not walk.exclusive and view.values.dtype.itemsize < 8:
+        if not _fits(walk.reverse, view, before, out.dtype):
+            refuse(walk.label, column)
+        return
+    present = ~(view.missing() if null is None else view.missing() | null)
+    elements = view.values[present].astype(out.dtype, copy=False)
+    answers = out[present]
+    if walk.reverse:
+        elements, answers = elements[::-1], answers[::-1]
+    prior = answers
+    if not walk.exclusive:
+        prior = np.concatenate([np.asarray([before], out.dtype), answers[:-1]])
+    with np.errstate(over="ignore"):
+        wrong = found_by.leaves(prior, elements)
+    if walk.exclusive:  # the answer after the last element is never written
+        wrong = wrong[:-1]
+    is_nat = isinstance(view.nulls, InBand) and (answers == NAT).any()  # of values that are not
+    if is_nat or wrong.any():
+        refuse(walk.label, column)
+
+
+def refuse(label: str, column: Any) -> NoReturn:
+    """Raise what pandas raises for an answer that does not fit the column's dtype."""
+    reason = f"{label} of {column_title(column)} does not fit {column.dtype}"
+    if isinstance(column.dtype, pd.ArrowDtype):
+        raise pa.ArrowInvalid(f"overflow: {reason}; ask for a wider dtype=")
+    raise pd.errors.OutOfBoundsTimedelta(
+        f"overflow in timedelta operation: {reason}; use a coarser unit"
+    )
+
+
+def _later(a: Any, b: Any) -> Any:
+    return (a[0] + b[0], min(a[1], a[0] + b[1]), max(a[2], a[0] + b[2]))
+
+
+def _earlier(a: Any, b: Any) -> Any:
+    return _later(b, a)
+
+
+def _one(x: Any) -> Any:
+    return (np.int64(x), min(np.int64(x), 0), max(np.int64(x), 0))
+
+
+_RANGE = {
+    reverse: Operator(combine, (0, 0, 0), _one, name="range of sums", inputs=1)
+    for reverse, combine in ((False, _later), (True, _earlier))
+}
+"""State: (sum, least and greatest of the running sums from either end, that of no elements included)."""
+
+
+def _fits(reverse: bool, view: View, before: Any, dtype: np.dtype) -> bool:
+    """Tell whether all running sums of elements below 64 bits stay within a type."""
+    _, least, greatest = kernels.reduce(_RANGE[reverse], view.values, nulls=view.nulls)
+    known = np.iinfo(dtype)
+    return bool(known.min <= int(before) + int(least) and int(before) + int(greatest) <= known.max)
+
+
+def _cannot_overflow(values: np.ndarray, before: Any, dtype: np.dtype) -> bool:
+    """Tell cheaply that no sum of so many elements of this size leaves the type."""
+    size = max(abs(int(values.min())), abs(int(values.max())))
+    return bool(abs(int(before)) + len(values) * size <= np.iinfo(dtype).max)

@@ -1,0 +1,172 @@
+"""What a scan by an operator needs to know of the dtypes of its columns, and the columns as a kernel takes them.
+
+Where a column's library has the method (cumsum, cumprod, cummax, cummin), it is asked for the dtype, so that the
+answer is its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.messages import HINT
+from ...frames.protocol import Library
+from ...frames.types import DType, Layout
+from ...kernels import Operator
+from ...kernels.bounded_cache import BoundedCache
+from .operator_traits import SIGNED_SUMS, OperatorTraits, operator_for, traits_of
+
+FLOAT64 = np.dtype(np.float64)
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """The dtypes of a scan."""
+
+    library: Library
+    layouts: tuple[Layout, ...]
+    storages: tuple[np.dtype, ...]
+    kernel_dtype: np.dtype
+    """Dtype to answer in, and to accumulate in where the element itself is the state."""
+    dtype: DType
+    """Dtype of the result."""
+    layout: Layout
+    """Layout of the result."""
+    has_nulls: bool
+    """Whether answers at nulls are null."""
+    op: Operator
+    """Operator that writes the answers."""
+    traits: OperatorTraits
+    """Of the operator `meant`."""
+    keeps_nan: bool
+    """Whether its state stays NaN once an element was NaN."""
+    checks_overflow: bool
+    """Whether the library raises, rather than wrapping around, for this dtype."""
+    meant: Operator
+    """The operator that was asked for, or what is meant by it for answers of this dtype."""
+    zero: Any
+    """The state of zero, which an exclusive scan starts from where that is not the operator's identity; else None."""
+
+
+PLANS: BoundedCache[Any, ScanPlan] = BoundedCache()
+"""Plans that have been made, by the library, the operator's token and what else `scan_plan` takes."""
+
+
+def scan_plan(
+    library: Library,
+    op: Operator,
+    dtypes: tuple[Any, ...],
+    requested: Any,
+    in_groups: bool = False,
+) -> ScanPlan:
+    """Work out the dtypes of a scan; raises a TypeError that says what can be done.
+
+    Parameters
+    ----------
+    library : Library
+    op : Operator
+    dtypes : tuple of dtypes
+        Of the columns.
+    requested : dtype, optional
+        What a user asks for.
+    in_groups : bool
+        Whether rows are in groups, where libraries and kernels take other dtypes.
+    """
+    traits, asked = traits_of(op), requested
+    if in_groups:
+        for dtype in dtypes:
+            if library.layout(dtype) is not None and library.moved_layout(dtype) is None:
+                raise TypeError(f"dtype {dtype} cannot be scanned within groups; {HINT}")
+        if traits.library_method is not None and requested is None:
+            answer = library.group_dtype(traits.library_method, dtypes[0])
+            requested = answer if library.is_number(answer) else None
+    layouts = []
+    for dtype in dtypes:
+        layout = library.layout(dtype)
+        if layout is None:
+            if traits.library_method is not None:
+                library.answer_dtype(traits.library_method, dtype)  # which says why it has none
+            raise TypeError(f"dtype {dtype} cannot be scanned; {HINT}")
+        layouts.append(layout)
+    storages = tuple(x.storage(d) for x, d in zip(layouts, dtypes, strict=True))
+    pairs = list(zip(layouts, dtypes, strict=True))
+    own, source = [*pairs, *(p for p in pairs if p[0].nulls == "mask")][-1]  # what holds nulls
+    times = [d for d in dtypes if not library.is_number(d)]
+    nullable = any(s.kind in "fc" for s in storages)
+    result: Any
+    if requested is not None:
+        if times:
+            raise TypeError(f"dtype={requested} cannot be asked for a column of {times[0]}")
+        result = _requested(library, requested, own, source)
+        if own.nulls == "in band" and storages[-1].kind == "f" and _is_numpy_integer(result):
+            raise TypeError(
+                f"dtype={result} cannot hold the nulls of a column of {source}; ask for a nullable dtype "
+                f"such as 'Int64', or cast the column"
+            )
+    elif traits.library_method is not None:
+        result = library.answer_dtype(traits.library_method, source)
+    elif times:
+        if not traits.takes_times:
+            raise TypeError(
+                f"{op.name} is not defined for {times[0]}; cast it with astype('int64')"
+            )
+        result = source
+    else:
+        types = kernels.signature(op, storages)
+        if not types.scalar_output:
+            raise TypeError(
+                f"{op.name} has a tuple state and no lower, so it has no one value a row; "
+                f"give it lower="
+            )
+        out = types.outputs[0]
+        result = own.result(out, source)
+        if nullable and not traits.answers_at_nulls:
+            result = library.nullable(result)
+    layout = library.layout(result)
+    assert layout is not None
+    kernel_dtype = layout.storage(result)
+    meant = operator_for(op, kernel_dtype)
+    traits = traits_of(meant)
+    kernels.signature(meant, storages, kernel_dtype)
+    passes = own.groups_pass_over_nan if in_groups else own.passes_over_nan
+    answers = traits.over_nan if passes and traits.over_nan is not None else meant
+    is_integer = kernel_dtype.kind in "iu"
+    if not in_groups and not own.passes_over_nan and kernel_dtype.kind in "fc":
+        answers = traits_of(answers).over_rows or answers  # Arrow's sums begin with 0.0
+    zero = None
+    if answers in SIGNED_SUMS:
+        zero = kernels.state(answers, kernel_dtype.type(0), storages, kernel_dtype, "initial")
+    found = ScanPlan(
+        library,
+        tuple(layouts),
+        storages,
+        kernel_dtype,
+        result,
+        layout,
+        has_nulls=(layout.nulls == "mask" or kernel_dtype.kind in "fc" or bool(times))
+        and not traits.answers_at_nulls,
+        op=answers,
+        traits=traits,
+        keeps_nan=traits.keeps_nan and kernel_dtype.kind == "f",
+        checks_overflow=is_integer
+        and traits.overflow is not None
+        and not in_groups
+        and library.raises_on_overflow(result),
+        meant=meant,
+        zero=zero,
+    )
+    return PLANS.store((library, op.token, dtypes, asked, in_groups), found)
+
+
+def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:
+    """The dtype that a user asked for, in the family of the column unless it names its own."""
+    if not library.is_number(requested):
+        raise TypeError(f"dtype must be a numeric dtype, found {requested}")
+    return own.result(requested, source) if isinstance(requested, np.dtype) else requested
+
+
+def _is_numpy_integer(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biu"

@@ -1,0 +1,116 @@
+"""Row numbers, of the whole collection and within groups: what is handed on is how many rows there were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...kernels import BUILT_IN
+from ..core.carry import DataFrameCarry
+from ..core.groups import INT64, Groups, ReducibleGroups, States, merged
+from ..core.operation import Needs
+
+_ADD = BUILT_IN["add"]
+
+
+@dataclass(frozen=True)
+class CountRows:
+    """The number of each row within its group, from 0."""
+
+    reverse: bool = False
+    label = "row-number"
+    needs = Needs.STATES
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        return INT64
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        count = len(columns[0])
+        if groups.is_one:
+            return lambda: (count,)
+        return groups.reduce(_ADD, library_of(columns[0]).xp.ones(count, INT64))
+
+    def combine(self, states: Sequence[States]) -> States:
+        return (sum(count for (count,) in states),)
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        return merged(_ADD, states, groups)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        library = library_of(columns[0])
+        before = None if prior is None else prior[0]
+        return library.from_integers(places(library.xp, groups, len(columns[0]), before))
+
+
+def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
+    """Number rows within their groups, from 0 or from how many rows the groups had before."""
+    if groups.is_one:
+        return _places_of_one(xp, int(before or 0), count, groups.reverse)
+    if isinstance(before, int):
+        before = np.int64(before)
+    return groups.scan(_ADD, xp.ones(count, INT64), exclusive=True, carry_in=before)
+
+
+def _places_of_one(xp: Any, start: int, count: int, reverse: bool) -> Any:
+    if reverse:
+        return xp.arange(start + count - 1, start - 1, -1, dtype=INT64)
+    return xp.arange(start, start + count, dtype=INT64)
+
+
+# --- of the whole collection -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rows(DataFrameCarry):
+    """What both carries share: row counts, added."""
+
+    def check(self, frame: Any) -> None:
+        """Any frame has rows."""
+
+    def aggregate(self, partition: Any) -> int:
+        return len(partition)
+
+    def combine(self, aggregates: Sequence[int]) -> int:
+        return sum(aggregates)
+
+
+@dataclass(frozen=True)
+class RowNumber(_Rows):
+    """Number the rows of all partitions from 0, from the first or from the last one."""
+
+    name: str | None = "row_number"
+    reverse: bool = False
+    label = "row-number"
+    keeps_index = True
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def apply(self, partition: Any, prefix: int | None) -> Any:
+        library = library_of(partition)
+        with library.acquire(partition):
+            numbers = _places_of_one(library.xp, prefix or 0, len(partition), self.reverse)
+        return library.series(library.from_integers(numbers), library.index(partition), self.name)
+
+
+@dataclass(frozen=True)
+class ResetIndex(_Rows):
+    """Give all partitions one default index that runs on from one to the next."""
+
+    drop: bool = False
+    label = "reset-index"
+
+    @property
+    def columnwise(self) -> bool:
+        return self.drop  # else one column is the index
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def apply(self, partition: Any, prefix: int | None) -> Any:
+        return library_of(partition).reset_index(partition, prefix or 0, self.drop)

@@ -1,0 +1,142 @@
+"""Scans of columns whose values no kernel holds, such as strings: what partitions hand on, and what nulls do.
+
+The states are a value of the column, an array with one row a group where they stand for many, and, without `skipna`,
+whether there was a null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...frames.types import Column
+from ..core.groups import ANY, FORWARD, Groups, ReducibleGroups, States, merged
+from .kernel_scan import ScanBase
+from .operator_traits import traits_of
+
+
+@dataclass(frozen=True)
+class HostScalar:
+    """A row of a column on the host, as its library keeps it, so that it can become a column again."""
+
+    library: Library
+    row: Any
+    """None where there is no value."""
+    dtype: Any
+
+    @property
+    def array(self) -> Any:
+        """The value as an array of one row, or of none."""
+        if self.row is None:
+            return self.library.empty(self.dtype)
+        return self.library.repeat(self.row, 1, self.dtype)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What groups had before their rows: arrays of the column's dtype."""
+
+    initial: Any
+    """What each group starts from, in one row or none."""
+    before: Any
+    """The value that each group had before, null where it had none."""
+    of_one: bool
+    """Whether that is of one group alone, in one row, or in none if it had no value."""
+
+
+@dataclass(frozen=True)
+class ValueScan(ScanBase):
+    """A scan of one column by its values; how they are combined is a subclass's."""
+
+    @property
+    def method(self) -> str:
+        """The library's method that does the same."""
+        found = traits_of(self.op).library_method
+        assert found is not None
+        return found
+
+    def reduced(self, library: Library, column: Column, groups: ReducibleGroups) -> Any:
+        """Return an array of one row a group, null where it has no value; of one group without a value no row."""
+        raise NotImplementedError
+
+    def scanned(self, column: Column, valid: Any, shown: Any, groups: Groups, start: Start) -> Any:
+        """Return the array of answers, null where not `shown`; `valid` says which rows have a value."""
+        raise NotImplementedError
+
+    def answer(self, library: Library, dtype: Any) -> Any:
+        """Return the dtype of the answer; raises a TypeError for a dtype that has none."""
+        raise NotImplementedError
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        (column,) = columns
+        library = library_of(column)
+        found = self.answer(library, column.dtype)
+        if self.options.dtype is not None:
+            raise TypeError(
+                f"dtype={self.options.dtype} cannot be asked for a column of {column.dtype}"
+            )
+        self._initial(library, column)
+        return found
+
+    def _initial(self, library: Library, column: Column) -> Any:
+        """What a user's scan starts from, as an array of one row, or of none."""
+        value = self.options.initial_of(column.name)
+        if value is None:
+            return library.empty(column.dtype)
+        return library.one(value, column.dtype)
+
+    # --- what groups hand on ----------------------------------------------------------------------
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        (column,) = columns
+        library = library_of(column)
+        found = self._state(library, column, groups)
+        if not self.options.skipna:
+            missing = ~library.valid(column)
+            some = (
+                (np.bool_(bool(missing.any())),) if groups.is_one else groups.reduce(ANY, missing)()
+            )
+            found = (*found, *some)
+        return lambda: found
+
+    def combine(self, states: Sequence[States]) -> States:
+        if len(states) == 1:
+            return states[0]
+        library = states[0][0].library
+        values = library.concatenate([s[0].array for s in states])
+        found = self._state(library, library.as_column(values), FORWARD)
+        return (*found, *(np.bool_(any(s[1] for s in states)) for _ in states[0][1:]))
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        found = self._state(library, library.as_column(states[0]), groups)
+        return (*found, *(merged(ANY, (flags,), groups)[0] for flags in states[1:]))
+
+    def _state(self, library: Library, column: Column, groups: ReducibleGroups) -> States:
+        array = self.reduced(library, column, groups)
+        if not groups.is_one:
+            return (array,)
+        row = library.host_row(library.as_column(array), 0) if len(array) else None
+        return (HostScalar(library, row, array.dtype),)
+
+    # --- the scan itself --------------------------------------------------------------------------
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        (column,) = columns
+        library = library_of(column)
+        value, null = (None, None) if prior is None else (prior[0], *prior[1:], None)[:2]
+        of_one = isinstance(value, HostScalar)
+        if value is None:
+            value = library.empty(column.dtype)
+        elif of_one:
+            value = value.array
+        valid = shown = library.valid(column)
+        if not self.options.skipna:
+            after = groups.any_so_far(~valid, exclusive=self.options.exclusive, carry_in=null)
+            shown = valid if after is None else ~after
+        start = Start(self._initial(library, column), value, of_one)
+        return self.scanned(column, valid, shown, groups, start)

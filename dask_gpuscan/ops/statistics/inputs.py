@@ -1,0 +1,116 @@
+"""What operators of statistics take of columns: arrays of float64, observations, and how many of these they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.messages import HINT, column_title
+from ...frames.registry import library_of, stored_numbers
+from ...kernels import Operator
+
+Inputs = tuple[tuple[int, str], ...]
+"""For each input of an operator, the number of a column and what is taken of it, a key of `READ`."""
+
+
+def _values(column: Any) -> Any:
+    return library_of(column).floats(column)
+
+
+def _validity(column: Any) -> Any:
+    return library_of(column).valid(column).astype(np.float64)
+
+
+def _times(column: Any) -> Any:
+    if library_of(column).missing(column) is not None:
+        raise ValueError("times must have no null")
+    return stored_numbers(column).astype(np.float64)
+
+
+VALUES: Inputs = ((0, "values"),)
+PAIR: Inputs = ((0, "values"), (1, "values"))
+
+READ: dict[str, Callable[[Any], Any]] = {
+    "values": _values,  # NaN where they are null
+    "validity": _validity,  # 1.0, or 0.0 where they are null
+    "times": _times,  # in the unit of the column
+}
+"""What gives an operator float64 of a column."""
+
+
+def read(columns: Sequence[Any], inputs: Inputs) -> tuple[Any, ...]:
+    """Return the inputs of an operator, arrays of float64."""
+    return tuple([READ[what](columns[k]) for k, what in inputs])
+
+
+_FINITE = Operator(lambda a, b: a + b, 0.0, lambda x: x - x, name="finite")
+"""Zero if all numbers are finite, else NaN."""
+
+
+def all_finite(arrays: tuple[Any, ...], inputs: Inputs) -> Callable[[], bool]:
+    """Begin to ask whether all values are finite, and every row counts for `min_periods`; what is returned waits."""
+    pairs = zip(arrays, inputs, strict=True)
+    reads = [kernels.aggregating(_FINITE, a)[1] for a, (_, what) in pairs if what == "values"]
+    return lambda: all(float(read()) == 0.0 for read in reads)
+
+
+def may_have_nulls(columns: Sequence[Any]) -> bool:
+    """Tell whether rows may be null, as far as is known without a look at values."""
+    for column in columns:
+        library = library_of(column)
+        layout = library.layout(column.dtype)
+        if layout is None or layout.raw(library.array(column)).nulls is not None:
+            return True
+    return False
+
+
+def observed(arrays: tuple[Any, ...], inputs: Inputs) -> Any:
+    """Return which rows count for `min_periods`, as an array of bool: those whose values are finite.
+
+    If no input is values, all rows do.
+    """
+    values = [a for a, (_, what) in zip(arrays, inputs, strict=True) if what == "values"]
+    seen = abs(values[0]) < np.inf if values else arrays[0] == arrays[0]
+    for more in values[1:]:
+        seen &= abs(more) < np.inf
+    return seen
+
+
+def needs_none(reproducible: bool = False) -> int:
+    """Return that any number of observations has an answer."""
+    return 0
+
+
+def needs_one(reproducible: bool = False) -> int:
+    """Return that one observation has an answer."""
+    return 1
+
+
+def needs_more(ddof: int = 1) -> int:
+    """Return how many observations have an answer: more than the degrees of freedom that are taken off."""
+    return max(ddof + 1, 1)
+
+
+def check_number(label: str, column: Any) -> None:
+    """Check that a column holds real numbers; raises a TypeError that names it."""
+    if not library_of(column).is_real(column.dtype):
+        raise TypeError(
+            f"{label} of {column_title(column)}: dtype {column.dtype} is not a real number; {HINT}"
+        )
+
+
+def holds_integers(column: Any) -> bool:
+    """Tell whether a column holds integers or bool, of which a float64 would hold only some."""
+    return column.dtype.kind in "biu" and library_of(column).is_number(column.dtype)
+
+
+def check_columns(label: str, columns: Sequence[Any], inputs: Inputs) -> None:
+    """Check that columns are what the inputs of an operator are read from."""
+    for k, what in inputs:
+        if what == "values":
+            check_number(label, columns[k])
+        elif what == "times" and columns[k].dtype.kind != "M":
+            raise TypeError(f"times must be dates, found dtype {columns[k].dtype}")

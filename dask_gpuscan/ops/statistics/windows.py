@@ -1,0 +1,299 @@
+"""Statistics of the rows in a window, as operators over float64.
+
+NaN and infinite values count as missing, as in pandas. An answer does not depend on `min_periods`: who uses an
+operator counts the observations in each window and writes nulls where there are too few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...kernels import BUILT_IN, Operator
+from ...kernels.operators.numerics import quotient, share
+from .inputs import VALUES, Inputs
+
+INFINITE = float("inf")
+
+# Elements are lifted field by field, and ``x - x == 0.0``, which no NaN and no infinite value is, stands where it is
+# needed: with a tuple that is chosen as a whole, or a helper that tells, a scan takes up to twice as long.
+
+
+# Sums carry what rounding lost (two-sum: Knuth, The Art of Computer Programming 2, 4.2.2), as pandas' do:
+# state (count, sum, error). A sum begins with -0.0, which leaves even that as it is.
+
+
+def _sum_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else -0.0, 0.0)
+
+
+def _sum_combine(a: Any, b: Any) -> Any:
+    total = a[1] + b[1]
+    part = total - a[1]
+    lost = (a[1] - (total - part)) + (b[1] - part)
+    return (a[0] + b[0], total, a[2] + b[2] + lost)
+
+
+def _corrected(s: Any) -> Any:
+    # a sum that is exact keeps its sign, and one that overflows has no error
+    return s[1] + s[2] if s[2] != 0.0 and s[2] - s[2] == 0.0 else s[1]
+
+
+def _sum(s: Any) -> Any:
+    return _corrected(s) if s[0] > 0.0 else 0.0
+
+
+def _mean(s: Any) -> Any:
+    mean = quotient(_corrected(s), s[0])
+    return mean if s[0] > 0.0 else np.nan
+
+
+# --- extremes, the first and the last --------------------------------------------------------------------
+
+
+def _min_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return x if seen else INFINITE
+
+
+def _min(a: Any, b: Any) -> Any:
+    return min(a, b)
+
+
+def _max_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return x if seen else -INFINITE
+
+
+def _max(a: Any, b: Any) -> Any:
+    return max(a, b)
+
+
+def _if_finite(s: Any) -> Any:
+    return s if s - s == 0.0 else np.nan
+
+
+def _seen_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (x if seen else 0.0, seen)
+
+
+def _if_seen(s: Any) -> Any:
+    return s[0] if s[1] else np.nan
+
+
+# --- moments: state (count, mean, sums of the powers of distances from it: the second, the third, the fourth) -------
+
+
+def _moments_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0)
+
+
+_moments = BUILT_IN["welford"].combine
+
+
+def _skew_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, 0.0)
+
+
+def _skew_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = share(b[0], n)
+    p = 1.0 - q
+    d = b[1] - a[1]
+    m2 = a[2] + b[2] + d * d * a[0] * q
+    m3 = a[3] + b[3] + d * d * d * a[0] * q * (p - q) + 3.0 * d * (p * b[2] - q * a[2])
+    return (n, a[1] + d * q, m2, m3)
+
+
+def _skew(s: Any) -> Any:
+    n, m2 = s[0], s[2]
+    if n < 3.0 or m2 <= 0.0:
+        return np.nan
+    return math.sqrt(n - 1.0) * n / (n - 2.0) * (s[3] / m2 / math.sqrt(m2))
+
+
+def _kurt_lift(x: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, 0.0, 0.0)
+
+
+def _kurt_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = share(b[0], n)
+    p = 1.0 - q
+    d = b[1] - a[1]
+    dd = d * d
+    across = dd * a[0] * q
+    m2 = a[2] + b[2] + across
+    m3 = a[3] + b[3] + across * d * (p - q) + 3.0 * d * (p * b[2] - q * a[2])
+    m4 = a[4] + b[4] + across * dd * (p * p - p * q + q * q)
+    m4 = m4 + 6.0 * dd * (p * p * b[2] + q * q * a[2]) + 4.0 * d * (p * b[3] - q * a[3])
+    return (n, a[1] + d * q, m2, m3, m4)
+
+
+def _kurt(s: Any) -> Any:
+    n, m2 = s[0], s[2]
+    if n < 4.0 or m2 <= 0.0:
+        return np.nan
+    tails = (n * n - 1.0) * (s[4] / m2 / m2) * n - 3.0 * (n - 1.0) * (n - 1.0)
+    return tails / ((n - 2.0) * (n - 3.0))
+
+
+def _sem_lift(x: Any, valid: Any) -> Any:
+    seen = x - x == 0.0
+    return (1.0 if seen else 0.0, x if seen else 0.0, 0.0, valid)
+
+
+def _sem_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = share(b[0], n)
+    d = b[1] - a[1]
+    return (n, a[1] + d * q, a[2] + b[2] + d * d * a[0] * q, a[3] + b[3])
+
+
+# --- two inputs: state (count, both means, sum of products of distances, then of squares of each) ---------------
+
+
+def _pair_lift(x: Any, y: Any) -> Any:
+    both = (x - x == 0.0) & (y - y == 0.0)
+    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0)
+
+
+def _cov_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = share(b[0], n)
+    d, e = b[1] - a[1], b[2] - a[2]
+    return (n, a[1] + d * q, a[2] + e * q, a[3] + b[3] + d * e * a[0] * q)
+
+
+def _corr_lift(x: Any, y: Any) -> Any:
+    both = (x - x == 0.0) & (y - y == 0.0)
+    return (1.0 if both else 0.0, x if both else 0.0, y if both else 0.0, 0.0, 0.0, 0.0)
+
+
+def _corr_combine(a: Any, b: Any) -> Any:
+    n = a[0] + b[0]
+    q = share(b[0], n)
+    d, e, w = b[1] - a[1], b[2] - a[2], a[0] * q
+    products = a[3] + b[3] + d * e * w
+    return (
+        n,
+        a[1] + d * q,
+        a[2] + e * q,
+        products,
+        a[4] + b[4] + d * d * w,
+        a[5] + b[5] + e * e * w,
+    )
+
+
+def _corr(s: Any) -> Any:
+    if s[4] <= 0.0 or s[5] <= 0.0:
+        return np.nan
+    return max(-1.0, min(1.0, s[3] / (math.sqrt(s[4]) * math.sqrt(s[5]))))
+
+
+# --- the operators ---------------------------------------------------------------------------------------
+
+SUM = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _sum, name="sum")
+MEAN = Operator(_sum_combine, (0.0, -0.0, 0.0), _sum_lift, _mean, name="mean")
+MIN = Operator(_min, INFINITE, _min_lift, _if_finite, name="min")
+MAX = Operator(_max, -INFINITE, _max_lift, _if_finite, name="max")
+FIRST = Operator(BUILT_IN["first"].combine, (0.0, False), _seen_lift, _if_seen, name="first")
+LAST = Operator(BUILT_IN["last"].combine, (0.0, False), _seen_lift, _if_seen, name="last")
+SKEW = Operator(_skew_combine, (0.0,) * 4, _skew_lift, _skew, name="skew")
+KURT = Operator(_kurt_combine, (0.0,) * 5, _kurt_lift, _kurt, name="kurt")
+CORR = Operator(_corr_combine, (0.0,) * 6, _corr_lift, _corr, name="corr")
+
+PLAIN_SUM = Operator(
+    lambda a, b: a + b, 0.0, lambda x: x if x - x == 0.0 else 0.0, name="rolling-sum"
+)
+PLAIN_MEAN = Operator(
+    lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    (0.0, 0.0),
+    lambda x: (1.0 if x - x == 0.0 else 0.0, x if x - x == 0.0 else 0.0),
+    lambda s: s[1] / s[0] if s[0] > 0.0 else np.nan,
+    name="rolling-mean",
+)
+
+_NO_MOMENTS = (0.0, 0.0, 0.0)
+
+
+# Answers are computed whether or not there are enough observations, so that a GPU's threads need not take turns.
+
+
+def var(ddof: int = 1) -> Operator:
+    """Return the operator of variances."""
+    most = max(ddof, 0)
+
+    def answer(s: Any) -> Any:
+        found = quotient(s[2], s[0] - ddof)
+        return found if s[0] > most else np.nan
+
+    return Operator(_moments, _NO_MOMENTS, _moments_lift, answer, name="var")
+
+
+def std(ddof: int = 1) -> Operator:
+    """Return the operator of standard deviations."""
+    most = max(ddof, 0)
+
+    def answer(s: Any) -> Any:
+        found = math.sqrt(quotient(s[2], s[0] - ddof))
+        return found if s[0] > most else np.nan
+
+    return Operator(_moments, _NO_MOMENTS, _moments_lift, answer, name="std")
+
+
+def sem(ddof: int = 1) -> Operator:
+    """Return the operator of standard errors of the mean."""
+
+    def answer(s: Any) -> Any:
+        if s[0] <= ddof or s[0] <= 0.0:
+            return np.nan
+        return math.sqrt(quotient(s[2], s[0] - ddof)) / math.sqrt(s[3])
+
+    return Operator(_sem_combine, (0.0,) * 4, _sem_lift, answer, name="sem")
+
+
+def cov(ddof: int = 1) -> Operator:
+    """Return the operator of covariances."""
+    most = max(ddof, 0)
+
+    def answer(s: Any) -> Any:
+        found = quotient(s[3], s[0] - ddof)
+        return found if s[0] > most else np.nan
+
+    return Operator(_cov_combine, (0.0,) * 4, _pair_lift, answer, name="cov")
+
+
+@dataclass(frozen=True)
+class WindowStatistic:
+    """How windows are reduced to a statistic.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the operator, given the options.
+    inputs : Inputs
+        What the operator takes of the columns.
+    enough : callable, optional
+        Returns, given the options, how many observations always have an answer; by default, it depends on
+        their values.
+    anew : Operator, optional
+        The operator, without options, of windows that are each summed anew, so that rounding is not carried along.
+    picks : Operator, optional
+        What picks the answer among integers, exactly, where it is one of the values.
+    """
+
+    make: Callable[..., Operator]
+    inputs: Inputs = VALUES
+    enough: Callable[..., int] | None = None
+    anew: Operator | None = None
+    picks: Operator | None = None

@@ -1,0 +1,228 @@
+"""Buckets of time: which bucket a time is in, and the labels of buckets, as pandas' resampling has them.
+
+Buckets are numbered from 0, which is that of the first time of all. Arithmetic finds those of one width. Those of
+a calendar (months, business days, days of a time zone) are found by their edges, which pandas makes of the first and
+last time.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.tseries.offsets import Day, Tick
+
+from ... import kernels
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...frames.types import DType, Values
+from ..core.groups import INT64
+from .time_column import TimeColumn
+
+_WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
+"""Rules whose edges, where buckets are closed on the right, are the ends of days rather than their starts."""
+
+_FEW = 16
+"""Rows a bucket from which on looking for edges among times takes less than dividing each of them."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The first and the last time of some rows, as their column stores them; None of no rows."""
+
+    first: int | None = None
+    last: int | None = None
+    partitions: int = 1
+
+    def then(self, later: Span) -> Span:
+        """Return the span of these rows and of those that follow them."""
+        first = later.first if self.first is None else self.first
+        last = self.last if later.last is None else later.last
+        return Span(first, last, self.partitions + later.partitions)
+
+
+def span_of(frame: Any, time_column: TimeColumn) -> Span:
+    """Return the first and the last time of rows in order."""
+    if not len(frame):
+        return Span()
+    ends = library_of(frame).rows(frame, slice(None, None, max(len(frame) - 1, 1)))
+    times = time_column.numbers(ends)
+    return Span(times[0].item(), times[-1].item())
+
+
+def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> Values:
+    """Return the times of rows as numbers.
+
+    Raises
+    ------
+    ValueError
+        For times that are null, or earlier than those before them; it names the partition.
+    """
+    times, number = time_column.numbers(frame), 0 if before is None else before.partitions
+    if time_column.has_nulls(frame):
+        raise ValueError(
+            f"resample: {time_column.title} has nulls in partition {number}; drop them first, with dropna"
+        )
+    last = None if before is None else before.last
+    falls = last is not None and len(times) > 0 and times[0].item() < last
+    if falls or not kernels.is_sorted(times):
+        raise ValueError(
+            f"resample: times must not decrease, those of {time_column.title} do in partition {number}; sort by "
+            f"them first, with gpuscan.sort_{'index' if time_column.on is None else 'values'}"
+        )
+    return times
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """A rule that cuts the times of a column into buckets."""
+
+    freq: Any
+    closed: str
+    label: str
+    origin: Any
+    offset: pd.Timedelta | None
+    dtype: DType
+    """Of the times."""
+    unit: str
+
+    @property
+    def zone(self) -> Any:
+        """The time zone of the times; None if they have none."""
+        if isinstance(self.dtype, pd.ArrowDtype):
+            return self.dtype.pyarrow_dtype.tz
+        return getattr(self.dtype, "tz", None)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all buckets are of one width; days of a time zone are not."""
+        # in pandas 2 a day is a Tick
+        return self.zone is None if isinstance(self.freq, Day) else isinstance(self.freq, Tick)
+
+    @property
+    def width(self) -> int:
+        """How wide buckets of one width are, in the unit of the times."""
+        return int(fixed_width(self.freq) // pd.Timedelta(1, self.unit))
+
+    def plain(self) -> Buckets:
+        """Return these buckets without what pandas says has no effect on them."""
+        has_effect = self.is_fixed or isinstance(self.freq, Tick)
+        return self if has_effect else replace(self, origin="start_day", offset=None)
+
+    # --- what pandas says, given the first and the last time ---------------------------------------
+
+    def _times(self, *stored: int) -> pd.DatetimeIndex:
+        """Return times that are given as numbers."""
+        index = pd.DatetimeIndex(np.array(stored, INT64).view(f"M8[{self.unit}]"))
+        return index if self.zone is None else index.tz_localize("UTC").tz_convert(self.zone)
+
+    def _labels(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
+        """Return the labels of all buckets."""
+        index = self._times(first, last)
+        options = {"closed": self.closed, "origin": self.origin, "offset": self.offset}
+        rows = pd.Series([0, 0], index=index).resample(self.freq, label=label, **options)
+        return rows.size().index
+
+    def _labels_until(self, first: int, last: int, label: str) -> pd.DatetimeIndex:
+        """Return the labels of all buckets, and maybe of later ones.
+
+        pandas asks for the midnight one rule after the last time of all, and raises where clocks skip it or show it
+        twice. Rows that follow have another last time; here labels are asked for up to a noon after that midnight.
+        """
+        with suppress(Exception):  # pytz's own of pandas 2
+            return self._labels(first, last, label)
+        day = self._times(last, last)[-1].tz_localize(None).normalize()
+        later = pd.DatetimeIndex([day + self.freq + pd.Timedelta(36, "h")], tz=self.zone)
+        return self._labels(first, int(_stored(later.as_unit(self.unit))[0]), label)
+
+    def _edges(self, first: int, last: int) -> np.ndarray:
+        """Return where buckets start and the last one ends, as numbers; maybe those of later buckets too."""
+        edges = pd.DatetimeIndex(self._labels_until(first, last, "left"), freq=None)
+        edges = edges.append(self._labels_until(first, last, "right")[-1:])
+        if self.closed == "right" and self.freq.rule_code.split("-")[0] in _WHOLE_DAYS:
+            moment = pd.Timedelta(1, self.unit).as_unit(self.unit)
+            edges = edges.tz_localize(None) + pd.Timedelta(1, "D").as_unit(self.unit) - moment
+            edges = edges.tz_localize(self.zone)
+        return _stored(edges)
+
+    @lru_cache(maxsize=256)  # noqa: B019 (of buckets, which are few and small)
+    def _left_edge(self, first: int) -> int:
+        """Return the left edge of the first bucket, of those of one width."""
+        return int(_stored(self._labels(first, first, "left"))[0])
+
+    def _start(self, first: int) -> int:
+        """Return the first moment that is in the first bucket, of those of one width."""
+        return self._left_edge(first) + (self.closed == "right")
+
+    # --- buckets by number -------------------------------------------------------------------------
+
+    def numbers(self, library: Library, times: Values, first: int | None) -> Values:
+        """Return the number of the bucket of each time, given the first of those before; times do not decrease."""
+        xp = library.xp
+        if not len(times):
+            return xp.zeros(0, INT64)
+        ends = times[0].item(), times[-1].item()
+        first, low, side = ends[0] if first is None else first, 0, self.closed
+        if self.is_fixed:
+            start, side = self._start(first), "left"
+            low, high = ((end - start) // self.width for end in ends)
+            if high - low > len(times) // _FEW:
+                found = times - start
+                found //= self.width
+                return found
+            edges = start + self.width * xp.arange(low, high + 2, dtype=INT64)
+        else:
+            edges = xp.asarray(self._edges(first, ends[1]))
+        bounds = xp.searchsorted(times, edges, side=side).astype(INT64, copy=False)
+        numbers = xp.arange(low, low + len(edges) - 1, dtype=INT64)
+        (found,) = kernels.run_length_decode(bounds[1:] - bounds[:-1], [numbers])
+        return found
+
+    def count(self, first: int, last: int) -> int:
+        """Return the number of all buckets."""
+        if not self.is_fixed:
+            return len(self._labels(first, last, self.label))
+        return (last - self._start(first)) // self.width + 1
+
+    def labels(self, span: Span, start: int, stop: int) -> pd.DatetimeIndex:
+        """Return the labels of the buckets from `start` to `stop`, given the first and last time."""
+        if span.first is None or span.last is None:
+            zoned = self.zone is not None
+            dtype = pd.DatetimeTZDtype(self.unit, self.zone) if zoned else f"M8[{self.unit}]"
+            return pd.DatetimeIndex([], dtype=dtype, freq=self.freq)
+        if not self.is_fixed:
+            return self._labels_until(span.first, span.last, self.label)[start:stop]
+        bucket = start + (self.label == "right")
+        begin = np.array([self._left_edge(span.first) + bucket * self.width])
+        at = pd.DatetimeIndex(begin.view(f"M8[{self.unit}]"))
+        if self.zone is not None:
+            at = at.tz_localize("UTC").tz_convert(self.zone)
+        return pd.date_range(at[0], periods=stop - start, freq=self.freq, unit=self.unit)
+
+
+def fixed_width(freq: Any) -> pd.Timedelta:
+    """Return how wide buckets of one width are."""
+    return pd.Timedelta(freq.n, "D") if isinstance(freq, Day) else pd.Timedelta(freq)
+
+
+def without_broken_rule(labels: pd.DatetimeIndex) -> pd.DatetimeIndex:
+    """Return labels without their rule where it leads nowhere from the last one.
+
+    pandas asks where it leads before it joins indexes, and raises where clocks skip that midnight or show it twice.
+    """
+    with suppress(Exception):  # pytz's own of pandas 2
+        _ = labels[-1:] + labels.freq
+        return labels
+    return pd.DatetimeIndex(labels, freq=None)
+
+
+def _stored(index: pd.DatetimeIndex) -> np.ndarray:
+    """Return times as numbers in their own unit."""
+    if index.tz is not None:
+        index = index.tz_convert(None)
+    numbers: np.ndarray = index.to_numpy(dtype=f"M8[{index.unit}]").view(INT64)
+    return numbers

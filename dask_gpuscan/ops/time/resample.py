@@ -1,0 +1,130 @@
+"""Reductions of buckets of time: rows are numbered by bucket, and buckets are groups whose rows are adjacent.
+
+The first carry hands on the first time of all, from which buckets are counted. The second one reduces buckets, and
+writes those without rows too, from the one that was open before a partition to the one that it leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from ...frames.protocol import Library
+from ...frames.registry import column_of, library_of, stored_numbers
+from ...frames.types import Values
+from ..core.carry import DataFrameCarry
+from ..core.groups import INT64
+from ..core.operation import GroupReduction, Part
+from ..groupby.adjacent import AdjacentReduce
+from ..runs import Open
+from .buckets import Buckets, Span, span_of, times_in_order, without_broken_rule
+from .time_column import TimeColumn
+
+
+@dataclass(frozen=True)
+class NumberBuckets(DataFrameCarry):
+    """Columns of a frame or series, and one more of the number of the bucket of each row."""
+
+    time_column: TimeColumn
+    buckets: Buckets
+    names: tuple[Hashable, ...]
+    """The columns that are kept."""
+    number: Hashable
+    """Name of the one more."""
+    label = "resample-buckets"
+    keeps_index = True
+
+    def check(self, frame: Any) -> None:
+        """The arguments have been checked."""
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def aggregate(self, partition: Any) -> Span:
+        with library_of(partition).acquire(partition):
+            return span_of(partition, self.time_column)
+
+    def combine(self, aggregates: Sequence[Span]) -> Span:
+        return reduce(Span.then, aggregates)
+
+    def apply(self, partition: Any, prefix: Span | None) -> Any:
+        library = library_of(partition)
+        with library.acquire(partition):
+            times = times_in_order(partition, self.time_column, prefix)
+            first = None if prefix is None else prefix.first
+            numbers = self.buckets.numbers(library, times, first)
+            arrays = [library.array(column_of(partition, name)) for name in self.names]
+            arrays.append(library.from_integers(numbers))
+            return library.frame(arrays, [*self.names, self.number], library.index(partition))
+
+
+@dataclass(frozen=True)
+class OpenBucket:
+    """Some rows, as what follows needs to know them: their open bucket, and their first and last time."""
+
+    open: Open
+    span: Span
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResampleReduce(AdjacentReduce):
+    """One row a bucket of time, in order, those without rows among them."""
+
+    time_column: TimeColumn
+    buckets: Buckets
+    like: Any
+    """The frame or series that is resampled, without rows."""
+    may_be_empty: bool
+    """Whether dtypes are those of answers with nulls, whether there are nulls or not."""
+
+    def aggregate(self, partition: Any) -> Any:
+        with library_of(partition).acquire(partition):
+            return OpenBucket(super().aggregate(partition), span_of(partition, self.time_column))
+
+    def combine(self, aggregates: Sequence[Any]) -> Any:
+        open_ = super().combine([a.open for a in aggregates])
+        return OpenBucket(open_, reduce(Span.then, [a.span for a in aggregates]))
+
+    def apply(self, partition: Any, prefix: Any) -> Any:
+        library = library_of(partition)
+        prefix = prefix or OpenBucket(Open(0, None, 0), Span())
+        with library.acquire(partition):
+            keys, arrays = self.closed(partition, prefix.open)
+            numbers = stored_numbers(self.by.series(partition)[0])
+            span = prefix.span.then(span_of(partition, self.time_column))
+            border = prefix.open.border
+            start = stop = 0 if border is None else int(border.values[0])
+            if self.ends and span.first is not None and span.last is not None:
+                stop = self.buckets.count(span.first, span.last)
+            elif not self.ends and len(numbers):
+                stop = int(numbers[-1])
+            found = stored_numbers(library.as_column(keys[0])) - start
+            rows = library.xp.full(stop - start, -1, INT64)
+            rows[found] = library.xp.arange(len(found), dtype=INT64)
+            pairs = zip(self.spec.parts, arrays, strict=True)
+            arrays = [self._filled(partition, p, a, rows, len(found)) for p, a in pairs]
+            return self.spec.build(self.like, arrays, self._index(library, span, start, stop))
+
+    def _filled(
+        self, partition: Any, part: Part[GroupReduction], array: Any, rows: Values, count: int
+    ) -> Any:
+        """Return the answers of all buckets, given those of some and which row is each bucket's, -1 for none."""
+        library = library_of(partition)
+        answer = part.operation.of_nothing(self.spec.columns(partition, part))
+        if answer is None and (self.may_be_empty or count < len(rows)):
+            array = library.to_nullable(array)
+        if count == len(rows):
+            return array
+        if answer is None:
+            taken = library.take(array, rows, nulls=True)
+            return library.first_last(taken) if part.operation.name in ("first", "last") else taken
+        return library.take(library.concatenate([answer, array]), rows + 1)
+
+    def _index(self, library: Library, span: Span, start: int, stop: int) -> Any:
+        labels = self.buckets.labels(span, start, stop)
+        if not self.ends:
+            labels = without_broken_rule(labels)
+        column = self.time_column.column(self.like)
+        return library.index_of_times(labels, column.dtype, column.name)

@@ -1,0 +1,75 @@
+"""The times of rows, and their unit: windows and buckets of time are measured by them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ... import kernels
+from ...frames.registry import column_of, library_of, stored_numbers
+from ...frames.types import Column, Values
+from ..core.groups import INT64
+
+
+@dataclass(frozen=True)
+class TimeColumn:
+    """The column, or the index, that holds the times of rows.
+
+    Parameters
+    ----------
+    on : hashable, optional
+        The name of a column; by default, the index.
+    """
+
+    on: Hashable = None
+
+    def column(self, frame: Any) -> Column:
+        """Return the times of a frame's rows."""
+        if self.on is None:
+            return library_of(frame).index_level(frame, 0)
+        column: Column = column_of(frame, self.on)
+        return column
+
+    @property
+    def title(self) -> str:
+        """How messages name it."""
+        return "the index" if self.on is None else f"column {self.on!r}"
+
+    def check(self, frame: Any) -> None:
+        """Raise a TypeError unless there are times."""
+        library, dtype = library_of(frame), self.column(frame).dtype
+        levels = len(library.index_names(frame)) if self.on is None else 1
+        is_time = library.layout(dtype) is not None and not library.is_numeric(dtype)
+        if levels > 1 or not is_time or isinstance(dtype, pd.PeriodDtype):
+            raise TypeError(
+                f"windows of time need datetimes or timedeltas, found {self.title} of dtype {dtype}; "
+                f"name a column of times with on="
+            )
+
+    def has_nulls(self, frame: Any) -> bool:
+        """Tell whether any time is null."""
+        return library_of(frame).missing(self.column(frame)) is not None
+
+    def numbers(self, frame: Any) -> Values:
+        """Return the times of a frame's rows as int64, in their own unit; of nulls, any number."""
+        return stored_numbers(self.column(frame)).astype(INT64, copy=False)
+
+    def times(self, frame: Any) -> Values:
+        """Return the times of a frame's rows as int64, in their own unit; raises a ValueError for nulls."""
+        if self.has_nulls(frame):
+            raise ValueError(f"{self.title} has null times; drop those rows first")
+        return self.numbers(frame)
+
+    def unit(self, frame: Any) -> pd.Timedelta:
+        """Return the unit of the times."""
+        return pd.Timedelta(1, library_of(frame).time_unit(self.column(frame).dtype))
+
+
+def check_order(time_column: TimeColumn, times: Values, heads: Values | None) -> None:
+    """Raise a ValueError if times decrease, or do so within groups, whose first rows `heads` marks."""
+    if not kernels.is_sorted(times, heads):
+        within = "" if heads is None else " within a group"
+        raise ValueError(f"{time_column.title} must not decrease{within}; sort by it first")

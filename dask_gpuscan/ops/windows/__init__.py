@@ -1,0 +1,6 @@
+"""Windows, and operations that look at the rows around each row. Their statistics live in ``statistics/``.
+
+Read `rolling`, which says which rows a window has, then `expanding`, which scans all rows so far. `halo` and
+`surroundings` bring the rows of neighbouring partitions, for `rolling`, `shift` and `order_statistics`; `interpolate`
+fills nulls from both sides.
+"""

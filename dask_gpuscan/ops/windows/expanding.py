@@ -1,0 +1,229 @@
+"""Windows of all rows so far, or of those so far in each group: scans by the operators of statistics.
+
+Rows with too few observations are null. A statistic that picks one of the values picks it among integers, so that it
+is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...frames.types import View
+from ...kernels import BUILT_IN, Operator, is_array
+from ..core.groups import INT64, Groups, ReducibleGroups, States, folded, merged, state_of
+from ..core.operation import Needs
+from ..statistics.inputs import VALUES, Inputs, check_columns, holds_integers, observed, read
+from ..statistics.table import WINDOWS
+
+_ADD = BUILT_IN["add"]
+
+HEAD = 1024
+"""Rows that are looked at to find from where on answers are numbers."""
+
+
+@dataclass(frozen=True)
+class ExpandingStatistic:
+    """A statistic over all rows so far, in groups or not.
+
+    The states are those of the operator, then the number of observations if these are counted.
+
+    Parameters
+    ----------
+    label : str
+        For the names of tasks, and messages.
+    op : Operator
+    min_periods : int
+    inputs : Inputs
+        What the operator takes of the columns.
+    of_none : float, optional
+        The operator's answer for no observations; by default null.
+    enough : int, optional
+        How many observations always have a number as their answer; by default, that depends on their values.
+    """
+
+    label: str
+    op: Operator
+    min_periods: int
+    inputs: Inputs = VALUES
+    of_none: float | None = None
+    enough: int | None = None
+    reverse = False
+    needs = Needs.STATES
+
+    @property
+    def _counts(self) -> bool:
+        """Whether observations are counted; a null for none of them is the operator's own answer."""
+        return self.min_periods > (1 if self.of_none is None else 0)
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        check_columns(self.label, columns, self.inputs)
+        return np.dtype(np.float64)
+
+    def _observations(self, arrays: tuple[Any, ...]) -> Any:
+        """One in each row that is an observation."""
+        return observed(arrays, self.inputs).astype(np.int64)
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        arrays = read(columns, self.inputs)
+        wait = groups.reduce(self.op, state_of(arrays))
+        if not self._counts:
+            return wait
+        if groups.is_one:
+            return lambda: (*wait(), self._observed_in(arrays, 0)[0])
+        count = groups.reduce(_ADD, self._observations(arrays))
+        return lambda: (*wait(), *count())
+
+    def combine(self, states: Sequence[States]) -> States:
+        if not self._counts:
+            return folded(self.op, list(states))
+        count = sum(s[-1] for s in states)
+        return (*folded(self.op, [s[:-1] for s in states]), count)
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        if not self._counts:
+            return merged(self.op, states, groups)
+        return (*merged(self.op, states[:-1], groups), *merged(_ADD, states[-1:], groups))
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        arrays, count = read(columns, self.inputs), None
+        if prior is not None and self._counts:
+            prior, count = prior[:-1], prior[-1]
+        library = library_of(columns[0])
+        numbers = self._numbers(library, arrays, prior is None) if groups.is_one else None
+        state = None if prior is None else state_of(prior)
+        out = groups.scan(self.op, state_of(arrays), carry_in=state)
+        if self._counts and groups.is_one:
+            _, few = self._observed_in(arrays, int(count or 0))
+            out[:few] = np.nan
+            known = self.enough is not None and self.enough <= self.min_periods
+            return library.from_floats(out, slice(few, len(out)) if known else None)
+        if self._counts:
+            before = count if count is None or is_array(count) else np.int64(count)
+            counted = groups.scan(_ADD, self._observations(arrays), carry_in=before)
+            out[counted < self.min_periods] = np.nan
+        return library.from_floats(out, None if numbers is None else numbers())
+
+    def _numbers(
+        self, library: Library, arrays: tuple[Any, ...], is_first: bool
+    ) -> Callable[[], slice | None] | None:
+        """Begin to look from which row on answers are numbers, before the scan, which this does not wait for.
+
+        What is returned answers None if the first rows do not decide. `is_first` says whether no rows come before.
+        """
+        enough, count = self.enough, len(arrays[0])
+        if enough is None or self._counts:
+            return None
+        if not enough or not count:
+            return lambda: slice(0, count)
+        heads = [library.fetch(array[:HEAD]) for array in arrays]
+
+        def found() -> slice | None:
+            rows = np.flatnonzero(observed(tuple([head() for head in heads]), self.inputs))
+            start = int(rows[enough - 1]) if len(rows) >= enough else count
+            return slice(start, count) if start == 0 or (is_first and start < count) else None
+
+        return found
+
+    def _observed_in(self, arrays: tuple[Any, ...], count: int) -> tuple[int, int]:
+        """Count observations up to `min_periods`; also the rows that come before there are enough."""
+        length, done, chunk = len(arrays[0]), 0, 64
+        while count < self.min_periods and done < length:
+            pieces = tuple([a[done : done + chunk] for a in arrays])
+            valid = observed(pieces, self.inputs).nonzero()[0]
+            needed = self.min_periods - count
+            if len(valid) >= needed:
+                return self.min_periods, done + int(valid[needed - 1])
+            count += len(valid)
+            done, chunk = done + chunk, 4 * chunk
+        return count, 0 if count >= self.min_periods else length
+
+
+@dataclass(frozen=True)
+class ExpandingPick:
+    """A statistic whose answer is one of the values so far, in groups or not.
+
+    The states of integers are those of the operator that picks one, then the number of values.
+
+    Parameters
+    ----------
+    name : str
+        A key of `WINDOWS` whose row has an operator that picks.
+    floats : ExpandingStatistic
+        What is done to other columns.
+    """
+
+    name: str
+    floats: ExpandingStatistic
+    reverse = False
+    needs = Needs.STATES
+
+    @property
+    def label(self) -> str:
+        """For the names of tasks, and messages."""
+        return self.floats.label
+
+    @property
+    def _op(self) -> Operator:
+        op = WINDOWS[self.name].picks
+        assert op is not None
+        return op
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        """Return the dtype of the answer."""
+        floats = self.floats.dtype(columns)  # which refuses what are no numbers
+        column = columns[0]
+        return library_of(column).nullable(column.dtype) if holds_integers(column) else floats
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        """Begin to reduce each group."""
+        if not holds_integers(columns[0]):
+            return self.floats.aggregate(columns, groups)
+        view = _view(columns[0])
+        wait = groups.reduce(self._op, view.values, nulls=view.nulls)
+        count = groups.reduce(_ADD, library_of(columns[0]).valid(columns[0]).astype(INT64))
+        return lambda: (*wait(), *count())
+
+    def combine(self, states: Sequence[States]) -> States:
+        """States of neighbouring parts of one group, on the host, as one."""
+        if _are_floats(states[0]):
+            return self.floats.combine(states)
+        return (*folded(self._op, [s[:-1] for s in states]), sum(s[-1] for s in states))
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        """Arrays of states; those of equal keys become one."""
+        if _are_floats(states):
+            return self.floats.merge(library, states, groups)
+        picked = merged(self._op, states[:-1], groups)
+        return (*picked, *merged(_ADD, states[-1:], groups))
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        """Array of the answers of rows, given the states of their groups before."""
+        (column,) = columns
+        if not holds_integers(column):
+            return self.floats.apply(columns, groups, prior)
+        library, view = library_of(column), _view(column)
+        state, count = (None, None) if prior is None else (state_of(prior[:-1]), prior[-1])
+        values = groups.scan(self._op, view.values, nulls=view.nulls, carry_in=state)
+        layout = library.layout(column.dtype)
+        assert layout is not None
+        array = layout.wrap(values, None, column.dtype)
+        before = np.int64(count) if isinstance(count, int) else count
+        counted = groups.scan(_ADD, library.valid(column).astype(INT64), carry_in=before)
+        return library.set_null(array, counted < max(self.floats.min_periods, 1))
+
+
+def _view(column: Any) -> View:
+    library = library_of(column)
+    layout = library.layout(column.dtype)
+    assert layout is not None
+    return layout.view(library.array(column))
+
+
+def _are_floats(states: States) -> bool:
+    return bool(states[0].dtype.kind == "f")

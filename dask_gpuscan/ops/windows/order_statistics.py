@@ -1,0 +1,64 @@
+"""Statistics of windows that need values in order: medians, quantiles, ranks, distinct values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import GroupIds
+from ...frames.registry import library_of, stored_numbers
+from ...frames.types import DType, Values
+from ...kernels import Distinct, OrderStatistic, Rank
+from ..scan.overflow import are_exact
+from ..statistics.inputs import VALUES, check_columns, holds_integers
+from .rolling import Shape, Windowed
+from .surroundings import WindowRows
+
+
+@dataclass(frozen=True)
+class RollingOrder(Windowed):
+    """An order statistic of the rows in each window.
+
+    Parameters
+    ----------
+    label : str
+        For the names of tasks, and messages.
+    statistic : OrderStatistic
+    shape : Shape
+    min_periods : int
+        Observations that a window needs, else its answer is null.
+    """
+
+    label: str
+    statistic: OrderStatistic
+    shape: Shape
+    min_periods: int
+
+    def takes_group_ids(self, codes: GroupIds) -> bool:
+        return False
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        check_columns(self.label, columns, VALUES)
+        return np.dtype(np.float64)
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        (column,), windows = columns, self.shape.windows(rows)
+        values = rows.library.floats(column)
+        if isinstance(self.statistic, (Rank, Distinct)) and holds_integers(column):
+            values = _apart(column, values)
+        out = kernels.order_statistics(self.statistic, values, windows, least=self.min_periods)
+        return rows.floats(out)
+
+
+def _apart(column: Any, floats: Values) -> Values:
+    """Return numbers that compare as the integers of a column do, where floats may be equal; NaN stays where it is."""
+    integers = stored_numbers(column)
+    if integers.dtype.itemsize < 8 or are_exact(integers):
+        return floats
+    _, ranks = library_of(column).xp.unique(integers, return_inverse=True)
+    floats[~np.isnan(floats)] = ranks[~np.isnan(floats)]
+    return floats

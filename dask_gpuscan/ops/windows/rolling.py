@@ -1,0 +1,371 @@
+"""Rolling windows: which rows the window of each row has, and statistics and operators over them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import GroupIds, missing_in
+from ...frames.messages import name_columns
+from ...frames.registry import library_of
+from ...frames.types import DType, Values
+from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
+from ..core.groups import INT64
+from ..scan.plan import ScanPlan, scan_plan
+from ..statistics.inputs import (
+    Inputs,
+    all_finite,
+    check_columns,
+    holds_integers,
+    may_have_nulls,
+    read,
+)
+from ..statistics.table import WINDOWS, window_operator
+from ..time.time_column import TimeColumn
+from .halo import RowExtent, TimeExtent, WindowExtent
+from .surroundings import ColumnOverlap, WindowRows
+
+_ADD = BUILT_IN["add"]
+
+
+class Shape(Protocol):
+    """Which rows the windows of rows have."""
+
+    @property
+    def extent(self) -> WindowExtent: ...
+
+    @property
+    def until_row(self) -> RowWindows | None:
+        """The windows, if each is the rows up to its own, so that only those before may be of another group."""
+
+    @property
+    def has_row(self) -> bool:
+        """Whether each window has its own row."""
+
+    def windows(self, rows: WindowRows) -> kernels.Windows:
+        """Return the windows of the rows that are asked for."""
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """Windows of a number of rows.
+
+    Parameters
+    ----------
+    before, after : int
+        How many rows before each row and behind it; negative ones leave rows out.
+    """
+
+    before: int
+    after: int = 0
+
+    @property
+    def extent(self) -> RowExtent:
+        return RowExtent(max(self.before, 0), max(self.after, 0))
+
+    @property
+    def of_group(self) -> RowWindows:
+        """The windows, of rows of one group."""
+        return RowWindows(self.before, self.after)
+
+    @property
+    def until_row(self) -> RowWindows | None:
+        return None if self.after else self.of_group
+
+    @property
+    def has_row(self) -> bool:
+        return self.before >= 0 and self.after >= 0
+
+    def windows(self, rows: WindowRows) -> kernels.Windows:
+        if rows.groups is None:
+            return RowWindows(self.before, self.after, rows.first, rows.count)
+        return BoundWindows(*rows.groups.bounds, self.before, self.after)
+
+
+@dataclass(frozen=True)
+class TimeShape:
+    """Windows of a duration, in the unit of the times.
+
+    Parameters
+    ----------
+    time_column : TimeColumn
+    back : int
+        How much earlier a row may be.
+    ahead : int or None
+        How much later a row may be; None if windows end with the row itself.
+    itself : bool
+        Whether the row itself is in its window, if windows end there.
+    """
+
+    time_column: TimeColumn
+    back: int
+    ahead: int | None = None
+    itself: bool = True
+    until_row = None
+
+    @property
+    def has_row(self) -> bool:
+        return self.itself or self.ahead is not None
+
+    @property
+    def extent(self) -> TimeExtent:
+        return TimeExtent(self.time_column, self.back, self.ahead)
+
+    def windows(self, rows: WindowRows) -> kernels.Windows:
+        assert rows.times is not None
+        xp, times, wanted = rows.library.xp, rows.times, rows.wanted
+        first, last = (None, None) if rows.groups is None else rows.groups.bounds
+        starts = kernels.window_starts(times, self.back, starts=first)
+        if self.ahead is None and self.itself:
+            return BoundWindows(starts[wanted], None, after=rows.first)
+        if self.ahead is None:  # rows of the same time are left out, too
+            stops = kernels.window_starts(times, 0, starts=first)
+        else:  # the same from behind
+            ends = None if last is None else xp.ascontiguousarray(rows.length - last[::-1])
+            behind = kernels.window_starts(-times[::-1], self.ahead, starts=ends)
+            stops = rows.length - behind[::-1]
+        return BoundWindows(starts[wanted], xp.ascontiguousarray(stops[wanted]))
+
+
+def filled(shape: Shape, windows: kernels.Windows, rows: WindowRows, least: int) -> slice | None:
+    """Return which windows, of the rows that are asked for, have so many rows at least; None if bounds say so."""
+    if least <= shape.has_row:
+        return slice(0, rows.count)
+    if isinstance(windows, BoundWindows):
+        return None
+    if min(windows.before + windows.after + 1, rows.length) < least:
+        return slice(0, 0)
+    # only windows at the ends have fewer rows
+    start = min(max(least - windows.after - 1 - rows.first, 0), rows.count)
+    stop = min(rows.length + windows.before + 1 - least - rows.first, rows.count)
+    return slice(start, max(stop, start))
+
+
+class Windowed:
+    """What operations over windows have in common."""
+
+    shape: Shape
+    min_periods: int
+
+    @property
+    def extent(self) -> WindowExtent:
+        return self.shape.extent
+
+    def takes_group_ids(self, codes: GroupIds) -> bool:
+        return isinstance(self.shape, RowShape) and kernels.rolls_by_code(
+            codes.array, codes.groups, self.shape.of_group
+        )
+
+
+@dataclass(frozen=True)
+class RollingStatistic(Windowed):
+    """A statistic of the rows in each window: of float64, but for integers that are picked, which stay as they are.
+
+    Parameters
+    ----------
+    name : str
+        A key of `WINDOWS`.
+    shape : Shape
+    min_periods : int
+        Observations that a window needs, else its answer is null.
+    options : tuple of pairs
+        Of the statistic.
+    """
+
+    name: str
+    shape: Shape
+    min_periods: int
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"rolling-{self.name}"
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        check_columns(self.label, columns, WINDOWS[self.name].inputs)
+        picked = self._picked(columns)
+        return np.dtype(np.float64) if picked is None else picked.dtype(columns)
+
+    def _picked(self, columns: Sequence[Any]) -> RollingOperator | None:
+        """Return what picks one of the integers in each window; None for other statistics and columns."""
+        picks = WINDOWS[self.name].picks
+        if picks is None or not holds_integers(columns[0]):
+            return None
+        return RollingOperator(picks, self.shape, max(self.min_periods, 1))
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        picked = self._picked(columns)
+        if picked is not None:
+            return picked.apply(columns, rows)
+        statistic, options = WINDOWS[self.name], dict(self.options)
+        inputs = read(columns, statistic.inputs)
+        anew = None if options else statistic.anew
+        op = anew or window_operator(self.name, **options)
+        values = inputs if op.inputs > 1 else inputs[0]
+        if rows.group_ids is not None:
+            assert isinstance(self.shape, RowShape)
+            counted, codes = _counted(op, statistic.inputs, self.min_periods), rows.group_ids
+            own = self.shape.of_group
+            out = kernels.rolling_by_code(counted, codes.array, values, codes.groups, own)
+            return rows.floats(out)
+        if rows.groups is not None and self.shape.until_row is not None:
+            # a window that would reach into the group before begins at the head that is in it
+            counted = _counted_from_heads(op, statistic.inputs, self.min_periods)
+            inputs = rows.groups.heads, *inputs
+            return rows.floats(kernels.rolling(counted, inputs, self.shape.until_row))
+        enough = None if statistic.enough is None else statistic.enough(**options)
+        windows = self.shape.windows(rows)
+        known = filled(self.shape, windows, rows, max(self.min_periods, enough or 0))
+        if known is not None:
+            finite = all_finite(inputs, statistic.inputs)
+            if not may_have_nulls(columns) or finite():
+                out = kernels.rolling(op, values, windows)  # while a GPU may still look for NaN
+                if finite():
+                    out[: known.start] = out[known.stop :] = np.nan
+                    return rows.floats(out, None if enough is None else known)
+        counted = _counted(op, statistic.inputs, self.min_periods)
+        return rows.floats(kernels.rolling(counted, values, windows))
+
+
+@lru_cache(maxsize=64)
+def _counted(op: Operator, inputs: Inputs, least: int) -> Operator:
+    """Return the operator of a statistic that is null for fewer observations than `least`.
+
+    Its state begins with the number of observations.
+    """
+    combine, is_tuple = op.combine, isinstance(op.identity, tuple)
+    lower: Any = op.lower
+    named = [f"x{i}" for i in range(op.inputs)]
+    values = [x for x, (_, what) in zip(named, inputs, strict=True) if what == "values"]
+    observed = " and ".join(f"{x} - {x} == 0.0" for x in values) or "True"
+    given = ", ".join(named)
+    state = given if op.lift is None else f"{'*' * is_tuple}lift({given})"
+    lift = eval(f"lambda lift: lambda {given}: (1.0 if {observed} else 0.0, {state})")(op.lift)
+
+    def combine_scalar(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], combine(a[1], b[1]))
+
+    def combine_tuple(a: Any, b: Any) -> Any:
+        return (a[0] + b[0], *combine(a[1:], b[1:]))
+
+    def element(s: Any) -> Any:
+        return s[1] if s[0] >= least else np.nan
+
+    def lowered(s: Any) -> Any:
+        return lower(s[1]) if s[0] >= least else np.nan
+
+    def lowered_tuple(s: Any) -> Any:
+        return lower(s[1:]) if s[0] >= least else np.nan
+
+    return Operator(
+        combine_tuple if is_tuple else combine_scalar,
+        (0.0, *op.identity) if is_tuple else (0.0, float(op.identity_for(np.dtype(np.float64)))),
+        lift,
+        lowered_tuple if is_tuple else element if lower is None else lowered,
+        name=f"counted({op.name})",
+        check=op.check,
+    )
+
+
+@lru_cache(maxsize=64)
+def _counted_from_heads(op: Operator, inputs: Inputs, least: int) -> Operator:
+    """Return the operator of `_counted` that begins anew at heads of groups, which are its first input."""
+    return segmented(_counted(op, inputs, least))
+
+
+@dataclass(frozen=True)
+class RollingOperator(Windowed):
+    """The elements of each window, combined by an operator."""
+
+    op: Operator
+    shape: Shape
+    min_periods: int
+    label = "rolling-scan"
+
+    def _plan(self, columns: Sequence[Any]) -> ScanPlan:
+        return scan_plan(library_of(columns[0]), self.op, tuple(c.dtype for c in columns), None)
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        try:
+            plan = self._plan(columns)
+        except (TypeError, ValueError) as error:
+            name_columns(error, self.label, columns)
+            raise
+        return plan.library.nullable(plan.dtype) if self.min_periods else plan.dtype
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        plan, library = self._plan(columns), rows.library
+        pairs = zip(plan.layouts, columns, strict=True)
+        views = library.resolved([layout.view(library.array(c)) for layout, c in pairs])
+        values = tuple(view.values for view in views)
+        valid, nulls = None, None
+        if any(view.nulls is not None for view in views):
+            missing = missing_in(views)
+            valid, nulls = ~missing, kernels.byte_mask(missing)
+        given = values if len(values) > 1 else values[0]
+        out = self._combined(plan.meant, given, rows, nulls=nulls, dtype=plan.kernel_dtype)
+        array = plan.layout.wrap(out, None, plan.dtype)
+        if self.min_periods:
+            array = library.set_null(array, self._missing(rows, valid))
+        return rows.returned(array)
+
+    def _combined(self, op: Operator, values: Any, rows: WindowRows, **options: Any) -> Values:
+        """Return the elements of each window, combined."""
+        if rows.group_ids is None:
+            return kernels.rolling(op, values, self.shape.windows(rows), **options)
+        assert isinstance(self.shape, RowShape)
+        codes, own = rows.group_ids, self.shape.of_group
+        return kernels.rolling_by_code(op, codes.array, values, codes.groups, own, **options)
+
+    def _missing(self, rows: WindowRows, valid: Values | None) -> Values:
+        """Return which windows have too few observations; `valid` says which rows are observations, None if all are."""
+        if valid is None and rows.group_ids is not None and self.min_periods > self.shape.has_row:
+            valid = rows.library.xp.ones(rows.length, np.bool_)
+        if valid is not None:
+            counts = self._combined(_ADD, valid.astype(np.int32), rows, dtype=INT64)
+            return counts < self.min_periods
+        windows = self.shape.windows(rows)
+        known = filled(self.shape, windows, rows, self.min_periods)
+        if known is None:
+            starts, stops = windows.limits(rows.library.xp.arange(rows.count), rows.length)
+            return stops - starts < self.min_periods
+        missing = rows.library.xp.ones(rows.count, bool)
+        missing[known] = False
+        return missing
+
+
+@dataclass(frozen=True)
+class RollingColumns(ColumnOverlap):
+    """An operation over windows of each column, beside a column that stays as it is.
+
+    Parameters
+    ----------
+    beside : hashable, optional
+        The name of that column: of the times.
+    """
+
+    beside: Hashable = None
+
+    @property
+    def key_columns(self) -> tuple[Hashable, ...]:
+        return () if self.beside is None else (self.beside,)
+
+    def _kept(self, frame: Any) -> Any:
+        if self.beside is None:
+            return frame
+        library = library_of(frame)
+        return library.select(frame, [name != self.beside for name in library.names(frame)])
+
+    def build(self, frame: Any, arrays: list[Any]) -> Any:
+        if self.beside is None:
+            return super().build(frame, arrays)
+        library, kept = library_of(frame), self._kept(frame)
+        computed = dict(zip(library.names(kept), arrays, strict=True))
+        computed[self.beside] = library.array(library.column(frame, self.beside))
+        names = [name for name in library.names(frame) if name in computed]
+        return library.frame([computed[n] for n in names], names, library.index(frame), frame)

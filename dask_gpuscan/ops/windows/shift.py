@@ -1,0 +1,222 @@
+"""Rows moved along, and what changed since: shift, diff and pct_change.
+
+Rows that are one group are the library's own call; rows in groups are gathered from where they stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...frames.keys import GroupIds
+from ...frames.messages import HINT, column_title, first_line
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...frames.types import Array, Column, DType, Values
+from ...kernels import RowWindows
+from ...kernels.messages import shown
+from ..core.groups import INT64
+from .halo import RowExtent
+from .surroundings import WindowRows
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Each row's value so many rows before, in its group; for a negative number, behind.
+
+    Parameters
+    ----------
+    periods : int
+    fill : tuple
+        The value where there is no such row; empty for null.
+    """
+
+    periods: int
+    fill: tuple[Any, ...] = ()
+    label = "shift"
+
+    def takes_group_ids(self, codes: GroupIds) -> bool:
+        windows = RowWindows(abs(self.periods), -1)
+        return bool(self.periods) and kernels.rolls_by_code(codes.array, codes.groups, windows)
+
+    @property
+    def extent(self) -> RowExtent:
+        return RowExtent(max(self.periods, 0), max(-self.periods, 0))
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        return _dtype_of(Shift(self.periods and 1, self.fill), columns[0])
+
+    def asked(self, column: Any) -> DType:
+        """Return the dtype of the library's own answer."""
+        return self._sample(column).dtype
+
+    def _sample(self, column: Any) -> Column:
+        """The library's own answer of one row."""
+        library = library_of(column)
+        try:
+            shifted = library.shift(filled(column, 1), self.periods and 1, *self.fill)
+        except (TypeError, ValueError, NotImplementedError, RuntimeError) as error:
+            if not self.fill:
+                raise TypeError(
+                    f"{_title(self, column)} cannot be shifted: {first_line(error)}"
+                ) from error
+            raise self._refusal(column, f": {first_line(error)}") from error
+        sample = library.as_column(shifted)
+        own = column.dtype, library.nullable(column.dtype)
+        if not library.holds_null(column.dtype) and sample.dtype not in own:
+            raise self._refusal(column, f"; {HINT}")  # large integers would be rounded
+        return sample
+
+    def _refusal(self, column: Any, reason: str) -> TypeError:
+        return TypeError(
+            f"{_title(self, column)} cannot hold the fill_value {shown(self.fill[0])}{reason}"
+        )
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        column, library = columns[0], rows.library
+        if rows.is_one_group:
+            array, periods = library.array(column), _within(self.periods, rows.length)
+            shifted = (  # the library's own may share the memory of rows that stay where they are
+                library.shift(array, periods, *self.fill) if periods else library.copy(array)
+            )
+            return library.slice_array(shifted, rows.first, rows.first + rows.count)
+        return rows.returned(self.in_groups(column, rows))
+
+    def in_groups(self, column: Any, rows: WindowRows) -> Array:
+        """Return the values of so many rows before in each group, in the order in which the rows are seen."""
+        library = rows.library
+        array = library.array(column)
+        if not self.periods:
+            return library.copy(array)
+        positions = self._positions(rows)
+        if not self.fill:
+            return library.take(library.to_nullable(array), positions, nulls=True)
+        sample = self._sample(column)
+        own = library.cast(array, sample.dtype)
+        array = library.concatenate([library.array(sample), own])
+        return library.take(array, positions + 1)
+
+    def _positions(self, rows: WindowRows) -> Values:
+        """The rows whose values are taken, -1 where there is none."""
+        if rows.group_ids is not None:
+            return kernels.rows_before(rows.group_ids.array, rows.group_ids.groups, self.periods)
+        assert rows.groups is not None
+        starts, stops = rows.groups.bounds
+        found = rows.library.xp.arange(rows.length, dtype=INT64) - self.periods
+        found[found < starts if self.periods > 0 else found >= stops] = -1
+        return found
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Each row's value less that of so many rows before, in its group; or with `relative` the change by it.
+
+    Parameters
+    ----------
+    periods : int
+    relative : bool
+    """
+
+    periods: int
+    relative: bool = False
+
+    @property
+    def label(self) -> str:
+        return "pct_change" if self.relative else "diff"
+
+    @property
+    def _unfilled(self) -> dict[str, None]:
+        """What asks for the changes between rows as they are; pandas 2 would fill nulls first."""
+        return {"fill_method": None} if self.relative else {}
+
+    def takes_group_ids(self, codes: GroupIds) -> bool:
+        return Shift(self.periods).takes_group_ids(codes)
+
+    @property
+    def extent(self) -> RowExtent:
+        return Shift(self.periods).extent
+
+    def dtype(self, columns: Sequence[Any]) -> DType:
+        return _dtype_of(Difference(self.periods and 1, self.relative), columns[0])
+
+    def asked(self, column: Any) -> DType:
+        """Return the dtype of the library's own answer, of rows that are one group."""
+        return self._dtype(column, in_groups=False)
+
+    def _dtype(self, column: Any, in_groups: bool) -> DType:
+        if self.relative and column.dtype == np.bool_:
+            raise TypeError(f"{_title(self, column)} is not defined; {HINT}")
+        # cuDF cannot divide nullable numbers by nothing but zeros
+        rows = filled(column, 2, 1 if self.relative else 0)
+        library, periods = library_of(column), self.periods and 1
+        try:
+            is_exact = not self.relative and not library.holds_null(column.dtype)
+            if not in_groups or is_exact:
+                return self._of(library, rows, periods).dtype
+            return library.group_change(self.label, rows, periods=periods, **self._unfilled).dtype
+        except (
+            TypeError,
+            ValueError,
+            NotImplementedError,
+            RuntimeError,
+            ArithmeticError,
+        ) as error:
+            raise TypeError(f"{_title(self, column)} is not defined; {HINT}") from error
+
+    def _of(self, library: Library, array: Array, periods: int) -> Array:
+        change = library.relative_change if self.relative else library.diff
+        return change(array, periods)
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        column, library = columns[0], rows.library
+        if rows.is_one_group:
+            periods = _within(self.periods, rows.length)
+            changed = self._of(library, library.array(column), periods)
+            return library.slice_array(changed, rows.first, rows.first + rows.count)
+        array = Shift(self.periods).in_groups(column, rows)
+        if self.relative and rows.ungrouped is not None:  # decimals raise for a divisor of 0
+            array = library.set_null(array, rows.ungrouped)
+        if self.relative:
+            found = library.relative(library.array(column), array)
+        else:
+            found = library.subtract(library.array(column), array)
+        return rows.returned(library.cast(found, self._dtype(column, in_groups=True)))
+
+
+def _within(periods: int, rows: int) -> int:
+    """Return a distance of at most all rows, beyond which no row has another one: cuDF counts in 32 bits."""
+    most = max(rows, 1)
+    return max(-most, min(periods, most))
+
+
+def _dtype_of(operation: Shift | Difference, column: Any) -> DType:
+    """Return the dtype of the answer; that of NumPy's numbers, which libraries never refuse, is asked for once."""
+    dtype = column.dtype
+    has_fill = isinstance(operation, Shift) and bool(operation.fill)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and not has_fill:
+        return _asked_once(operation, library_of(column), dtype)
+    return operation.asked(column)
+
+
+@lru_cache(maxsize=256)
+def _asked_once(operation: Shift | Difference, library: Library, dtype: np.dtype) -> DType:
+    return operation.asked(library.as_column(library.empty(dtype)))
+
+
+def filled(column: Any, count: int, number: int = 0) -> Array:
+    """Return an array of the dtype of a column, of one number where it has numbers, else of nulls."""
+    library: Library = library_of(column)
+    layout = library.layout(column.dtype)
+    if layout is not None:
+        values = library.xp.full(count, number, layout.storage(column.dtype))
+        return layout.wrap(values, None, column.dtype)
+    return library.take(library.empty(column.dtype), library.xp.full(count, -1, INT64), nulls=True)
+
+
+def _title(operation: Shift | Difference, column: Any) -> str:
+    return f"{operation.label} of {column_title(column)}: dtype {column.dtype}"

@@ -1,0 +1,345 @@
+"""Operations that look at the rows around each row: what they see, and the carries that bring it to them.
+
+An operation is written once. It sees rows of a partition between those of its halos, in one group or in groups that
+are brought together, and says what it answers for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from ... import kernels
+from ...frames.keys import GroupIds, Keys, any_null, key_arrays
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...frames.types import Array, Values
+from ..core.carry import OverlapCarry
+from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
+from ..core.operation import ColumnOperation, Part
+from ..groupby.hashed import put_back
+from ..groupby.spec import GroupBySpec
+from ..time.time_column import check_order
+from .halo import Halo, RowArrays, RowExtent, WindowExtent, joined, joined_columns
+
+
+@dataclass(frozen=True)
+class AdjacentRows:
+    """Groups whose rows are adjacent."""
+
+    keys: Keys
+
+    @cached_property
+    def heads(self) -> Values:
+        """Which rows are the first of their group, as an array of bool."""
+        return self.keys.head_flags()
+
+    @cached_property
+    def bounds(self) -> tuple[Values, Values]:
+        """For each row, the first row of its group and the row behind the last."""
+        starts, lengths = kernels.run_length_encode(self.keys.arrays, nulls=self.keys.nulls)
+        decoded = kernels.run_length_decode(lengths, [starts, starts + lengths])
+        return decoded[0], decoded[1]
+
+
+@dataclass(frozen=True)
+class WindowRows:
+    """The rows that an operation sees, and for which of them it answers."""
+
+    library: Library
+    length: int
+    first: int
+    """The first row that is asked for."""
+    count: int
+    """How many rows are asked for, from there on."""
+    groups: AdjacentRows | None = None
+    """Of the rows, where these are brought together."""
+    times: Values | None = None
+    """Of the rows, where windows are of time."""
+    group_ids: GroupIds | None = None
+    """Of the groups of rows that are not brought together."""
+    ungrouped: Values | None = None
+    """Which rows are in no group; None if none is."""
+    order: Values | None = None
+    """Which rows these were before they were brought together; None if they lie as they did."""
+
+    @property
+    def is_one_group(self) -> bool:
+        """Whether all rows are one group."""
+        return self.groups is None and self.group_ids is None
+
+    @property
+    def wanted(self) -> slice:
+        """The rows that are asked for."""
+        return slice(self.first, self.first + self.count)
+
+    def returned(self, array: Array) -> Array:
+        """Return answers where the rows were."""
+        return array if self.order is None else put_back(self.library, array, self.order)
+
+    def floats(self, answers: Values, numbers: slice | None = None) -> Array:
+        """Return answers of float64 where the rows were, as an array; `numbers` as for `Arrays.from_floats`."""
+        if self.order is not None:
+            answers, numbers = kernels.put(answers, self.order), None
+        return self.library.from_floats(answers, numbers)
+
+
+class NeighbourOperation(ColumnOperation, Protocol):
+    """What is done to each row and those around it."""
+
+    @property
+    def extent(self) -> WindowExtent:
+        """How far it looks."""
+
+    def takes_group_ids(self, codes: GroupIds) -> bool:
+        """Tell whether rows of these groups need not be brought together."""
+
+    def apply(self, columns: Sequence[Any], rows: WindowRows) -> Any:
+        """Array of the answers for the rows that are asked for, where these were; columns have all rows."""
+
+
+class NeighbourCarry(OverlapCarry):
+    """What carries of such operations have in common: which halos they need."""
+
+    clustered = True
+    """Whether rows of a group are adjacent; where there are no groups, all rows are one."""
+
+    @property
+    def extent(self) -> WindowExtent:
+        """How far operations look: all equally far."""
+        raise NotImplementedError
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        """Return the rows of a partition, not copied."""
+        raise NotImplementedError
+
+    @property
+    def before(self) -> Halo | None:
+        return Halo(self) if self.extent.looks(False) else None
+
+    @property
+    def after(self) -> Halo | None:
+        return Halo(self, reverse=True) if self.extent.looks(True) else None
+
+
+class FrameOverlap(FrameColumns, NeighbourCarry):
+    """Operations on the columns of a frame whose rows are one group."""
+
+    @property
+    def extent(self) -> WindowExtent:
+        operations = self.operations(1)
+        return operations[0].extent if operations else RowExtent(0)
+
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        if self.extent.time_column is not None:
+            self.extent.time_column.check(frame)
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        library, time_column = library_of(partition), self.extent.time_column
+        columns = [library.array(c) for columns in self.inputs(partition) for c in columns]
+        times = None if time_column is None else time_column.times(partition)
+        return RowArrays(library, len(partition), columns, times=times)
+
+    def settled(self, frame: Any) -> int:
+        time_column = self.extent.time_column
+        times = None if time_column is None else time_column.times(frame)
+        return self.extent.settled(len(frame), times)
+
+    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+        library, extent = library_of(partition), self.extent
+        with library.acquire(partition):
+            own = self.rows_of(partition)
+            times = None
+            if extent.time_column is not None:
+                filled = [part for part in (before, own, after) if part and part.count] or [own]
+                around = [part.times for part in filled]
+                times = around[0] if len(around) == 1 else library.xp.concatenate(around)
+                assert times is not None
+                check_order(extent.time_column, times, None)
+            edges, arrays = Edges(library, before, own, after, times), []
+            for operation, columns in self.pairs(partition):
+                arrays.append(edges.answers(operation, columns))
+        return self.build(partition, arrays)
+
+
+@dataclass(frozen=True)
+class ColumnOverlap(EachColumn, FrameOverlap):
+    """An operation on each column of a frame, or on a series."""
+
+    operation: NeighbourOperation
+    numeric_only = False
+
+
+@dataclass(frozen=True)
+class NamedOverlap(NamedColumns, FrameOverlap):
+    """Operations that each give a column."""
+
+    label: str
+    parts: tuple[Part[NeighbourOperation], ...]
+    as_series: bool
+
+
+class Edges:
+    """The rows of a partition between those of its halos; operations take its columns one after another."""
+
+    def __init__(
+        self,
+        library: Library,
+        before: RowArrays | None,
+        own: RowArrays,
+        after: RowArrays | None,
+        times: Values | None,
+    ) -> None:
+        self.library, self.count, self.times, self.taken = library, own.count, times, 0
+        self.before = before.unpack() if before is not None and before.count else None
+        self.after = after.unpack() if after is not None and after.count else None
+
+    def answers(self, operation: NeighbourOperation, own: Sequence[Any]) -> Any:
+        """Return what an operation answers for the rows of the partition, given its columns.
+
+        Where windows are of rows, only rows near the borders see other rows than their own: of many rows these are
+        done apart, so that no more is copied.
+        """
+        library, count, extent = self.library, self.count, operation.extent
+        before, after = self._columns(self.before, len(own)), self._columns(self.after, len(own))
+        self.taken += len(own)
+        ahead = 0 if self.before is None else self.before.count
+        if not before and not after:
+            return operation.apply(own, WindowRows(library, count, 0, count, times=self.times))
+        if extent.rows is None or count <= max(2 * extent.rows, library.copy_threshold):
+            return self._joined(operation, [before, own, after], ahead, count, self.times)
+        array = operation.apply(own, WindowRows(library, count, 0, count))
+        if before:
+            near = [library.slice_column(c, 0, extent.rows) for c in own]
+            some = extent.to(False)
+            found = self._joined(operation, [before, near], ahead, some)
+            array = library.replace(array, 0, found)
+        if after:
+            near = [library.slice_column(c, count - extent.rows, count) for c in own]
+            some = extent.to(True)
+            found = self._joined(operation, [near, after], extent.to(False), some)
+            array = library.replace(array, count - some, found)
+        return array
+
+    def _columns(self, rows: RowArrays | None, count: int) -> list[Any]:
+        if rows is None:
+            return []
+        arrays = rows.columns[self.taken : self.taken + count]
+        return [self.library.as_column(array) for array in arrays]
+
+    def _joined(
+        self,
+        operation: NeighbourOperation,
+        parts: Sequence[Sequence[Any]],
+        first: int,
+        count: int,
+        times: Values | None = None,
+    ) -> Any:
+        """The answers for some rows of columns whose parts are joined."""
+        filled = [part for part in parts if len(part)]
+        columns = [joined_columns(self.library, same) for same in zip(*filled, strict=True)]
+        return operation.apply(
+            columns, WindowRows(self.library, len(columns[0]), first, count, times=times)
+        )
+
+
+@dataclass(frozen=True)
+class GroupOverlap(GroupBySpec, NeighbourCarry):
+    """Operations on rows in groups, which all look equally far.
+
+    Parameters
+    ----------
+    clustered : bool
+        Whether equal keys are adjacent; else rows are brought together by key, and back.
+    """
+
+    parts: tuple[Part[NeighbourOperation], ...] = ()
+    clustered: bool = False
+    keeps_index = True
+
+    @property
+    def extent(self) -> WindowExtent:
+        return self.parts[0].operation.extent if self.parts else RowExtent(0)
+
+    @property
+    def times(self) -> list[Hashable]:
+        """The name of the column of times, if windows are of time and the index has none."""
+        time_column = self.extent.time_column
+        return [] if time_column is None or time_column.on is None else [time_column.on]
+
+    def check(self, frame: Any) -> None:
+        super().check(frame)
+        if self.extent.time_column is not None:
+            self.extent.time_column.check(frame)
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None, None)
+
+    def rows_of(self, partition: Any) -> RowArrays:
+        library, time_column = library_of(partition), self.extent.time_column
+        columns = [library.array(c) for part in self.parts for c in self.columns(partition, part)]
+        keys = [library.array(c) for c in self.by.series(partition)]
+        times = None if time_column is None else time_column.times(partition)
+        return RowArrays(library, len(partition), columns, keys, times, self.clustered)
+
+    def apply(self, partition: Any, before: RowArrays | None, after: RowArrays | None) -> Any:
+        library = library_of(partition)
+        with library.acquire(partition):
+            around = [self.rows_of(partition)]
+            first = 0
+            if before is not None and before.count:
+                around, first = [before, *around], before.count
+            if after is not None and after.count:
+                around = [*around, after]
+            seen = joined(around)
+            arranged = _Arranged(self, library, seen)
+            null = arranged.null
+            if null is not None:
+                null = null[first : first + len(partition)]
+            arrays, taken = [], 0
+            for part in self.parts:
+                count = max(len(part.sources), 1)
+                columns = [arranged.column(a) for a in seen.columns[taken : taken + count]]
+                taken += count
+                array = part.operation.apply(columns, arranged.rows)
+                array = library.slice_array(array, first, first + len(partition))
+                arrays.append(self.in_groups(library, array, null))
+            return self.build(partition, arrays, library.index(partition))
+
+
+class _Arranged:
+    """Rows with those of each group together, unless operations take codes; `null` tells which are in no group."""
+
+    def __init__(self, carry: GroupOverlap, library: Library, seen: RowArrays) -> None:
+        assert seen.keys is not None
+        series = [library.as_column(array) for array in seen.keys]
+        self.null = ungrouped = any_null(series) if carry.dropna else None
+        order = None
+        if seen.clustered:
+            keys = key_arrays(series)
+        else:
+            codes = GroupIds(*library.dense_group_ids(seen.keys))
+            if all(part.operation.takes_group_ids(codes) for part in carry.parts):
+                self.rows = WindowRows(
+                    library, seen.count, 0, seen.count, group_ids=codes, ungrouped=ungrouped
+                )
+                return
+            (ordered,), (order,) = kernels.sort_pairs(codes.array, [], positions="narrow")
+            keys = Keys([ordered], [None])
+            if ungrouped is not None:
+                ungrouped = kernels.take(ungrouped, order)
+        groups, times = AdjacentRows(keys), seen.times
+        if carry.extent.time_column is not None and times is not None:
+            times = times if order is None else kernels.take(times, order)
+            check_order(carry.extent.time_column, times, groups.heads)
+        self.rows = WindowRows(
+            library, seen.count, 0, seen.count, groups, times, order=order, ungrouped=ungrouped
+        )
+
+    def column(self, array: Array) -> Any:
+        """Return a column with its rows as they are arranged."""
+        library, order = self.rows.library, self.rows.order
+        return library.as_column(array if order is None else library.take(array, order))

@@ -1,0 +1,362 @@
+"""Groups of rows in any order, by the codes of their groups: scans, reductions, windows, and codes without gaps."""
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, as_inputs, brief, check_integer, check_memory, check_one_length, is_array
+from .backends import BACKENDS, Backend, backend_of
+from .messages import shown
+from .nulls import Mask, Nulls
+from .operators.operator import Operator
+from .operators.signature import State
+from .operators.trial import try_on
+from .options import Exclusive, ScanOptions
+from .windows import RowWindows, Windows
+
+WORD = 8
+"""Bytes that each group takes at least."""
+
+CODES = (np.int32, np.int64)
+"""The dtypes of codes of groups."""
+
+
+def check_codes(codes: Any) -> None:
+    """Check that an object is an array that can hold codes of groups."""
+    if not is_array(codes) or codes.dtype not in CODES:
+        raise TypeError(f"codes must be an array of int32 or int64, found {brief(codes)}")
+
+
+def max_groups(codes: Array) -> int | None:
+    """Return how many groups `scan_by_code` takes at most for arrays like these codes; None if any number.
+
+    Examples
+    --------
+    >>> max_groups(np.array([0, 1])) is None
+    True
+    """
+    return BACKENDS[frozenset([type(codes)])].max_groups()
+
+
+def check_groups(groups: Any, backend: Backend, most: int | None = None) -> None:
+    """Check a number of groups: a backend may take at most `most`, and must have room for a word of each."""
+    check_integer("groups", groups)
+    if groups < 0:
+        raise ValueError(f"groups must not be negative, found {groups}")
+    check_memory(int(groups), WORD, backend.available)
+    if most is not None and groups > most:
+        raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
+
+
+def factorize(codes: Array, groups: int) -> tuple[Any, Any]:
+    """Return codes that each have a row, in the order of those given, and the first row of each.
+
+    Parameters
+    ----------
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1.
+    groups : int
+        CuPy arrays may be in `max_groups` groups.
+
+    Returns
+    -------
+    codes : array
+        Of the same dtype; the array itself if each number has a row.
+    first_rows : array of int64
+
+    Raises
+    ------
+    TypeError
+        For other arrays.
+    ValueError
+        For codes of no group.
+
+    See Also
+    --------
+    scan_by_code : Scan within such groups.
+
+    Examples
+    --------
+    >>> factorize(np.array([7, 3, 7, 4]), 8)
+    (array([2, 0, 2, 1]), array([1, 3, 0]))
+    """
+    check_codes(codes)
+    backend = BACKENDS[frozenset([type(codes)])]
+    check_groups(groups, backend, backend.max_groups())
+    if codes.ndim != 1:
+        raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
+    return backend.factorize(codes, groups)
+
+
+def scan_by_code(
+    op: Operator,
+    codes: Array,
+    values: Array | tuple[Array, ...],
+    groups: int,
+    *,
+    nulls: Nulls = None,
+    exclusive: Exclusive = False,
+    carry_in: State | None = None,
+    carry_codes: Array | None = None,
+    dtype: Any = None,
+    mark_nulls: bool = False,
+) -> tuple[Any, Any]:
+    """Scan within groups of rows in any order: each row goes on from the state of its group.
+
+    Parameters
+    ----------
+    op, values, nulls, dtype
+        As for `reduce_by_key`.
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1.
+    groups : int
+        CuPy arrays may be in `max_groups` groups.
+    exclusive, mark_nulls : bool, default False
+        As for `scan`.
+    carry_in : array of states, optional
+        States of groups before the first row; default the identity.
+    carry_codes : array of integers, optional
+        Which groups these are of; default the first ones.
+
+    Returns
+    -------
+    out : array or tuple of arrays
+        In the rows' order.
+    states : array or tuple of arrays
+        The state of each group after its last row, one item a group.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `reduce_by_key`; for codes of no group.
+
+    See Also
+    --------
+    factorize : Codes without gaps.
+    reduce_by_code : One state a group.
+
+    Notes
+    -----
+    On CPUs one pass in the rows' order by one thread, with one table of states: fast where the table stays in cache. On
+    GPUs each warp has a table of states in shared memory for the rows of a chunk, after Merrill and Grimshaw,
+    *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03), multi-scan.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> code, x = np.array([0, 1, 0]), np.array([1, 2, 3])
+    >>> scan_by_code(BUILT_IN["add"], code, x, 2)
+    (array([1, 2, 4]), array([4, 2]))
+    """
+    dtype = None if dtype is None else np.dtype(dtype)
+    options = ScanOptions(nulls, -1, exclusive, False, dtype, mark_nulls)
+    return _by_code(op, codes, values, groups, options, carry_in, carry_codes, write=True)
+
+
+def reduce_by_code(
+    op: Operator,
+    codes: Array,
+    values: Array | tuple[Array, ...],
+    groups: int,
+    *,
+    nulls: Nulls = None,
+    dtype: Any = None,
+) -> Any:
+    """Reduce groups of rows in any order: the states that `scan_by_code` returns.
+
+    See Also
+    --------
+    scan_by_code : One state a row.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> reduce_by_code(BUILT_IN["maximum"], np.array([0, 1, 0]), np.array([4, 2, 3]), 2)
+    array([4, 2])
+    """
+    dtype = None if dtype is None else np.dtype(dtype)
+    options = ScanOptions(nulls, dtype=dtype)
+    return _by_code(op, codes, values, groups, options, None, None, write=False)[1]
+
+
+def _by_code(
+    op: Operator,
+    codes: Array,
+    values: Array | tuple[Array, ...],
+    groups: int,
+    options: ScanOptions,
+    carry_in: State | None,
+    carry_codes: Array | None,
+    write: bool,
+) -> tuple[Any, Any]:
+    if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
+        check_codes(codes)
+    backend, arrays = grouped_values(op, "codes", (codes,), values, options.nulls)
+    check_groups(groups, backend, backend.max_groups())
+    if op.check and (not write or not isinstance(arrays[0], np.ndarray)):
+        try_on(op, arrays, options)
+    return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
+
+
+def grouped_values(
+    op: Operator,
+    name: str,
+    by: tuple[Array, ...],
+    values: Array | tuple[Array, ...],
+    nulls: Nulls,
+    others: tuple[Array, ...] = (),
+) -> tuple[Backend, tuple[Array, ...]]:
+    """Return the backend of values and of the codes or keys that they are grouped by, and the values as a tuple.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the values do not fit the operator or the codes or keys, or their mask is too short.
+    """
+    arrays = values if isinstance(values, tuple) else (values,)
+    every = *by, *arrays
+    backend = BACKENDS.get(frozenset(map(type, (*every, *others))))
+    if backend is None or not isinstance(op, Operator) or len(arrays) != op.inputs:
+        arrays = as_inputs(op, values)
+        backend = backend_of((*every, *others))
+    shapes = {a.shape for a in every}
+    if len(shapes) > 1 or every[0].ndim != 1:
+        check_one_length(f"{name} and values", every)
+    if isinstance(nulls, Mask):
+        nulls.check_length("values", len(every[0]))
+    return backend, arrays
+
+
+def rows_before(codes: Array, groups: int, periods: int) -> Any:
+    """Return, for each row of groups in any order, the row of the same group so many rows before.
+
+    Parameters
+    ----------
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1.
+    groups : int
+    periods : int
+        Not 0; for a negative number, rows behind.
+
+    Returns
+    -------
+    array of int64
+        -1 where there is no such row.
+
+    Raises
+    ------
+    TypeError
+        For other arguments, CuPy's arrays among them.
+    ValueError
+        For codes of no group, and for no periods.
+
+    See Also
+    --------
+    rolls_by_code : Whether this is fast, for the windows of as many rows.
+    take : The values of such rows.
+
+    Notes
+    -----
+    One pass by one thread, with a ring of `periods` rows for each group.
+
+    Examples
+    --------
+    >>> rows_before(np.array([0, 1, 0, 0, 1]), 2, 1)
+    array([-1, -1,  0,  2,  1])
+    """
+    check_codes(codes)
+    backend = backend_of([codes])
+    check_groups(groups, backend)
+    check_integer("periods", periods)
+    if not periods:
+        raise ValueError("periods must not be 0")
+    # beyond the number of rows, no row has one
+    near = min(max(periods, -len(codes) - 1), len(codes) + 1)
+    return backend.rows_before(codes, groups, near)
+
+
+def rolling_by_code(
+    op: Operator,
+    codes: Array,
+    values: Array | tuple[Array, ...],
+    groups: int,
+    windows: RowWindows,
+    *,
+    nulls: Nulls = None,
+    dtype: Any = None,
+) -> Any:
+    """Combine the elements of windows of rows of the same group, for rows of groups in any order.
+
+    Parameters
+    ----------
+    op, values, nulls, dtype
+        As for `rolling`.
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1.
+    groups : int
+    windows : RowWindows
+        Rows before and behind are counted within the group of each row; `after` is 0, or -1 to leave the row itself
+        out.
+
+    Returns
+    -------
+    out : array or tuple of arrays
+        In the rows' order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `rolling`; for codes of no group, for windows that end elsewhere, and for CuPy arrays.
+
+    See Also
+    --------
+    rolls_by_code : Whether this is fast.
+
+    Notes
+    -----
+    One pass in the rows' order by one thread. For each group there is a ring of as many states as a window has rows.
+
+    Examples
+    --------
+    >>> from dask_gpuscan.kernels import BUILT_IN
+    >>> code, x = np.array([0, 1, 0, 0]), np.array([1, 2, 3, 4])
+    >>> rolling_by_code(BUILT_IN["add"], code, x, 2, RowWindows(before=1))
+    array([1, 2, 4, 7])
+    """
+    arrays = as_inputs(op, values)
+    check_codes(codes)
+    check_one_length("codes and values", [codes, *arrays])
+    backend = backend_of([codes, *arrays])
+    check_groups(groups, backend)
+    if not isinstance(windows, RowWindows):
+        raise TypeError(f"windows must be RowWindows, found {shown(windows)}")
+    if windows.after not in (0, -1):
+        raise ValueError(f"after must be 0 or -1, found {windows.after}")
+    windows = windows.within(len(codes))
+    dtype = None if dtype is None else np.dtype(dtype)
+    options = ScanOptions(nulls, dtype=dtype)
+    if op.check:
+        try_on(op, arrays, options)
+    if windows.before + windows.after < 0:  # windows without rows are the same in any group
+        return backend.rolling(op, arrays, windows, options)
+    return backend.rolling_by_code(op, codes, arrays, groups, windows, options)
+
+
+def rolls_by_code(codes: Array, groups: int, windows: Windows) -> bool:
+    """Return whether `rolling_by_code` takes such windows, and is faster than to bring the rows of groups together.
+
+    See Also
+    --------
+    rows_before : Rows of the same group, as fast for windows of as many rows.
+
+    Examples
+    --------
+    >>> rolls_by_code(np.array([0, 1]), 1000, RowWindows(9))
+    True
+    >>> rolls_by_code(np.array([0, 1]), 1000, RowWindows(9, 9))
+    False
+    """
+    if not isinstance(windows, RowWindows) or windows.after not in (0, -1):
+        return False
+    rows = groups * (windows.before + windows.after + 1)
+    return rows < backend_of([codes]).most_ring_rows()

@@ -1,0 +1,140 @@
+"""Compiled kernels on disk: entries that are written whole, checked before use, and made again if damaged.
+
+The folder is ``$DASK_GPUSCAN_CACHE``, else ``$XDG_CACHE_HOME/dask-gpuscan``, else ``~/.cache/dask-gpuscan``.
+Where nothing can be written, nothing is kept. A digest guards against damage, not against other users: a folder
+that they could write into is not used.
+"""
+
+import contextlib
+import hashlib
+import logging
+import os
+import re
+import stat
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+LIMIT = 1 << 30
+"""Bytes of all entries: beyond, those go that were read longest ago."""
+
+_DIGEST = 32
+_NEW = ".new-"
+_OURS = re.compile(rf"{re.escape(_NEW)}|[0-9a-f]{{64}}\.[a-z]+$")
+
+
+def folder() -> Path | None:
+    """Return the folder of the entries; None if nothing names one and there is no home."""
+    chosen = os.environ.get("DASK_GPUSCAN_CACHE")
+    if chosen:
+        return Path(chosen)
+    for root in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):
+        if os.path.isabs(root):
+            return Path(root) / "dask-gpuscan"
+    return None
+
+
+def read(key: str) -> bytes | None:
+    """Return the entry under `key`, or None without a whole one.
+
+    Parameters
+    ----------
+    key : str
+        64 hexadecimal digits, a dot and what kind of entry it is: the name of the file.
+    """
+    place = folder()
+    try:
+        if place is None or not _is_private(place):
+            return None
+        entry = _read_own(place / key)
+    except OSError:
+        return None
+    content = entry[_DIGEST:]
+    return content if _digest(key, content) == entry[:_DIGEST] else None
+
+
+def write(key: str, content: bytes) -> None:
+    """Keep `content` under `key`, if possible; readers see the whole entry or none."""
+    place = folder()
+    if place is None:
+        return
+    with contextlib.suppress(OSError):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_private(place):
+            digest = _digest(key, content)
+            _replace(place / key, digest + content)
+            if digest[0] % 16 == 0:  # a folder is worth a look once in a while
+                _evict(place)
+
+
+def _read_own(path: Path) -> bytes:
+    """Return what a file holds, if it is one of this user's that nobody else can write to: else an OSError.
+
+    Its folder may have been open to others before.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        own = not hasattr(os, "geteuid") or (
+            found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        )
+        if not own or not stat.S_ISREG(found.st_mode):
+            raise PermissionError(f"{path} is no file of this user's alone")
+        return file.read()
+
+
+def _digest(key: str, content: bytes) -> bytes:
+    """The digest holds the key, so the entry of another key is not valid."""
+    return hashlib.sha256(key.encode() + b"\0" + content).digest()
+
+
+def _is_private(place: Path) -> bool:
+    """Return whether a folder, and a link that leads to it, are this user's, and nobody else can write into it."""
+    if not hasattr(os, "geteuid"):  # Windows, where what is in a user's profile is that user's
+        return True
+    found = place.stat()
+    owners = {found.st_uid, place.lstat().st_uid}
+    private = owners == {os.geteuid()} and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not private:
+        _refuse(place)
+    return private
+
+
+@lru_cache(maxsize=16)
+def _refuse(place: Path) -> None:
+    """Say once that a folder is not used."""
+    logging.getLogger(__name__).warning(
+        "compiled kernels are not kept in %s: it belongs to another user, or others can write into it. "
+        "Remove it, or choose another folder by DASK_GPUSCAN_CACHE",
+        place,
+    )
+
+
+def _replace(path: Path, entry: bytes) -> None:
+    """Write a file, for its user only, under another name, and then give it its own."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_NEW)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(entry)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _evict(place: Path) -> None:
+    """Remove what was read longest ago, as far as the file system knows it, until the rest is within the limit.
+
+    The folder may hold other files: its user chose it.
+    """
+    with os.scandir(place) as found:
+        files = [file for file in found if _OURS.match(file.name)]
+        files = [file for file in files if file.is_file(follow_symlinks=False)]
+        ours = [(file.stat(follow_symlinks=False), file.path) for file in files]
+    total = 0
+    for status, path in sorted(ours, key=lambda one: one[0].st_atime, reverse=True):
+        total += status.st_size
+        if total > LIMIT:
+            with contextlib.suppress(OSError):
+                os.unlink(path)

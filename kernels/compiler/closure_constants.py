@@ -1,0 +1,221 @@
+"""Numbers that a function captures, as its first parameters: one compiled function then serves all their values.
+
+A number that decides which code there is stays a constant, as do all in a function whose calls cannot be told
+apart from its text. The text that is executed here has names of variables in it and nothing else of a user's.
+"""
+
+import inspect
+import types
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numba.core import analysis, compiler, ir
+from numba.core import types as kinds
+
+from .function_fingerprint import Function, fingerprint
+
+
+@dataclass(frozen=True, eq=False)
+class Extracted:
+    """A function whose first parameters are numbers, and what they are.
+
+    ``function(*values, *elements)`` is what the function it was made of returns for the elements that it requires.
+    """
+
+    function: Function
+    values: tuple[np.generic, ...] = ()
+
+
+def extract_constants(function: Function) -> Extracted:
+    """Make the numbers in the closure and the defaults of a frozen function, and in its helpers' closures, parameters.
+
+    Examples
+    --------
+    >>> def late(limit):
+    ...     return lambda delay: delay > limit
+    >>> found = extract_constants(late(30))
+    >>> found.values
+    (np.int64(30),)
+    >>> found.function(30, 45), found.function(60, 45)
+    (True, False)
+    """
+    return _extract(function, (), {})
+
+
+MOST = 64
+"""Numbers of a function that become parameters, those of its helpers included; with more, all are constants."""
+
+
+def _extract(
+    function: Function, within: tuple[Function, ...], known: dict[Function, Extracted]
+) -> Extracted:
+    if function not in known:
+        known[function] = _extracted(function, within, known)
+    return known[function]
+
+
+def _extracted(
+    function: Function, within: tuple[Function, ...], known: dict[Function, Extracted]
+) -> Extracted:
+    within = (*within, function)
+    held = dict(zip(function.__code__.co_freevars, _held(function), strict=True))
+    defaults = [_number(d, flags=True) for d in function.__defaults__ or ()]
+    varies = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if (
+        function.__code__.co_flags & varies
+        or function.__code__.co_kwonlyargcount
+        or any(d is None for d in defaults)
+        or any(value is one for value in held.values() for one in within)
+    ):
+        return Extracted(function)
+    optional = tuple([d for d in defaults if d is not None])
+    numbers = {n: x for n, x in ((n, _number(v)) for n, v in held.items()) if x is not None}
+    helpers = {}
+    for name, value in held.items():
+        if isinstance(value, types.FunctionType) and not value.__defaults__:
+            made = _extract(value, within, known)
+            if made.values:
+                helpers[name] = made
+    template = _template(function, held, tuple(numbers), helpers)
+    if numbers and _chooses(function, template):
+        numbers = {}
+        template = _template(function, held, (), helpers)
+    taken = [x for helper in helpers.values() for x in helper.values]
+    values = (*taken, *numbers.values(), *optional)
+    return Extracted(template, values) if 0 < len(values) <= MOST else Extracted(function)
+
+
+def _held(function: Function) -> list[Any]:
+    return [cell.cell_contents for cell in function.__closure__ or ()]
+
+
+def _number(value: Any, flags: bool = False) -> np.generic | None:
+    """The number that compiled code would take a value for, if it is one; with `flags`, also a bool."""
+    if isinstance(value, np.generic):
+        return value if value.dtype.name in _NUMBERS or (flags and value.dtype == bool) else None
+    if type(value) is int:
+        return np.int64(value) if -(2**63) <= value < 2**63 else None
+    if type(value) is bool:
+        return np.bool_(value) if flags else None
+    kind = {float: np.float64, complex: np.complex128}.get(type(value))
+    return None if kind is None else kind(value)
+
+
+_NUMBERS = frozenset(
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
+)
+
+
+def _template(
+    function: Function,
+    held: dict[str, Any],
+    numbers: tuple[str, ...],
+    helpers: dict[str, Extracted],
+) -> Function:
+    """Return a function whose first parameters are those of helpers, the numbers and the defaults."""
+    form = tuple((n, len(h.values), held[n].__code__.co_argcount) for n, h in helpers.items())
+    code = _template_code(function.__code__, numbers, form, len(function.__defaults__ or ()))
+    kept = [value for name, value in held.items() if name not in (*numbers, *helpers)]
+    make = types.FunctionType(code, function.__globals__)
+    template: Function = make(*kept, *(h.function for h in helpers.values()))
+    template.__name__ = function.__name__
+    return template
+
+
+@lru_cache(maxsize=1024)
+def _template_code(
+    code: types.CodeType,
+    numbers: tuple[str, ...],
+    helpers: tuple[tuple[str, int, int], ...],
+    defaults: int,
+) -> types.CodeType:
+    """Return the code of what makes a template, given all else that the function captures.
+
+    A template defines the user's function, so that its variables are found around it, and calls it; compilers
+    inline such functions.
+
+    Parameters
+    ----------
+    code
+        Of the user's function.
+    numbers
+        Its variables that become parameters.
+    helpers
+        The name of each helper that has such parameters, how many, and how many others.
+    defaults
+        How many of the last parameters have defaults that become parameters.
+    """
+    own = "_"
+    while any(name.startswith(own) for name in code.co_freevars):
+        own += "_"
+
+    def some(letter: str, count: int) -> list[str]:
+        return [f"{own}{letter}{i}" for i in range(count)]
+
+    known = {*numbers, *(name for name, _, _ in helpers)}
+    kept = [name for name in code.co_freevars if name not in known]
+    lines, first = [], []
+    for k, (name, values, arguments) in enumerate(helpers):
+        given, rest = some(f"{k}_", values), some("a", arguments)
+        first += given
+        lines += [
+            f"  def {name}({', '.join(rest)}):",
+            f"   return {own}f{k}({', '.join(given + rest)})",
+        ]
+    required, optional = some("x", code.co_argcount - defaults), some("d", defaults)
+    parameters = [*first, *numbers, *optional, *required]
+    inner = ", ".join(required + optional)
+    text = [
+        f"def make({', '.join([*kept, *some('f', len(helpers))])}):",
+        f" def {own}template({', '.join(parameters)}):",
+        *lines,
+        f"  def {own}inner({inner}):",
+        f"   return ({', '.join([*code.co_freevars, '0'])})",
+        f"  return {own}inner({inner})",
+        f" return {own}template",
+    ]
+    namespace: dict[str, Any] = {}
+    exec("\n".join(text), namespace)
+    return _replaced(namespace["make"].__code__, f"{own}inner", code)
+
+
+def _replaced(code: types.CodeType, name: str, by: types.CodeType) -> types.CodeType:
+    """Replace the code of a function that code defines, at any depth."""
+    if code.co_name == name:
+        assert code.co_freevars == by.co_freevars
+        return by
+    constants = [
+        _replaced(c, name, by) if isinstance(c, types.CodeType) else c for c in code.co_consts
+    ]
+    return code.replace(co_consts=tuple(constants))
+
+
+_choosing: dict[str, bool] = {}
+"""What `_chooses` has returned for templates, by their content."""
+
+
+def _chooses(function: Function, template: Function) -> bool:
+    """Whether numbers decide which of a function's branches are compiled, and so perhaps the type that it returns."""
+    token = fingerprint(template)
+    if token not in _choosing:
+        if len(_choosing) >= 4096:
+            _choosing.clear()
+        try:
+            _choosing[token] = _pruned(function) != _pruned(template)
+        except Exception:  # what cannot be read is compiled, or refused, as it is
+            _choosing[token] = True
+    return _choosing.get(token, True)
+
+
+def _pruned(function: Function) -> int:
+    """How many branches a compiler takes at once, because it knows their conditions."""
+    found = compiler.run_frontend(function, inline_closures=True)
+    before = _branches(found)
+    analysis.dead_branch_prune(found, (kinds.unknown,) * function.__code__.co_argcount)
+    return before - _branches(found)
+
+
+def _branches(found: Any) -> int:
+    return sum(isinstance(block.body[-1], ir.Branch) for block in found.blocks.values())

@@ -1,0 +1,66 @@
+"""What every compilation goes through: one lock (Numba's own), and a report to the log and to the progress bar.
+
+No thread holds the lock at the moment of a fork. A forked child has one thread; a lock that another one held would
+never be released in it. So a fork waits for the compilation that is under way, whether it is ours or its user's. It is
+one lock, which a thread may take again: with two, a thread that forks while it compiles could wait for one that
+compiles and waits for it.
+
+A kernel is compiled once a machine, as it is found in the cache from then on.
+"""
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from llvmlite.binding import ffi
+from numba.core.compiler_lock import global_compiler_lock as compile_lock
+
+__all__ = ["Listener", "compile_lock", "hold_over_forks", "listening", "say_compiling"]
+
+
+def hold_over_forks() -> None:
+    """From now on let forks of this process and of its children wait for compilers."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
+
+
+_of_llvm: Any = getattr(ffi.lib, "_lock", contextlib.nullcontext())
+"""What compiled code is freed or looked up under: always after the other."""
+
+
+def _hold() -> None:
+    compile_lock.acquire()
+    _of_llvm.__enter__()
+
+
+def _release() -> None:
+    try:
+        _of_llvm.__exit__(None, None, None)
+    finally:
+        compile_lock.release()
+
+
+Listener = Callable[[str], None]
+
+_listeners: list[Listener] = []
+
+
+def say_compiling(what: str, target: str) -> None:
+    """Say that a kernel is about to be compiled, as it is not in the cache."""
+    message = f"compiling {what} for {target}, once"
+    logging.getLogger("dask_gpuscan").info(message)
+    for listener in tuple(_listeners):
+        listener(message)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Call a function with the message of each compile, from the thread that compiles."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)

@@ -1,0 +1,213 @@
+"""Numba's compiler for the engine, and its machine code on disk.
+
+Numba's own cache loads whatever its files hold, and an index and its files can be mixed up. So `cache` keeps
+each kernel as an entry of its own, which is checked before anything is made of it.
+"""
+
+import gc
+import hashlib
+import logging
+import pickle
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba._dynfunc import make_function
+from numba.core import types
+from numba.core.caching import _Cache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler_machinery import register_pass
+from numba.core.environment import lookup_environment
+from numba.core.serialize import dumps
+from numba.core.typed_passes import NativeLowering
+
+from . import cache as kernel_cache
+from .compiling import compile_lock, hold_over_forks, say_compiling
+
+hold_over_forks()
+
+
+# --- compilers --------------------------------------------------------------------------------------------------------
+
+
+class _LinkedLibrary(JITCodeLibrary):
+    """LLVM code that is linked into that of its callers, and has no machine code of its own."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LinkedLowering(NativeLowering):
+    """Numba's pass that makes LLVM code, without what makes machine code of it."""
+
+    _name = "linked_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        library = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library, state.flags.no_compile = library, True
+        super().run_pass(state)
+        lowered = state["cr"]
+        # callers look up by it how to call the function; it holds no address
+        module, name = lowered.fndesc.lookup_module(), state.func_id.func_name
+        handle = make_function(module, name, "", 0, lowered.env, (library,))
+        state.targetctx.insert_user_function(handle, lowered.fndesc, [library])
+        state["cr"] = lowered._replace(cfunc=handle)
+        return True
+
+
+class _LinkedCompiler(Compiler):
+    """Numba's compiler for functions that only compiled code calls.
+
+    Its own makes machine code of each function as soon as it is compiled, though callers hold a copy of what they call.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        pipelines = list(super().define_pipelines())
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (_LinkedLowering if made is NativeLowering else made, why)
+                for made, why in pipeline.passes
+            ]
+        return pipelines
+
+
+ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
+OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "pipeline_class": _LinkedCompiler}
+"""Options of functions that Python calls, that are called by address, and that only compiled code calls: wrappers that
+nobody calls would double a function's compile time."""
+
+
+# --- entries and their cache ------------------------------------------------------------------------------------------
+
+
+def cached_njit(function: Any, options: dict[str, Any] = ENTRY) -> Any:
+    """Compile a function of the engine lazily, and keep its machine code on disk."""
+    compiled = numba.njit(**options)(function)
+    compiled._cache = _KernelCache(function)
+    return compiled
+
+
+def load_kernel(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Compile `function` for arguments of these types, or find it on disk."""
+    with compile_lock, _without_collections():
+        if arguments not in function.overloads:
+            function.compile(arguments)
+            _give_environments(function.overloads[arguments])
+    return function.overloads[arguments]
+
+
+def _give_environments(kernel: Any) -> None:
+    """Let what is linked into a kernel raise errors with values in their text, for which Numba asks for an environment.
+
+    Numba gives one to functions with machine code of their own, and not to those of a kernel that is found on disk.
+    """
+    library, codegen = kernel.library, kernel.library.codegen
+    for module in (library._final_module, library._shared_module):
+        for name in [each.name for each in module.global_variables] if module else []:
+            if name.startswith("_ZN08NumbaEnv") and codegen._engine.get_global_value_address(name):
+                codegen.set_env(name, lookup_environment(name) or kernel.environment)
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Let no garbage be collected: a compiler makes millions of objects, and a tenth of its time is spent looking."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _KernelCache(_Cache):
+    """What a dispatcher asks for machine code before it compiles, and gives it to afterwards."""
+
+    def __init__(self, function: Any) -> None:
+        self._name = f"{function.__module__}.{function.__qualname__}"
+
+    @property
+    def cache_path(self) -> str:
+        return str(kernel_cache.folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()  # as Numba's does: it may know less than what is loaded needs
+        found = self._found(sig, target_context)
+        if found is None:
+            say_compiling(_description(self._name, sig), "this CPU")
+        return found
+
+    def _found(self, sig: Any, target_context: Any) -> Any:
+        content = kernel_cache.read(self._key(sig, target_context.codegen()))
+        if content is None:
+            return None
+        try:
+            found = CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception as error:  # whole, but a module of its operator cannot be imported here
+            reason = f"{type(error).__name__}: {error}"
+            logging.getLogger(__name__).info("%s is compiled anew: %s", self._name, reason)
+            return None
+        # Two types may have one name.
+        return found if tuple(found.signature.args) == tuple(sig) else None
+
+    def save_overload(self, sig: Any, compiled: Any) -> None:
+        # Globals that are dynamic are addresses, which are others in another process.
+        if not compiled.library.has_dynamic_globals:
+            kernel_cache.write(self._key(sig, compiled.codegen), dumps(compiled._reduce()))
+
+    def _key(self, sig: Any, codegen: Any) -> str:
+        kinds = [kind.name for kind in sig]
+        content = repr((_environment(), codegen.magic_tuple(), self._name, kinds))
+        return f"{hashlib.sha256(content.encode()).hexdigest()}.cpu"
+
+    def enable(self) -> None: ...
+
+    def disable(self) -> None: ...
+
+    def flush(self) -> None: ...
+
+
+def _description(name: str, sig: Any) -> str:
+    """Name a kernel by the operators of its arguments, or by its function, and by the dtypes of its arrays."""
+    found = list(_leaves(sig))
+    operators = dict.fromkeys(kind.title for kind in found if hasattr(kind, "title"))
+    arrays = dict.fromkeys(
+        str(k.dtype) for k in found if isinstance(k, types.Array) and not k.mutable
+    )
+    what = " and ".join(operators) or name.rpartition(".")[2].replace("_", " ").strip()
+    return f"{what} of {', '.join(arrays)}" if arrays else what
+
+
+def _leaves(kinds: Any) -> Iterator[Any]:
+    for kind in kinds:
+        if isinstance(kind, types.BaseTuple):
+            yield from _leaves(kind)
+        else:
+            yield kind
+
+
+@lru_cache(maxsize=1)
+def _environment() -> str:
+    """Everything outside a function and the types of its arguments that its machine code depends on."""
+    versions = sys.version, numba.__version__, llvmlite.__version__, np.__version__
+    return f"{sources(Path(__file__).parents[1])} {versions}"
+
+
+def sources(folder: Path) -> str:
+    """Return a digest of all modules that kernels of the CPU may be made of."""
+    digest = hashlib.sha256()
+    rooms = ("compiler/*.py", "operators/*.py", "cpu/**/*.py")
+    for path in sorted([*folder.glob("*.py"), *(p for room in rooms for p in folder.glob(room))]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,29 @@
+"""The private names of Numba that code outside this folder uses; tests/kernels/test_private_names.py looks for each."""
+
+from typing import Any
+
+from numba.core import cgutils
+from numba.core.registry import cpu_target
+from numba.np.arrayobj import load_item, populate_array, store_item
+from numba.np.numpy_support import as_dtype
+
+__all__ = [
+    "as_dtype",
+    "cgutils",
+    "load_item",
+    "populate_array",
+    "processor_features",
+    "store_item",
+    "struct_value",
+]
+
+
+def struct_value(struct: Any) -> Any:
+    """Return the value that a proxy of a struct has built."""
+    return struct._getvalue()
+
+
+def processor_features() -> list[str]:
+    """Return what the processor has beyond its base instructions, each as LLVM names it, with a sign before it."""
+    features: str = cpu_target.target_context.codegen().magic_tuple()[2]
+    return features.split(",")

@@ -1,0 +1,210 @@
+"""Groups of NumPy arrays in any order, by the codes of their groups: scans, reductions, and codes without gaps.
+
+A table has the state of each group, or its first row.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ...bounded_cache import BoundedCache
+from ...compiler.jit import cached_njit
+from ...operators.inference import Form
+from ...operators.operator import Operator
+from ...operators.signature import Signature, State, StateForm, as_state
+from ...options import ScanOptions
+from ..core.engine import walk_codes
+from ..core.launch import (
+    PARALLEL,
+    WORD,
+    Kernel,
+    array_type,
+    arrays_type,
+    empty,
+    entry,
+    is_sequential,
+    null_values,
+    output_type,
+    outside,
+    source_type,
+    types_of,
+)
+from ..core.memory import borrow
+from ..core.steps import OperatorInputs, Output
+
+
+@dataclass(frozen=True, eq=False)
+class Types:
+    """What does not depend on the values of a call: dtypes, and constants as kernels take them."""
+
+    signature: Signature
+    identity: State
+    scalar_state: bool
+    state: Form
+    start: tuple[Any, ...]
+    """The fields of the identity."""
+    outputs: Form
+    scalar_output: bool
+    null_value: State
+    sequential: bool
+
+
+def max_groups() -> None:
+    """Any number of groups is scanned by code."""
+
+
+def by_code(
+    op: Operator,
+    codes: np.ndarray,
+    values: tuple[np.ndarray, ...],
+    groups: int,
+    options: ScanOptions,
+    carry_in: State | None,
+    carry_codes: np.ndarray | None,
+    *,
+    write: bool,
+) -> tuple[Any, Any]:
+    """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
+    given = dtypes_of(values), options.dtype, type(options.nulls), options.mark_nulls
+    key = op.token, *given, options.exclusive, codes.dtype, write
+    work, kernel = _CODES.get(key) or _CODES.store(
+        key, _codes_work(op, given[0], options, codes.dtype, write)
+    )
+    (codes,) = contiguous((codes,))
+    table = [np.full(groups, part, d) for part, d in zip(work.start, work.state, strict=True)]
+    if carry_in is not None:
+        for field, states in zip(table, carry_parts(work, carry_in), strict=True):
+            field[slice(len(states)) if carry_codes is None else carry_codes] = states
+    states = table[0] if work.scalar_state else tuple(table)
+    out, output = None, None
+    if write:
+        outs = new_outputs(work, len(codes))
+        out = outs[0] if work.scalar_output else outs
+        output = Output(out, work.null_value, options.mark_nulls, options.exclusive)
+    try:
+        wrong = kernel(inputs_of(op, work, values, options), output, codes, states, groups)
+    except IndexError as error:
+        raise outside(op, error) from error
+    if wrong >= 0:
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
+    return out, states
+
+
+def dtypes_of(values: tuple[np.ndarray, ...]) -> Form:
+    """Return the dtypes of arrays."""
+    return (values[0].dtype,) if len(values) == 1 else tuple([v.dtype for v in values])
+
+
+def contiguous(values: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """Return arrays whose elements are neighbours in memory: kernels that know so are much faster."""
+    if all(v.flags.c_contiguous and v.flags.aligned for v in values):
+        return values
+    return tuple([np.require(v, requirements=["C", "A"]) for v in values])
+
+
+def inputs_of(
+    op: Operator, work: Types, values: tuple[np.ndarray, ...], options: ScanOptions
+) -> OperatorInputs:
+    """Return what a kernel reads: the operator, its inputs, their nulls, and its identity."""
+    nulls = options.nulls
+    xs = values[0] if len(values) == 1 else values
+    return OperatorInputs(op, xs, None if nulls is None else nulls.args, work.identity)
+
+
+def new_outputs(work: Types, length: int) -> tuple[np.ndarray, ...]:
+    """Return new arrays for the answers."""
+    make = np.empty if length < PARALLEL else empty
+    return tuple([make(length, d) for d in work.outputs])
+
+
+def carry_parts(work: Types, state: State) -> tuple[Any, ...]:
+    """Return the fields of a state that is carried in."""
+    parts = state if isinstance(state, tuple) else (state,)
+    dtypes = tuple([getattr(part, "dtype", ...) for part in parts])
+    if dtypes == work.state and isinstance(state, tuple) != work.scalar_state:
+        return parts
+    return work.signature.parts(as_state(state, work.signature, "carry_in"))
+
+
+_CODES: BoundedCache[Any, tuple[Types, Kernel]] = BoundedCache()
+
+
+def work_types(
+    op: Operator, dtypes: Form, options: ScanOptions, form: StateForm | None = None
+) -> Types:
+    """Return what calls with these options have in common; `form` is that of what is written, if not answers."""
+    types_ = types_of(op, dtypes, options.dtype)
+    return Types(
+        types_,
+        types_.plain_identity,
+        types_.scalar_state,
+        types_.state,
+        types_.parts(types_.identity),
+        types_.outputs,
+        types_.scalar_output,
+        null_values(form or types_.output_form, options.mark_nulls),
+        is_sequential(op, types_),
+    )
+
+
+def _codes_work(
+    op: Operator, dtypes: Form, options: ScanOptions, code: np.dtype, write: bool
+) -> tuple[Types, Kernel]:
+    types_ = types_of(op, dtypes, options.dtype)
+    source = source_type(op, types_, type(options.nulls))
+    output = output_type(types_, options, "C") if write else types.none
+    codes = array_type(code, True, "C")
+    table = arrays_type(types_.state_form, "C")
+    kernel = entry(walk_codes, (source, output, codes, table, types.int64))
+    return work_types(op, dtypes, options), kernel
+
+
+# --- codes without gaps -----------------------------------------------------------------------------
+
+
+def factorize(codes: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes without gaps, and the first row of each; see `kernels.factorize`."""
+    codes = np.require(codes, requirements=["C", "A"])
+    number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
+    out, rows = empty(len(codes), codes.dtype), np.full(groups, -1, number)
+    count = _numbering(codes.dtype, number)(codes, rows, np.empty(groups, codes.dtype), out)
+    if count < 0:
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[-1 - count]}")
+    return (codes if count == groups else out), rows[:count].astype(WORD)
+
+
+@cached_njit
+def find_rows(codes, rows, numbers, out):
+    """Find the first row of each code, and number those that have one; return how many there are.
+
+    If the code of row `i` is of no group, return ``-1 - i``.
+    """
+    codes, rows, numbers, out = borrow(codes), borrow(rows), borrow(numbers), borrow(out)
+    for i in range(len(codes) - 1, -1, -1):
+        code = codes[i]
+        if code < 0 or code >= len(rows):
+            return -1 - i
+        rows[np.uintp(code)] = i
+    count = 0
+    for code in range(len(rows)):
+        numbers[code] = count
+        row = rows[code]
+        if row >= 0:
+            rows[count] = row
+            count += 1
+    if count < len(rows):
+        for i in range(len(codes)):
+            out[i] = numbers[np.uintp(codes[i])]
+    return count
+
+
+@lru_cache(maxsize=4)
+def _numbering(dtype: np.dtype, row: np.dtype) -> Kernel:
+    numbers, rows = array_type(dtype, layout="C"), array_type(row, layout="C")
+    return entry(find_rows, (array_type(dtype, True, "C"), rows, numbers, numbers))

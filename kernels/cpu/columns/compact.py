@@ -1,0 +1,182 @@
+"""From selected rows of NumPy arrays to compacted arrays.
+
+Where it is not known how many rows are selected, outputs are made for all of them and cut to their number.
+"""
+
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ...operators.built_in import BUILT_IN
+from ...operators.segments import LATEST
+from ...operators.signature import StateForm
+from ...selection import Predicate, Runs, Selection
+from ..core.engine import STATUS, TILE
+from ..core.launch import (
+    CONTROL,
+    PARALLEL,
+    WORD,
+    Kernel,
+    array_type,
+    empty,
+    entry,
+    outside,
+    run_team,
+    tiles_kernel,
+)
+from ..core.shared import OF_WIDTH, address
+from ..core.visitors import record_type
+from . import compact_visitors as compiled
+from .selection import (
+    RUNS,
+    SPACE,
+    SelectionKind,
+    TileWalk,
+    address_of,
+    kernel_selection,
+    shrink,
+    space_for,
+    walk,
+)
+from .selection_visitors import count_rows, list_rows
+
+COUNT = StateForm((WORD,), True)
+PAIR = StateForm((WORD, WORD), False)
+ADD = BUILT_IN["add"]
+"""The operator of counts."""
+
+LIST = (list_rows,)
+COUNT_AND_LIST = (count_rows, list_rows)
+
+
+def compact(
+    arrays: list[np.ndarray], selection: Selection, split: bool, positions: bool, in_place: bool
+) -> tuple[list[np.ndarray], list[np.ndarray] | None]:
+    """Return the selected rows of arrays and, if `split`, the other ones; see `kernels.partition`."""
+    args, kind, length, _keepalive = kernel_selection(selection)
+    if in_place:
+        _check_in_place(arrays, selection)
+    # flags are counted faster than memory that is not needed is given back
+    known = int(np.count_nonzero(selection)) if isinstance(selection, np.ndarray) else None
+    most, others = (length, length) if known is None else (known, length - known)
+    make = np.empty if length < PARALLEL else empty
+    dtypes = [a.dtype for a in arrays] + [WORD] * positions
+    kept = list(arrays) if in_place else []
+    kept += [make(most, d) for d in dtypes[len(kept) :]]
+    rest = [make(others, d) for d in dtypes] if split else None
+    table = _table(arrays, kept, rest, positions, in_place)
+    columns = address_of(table)
+    bytes_a_row = sum([d.itemsize for d in dtypes]) if in_place else 0
+    move, place = address(compiled.move_rows), address(compiled.place_rows) if in_place else 0
+    work = compiled.Compact(args, columns, in_place, move, place)
+    make_space = partial(space_for, uses=COUNT_AND_LIST, bytes_a_row=bytes_a_row)
+    user = selection.counter if isinstance(selection, Predicate) else ADD
+    (count,) = walk(_compact_walk(kind), user, work, (0,), length, make_space=make_space)
+    for i, out in enumerate(kept):
+        kept[i] = out[:count] if in_place and i < len(arrays) else shrink(out, count)
+    if rest is not None:
+        for i, out in enumerate(rest):
+            rest[i] = shrink(out, length - count)
+            if in_place and i < len(arrays):
+                arrays[i][count:] = rest[i]
+                rest[i] = arrays[i][count:]
+    return kept, rest
+
+
+def head_flags(selection: Predicate | Runs, out: np.ndarray | None = None) -> np.ndarray:
+    """Return which rows are selected as an array of bool; see `kernels.head_flags` and `kernels.flags`."""
+    args, kind, length, _keepalive = kernel_selection(selection)
+    if out is None:
+        out = (np.empty if length < PARALLEL else empty)(length, np.bool_)
+    kernel, flags, control = _flags_kernel(kind), out.view(np.uint8), np.zeros(STATUS, np.int64)
+
+    def run(_: bool) -> None:
+        kernel(args, space_for(min(TILE, length)), flags, control)
+
+    try:
+        if length < PARALLEL:
+            run(True)
+        else:
+            run_team(length, control, run)
+    except IndexError as error:
+        user = selection.counter if isinstance(selection, Predicate) else ADD
+        raise outside(user, error) from error
+    return out
+
+
+def run_lengths(runs: Runs, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Return where runs start and how long they are; see `kernels.run_length_encode`."""
+    args, _, length, _keepalive = kernel_selection(runs)
+    make = np.empty if length < PARALLEL else empty
+    starts, lengths = make(length, dtype), make(length, dtype)
+    work = compiled.Lengths(args, starts, lengths, length)
+    make_space = partial(space_for, uses=LIST)
+    count, _ = walk(_lengths_walk(dtype), LATEST, work, (0, 0), length, make_space=make_space)
+    return shrink(starts, count), shrink(lengths, count)
+
+
+def _table(
+    arrays: list[np.ndarray],
+    kept: list[np.ndarray],
+    rest: list[np.ndarray] | None,
+    positions: bool,
+    in_place: bool,
+) -> np.ndarray:
+    """Return a row about all columns, `COLUMNS`, then one row a column: where it is and where its rows go."""
+    columns = [
+        (address_of(a), a.strides[0], a.itemsize, address(compiled.move, OF_WIDTH[a.itemsize]))
+        for a in arrays
+    ]
+    if positions:
+        columns.append((0, 0, 8, address(compiled.move_positions)))
+    to = [address_of(a) for a in kept]
+    others = [0] * len(to) if rest is None else [address_of(a) for a in rest]
+    every = 0, len(columns), rest is not None, in_place, 0, 0
+    rows = [(*column, *ends) for column, *ends in zip(columns, to, others, strict=True)]
+    table = np.array([every, *rows], np.int64)
+    table[0, compiled.TABLE] = address_of(table) + table.strides[0]
+    return table
+
+
+def _check_in_place(arrays: list[np.ndarray], selection: Any) -> None:
+    """Refuse to write over arrays where that would spoil what is yet to be read."""
+    for i, array in enumerate(arrays):
+        if not array.flags.writeable:
+            raise ValueError(f"in_place: array {i} is read-only")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"in_place: array {i} is not contiguous")
+    read = [*arrays, *(selection.arrays if hasattr(selection, "arrays") else [selection])]
+    for i, array in enumerate(arrays):
+        for other in read:
+            same = address_of(array) == address_of(other) and array.strides == other.strides
+            if not same and np.may_share_memory(array, other):
+                raise ValueError(f"in_place: array {i} shares a part of another array's memory")
+
+
+# --- kernels ----------------------------------------------------------------------------------------
+
+
+def _counting(work: types.Type, space: types.Type = SPACE) -> TileWalk:
+    """Return the walk of a visitor whose state is a count."""
+    return TileWalk(tiles_kernel(ADD, COUNT, work, space), ADD, 0, COUNT.fields)
+
+
+@lru_cache(maxsize=4096)
+def _compact_walk(selection: SelectionKind) -> TileWalk:
+    words = dict.fromkeys(compiled.Compact._fields, types.int64)
+    return _counting(record_type(compiled.Compact, **{**words, "selection": selection.type}))
+
+
+@lru_cache(maxsize=4096)
+def _flags_kernel(selection: SelectionKind) -> Kernel:
+    out = array_type(np.dtype(np.uint8), layout="C")
+    return entry(compiled.write_flags, (selection.type, SPACE, out, CONTROL))
+
+
+@lru_cache(maxsize=2)
+def _lengths_walk(dtype: np.dtype) -> TileWalk:
+    to, word = array_type(dtype, layout="C"), types.int64
+    work = record_type(compiled.Lengths, selection=RUNS.type, starts=to, lengths=to, length=word)
+    return TileWalk(tiles_kernel(LATEST, PAIR, work, SPACE), LATEST, (0, 0), PAIR.fields)

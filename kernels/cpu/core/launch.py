@@ -1,0 +1,318 @@
+"""From visitors to the engine: compiled kernels, threads, memory of results, and Numba types of what kernels take."""
+
+import _thread
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+from numba import types
+
+from ...compiler.jit import load_kernel
+from ...nulls import NAT, InBand, Mask
+from ...operators.calls import operator_type
+from ...operators.inference import Form, numba_type
+from ...operators.operator import Operator
+from ...operators.signature import Signature, StateForm, joined, signature_of
+from ...options import ScanOptions, check_exclusive
+from .engine import FAILED, STATUS, TICKET, States, Tiles, walk_tiles
+from .steps import OperatorInputs, Output
+from .visitors import record_type
+
+POLL = 0.1
+"""Seconds between looks at a thread: no more, so that an interrupt is heard on every system."""
+
+
+class Helper:
+    """Runs work on another thread, unless it is waived before it begins.
+
+    `threading.Thread.start` waits until the thread runs, and waits for ever if it could not get its first memory.
+
+    Parameters
+    ----------
+    work : callable
+        Raises nothing.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        # whether it begins, as whoever asked first says; asked again, the answer is the same
+        self._claims: dict[str, bool] = {}
+        self._ended = False
+        self._running = _thread.allocate_lock()
+        self._running.acquire()
+
+    def start(self) -> bool:
+        """Start the thread; return whether the system had room for it."""
+        try:
+            _thread.start_new_thread(self._run, ())
+        except (RuntimeError, MemoryError):
+            return False
+        return True
+
+    def waive(self) -> bool:
+        """Let the thread not begin any more; return whether it had not."""
+        return not self._claims.setdefault("begins", False)
+
+    def has_ended(self) -> bool:
+        """Wait a moment for the thread; return whether it has ended, or never began and is waived."""
+        if self._ended or self._running.acquire(timeout=POLL):
+            return True
+        return self.waive()
+
+    def _run(self) -> None:
+        if self._claims.setdefault("begins", True):
+            try:
+                self._work()
+            finally:
+                self._ended = True
+                self._running.release()
+
+
+MAPPED = 32 << 20
+"""Bytes from which on the C library's malloc maps fresh pages for each array and unmaps them when it is freed; smaller
+arrays reuse memory that was freed. With Arrow's pool for those too, 500 partitions of three columns of 0.8 MB took 0.9
+to 1.3 s instead of 0.7."""
+
+
+def empty(count: int, dtype: Any) -> np.ndarray:
+    """Allocate an array that nothing has been written to; a large one from Arrow's pool of memory.
+
+    The pool keeps the pages of large arrays that are freed for the next one: clearing fresh pages takes the system
+    longer than a kernel takes to fill them.
+    """
+    dtype = np.dtype(dtype)
+    if count * dtype.itemsize < MAPPED:
+        return np.empty(count, dtype)
+    buffer = pa.allocate_buffer(max(count, 1) * dtype.itemsize, resizable=True)
+    return np.frombuffer(buffer, dtype)[:count]
+
+
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Files in which Linux says how much memory the processes of a container may use together."""
+
+
+def available() -> float:
+    """Return the bytes of memory that could be used; infinity where the system does not tell."""
+    bounds = [_numbers(path, r"^(\d+)$") for path in _LIMITS]
+    found = _numbers("/proc/meminfo", r"^(?:MemAvailable|SwapFree):\s*(\d+) kB$")
+    if found:
+        bounds.append([1024.0 * sum(found)])
+    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        bounds.append([float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))])
+    return min((number for bound in bounds for number in bound), default=float("inf"))
+
+
+def _numbers(path: str, pattern: str) -> list[float]:
+    try:
+        text = Path(path).read_text()
+    except OSError:
+        return []
+    return [float(number) for number in re.findall(pattern, text, re.MULTILINE)]
+
+
+Kernel = Callable[..., Any]
+"""What calls a compiled kernel."""
+
+WORD = np.dtype(np.int64)
+
+PARALLEL = 1 << 18
+"""Elements from which on a scan is worth a second thread: starting one costs about 60 microseconds. For fewer, whoever
+has a kernel calls it, and makes arrays by `numpy.empty`, as `empty` would."""
+
+LONG = 1 << 23
+"""Elements from which on the main thread waits for others rather than work itself, and so hears interrupts: a scan of
+them takes some 8 ms. A function of a user's may take far longer for each."""
+
+NO_MORE = 1 << 31
+"""The next ticket after an interrupt: past the last of every call, and small enough to be multiplied by rows."""
+
+
+def types_of(op: Operator, dtypes: Form, dtype: np.dtype | None) -> Signature:
+    """Return the types of a scan or reduction of NumPy arrays.
+
+    Raises
+    ------
+    TypeError
+        As `signature`; for 128-bit integers, which Numba does not have.
+    """
+    types_ = signature_of(op, dtypes, dtype)
+    if types_.inputs[0].kind == "V":
+        numba_type(types_.inputs[0])
+    return types_
+
+
+def is_sequential(op: Operator, types_: Signature) -> bool:
+    """Return whether states must be combined element by element: floating-point ones of an operator `in_order`."""
+    return op.in_order and any(d.kind in "fc" for d in types_.state)
+
+
+def outside(op: Operator, error: IndexError) -> IndexError:
+    """Return an error that says whose functions read outside of a tuple or an array."""
+    return IndexError(f"{op.name} reads outside a tuple or an array that it uses: {error}")
+
+
+def helpers_for(elements: int) -> int:
+    """Return how many other threads so many elements are worth.
+
+    Dask's worker threads scan one partition each, so only the main thread takes other cores.
+    """
+    if elements < PARALLEL or threading.current_thread() is not threading.main_thread():
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return min((cores or 1) - 1, elements // PARALLEL)
+
+
+def run_team(elements: int, control: np.ndarray, work: Callable[[bool], None]) -> None:
+    """Run `work` on this thread, and on the other cores where the elements are worth it.
+
+    It returns, or raises, when no thread works any more: whoever called it may then free what they read and wrote.
+    The main thread leaves long work to others and waits, so that it hears an interrupt.
+    """
+    failures: list[BaseException] = []
+
+    def attempt(leader: bool) -> None:
+        try:
+            work(leader)
+        except BaseException as failure:
+            control[FAILED] = 1  # whoever waits for this thread's tile gives up
+            failures.append(failure)
+
+    helpers = [Helper(lambda: attempt(False)) for _ in range(helpers_for(elements))]
+    waits = elements >= LONG and threading.current_thread() is threading.main_thread()
+    leader = Helper(lambda: attempt(True)) if waits else None
+    try:
+        if leader is None or not leader.start():
+            leader = None
+        for helper in helpers:
+            helper.start()
+        while leader is not None and not leader.has_ended():
+            pass
+        if leader is None or leader.waive():
+            attempt(True)
+        _end(helpers)
+    except BaseException:
+        control[TICKET], control[FAILED] = NO_MORE, 1
+        _end_at_last(helpers if leader is None else [leader, *helpers])
+        raise
+    if failures:
+        raise failures[0]
+
+
+def _end(helpers: list[Helper]) -> None:
+    """Let no helper begin any more, and wait for those that work."""
+    for helper in helpers:
+        while not (helper.waive() or helper.has_ended()):
+            pass
+
+
+def _end_at_last(helpers: list[Helper]) -> None:
+    """End them, however impatient the user is."""
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            _end(helpers)
+            return
+
+
+def run_kernel(elements: int, kernel: Kernel, *given: Any) -> np.ndarray:
+    """Run a kernel that takes tickets on as many threads as `elements` are worth; return its control array."""
+    control = np.zeros(STATUS, np.int64)
+    run_team(elements, control, lambda _: kernel(*given, control))
+    return control
+
+
+def null_values(form: StateForm, mark: bool) -> Any:
+    """What is written at missing elements, if they are marked; one value an output."""
+    return joined([_null_value(dtype, mark) for dtype in form.fields], form.scalar)
+
+
+def _null_value(dtype: np.dtype, mark: bool) -> Any:
+    if not mark:
+        return dtype.type(0).item()
+    if dtype.kind in "fc":
+        return dtype.type(np.nan).item()
+    if dtype == np.int64:
+        return NAT
+    raise TypeError(f"mark_nulls: an output of {dtype} cannot hold a null")
+
+
+# --- compiled kernels: one for each operator, types and kind of nulls ------------------------------
+
+
+def array_type(dtype: np.dtype, readonly: bool = False, layout: str = "A") -> types.Type:
+    """By default any stride, so that one kernel serves sliced, reversed and read-only arrays alike."""
+    return types.Array(numba.from_dtype(dtype), 1, layout, readonly=readonly)
+
+
+def arrays_type(form: StateForm, layout: str = "A") -> types.Type:
+    """One array a field."""
+    return joined_type([array_type(d, layout=layout) for d in form.fields], form.scalar)
+
+
+def state_type(form: StateForm) -> types.Type:
+    """A scalar, or a tuple of one scalar a field."""
+    return joined_type([numba.from_dtype(d) for d in form.fields], form.scalar)
+
+
+def joined_type(kinds: list[types.Type], scalar: bool) -> types.Type:
+    """The type of what `joined` returns for values of these types."""
+    return kinds[0] if scalar else types.Tuple(kinds)
+
+
+def source_type(op: Operator, types_: Signature, nulls: type, layout: str = "A") -> types.Type:
+    """The type of a `OperatorInputs`: of arrays of any stride, or of contiguous ones."""
+    return record_type(
+        OperatorInputs,
+        op=operator_type(op),
+        xs=joined_type([array_type(d, True, layout) for d in types_.inputs], op.inputs == 1),
+        nulls=nulls_type(nulls),
+        identity=state_type(types_.state_form),
+    )
+
+
+def output_type(types_: Signature, options: ScanOptions, layout: str = "A") -> types.Type:
+    """The type of an `Output`."""
+    count = len(types_.outputs)
+    check_exclusive(options.exclusive, count)
+    many = isinstance(options.exclusive, tuple)
+    flags = types.UniTuple(types.boolean, count) if many else types.boolean
+    return record_type(
+        Output,
+        outs=arrays_type(types_.output_form, layout),
+        null_value=state_type(types_.output_form),
+        mark_nulls=types.boolean,
+        exclusive=flags,
+    )
+
+
+CONTROL = array_type(np.dtype(np.int64))
+"""The type of the control array."""
+
+
+def nulls_type(nulls: type) -> types.Type:
+    """What says that elements are missing: a mask as four numbers, a flag, or None."""
+    word = types.int64
+    mask = types.Tuple([array_type(np.dtype(np.uint8), True), word, word, word])
+    return mask if nulls is Mask else types.boolean if nulls is InBand else types.none
+
+
+def tiles_kernel(
+    op: Operator, form: StateForm, work: types.Type, space: types.Type = types.none
+) -> Kernel:
+    """Compile the walk of a visitor of type `work` over tiles, or load it from the cache on disk."""
+    word, flag, state, arrays = types.int64, types.boolean, state_type(form), arrays_type(form)
+    states = record_type(States, identity=state, carries=arrays, aggregates=arrays)
+    tiles = record_type(Tiles, line=word, length=word, size=word, sequential=flag)
+    return entry(walk_tiles, (operator_type(op), work, space, states, tiles, CONTROL, flag))
+
+
+def entry(function: Any, arguments: tuple[types.Type, ...]) -> Kernel:
+    """Return what calls a kernel for arguments of these types, without looking at their types again."""
+    kernel: Kernel = load_kernel(function, arguments).entry_point
+    return kernel

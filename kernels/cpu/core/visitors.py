@@ -1,0 +1,86 @@
+"""What the engine asks of a visitor; Numba resolves it from the visitor's class.
+
+A visitor is a named tuple of what it reads and writes, and a few compiled functions that are registered for its class.
+"""
+
+# Numba reads the parameters of intrinsics.
+# mypy: disable-error-code="no-untyped-def"
+
+from dataclasses import dataclass
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic
+
+from ...operators.calls import resolve
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """The compiled functions of a class of visitors; one that emits nothing need not look back."""
+
+    observe: Any
+    emit: Any = None
+    finish: Any = None
+
+
+_visitors: dict[type, Visitor] = {}
+
+
+def register(kind: type, visitor: Visitor) -> None:
+    """Tell the engine how tiles are visited by works of a class of named tuples."""
+    _visitors[kind] = visitor
+
+
+def visit(typing_context, function, *arguments):
+    """Let an intrinsic stand for a call of a compiled function; without one, for nothing."""
+    if function is None:
+        return types.none(*arguments), lambda context, *_: context.get_dummy_value()
+    answer, generate = resolve(typing_context, function, arguments)
+
+    def codegen(context, builder, signature, args):
+        return generate(context, builder, args)
+
+    return answer(*arguments), codegen
+
+
+@intrinsic
+def observe(typing_context, work, space, before, first, size):
+    """Return the aggregate of a tile from the state `before` it, and what `emit` must know of the tile.
+
+    Whatever is written over inputs of this or an earlier tile must have been read when it returns.
+    """
+    function = _visitors[work.instance_class].observe
+    return visit(typing_context, function, work, space, before, first, size)
+
+
+@intrinsic
+def looks_back(typing_context, work):
+    """Return whether the visitor has to know the prefix of a tile."""
+    emits = _visitors[work.instance_class].emit is not None
+
+    def codegen(context, builder, signature, args):
+        return context.get_constant(types.boolean, emits)
+
+    return types.boolean(work), codegen
+
+
+@intrinsic
+def emit(typing_context, work, space, prefix, memo, first, size):
+    """Write what the tile's prefix decides on."""
+    function = _visitors[work.instance_class].emit
+    return visit(typing_context, function, work, space, prefix, memo, first, size)
+
+
+@intrinsic
+def finish(typing_context, work, prefix):
+    """Write what the last prefix decides on; called once."""
+    return visit(typing_context, _visitors[work.instance_class].finish, work, prefix)
+
+
+def record_type(kind: type, **fields: Any) -> Any:
+    """Return the Numba type of a named tuple whose fields have these types."""
+    return types.BaseTuple.from_types(
+        tuple(fields[name] for name in kind._fields),  # type: ignore[attr-defined]
+        kind,
+    )

@@ -1,0 +1,230 @@
+"""Scans and reductions by sums of digits (kernels/operators/reproducible.py), block by block.
+
+All numbers of a block are cut at the same places, several at once: in a reduction in the bin of the largest of them or
+of the state before, in a scan in the bin of the state. Where a scan comes to a higher bin, and where numbers are near
+the ends of float64, infinite or NaN, a block is walked number by number.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba.extending import intrinsic
+
+from ...compiler.function_fingerprint import rebuild
+from ...compiler.jit import OPTIONS
+from ...operators import numerics, reproducible
+from ...operators.calls import combine, kinds, whole
+from ...operators.reproducible import BIAS, FRACTION, HIGHEST, LOWEST, ORIGIN, SIGN, WIDTH
+from ..core.elements import cast, is_null, load, store
+from ..core.steps import OperatorInputs, Output, reduce_step, scan_step
+from ..core.visitors import Visitor, register
+
+bits_of, from_bits, bin_of, carried, units_of, scaled = (
+    rebuild(function, numba.njit(**OPTIONS))
+    for function in (
+        numerics.bits_of,
+        numerics.from_bits,
+        reproducible.bin_of,
+        reproducible.carried,
+        reproducible.units_of,
+        reproducible.scaled,
+    )
+)
+
+BLOCK = 256
+"""Elements of a block. Its digits, and what they are made of, stay in the cache next to a core."""
+
+HALF = 1 << (2 * WIDTH - 1)  # of a unit of the first digit, in units of the third
+
+SPLIT = 48
+"""The power of two in whose multiples, of units of the third digit, a number is cut in two: whole numbers of fewer than
+51 bits, to which a sum with one float64 rounds. Those of a block add up in 64 bits."""
+
+
+class ReduceDigits(NamedTuple):
+    """A reduction along ``start + i * stride``; `finite`: whether infinite numbers and NaN are left out."""
+
+    source: OperatorInputs
+    start: int
+    stride: int
+    finite: bool
+
+
+class ScanDigits(NamedTuple):
+    """A scan along ``start + i * stride``, likewise."""
+
+    source: OperatorInputs
+    output: Output
+    start: int
+    stride: int
+    finite: bool
+
+
+@intrinsic
+def state_like(typing_context, like, count, first, second, third, place):
+    """Return a state with these digits and bin, and with the count where states begin with one."""
+    counted = len(like) - 4
+
+    def codegen(context, builder, signature, args):
+        given = args[2 - counted : 2] + args[2:]
+        types_ = [signature.args[k] for k in range(2 - counted, 6)]
+        values = [
+            context.cast(builder, *one) for one in zip(given, types_, kinds(like), strict=True)
+        ]
+        return whole(context, builder, like, values)
+
+    return like(like, count, first, second, third, place), codegen
+
+
+@numba.njit(**OPTIONS)
+def element_at(work, at):
+    """Return the number at a position, zero if it is missing; and whether it is there."""
+    element = load(work.source.xs, at)
+    number = np.float64(element)
+    missing = is_null(work.source.nulls, element, at)
+    missing |= work.finite & (number - number != 0.0)
+    return 0.0 if missing else number, not missing
+
+
+@numba.njit(**OPTIONS)
+def rounding(place, digit):
+    """Return the number that cuts a digit off from numbers of a bin: a sum with it is rounded to that digit."""
+    power = FRACTION + WIDTH * (place - digit) - (BIAS - 1) - ORIGIN
+    return from_bits(((BIAS + power) << FRACTION) | (1 << (FRACTION - 1)))
+
+
+@numba.njit(**OPTIONS)
+def cut(work, start, size, place):
+    """Cut a block into digits of this bin or, where it has larger numbers, of theirs.
+
+    Return the sums of the digits as a state, and the bin of the largest number: digits are none if that is too high.
+    """
+    while True:
+        one, two, three = rounding(place, 0), rounding(place, 1), rounding(place, 2)
+        a = b = c = largest = count = np.int64(0)
+        for i in range(size):
+            x, seen = element_at(work, start + i * work.stride)
+            largest = max(largest, bits_of(x) & ~SIGN)
+            count += seen
+            high = x + one
+            x -= high - one
+            middle = x + two
+            x -= middle - two
+            a += bits_of(high) - bits_of(one)
+            b += bits_of(middle) - bits_of(two)
+            c += bits_of(x + three) - bits_of(three)
+        found = bin_of(largest >> FRACTION)
+        if found <= place or found > HIGHEST:
+            return state_like(work.source.identity, count, a, b, c, place), found
+        place = found
+
+
+@numba.njit(**OPTIONS)
+def cut_in_two(work, start, size, place, highs, lows):
+    """Write a block in whole units of the third digit, 2**SPLIT of them and single ones; return the largest's bin."""
+    two = rounding(place, 2)
+    one = two * 2.0**SPLIT
+    largest = np.int64(0)
+    for i in range(size):
+        x, _ = element_at(work, start + i * work.stride)
+        largest = max(largest, bits_of(x) & ~SIGN)
+        high = x + one
+        highs[i + 1] = bits_of(high) - bits_of(one)
+        lows[i + 1] = bits_of((x - (high - one)) + two) - bits_of(two)
+    return bin_of(largest >> FRACTION)
+
+
+@numba.njit(**OPTIONS)
+def run(sums, size):
+    """Add up what follows the first of an array, four at a time: one addition waits for the four before."""
+    total = np.int64(0)
+    sums[0] = 0
+    for i in range(1, size + 1, 4):
+        a, c = sums[i], sums[i + 2]
+        b = a + sums[i + 1]
+        d = c + sums[i + 3]
+        sums[i] = total + a
+        sums[i + 1] = total + b
+        sums[i + 2] = total + (b + c)
+        total += b + d
+        sums[i + 3] = total
+
+
+@numba.njit(**OPTIONS)
+def joined(high, low, upper, lower):
+    """Return what `carried` returns of a sum and, in two parts, of what has been added to it."""
+    low += ((upper & ((1 << 2 * WIDTH - SPLIT) - 1)) << SPLIT) + lower
+    over = low + HALF >> 2 * WIDTH
+    return high + (upper >> 2 * WIDTH - SPLIT) + over, low - (over << 2 * WIDTH)
+
+
+@numba.njit(**OPTIONS)
+def divide(work, answers, start, size, count):
+    """Divide the running sums of a block by how many numbers there are so far, `count` of them before it."""
+    for i in range(size):
+        seen = element_at(work, start + i * work.stride)[1]
+        after = count + seen
+        answers[i] /= np.float64(count if work.output.exclusive else after)
+        count = after
+    return count
+
+
+@numba.njit(**OPTIONS)
+def _observe(work, space, state, first, size):
+    source = work.source
+    for begin in range(first, first + size, BLOCK):
+        count = min(BLOCK, first + size - begin)
+        start = work.start + begin * work.stride
+        place = np.int64(state[-1])
+        found, largest = cut(work, start, count, min(max(place, LOWEST), HIGHEST))
+        if max(largest, place) >= LOWEST and largest <= HIGHEST:
+            state = cast(source.identity, combine(source.op, state, found))
+        else:
+            for i in range(count):
+                state = reduce_step(source, state, start + i * work.stride)
+    return state, None
+
+
+@numba.njit(**OPTIONS)
+def _emit(work, space, prefix, memo, first, size):
+    source, output, stride = work.source, work.output, work.stride
+    numbers, answers = np.empty(BLOCK, np.float64), np.empty(BLOCK, output.outs.dtype)
+    highs, lows = np.zeros(BLOCK + 4, np.int64), np.zeros(BLOCK + 4, np.int64)
+    state, known = prefix, first  # what comes before a block may be known as a sum alone
+    high, low = carried(state[-4], state[-3], state[-2])
+    seen, place = np.int64(state[0]), np.int64(state[-1])
+    for begin in range(first, first + size, BLOCK):
+        count = min(BLOCK, first + size - begin)
+        start = work.start + begin * stride
+        usual = LOWEST <= place <= HIGHEST
+        if usual and cut_in_two(work, start, count, place, highs, lows) <= place:
+            run(highs, count)
+            run(lows, count)
+            unit = scaled(1.0, place)
+            for i in range(count):
+                at = i if output.exclusive else i + 1
+                numbers[i] = units_of(*joined(high, low, highs[at], lows[at])) * unit
+            high, low = joined(high, low, highs[count], lows[count])
+            if len(state) > 4:
+                seen = divide(work, numbers, start, count, seen)
+            for i in range(count):
+                answers[i] = numbers[i]
+            for i in range(count):
+                at = start + i * stride
+                missing = is_null(source.nulls, load(source.xs, at), at) & output.mark_nulls
+                store(output.outs, at, output.null_value if missing else answers[i])
+        else:
+            state = _observe(work, space, state, known, begin - known)[0]
+            for i in range(count):
+                state = scan_step(source, output, state, start + i * stride)
+            known = begin + count
+            high, low = carried(state[-4], state[-3], state[-2])
+            seen, place = np.int64(state[0]), np.int64(state[-1])
+
+
+register(ReduceDigits, Visitor(_observe))
+register(ScanDigits, Visitor(_observe, _emit))

@@ -1,0 +1,356 @@
+"""Scans and reductions of NumPy arrays: shapes to lines, lines to visitors of tiles or to many lines side by side.
+
+The visitors walk a tile in four lanes to its aggregate, and again from its prefix.
+"""
+
+# Numba reads the visitors' functions.
+# mypy: disable-error-code="no-untyped-def"
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from ...bounded_cache import BoundedCache
+from ...compiler.jit import OPTIONS
+from ...nulls import Mask, Nulls
+from ...operators.built_in import traits_of
+from ...operators.calls import combine, operator_type
+from ...operators.inference import Form
+from ...operators.operator import Operator
+from ...operators.signature import Signature, State, StateForm, as_state, joined
+from ...options import ScanOptions
+from ..core.elements import cast
+from ..core.engine import STATUS, TILE, Lines, States, Tiles, fold_states, walk_lines
+from ..core.launch import (
+    CONTROL,
+    PARALLEL,
+    Kernel,
+    arrays_type,
+    empty,
+    entry,
+    is_sequential,
+    null_values,
+    output_type,
+    outside,
+    run_team,
+    source_type,
+    state_type,
+    tiles_kernel,
+    types_of,
+)
+from ..core.steps import OperatorInputs, Output, reduce_line, scan_lanes, scan_line
+from ..core.visitors import Visitor, record_type, register
+from .digit_sums import ReduceDigits, ScanDigits
+
+Fields = tuple[np.ndarray, ...]
+"""One array a field of a state, with one item a line."""
+
+
+class Block(NamedTuple):
+    """``groups * length * inner`` elements in memory order, and the shape that this is a view of.
+
+    `lines` is the shape without the axis; both are those of the transposed arrays where it is `flipped`.
+    """
+
+    groups: int
+    length: int
+    inner: int
+    shape: tuple[int, ...]
+    lines: tuple[int, ...]
+    flipped: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ScanWork:
+    """What does not depend on the values of a scan, or of a reduction, by one operator of arrays of some dtypes."""
+
+    signature: Signature
+    kernel: Kernel
+    tiles: bool
+    """Whether the kernel walks tiles of one line, rather than lines."""
+    visitor: Any
+    """What it visits tiles with."""
+    facts: tuple[bool, ...]
+    """What the visitor takes for the operator."""
+    layout: str
+    """Of the arrays that the kernel takes: "C", or "A" for any."""
+    identity: State
+    start: Fields
+    """The identity as arrays of one item."""
+    state: Form
+    scalar_state: bool
+    outputs: Form
+    scalar_output: bool
+    null_value: State
+
+
+def scan(
+    op: Operator,
+    arrays: tuple[np.ndarray, ...],
+    options: ScanOptions,
+    carry_in: State | None,
+    *,
+    write: bool,
+    waits: bool,  # which costs nothing here
+) -> tuple[Any, Callable[[], Any]]:
+    """Scan (or, without `write`, reduce) NumPy arrays; see `kernels.scan` for the parameters."""
+    nulls, shape = options.nulls, arrays[0].shape
+    if len(shape) == 1:
+        block = Block(1, shape[0], 1, shape, (), False)
+    else:
+        arrays, block = _in_memory_order(arrays, nulls, options.axis)
+    groups, length, inner, shape, lines, flipped = block
+    count = groups * inner
+    few = count == 1 or (count < 8 and length >= 2 * TILE)
+    dtypes = tuple([a.dtype for a in arrays])
+    given = op.token, dtypes, options.dtype, type(nulls), options.mark_nulls
+    key = *given, options.exclusive, write, few
+    work = _WORKS.get(key) or _WORKS.store(key, _work(op, dtypes, options, write, few))
+
+    if work.layout == "C":
+        arrays = tuple([np.require(a, requirements=["C", "A"]) for a in arrays])
+    source = OperatorInputs(
+        op,
+        arrays[0] if len(arrays) == 1 else arrays,
+        None if nulls is None else nulls.args,
+        work.identity,
+    )
+    carries = _carries(work, carry_in, block)
+    outs: Fields = ()
+    output = None
+    if write:
+        size = count * length
+        make = np.empty if size < PARALLEL else empty
+        outs = tuple([make(size, d) for d in work.outputs])
+        to = outs[0] if work.scalar_output else outs
+        output = Output(to, work.null_value, options.mark_nulls, options.exclusive)
+    try:
+        _walk(work, source, output, carries, block, options.reverse)
+    except IndexError as error:
+        raise outside(op, error) from error
+
+    if lines:
+        outs = tuple([_shaped(out, shape, flipped) for out in outs])
+        ends = [_shaped(field, lines, flipped) for field in carries]
+    else:
+        ends = [field[0] for field in carries]
+    out: Any = outs[0] if write and work.scalar_output else outs or None
+    carry_out = ends[0] if work.scalar_state else tuple(ends)
+    return out, lambda: carry_out
+
+
+def _in_memory_order(arrays: Fields, nulls: Nulls, axis: int) -> tuple[Fields, Block]:
+    """Return the elements of arrays of several axes as they lie in memory, or copies of them in C order."""
+    ndim = arrays[0].ndim
+    axis %= ndim
+    # a mask counts positions in C order, so with one the memory must be in that order as well
+    flipped = not isinstance(nulls, Mask) and all(a.flags.f_contiguous for a in arrays)
+    if flipped:
+        arrays, axis = tuple([a.T for a in arrays]), ndim - 1 - axis
+    shape = arrays[0].shape
+    before, after = shape[:axis], shape[axis + 1 :]
+    flat = tuple([np.ascontiguousarray(a).reshape(-1) for a in arrays])
+    return flat, Block(prod(before), shape[axis], prod(after), shape, before + after, flipped)
+
+
+def _shaped(flat: np.ndarray, shape: tuple[int, ...], flipped: bool) -> np.ndarray:
+    return flat.reshape(shape).T if flipped else flat.reshape(shape)
+
+
+def _carries(work: ScanWork, carry_in: State | None, block: Block) -> Fields:
+    """One contiguous array a field, with one item a line, in the order in which lines are walked."""
+    lines, flipped = block.lines, block.flipped
+    if carry_in is None and not lines:
+        return tuple([field.copy() for field in work.start])
+    state: Any = work.signature.identity
+    if carry_in is not None:
+        state = carry_in
+        parts = carry_in if isinstance(carry_in, tuple) else (carry_in,)
+        dtypes = tuple([getattr(part, "dtype", ...) for part in parts])
+        if dtypes != work.state or isinstance(carry_in, tuple) == work.scalar_state:
+            state = as_state(carry_in, work.signature, "carry_in")
+    each = zip((state,) if work.scalar_state else state, work.state, strict=True)
+    if not lines:
+        return tuple([np.array([part], dtype) for part, dtype in each])
+    shape = lines[::-1] if flipped else lines
+    fields = [(np.broadcast_to(part, shape), dtype) for part, dtype in each]
+    return tuple(
+        [np.array(f.T if flipped else f, dtype=d, order="C").reshape(-1) for f, d in fields]
+    )
+
+
+def _walk(
+    work: ScanWork,
+    source: OperatorInputs,
+    output: Output | None,
+    carries: Fields,
+    block: Block,
+    reverse: bool,
+) -> None:
+    """Walk the lines of a block, cut into tiles if they are few and long."""
+    groups, length, inner, *_ = block
+    count, kernel = groups * inner, work.kernel
+    stride = -inner if reverse else inner
+    first = (length - 1) * inner if reverse else 0
+    if work.tiles:
+        for line in range(count):
+            at = line // inner * length * inner + line % inner + first, stride
+            given: Any = (source, *at) if output is None else (source, output, *at)
+            visitor = work.visitor(*given, *work.facts)
+            _walk_line(work, source.op, visitor, carries, line, length)
+        return
+    order = (1, 0, groups, length) if inner == 1 else (groups, length * inner, inner, 1)
+    states = carries[0] if work.scalar_state else carries
+    control = np.zeros(STATUS, np.int64)
+    given = source, output, states, Lines(*order, first, stride, length), control
+    if count * length < PARALLEL:
+        kernel(*given)
+    else:
+        run_team(count * length, control, lambda _: kernel(*given))
+
+
+def _walk_line(
+    work: ScanWork, op: Operator, visitor: Any, carries: Fields, line: int, length: int
+) -> None:
+    kernel, number = work.kernel, max(-(-length // TILE), 1)
+    aggregates = tuple([np.empty(number, field.dtype) for field in carries])
+    states = States(
+        work.identity,
+        carries[0] if work.scalar_state else carries,
+        aggregates[0] if work.scalar_state else aggregates,
+    )
+    control = np.zeros(STATUS + number, np.int64)
+    given = op, visitor, None, states, Tiles(line, length, TILE, False), control
+    if length < PARALLEL:
+        kernel(*given, True)
+    else:
+        run_team(length, control, lambda leader: kernel(*given, leader))
+
+
+def fold(op: Operator, states: Sequence[Any]) -> Any:
+    """Combine states in order; each is a scalar, an array of one scalar a line, or a tuple of such."""
+    scalar = not isinstance(states[0], tuple)
+    fields = [states] if scalar else list(zip(*states, strict=True))
+    stacked = [np.array(each) for each in fields]
+    count, *shape = stacked[0].shape
+    key = op.token, tuple([f.dtype for f in stacked]), scalar
+    kernel, like = _FOLDS.get(key) or _FOLDS.store(key, _folding(op, *key[1:]))
+    flat, lines = tuple([f.reshape(-1) for f in stacked]), prod(shape)
+    try:
+        kernel(op, like, flat[0] if scalar else flat, count, lines)
+    except IndexError as error:
+        raise outside(op, error) from error
+    ends = [f[:lines].reshape(shape)[()] for f in flat]
+    return ends[0] if scalar else tuple(ends)
+
+
+# --- kernels and visitors ------------------------------------------------------------------------
+
+
+_WORKS: BoundedCache[Any, ScanWork] = BoundedCache()
+_FOLDS: BoundedCache[Any, tuple[Kernel, State]] = BoundedCache()
+
+
+def _work(op: Operator, dtypes: Form, options: ScanOptions, write: bool, few: bool) -> ScanWork:
+    types_ = types_of(op, dtypes, options.dtype)
+    tiles = few and not is_sequential(op, types_)
+    pairs = zip(types_.parts(types_.identity), types_.state, strict=True)
+    known = traits_of(op)
+    visitor: Any = ScanVisitor if write else ReduceVisitor
+    facts: tuple[bool, ...] = ()
+    layout = "A"
+    if tiles and known.adds_digits and not isinstance(options.exclusive, tuple):
+        visitor, facts = (ScanDigits if write else ReduceDigits), (known.skips_infinite,)
+        layout = "C"
+    if tiles:
+        kernel = _tiles_kernel(visitor, op, types_, options, layout)
+    else:
+        kernel = _lines_kernel(op, types_, options, write)
+    return ScanWork(
+        types_,
+        kernel,
+        tiles,
+        visitor,
+        facts,
+        layout,
+        types_.plain_identity,
+        tuple([np.array([part], dtype) for part, dtype in pairs]),
+        types_.state,
+        types_.scalar_state,
+        types_.outputs,
+        types_.scalar_output,
+        null_values(types_.output_form, options.mark_nulls and write),
+    )
+
+
+def _tiles_kernel(
+    visitor: Any, op: Operator, types_: Signature, options: ScanOptions, layout: str
+) -> Kernel:
+    word = types.int64
+    fields = {"source": source_type(op, types_, type(options.nulls), layout)}
+    if "output" in visitor._fields:
+        fields["output"] = output_type(types_, options, layout)
+    work = record_type(visitor, **fields, start=word, stride=word, finite=types.boolean)
+    return tiles_kernel(op, types_.state_form, work)
+
+
+def _lines_kernel(op: Operator, types_: Signature, options: ScanOptions, write: bool) -> Kernel:
+    output = output_type(types_, options) if write else types.none
+    states = arrays_type(types_.state_form)
+    lines = record_type(Lines, **dict.fromkeys(Lines._fields, types.int64))
+    source = source_type(op, types_, type(options.nulls))
+    return entry(walk_lines, (source, output, states, lines, CONTROL))
+
+
+def _folding(op: Operator, dtypes: Form, scalar: bool) -> tuple[Kernel, State]:
+    """Return the kernel that folds states of these dtypes, and a state of them."""
+    form, words = StateForm(dtypes, scalar), (types.int64, types.int64)
+    kernel = entry(fold_states, (operator_type(op), state_type(form), arrays_type(form), *words))
+    return kernel, joined([d.type(0).item() for d in dtypes], scalar)
+
+
+class ReduceVisitor(NamedTuple):
+    """A reduction along ``start + i * stride``."""
+
+    source: OperatorInputs
+    start: int
+    stride: int
+
+
+class ScanVisitor(NamedTuple):
+    """A scan along ``start + i * stride``."""
+
+    source: OperatorInputs
+    output: Output
+    start: int
+    stride: int
+
+
+@numba.njit(**OPTIONS)
+def _observe(work, space, state, first, size):
+    return reduce_line(work.source, state, work.start + first * work.stride, work.stride, size)
+
+
+@numba.njit(**OPTIONS)
+def _emit(work, space, prefix, between, first, size):
+    source, output, stride = work.source, work.output, work.stride
+    op, identity = source.op, source.identity
+    count = size // 4
+    at = work.start + first * stride
+    states = (
+        prefix,
+        cast(identity, combine(op, prefix, between[0])),
+        cast(identity, combine(op, prefix, between[1])),
+        cast(identity, combine(op, prefix, between[2])),
+    )
+    state = scan_lanes(source, output, states, at, count * stride, stride, count)[3]
+    scan_line(source, output, state, at + 4 * count * stride, stride, size - 4 * count)
+
+
+register(ReduceVisitor, Visitor(_observe))
+register(ScanVisitor, Visitor(_observe, _emit))

@@ -1,0 +1,69 @@
+"""Rows of NumPy arrays by position: taken from where positions say, and put there."""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from ...compiler.jit import OPTIONS, cached_njit
+from ..core.engine import TICKET
+from ..core.launch import CONTROL, Kernel, array_type, empty, entry, run_kernel
+from ..core.memory import borrow, take_ticket
+
+SLICE = 1 << 16
+"""Rows that a thread takes at once."""
+
+
+def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
+    """Return the elements of an array at these rows, all of them there, or with `fill` that at negative ones."""
+    out, number = empty(len(rows), array.dtype), _NUMBERS[array.itemsize]
+    values = np.require(array, requirements=["A"]).view(number)
+    rows = np.require(rows, requirements=["C", "A"])
+    other = None if fill is None else np.array([fill], array.dtype).view(number)[0].item()
+    kernel = _taking(number, fill is not None)
+    run_kernel(len(rows), kernel, values, rows, other, out.view(number))
+    return out
+
+
+def put(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return rows at their positions; see `kernels.put`."""
+    out = empty(len(rows), rows.dtype)
+    out[positions] = rows
+    return out
+
+
+_NUMBERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
+"""Numbers that are as wide as an element."""
+
+
+@numba.njit(**OPTIONS)
+def _element(values, row, fill):
+    """Return the element at a row; if there is something to fill with, that where the row is negative."""
+    if fill is not None:
+        return values[np.uintp(row)] if row >= 0 else fill
+    return values[np.uintp(row)]
+
+
+@cached_njit
+def take_rows(values, rows, fill, out, control):
+    """Copy the elements at these rows."""
+    values, rows, out, control = borrow(values), borrow(rows), borrow(out), borrow(control)
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(rows):
+            break
+        for i in range(start, min(len(rows), start + SLICE)):
+            out[i] = _element(values, rows[i], fill)
+
+
+@lru_cache(maxsize=16)
+def _taking(number: str, fills: bool) -> Kernel:
+    dtype = np.dtype(number)
+    rows, out = array_type(np.dtype(np.int64), True, "C"), array_type(dtype, layout="C")
+    fill = numba.from_dtype(dtype) if fills else types.none
+    return entry(take_rows, (array_type(dtype, True), rows, fill, out, CONTROL))

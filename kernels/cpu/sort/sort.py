@@ -1,0 +1,217 @@
+"""Sorting of NumPy arrays: the order of rows by a radix sort of codes, and arrays in it; one array alone by its values.
+
+One array is cut into a piece a core. NumPy sorts the pieces, by the instructions that each CPU has, and threads merge
+them: after Odeh, Green, Mwassi, Shmueli and Birk, *Merge path: parallel merging made simple* (IPDPSW 2012).
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numba
+import numpy as np
+
+from ...arrays import is_int128
+from ...compiler.jit import OPTIONS, cached_njit
+from ...nulls import NAT, InBand, Mask
+from ...options import Positions, SortKey
+from ..core.engine import STATUS, TICKET
+from ..core.launch import (
+    CONTROL,
+    Kernel,
+    array_type,
+    empty,
+    entry,
+    helpers_for,
+    run_kernel,
+    run_team,
+)
+from ..core.memory import borrow, take_ticket
+from .permute import take
+from .radix_sort import LEAF, NO_CODES, order
+from .sort_codes import WORD_BITS, chunks_of, fields_of, tells_values, unpack
+
+SLICE = 1 << 16
+"""Elements of the answer that a thread merges at once."""
+
+MERGED = 4
+"""Bytes of the narrowest elements that are sorted in pieces: shorter ones take NumPy no longer than a merge."""
+
+_SIGN = {width: np.iinfo(f"i{width}").min for width in (2, 4, 8)}
+"""The bits of -0.0 as an integer."""
+
+
+def is_sorted_by_value(key: SortKey) -> bool:
+    """Return whether equal elements of a key have the same bits, if they are not NaN, and NumPy sorts them fast."""
+    values: Any = key.values
+    width = values.itemsize
+    if isinstance(key.nulls, Mask) or is_int128(values.dtype) or width == 1:
+        return False
+    if values.dtype.kind != "f":
+        return True
+    parts = np.array_split(values.view(f"i{width}"), len(values) // SLICE + 1)
+    return not any((part == _SIGN[width]).any() for part in parts)
+
+
+def sorted_values(key: SortKey) -> np.ndarray:
+    """Return such a key in order."""
+    values: Any = key.values
+    times = _are_times(key)
+    if times:
+        values = values.view(np.int64)
+    count = helpers_for(len(values)) + 1 if values.itemsize >= MERGED else 1
+    pieces = np.array_split(empty(len(values), values.dtype), count)
+    waiting = iter(list(zip(np.array_split(values, count), pieces, strict=True)))
+
+    def sort_pieces(_: bool) -> None:
+        for given, piece in waiting:  # of all threads: each takes the next
+            piece[...] = given
+            piece.sort()
+
+    run_team(len(values), np.zeros(STATUS, np.int64), sort_pieces)
+    missing = [values[:0]]
+    if times:  # NaT is the least integer
+        missing = [p[: np.searchsorted(p, NAT, "right")] for p in pieces]
+        pieces = [p[len(m) :] for p, m in zip(pieces, missing, strict=True)]
+    elif values.dtype.kind == "f":
+        missing = [p[np.searchsorted(p, np.nan) :] for p in pieces]
+        pieces = [p[: len(p) - len(m)] for p, m in zip(pieces, missing, strict=True)]
+    while len(pieces) > 1:
+        pieces = [_merged(*pieces[i : i + 2]) for i in range(0, len(pieces), 2)]
+    found = pieces[0][::-1] if key.descending else pieces[0]
+    if key.descending or any(map(len, missing)):
+        found = np.concatenate([*missing, found] if key.nulls_first else [found, *missing])
+    return found.view(key.values.dtype)
+
+
+SEGMENT = 256
+"""Rows that segments have on average from which on NumPy sorts them, each by itself, and not the radix sort."""
+
+
+def takes_segments(key: SortKey, starts: np.ndarray) -> bool:
+    """Return whether NumPy puts the elements of long segments in the order of a key."""
+    ascending = not (key.descending or key.nulls_first or _are_times(key))
+    return ascending and len(key.values) >= SEGMENT * len(starts)
+
+
+def sorted_segments(key: SortKey, starts: np.ndarray) -> np.ndarray:
+    """Return such a key in order within each segment."""
+    values: Any = key.values
+    out = empty(len(values), values.dtype)
+    waiting = iter(list(pairwise([*starts.tolist(), len(values)])))
+
+    def sort_segments(_: bool) -> None:
+        for start, end in waiting:  # of all threads: each takes the next
+            segment = out[start:end]
+            segment[...] = values[start:end]
+            segment.sort()
+
+    run_team(len(values), np.zeros(STATUS, np.int64), sort_segments)
+    return out
+
+
+def _are_times(key: SortKey) -> bool:
+    dtype = key.values.dtype
+    return dtype.kind in "mM" or (isinstance(key.nulls, InBand) and dtype == np.int64)
+
+
+def _merged(left: np.ndarray, right: np.ndarray | None = None) -> np.ndarray:
+    if right is None:
+        return left
+    out = empty(len(left) + len(right), left.dtype)
+    run_kernel(len(out), _merging(out.dtype), left, right, out)
+    return out
+
+
+@numba.njit(**OPTIONS)
+def _path(left, right, count):
+    """Return how many of the first `count` elements in order are from the left; equal ones are first."""
+    low, high = max(0, count - len(right)), min(count, len(left))
+    while low < high:
+        middle = (low + high) // 2
+        if left[middle] <= right[count - 1 - middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@cached_njit
+def merge(left, right, out, control):
+    """Merge two arrays in order.
+
+    A slice is merged from both its ends at once: neither chain of comparisons waits for the other.
+    """
+    left, right, out, control = borrow(left), borrow(right), borrow(out), borrow(control)
+    while True:
+        k = take_ticket(control, TICKET) * SLICE
+        if k >= len(out):
+            break
+        end = min(len(out), k + SLICE)
+        i, last_i = _path(left, right, k), _path(left, right, end)
+        j, last_j = k - i, end - last_i
+        both = min(last_i - i, last_j - j) // 2
+        while both > 0:
+            for _ in range(both):
+                x, y = left[np.uintp(i)], right[np.uintp(j)]
+                later = np.intp(
+                    y < x
+                )  # no branch: comparisons come in no order that could be predicted
+                out[k] = y if later else x
+                i, j, k = i + 1 - later, j + later, k + 1
+                x, y = left[np.uintp(last_i - 1)], right[np.uintp(last_j - 1)]
+                later = np.intp(y < x)
+                end -= 1
+                out[end] = x if later else y
+                last_i, last_j = last_i - later, last_j - 1 + later
+            both = min(last_i - i, last_j - j) // 2
+        while k < end:
+            if i < last_i and (j >= last_j or left[i] <= right[j]):
+                out[k], i = left[i], i + 1
+            else:
+                out[k], j = right[j], j + 1
+            k += 1
+
+
+@lru_cache(maxsize=16)
+def _merging(dtype: np.dtype) -> Kernel:
+    values, out = array_type(dtype, True, "C"), array_type(dtype, layout="C")
+    return entry(merge, (values, values, out, CONTROL))
+
+
+def sort(
+    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
+) -> list[Any]:
+    """Return arrays in the order of keys; see `kernels.sort_pairs`."""
+    alone = not positions and len(keys) == len(arrays) == 1 and arrays[0] is keys[0].values
+    alone = alone and (starts is None or takes_segments(keys[0], starts))
+    if alone and is_sorted_by_value(keys[0]):
+        return [sorted_values(keys[0]) if starts is None else sorted_segments(keys[0], starts)]
+    count = len(keys[0].values)
+    fields = [fields_of(key) for key in keys]
+    most = WORD_BITS - max(count - 1, 1).bit_length()
+    chunks = chunks_of([field for each in fields for field in each], most)
+    if (
+        starts is not None or count <= LEAF or len(chunks) != 1
+    ):  # rows are few, or keys take several words
+        rows = order(chunks, count, starts)
+        return [take(a, rows) for a in arrays] + [rows] * bool(positions)
+    coded, place = [], chunks[0].width
+    for key, each in zip(keys, fields, strict=True):
+        place -= sum(field.width for field in each)
+        if tells_values(key, each) and any(a is key.values for a in arrays):
+            coded.append((key.values, each[0], place))
+    codes = empty(count, np.uint64) if coded else NO_CODES
+    rows = order(chunks, count, codes=codes)
+
+    def moved(array: Any) -> np.ndarray:
+        for values, field, at in coded:
+            if array is values:
+                return unpack(field, codes, at, array.dtype)
+        return take(array, rows)
+
+    return [moved(a) for a in arrays] + [rows] * bool(positions)

@@ -1,0 +1,186 @@
+"""Sorted NumPy arrays: ranks, places of sorted needles, and whether values are sorted.
+
+Ranks are made slice by slice: runs that reach over the ends of a slice are followed there. Of needles and values,
+threads merge parts of one length.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+
+import numba
+import numpy as np
+from numba import types
+
+from ...compiler.jit import OPTIONS, cached_njit
+from ...options import RANKS
+from ..core.engine import FAILED, TICKET
+from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
+from ..core.memory import borrow, take_ticket
+
+SLICE = 1 << 16
+"""Rows that a thread takes at once."""
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def tied_ranks(keys: np.ndarray, method: str) -> np.ndarray:
+    """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
+    out = empty(len(keys), FLOAT64)
+    run_kernel(len(keys), _kernel(keys.dtype), keys, *RANKS[method], out)
+    return out
+
+
+@numba.njit(**OPTIONS)
+def _run_on(keys, row, step, most):
+    """Return how many rows after one, or before it with step -1, have its key, at most so many."""
+    known, reach = 0, 1
+    while known + reach <= most and keys[row + step * (known + reach)] == keys[row]:
+        known += reach
+        reach *= 2
+    while reach:
+        if known + reach <= most and keys[row + step * (known + reach)] == keys[row]:
+            known += reach
+        reach //= 2
+    return known
+
+
+@cached_njit
+def rank_rows(keys, more, share, out, control):
+    """Write the rank of each key: how many come before its run, and `more`, and a share of the run."""
+    keys, out, control = borrow(keys), borrow(out), borrow(control)
+    count = len(keys)
+    while True:
+        begin = take_ticket(control, TICKET) * SLICE
+        if begin >= count:
+            break
+        end = min(begin + SLICE, count)
+        first = begin - _run_on(keys, begin, -1, begin)
+        row = begin
+        while row < end:
+            stop = row + 1
+            while stop < end and keys[stop] == keys[row]:
+                stop += 1
+            last = stop
+            if stop == end and end < count:
+                last += _run_on(keys, end - 1, 1, count - end)
+            rank = first + more + share * (last - first)
+            for i in range(row, stop):
+                out[i] = rank
+            first = row = stop
+
+
+@lru_cache(maxsize=16)
+def _kernel(dtype: np.dtype) -> Kernel:
+    number = numba.float64
+    return entry(rank_rows, (array_type(dtype, True), number, number, array_type(FLOAT64), CONTROL))
+
+
+def is_sorted(values: np.ndarray, heads: np.ndarray | None) -> bool:
+    """Return whether values never decrease; see `kernels.is_sorted`."""
+    if not len(values):
+        return True
+    kernel = _comparing(values.dtype, heads is not None)
+    return not run_kernel(len(values), kernel, values, heads)[FAILED]
+
+
+@cached_njit
+def compare(values, heads, control):
+    """Note in the control array if an element that is no head is less than the one before, or is NaN."""
+    values, control = borrow(values), borrow(control)
+    while control[FAILED] == 0:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(values):
+            break
+        stop = min(len(values), start + SLICE)
+        ordered = values[start] >= values[max(start - 1, 0)]
+        if heads is not None:
+            ordered |= heads[start]
+            for i in range(start + 1, stop):
+                ordered &= (values[i] >= values[i - 1]) | heads[i]
+        else:
+            for i in range(start + 1, stop):
+                ordered &= values[i] >= values[i - 1]
+        if not ordered:
+            control[FAILED] = 1
+
+
+@lru_cache(maxsize=16)
+def _comparing(dtype: np.dtype, has_heads: bool) -> Kernel:
+    heads = array_type(np.dtype(np.bool_), True) if has_heads else types.none
+    return entry(compare, (array_type(dtype, True), heads, CONTROL))
+
+
+PART = 1 << 16
+"""Needles and values that a thread merges at once."""
+
+AHEAD_OF_TIMES = np.uint64((1 << 63) - 1)
+"""What is added to the bits of times, so that they are unsigned integers of their order, NaT the last."""
+
+
+def searchsorted_sorted(needles: np.ndarray, haystack: np.ndarray, *, right: bool) -> np.ndarray:
+    """Return where needles would be inserted; see `kernels.searchsorted_sorted`."""
+    out = empty(len(needles), WORD)
+    sides = [_ordered(side) for side in (needles, haystack)]
+    run_kernel(len(needles) + len(haystack), _merging(sides[0].dtype), *sides, right, out)
+    return out
+
+
+def _ordered(array: np.ndarray) -> np.ndarray:
+    """Return numbers of the same order that Numba has."""
+    if array.dtype.kind in "mM":
+        return array.view(np.uint64) + AHEAD_OF_TIMES
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+@numba.njit(**OPTIONS)
+def _less(a, b):
+    """Return whether a value is less than another; NaN is the largest."""
+    return (a < b) | ((b != b) & (a == a))
+
+
+@numba.njit(**OPTIONS)
+def _comes(needle, value, right):
+    """Return whether a needle comes before a value where both are merged."""
+    return _less(needle, value) if right else not _less(value, needle)
+
+
+@numba.njit(**OPTIONS)
+def _needles_before(needles, haystack, step, right):
+    """Return how many of the first elements of the merged sides, so many of them, are needles."""
+    low, high = max(step - len(haystack), 0), min(step, len(needles))
+    while low < high:
+        middle = (low + high) // 2
+        if _comes(needles[middle], haystack[step - 1 - middle], right):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@cached_njit
+def merge(needles, haystack, right, out, control):
+    """Write how many values come before each needle, part by part of the merged sides."""
+    needles, haystack = borrow(needles), borrow(haystack)
+    out, control = borrow(out), borrow(control)
+    length = len(needles) + len(haystack)
+    while True:
+        begin = take_ticket(control, TICKET) * PART
+        if begin >= length:
+            break
+        i = _needles_before(needles, haystack, begin, right)
+        stop = _needles_before(needles, haystack, min(begin + PART, length), right)
+        j = begin - i
+        while i < stop:
+            needle = needles[i]
+            while j < len(haystack) and not _comes(needle, haystack[j], right):
+                j += 1
+            out[i] = j
+            i += 1
+
+
+@lru_cache(maxsize=32)
+def _merging(dtype: np.dtype) -> Kernel:
+    side = array_type(dtype, True)
+    return entry(merge, (side, side, numba.types.boolean, array_type(WORD), CONTROL))

@@ -1,0 +1,249 @@
+// Scans and reductions within groups of rows in any order, where groups are few: no row is moved.
+//
+// A warp takes a chunk of rows and keeps a state a group in shared memory. First every chunk is reduced, which makes a
+// table with a row of states a chunk; then the table is scanned down its columns; then chunks are scanned from their row
+// of it. Rows of a warp that are in the same group find each other, and combine their states by hops from each to the one
+// before it, which double. The order of combinations depends on the number of rows and of groups alone.
+// After Merrill and Grimshaw, Revisiting sorting for GPGPU stream architectures (UVA CS2010-03): multi-scan.
+#pragma once
+
+enum Step { REDUCE_CHUNKS, SCAN_TABLE, SCAN_CHUNKS };
+
+constexpr int THREADS = 32 * WARPS, PARTS = THREADS / COLUMNS;
+constexpr u32 NO_GROUP = ~u32(0);
+
+struct Params {
+  const u8* in[INPUTS];
+  u8* out[OUTPUTS];
+  const Code* codes;
+  const u8* mask;             // validity bits, or bytes
+  State* table;               // a row a chunk
+  const u8* initial[FIELDS];  // one item a group, or null
+  u8* states[FIELDS];         // likewise, after the last row
+  u64* wrong;                 // a code of no group, if there is one: never 0
+  u64* scratch;
+  u8* carry_out;
+  i64 mask_offset;
+  i64 length, lines, tiles;
+  i64 chunk;  // rows of one
+  i64 chunks;
+  i64 groups;
+  i64 null;
+  Numbers numbers;
+};
+
+__device__ __forceinline__ State initial_state(const Params& p, i64 group) {
+  State s = identity();
+  if (p.initial[0])
+    unroll<FIELDS>([&](auto k) {
+      using T = typename Part<k.value>::type;
+      Part<k.value>::of(s) = reinterpret_cast<const T*>(p.initial[k.value])[group];
+    });
+  return s;
+}
+
+// A row as it is read: nothing waits for it yet.
+struct Unread {
+  Code code;
+  u8 mask;
+  Element element;
+};
+__device__ __forceinline__ Unread read_row(const Params& p, i64 at) {
+  Unread row;
+  row.code = __ldcs(p.codes + at);
+  unroll<INPUTS>([&](auto k) {
+    using T = typename In<k.value>::type;
+    In<k.value>::of(row.element) = __ldcs(reinterpret_cast<const T*>(p.in[k.value]) + at);
+  });
+  if constexpr (NULLS == BITS) row.mask = p.mask[(p.mask_offset + at) >> 3];
+  if constexpr (NULLS == BYTES) row.mask = p.mask[p.mask_offset + at];
+  return row;
+}
+
+struct Row {
+  u32 group;  // NO_GROUP behind the last row
+  bool missing;
+  Element element;
+};
+__device__ __forceinline__ Row row_of(const Params& p, const Unread& read, i64 at, bool there) {
+  Row row = {u32(read.code), !there, read.element};
+  if (u64(read.code) >= u64(p.groups)) {
+    if (there) atomicMax(p.wrong, u64(read.code) > 1 ? u64(read.code) : 1);
+    there = false;
+  }
+  if (!there) row.group = NO_GROUP;
+  if constexpr (NULLS == BITS) row.missing |= ((read.mask >> ((p.mask_offset + at) & 7)) & 1) == p.null;
+  if constexpr (NULLS == BYTES) row.missing |= read.mask == p.null;
+  if constexpr (NULLS == IN_BAND) row.missing |= is_missing(row.element);
+  return row;
+}
+
+__device__ __forceinline__ void write_row(const Params& p, i64 at, const Row& row, const State& before,
+                                          const State& after) {
+  Output result = MARK_NULLS && row.missing ? null_output() : answer<EXCLUSIVE>(before, after);
+  unroll<OUTPUTS>([&](auto k) {
+    using T = typename Out<k.value>::type;
+    reinterpret_cast<T*>(p.out[k.value])[at] = Out<k.value>::of(result);
+  });
+}
+
+// The rows of a batch, 32 of them at a time, find those before them of the same group within their 32, and combine their
+// states with theirs.
+struct Batch {
+  Row rows[BATCH];
+  State states[BATCH];  // of the rows up to each, within its 32
+  int previous[BATCH];  // the lane of the row before, or -1
+  bool is_last[BATCH];
+};
+__device__ __forceinline__ void combine_rows(Batch& batch, int bits, u32 lower_lanes, int lane) {
+  // which lanes have a row of the same group: by votes on each bit of its number, faster than __match_any_sync
+  u32 lanes[BATCH];
+#pragma unroll
+  for (int i = 0; i < BATCH; i++) lanes[i] = batch.rows[i].group == NO_GROUP ? 0 : ALL;
+#pragma unroll
+  for (int i = 0; i < BATCH; i++) lanes[i] = lanes[i] & __ballot_sync(ALL, lanes[i] != 0);
+  for (int b = 0; b < bits; b++)
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+      u32 bit = (batch.rows[i].group >> b) & 1, votes = __ballot_sync(ALL, bit);
+      lanes[i] &= bit ? votes : ~votes;
+    }
+  int hops[BATCH];
+  bool hopping = false;
+#pragma unroll
+  for (int i = 0; i < BATCH; i++) {
+    u32 same = lanes[i], earlier = same & lower_lanes;
+    batch.is_last[i] = same >> lane == 1;
+    batch.previous[i] = hops[i] = earlier ? 31 - __clz(earlier) : -1;
+    batch.states[i] = batch.rows[i].missing ? identity() : lift(batch.rows[i].element);
+    hopping |= earlier != 0;
+  }
+  while (__any_sync(ALL, hopping)) {
+    hopping = false;
+#pragma unroll
+    for (int i = 0; i < BATCH; i++) {
+      State other = from_lane(batch.states[i], hops[i] & 31);
+      int further = __shfl_sync(ALL, hops[i], hops[i] & 31);
+      if (hops[i] >= 0) {
+        batch.states[i] = combine(other, batch.states[i]);
+        hops[i] = further;
+        hopping |= further >= 0;
+      }
+    }
+  }
+}
+
+// 32 rows, one a lane: the states of their groups go on.
+template <class Write>
+__device__ __forceinline__ void walk(State* table, const Batch& batch, int i, Write write) {
+  const u32 group = batch.rows[i].group;
+  const bool there = group != NO_GROUP;
+  State before = identity();
+  if (there) before = table[group];
+  __syncwarp();
+  State after = combine(before, batch.states[i]);
+  if (there && batch.is_last[i]) table[group] = after;
+  __syncwarp();
+  if constexpr (STEP == SCAN_CHUNKS) {
+    if constexpr (EXCLUSIVE) {
+      State within = from_lane(batch.states[i], batch.previous[i] & 31);
+      if (batch.previous[i] >= 0) before = combine(before, within);
+    }
+    if (there) write(before, after);
+  }
+}
+
+__device__ __forceinline__ void walk_chunks(const Params& p, State* states) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  State* table = states + warp * p.groups;
+  const int bits = 32 - __clz(int(p.groups) - 1);  // of the largest code
+  u32 lower_lanes;
+  asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower_lanes));
+  for (i64 chunk = i64(blockIdx.x) * WARPS + warp; chunk < p.chunks; chunk += i64(gridDim.x) * WARPS) {
+    State* row_of_chunk = p.table + chunk * p.groups;
+    for (i64 g = lane; g < p.groups; g += 32) table[g] = STEP == SCAN_CHUNKS ? row_of_chunk[g] : identity();
+    __syncwarp();
+    const i64 end = (chunk + 1) * p.chunk < p.length ? (chunk + 1) * p.chunk : p.length;
+    Unread ahead[BATCH];  // the rows of the next batch are on their way while a batch is walked
+    auto read_ahead = [&](i64 first) {
+#pragma unroll
+      for (int i = 0; i < BATCH; i++) {
+        i64 at = first + 32 * i + lane;
+        ahead[i] = read_row(p, at < end ? at : end - 1);
+      }
+    };
+    read_ahead(chunk * p.chunk);
+    for (i64 first = chunk * p.chunk; first < end; first += 32 * BATCH) {
+      Batch batch;
+#pragma unroll
+      for (int i = 0; i < BATCH; i++) {
+        i64 at = first + 32 * i + lane;
+        batch.rows[i] = row_of(p, ahead[i], at, at < end);
+      }
+      read_ahead(first + 32 * BATCH);
+      combine_rows(batch, bits, lower_lanes, lane);
+#pragma unroll
+      for (int i = 0; i < BATCH; i++)
+        walk(table, batch, i, [&](const State& before, const State& after) {
+          write_row(p, first + 32 * i + lane, batch.rows[i], before, after);
+        });
+    }
+    if constexpr (STEP == REDUCE_CHUNKS)
+      for (i64 g = lane; g < p.groups; g += 32) row_of_chunk[g] = table[g];
+    __syncwarp();
+  }
+}
+
+// A block scans COLUMNS columns of the table, of whose rows each thread takes a part: each row becomes what comes before its chunk.
+__device__ __forceinline__ void scan_columns(const Params& p, State* sums) {
+  const int column = threadIdx.x % COLUMNS, mine = threadIdx.x / COLUMNS;
+  const i64 part = (p.chunks + PARTS - 1) / PARTS, first = mine * part;
+  const i64 end = first + part < p.chunks ? first + part : p.chunks;
+  for (i64 tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
+    const i64 group = tile * COLUMNS + column;
+    const bool there = group < p.groups;
+    State* at = p.table + group;
+    auto each_row = [&](auto visit) {  // rows are read before those of a batch are visited
+      for (i64 c = first; c < end; c += BATCH) {
+        State rows[BATCH];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+          if (c + i < end) rows[i] = at[(c + i) * p.groups];
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+          if (c + i < end) visit(c + i, rows[i]);
+      }
+    };
+    State sum = identity();
+    if (there) each_row([&](i64, const State& row) { sum = combine(sum, row); });
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    if (there) {
+      State before = initial_state(p, group);
+      for (int i = 0; i < mine; i++) before = combine(before, sums[i * COLUMNS + column]);
+      if (mine == PARTS - 1) {
+        State all = combine(before, sum);
+        unroll<FIELDS>([&](auto k) {
+          using T = typename Part<k.value>::type;
+          reinterpret_cast<T*>(p.states[k.value])[group] = Part<k.value>::of(all);
+        });
+      }
+      if (SCANS)
+        each_row([&](i64 c, const State& row) {
+          at[c * p.groups] = before;
+          before = combine(before, row);
+        });
+    }
+    __syncthreads();
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) run_tiles(const __grid_constant__ Params p) {
+  take_numbers(p);
+  extern __shared__ __align__(16) u8 memory[];
+  State* states = reinterpret_cast<State*>(memory);
+  if constexpr (STEP == SCAN_TABLE)
+    scan_columns(p, states);
+  else
+    walk_chunks(p, states);
+}

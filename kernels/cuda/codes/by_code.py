@@ -1,0 +1,151 @@
+"""Scans and reductions of CuPy arrays within groups of rows in any order, where groups are few."""
+
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...nulls import Mask
+from ...operators.built_in import BUILT_IN
+from ...operators.operator import Operator
+from ...operators.signature import Signature, signature_of
+from ...options import Exclusive, ScanOptions
+from ..core import launch
+from ..core.closure_constants import shared_code
+from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
+from ..core.devices import device
+from ..core.plan import Extent, Form, Plan, state_dtype, typed
+from ..core.tuning import LARGE_SHARED
+from ..scan.scan import check_markers
+from ..scan.sequential_product import StableProduct, stable_product
+from .code_pass import STEPS, CodePass
+from .tuning import CHUNK_GROUPS, CHUNK_ROWS, FEW_CODES
+
+BUCKET = 4096
+"""Bytes of states by which passes differ, so that there are not too many of them."""
+
+
+def max_groups() -> int:
+    """Return how many groups `by_code` takes on the current device."""
+    return FEW_CODES[device(launch.current_device()).capability in LARGE_SHARED]
+
+
+def by_code(
+    op: Operator,
+    codes: Any,
+    values: tuple[Any, ...],
+    groups: int,
+    options: ScanOptions,
+    carry_in: Any,
+    carry_codes: Any,
+    *,
+    write: bool,
+) -> tuple[Any, Any]:
+    """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
+    nulls, length = options.nulls, len(codes)
+    dtypes = tuple([v.dtype for v in values])
+    asked, types_, stable, passes, numbers = _steps(
+        op, dtypes, options.dtype, codes.itemsize, kind_of_nulls(nulls), options.exclusive,
+        options.mark_nulls, groups, write,
+    )  # fmt: skip
+    outs = [cupy.ndarray(length, d) for d in types_.outputs] if write else []
+    states = [cupy.ndarray(groups, d) for d in types_.state]
+    if carry_in is not None and stable is not None:
+        carry_in = stable.enter(_on_host(carry_in))
+    initial = _initial(types_, carry_in, carry_codes, groups)
+    reduce, scan_table, scan_chunks = passes
+    chunks = -(-length // reduce.chunk)
+    table = cupy.ndarray(max(1, chunks * groups), state_dtype(types_.state))
+    wrong = cupy.zeros(1, np.uint64)
+    arrays = [readable(v, d) for v, d in zip(values, types_.inputs, strict=True)]
+    codes = readable(codes)
+    mask, offset, null = 0, 0, 0
+    if isinstance(nulls, Mask):
+        buffer = mask_buffer(nulls)
+        mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
+    pointers = [a.data.ptr for a in (*arrays, *outs)] + [0] * (len(types_.outputs) - len(outs))
+    pointers += [codes.data.ptr, mask, table.data.ptr]
+    pointers += [0 if f is None else f.data.ptr for f in initial]
+    pointers += [f.data.ptr for f in states] + [wrong.data.ptr]
+    work = [(reduce, length), (scan_table, groups), (scan_chunks, length)]
+    for each, extent in work if write else work[:2]:
+        if not extent:
+            continue
+        begun = launch.Launch(launch.current_space(Plan((each,)), Extent(extent)), False)
+        integers = reduce.chunk, chunks, groups, null
+        begun.run(0, pointers, offsets=(offset,), options=integers, numbers=numbers)
+    if code := np.uint64(wrong[0].get()):  # its bits
+        found_code = code.astype(f"u{codes.itemsize}").view(codes.dtype)
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {found_code}")
+    out = None
+    if write:
+        out = outs[0] if types_.scalar_output else tuple(outs)
+    found = states[0] if types_.scalar_state else tuple(states)
+    if stable is not None:
+        left = stable.leave(_on_host(found))
+        found = cupy.asarray(left) if asked.scalar_state else tuple(map(cupy.asarray, left))
+    return out, found
+
+
+def factorize(codes: Any, groups: int) -> tuple[Any, Any]:
+    """Return codes that each have a row; see `kernels.factorize`."""
+    rows = cupy.arange(len(codes), dtype=np.int32 if len(codes) < 1 << 31 else np.int64)
+    minimum = BUILT_IN["minimum"]
+    _, first = by_code(minimum, codes, (rows,), groups, ScanOptions(), None, None, write=False)
+    there = cupy.flatnonzero(first < len(codes))
+    first = first.astype(np.int64, copy=False)
+    if len(there) == groups:
+        return codes, first
+    numbers = cupy.zeros(groups, codes.dtype)
+    numbers[there] = cupy.arange(len(there))
+    return numbers[codes], first[there]
+
+
+def _on_host(states: Any) -> Any:
+    return tuple(map(cupy.asnumpy, states)) if isinstance(states, tuple) else cupy.asnumpy(states)
+
+
+def _initial(types_: Signature, carry_in: Any, carry_codes: Any, groups: int) -> list[Any]:
+    """Return the states of all groups before the first row, one array a field, or None a field."""
+    if carry_in is None:
+        return [None] * len(types_.state)
+    given = carry_in if isinstance(carry_in, tuple) else (carry_in,)
+    found = []
+    for field, identity, dtype in zip(
+        given, types_.parts(types_.identity), types_.state, strict=True
+    ):
+        states = cupy.full(groups, identity, dtype)
+        states[slice(len(field)) if carry_codes is None else carry_codes] = cupy.asarray(field)
+        found.append(states)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _steps(
+    op: Operator,
+    inputs: Form,
+    dtype: np.dtype | None,
+    code: int,
+    nulls: str,
+    exclusive: Exclusive,
+    mark_nulls: bool,
+    groups: int,
+    write: bool,
+) -> tuple[Signature, Signature, StableProduct | None, list[CodePass], bytes]:
+    """Return the types that were asked for, those of the operator that is run, what it stands for, passes, numbers."""
+    asked = types_ = signature_of(op, inputs, dtype)
+    if mark_nulls:
+        check_markers(types_)
+    stable = stable_product(op, types_) if op.in_order else None
+    if stable is not None:
+        op, types_ = stable.op, stable.types
+    op, numbers = shared_code(op, types_.inputs)
+    of = typed(op, types_)
+    bytes_ = -(-groups * state_dtype(types_.state).itemsize // BUCKET) * BUCKET
+    chunk = -(-max(CHUNK_ROWS, CHUNK_GROUPS * groups) // CHUNK_ROWS) * CHUNK_ROWS
+    passes = [
+        CodePass(of, step, code, nulls, exclusive, mark_nulls, write, bytes_, chunk)
+        for step in STEPS
+    ]
+    return asked, types_, stable, passes, numbers

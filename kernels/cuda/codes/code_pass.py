@@ -1,0 +1,136 @@
+"""The passes of scans and reductions by code, and their CUDA source; see by_code.cuh."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ...options import Exclusive
+from ..core.closure_constants import numbers_size
+from ..core.plan import Capability, Extent, Geometry, OfOperator, TypedOperator, state_dtype
+from ..core.source import (
+    constants_source,
+    exclusive_bits,
+    include,
+    null_kinds,
+    numbers_source,
+    operator_source,
+    struct,
+    word,
+    words_of,
+)
+from ..core.tuning import LARGE_SHARED
+from ..core.visitors import BY_CODE, VisitorSpec
+from .tuning import (
+    CODE_BATCH,
+    CODE_BLOCKS,
+    CODE_SHARED,
+    CODE_WARPS,
+    TABLE_BATCH,
+    TABLE_COLUMNS,
+    TABLE_WARPS,
+)
+
+STEPS = ("reduce chunks", "scan table", "scan chunks")
+
+
+@dataclass(frozen=True)
+class CodePass(OfOperator):
+    """One of the steps of a scan by code.
+
+    Parameters
+    ----------
+    operator : TypedOperator
+    step : str
+        One of STEPS.
+    code : int
+        Bytes of a code.
+    nulls : str
+        One of NULL_KINDS.
+    exclusive : bool or tuple of bool
+    mark_nulls : bool
+    scans : bool
+        Whether rows are scanned, and not only reduced.
+    bytes : int
+        Of what a warp keeps of all groups, or somewhat more.
+    chunk : int
+        Rows of a chunk.
+    """
+
+    operator: TypedOperator
+    step: str
+    code: int
+    nulls: str
+    exclusive: Exclusive
+    mark_nulls: bool
+    scans: bool
+    bytes: int
+    chunk: int
+    visitor: ClassVar[VisitorSpec] = BY_CODE
+    carry: ClassVar[np.dtype] = np.dtype(np.uint64)
+
+    @cached_property
+    def parameters(self) -> str:
+        """As by_code.cuh declares them."""
+        of = self.operator
+        pointers = len(of.inputs) + len(of.outputs) + 2 * len(of.state) + 6
+        return f"={pointers}Q8q0s{numbers_size(of.op, of.inputs)}s"
+
+    def sized(self, capability: Capability) -> "CodePass":
+        """Return the pass: its chunks have one size on every GPU."""
+        return self
+
+    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
+        """Return the one way in which chunks are handed out."""
+        return "classic"
+
+    def warps(self, capability: Capability) -> int:
+        """Return the warps of a block."""
+        if self.step == "scan table":
+            return TABLE_WARPS
+        room = CODE_SHARED[capability in LARGE_SHARED]
+        return next((w for w in CODE_WARPS if w * self.bytes <= room), CODE_WARPS[-1])
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks."""
+        if self.step == "scan table":
+            warps, items, blocks = TABLE_WARPS, TABLE_COLUMNS, 2
+            shared = warps * 32 * state_dtype(self.operator.state).itemsize
+        else:
+            room = CODE_SHARED[capability in LARGE_SHARED]
+            warps = self.warps(capability)
+            items, shared = warps * self.chunk, warps * self.bytes
+            blocks = max(1, min(CODE_BLOCKS, room // (shared + 1024)))
+        return Geometry(
+            threads=32 * warps, shared=shared, items=items, lines=1, blocks=blocks, descriptor=0,
+            described_from=1, tickets=False,
+        )  # fmt: skip
+
+
+def code_source(each: CodePass, schedule: str, capability: Capability, relief: int = 0) -> str:
+    """Return the CUDA source of a step. Each step of `relief` leaves more registers to a thread."""
+    of = each.operator
+    constants = {
+        "INPUTS": len(of.inputs),
+        "OUTPUTS": len(of.outputs),
+        "FIELDS": len(of.state),
+        "STEP": STEPS.index(each.step),
+        "WARPS": each.warps(capability),
+        "BATCH": max(1, (TABLE_BATCH if each.step == "scan table" else CODE_BATCH) >> relief),
+        "COLUMNS": TABLE_COLUMNS,
+        **null_kinds(each.nulls),
+        "EXCLUSIVE": exclusive_bits(each.exclusive, len(of.outputs)),
+        "MARK_NULLS": each.mark_nulls,
+        "SCANS": each.scans,
+    }
+    lines = include("words", "int128") + constants_source(constants)
+    lines += numbers_source(of) + operator_source(of)
+    lines += [f"using Code = {word(np.dtype(f'u{each.code}'))};", *_parts(of)]
+    lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)])
+    return "\n".join([*lines, *include("states", each.visitor.source), ""])
+
+
+def _parts(of: TypedOperator) -> list[str]:
+    """Define what reads a field of a state by number."""
+    return [line for line in struct("State", of.state, "Part") if not line.startswith("struct")]

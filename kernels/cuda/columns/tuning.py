@@ -1,0 +1,56 @@
+"""The sizes of passes over columns.
+
+Measurements: benchmarks/results/tuning-notes.md, "Columns".
+"""
+
+from ..core.tuning import WIDE_BATCH, WINDOW, Limits
+
+COLUMN_LIMITS = Limits(shared=222 << 10, shared_elsewhere=96 << 10, stages=8, blocks=4)
+"""Of columns: the bytes are for everything that a block has in shared memory."""
+
+SMALL_BYTES = 36 << 10
+"""Bytes of a tile's columns at most on GPUs without LARGE_SHARED, and of the tiles that write head flags."""
+
+TILE_BYTES = {
+    "select": SMALL_BYTES,
+    "unique": SMALL_BYTES,
+    "run_lengths": 68 << 10,
+    "reduce_by_key": 104 << 10,
+    "scan_by_key": 52 << 10,
+    "head_flags": SMALL_BYTES,
+}
+"""Bytes of a tile's columns at most on GPUs with LARGE_SHARED, by visitor. One warp looks back for all tiles of a
+block, which bounds what writes little: larger tiles need fewer look-backs. Where a tile stays in its stage until it
+is written, more stages are better."""
+
+WIDE_TILE_BYTES, WIDE_ROW = {"select": 52 << 10}, 4
+"""The same where so many arrays or more are gathered."""
+
+LESSER_BYTES = (84 << 10, 68 << 10, 52 << 10, SMALL_BYTES)
+"""Those of tiles so wide that too few of the larger ones fit into shared memory."""
+
+TILE_SHAPES = ((16, 8), (16, 6), (16, 4), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+"""Warps of a tile, and rows of 128 items a warp: the first that fits."""
+
+REDUCTION_SHAPES = ((16, 4), (16, 3), (16, 2), (16, 1), (8, 1), (4, 1), (2, 1))
+"""The same where only the runs that end in a tile are written."""
+
+WIDE_STATE, WIDE_WARPS = 8, 8
+"""Bytes of an operator's state from which on a tile has fewer warps, so that a thread has more registers."""
+
+LISTED_ROWS = 4
+"""Rows of selected items that a warp lists at the same time, of 256 bytes each."""
+
+DEPTH, DEPTH_AT_LEAST = 6, 2
+"""Tiles of a block that may wait for their prefix; fewer where that leaves too few stages."""
+
+CLASSIC_BYTES = 60 << 10
+"""Shared memory that a block of the classic schedule may take on every GPU."""
+
+COLUMN_BLOCKS = {True: 1, False: 2}
+"""Blocks of the classic schedule that should fit on a multiprocessor at a time: with an operator, and without."""
+
+
+def batch_for(words: int) -> int:
+    """Return how many blocks of 32 tiles a look-back warp of columns asks for at once, for states of so many words."""
+    return WINDOW if words <= 2 else WINDOW // 2 if words <= 4 else WIDE_BATCH

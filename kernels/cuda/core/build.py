@@ -1,0 +1,273 @@
+"""From a pass to a loaded kernel: NVRTC compiles the engine, Numba the functions, nvJitLink links and inlines them.
+
+Any pass can be built for any architecture without a GPU. A pass that does not look at what its elements are is
+compiled as one over unsigned integers of the same width, so dtypes of one width share a kernel. Launches keep the
+dtypes of the elements, as nothing that they need depends on more than widths.
+"""
+
+import hashlib
+import re
+import struct
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cuda.bindings import driver
+
+from cuda.core import Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
+
+from ...compiler import cache as kernel_cache
+from ...compiler.compiling import compile_lock, say_compiling
+from ...operators.built_in import traits_of
+from ..codes.code_pass import code_source
+from ..columns.column_pass import ColumnPass, forms_of
+from ..columns.columns_source import columns_source
+from ..grids.grid_pass import grid_source
+from ..intervals.interval_pass import interval_source
+from ..scan.scan_pass import scan_source
+from ..sort.sort_pass import sort_source
+from ..windows.window_pass import window_source, window_starts_source
+from .devices import Device, check, device
+from .link import lto_functions, lto_predicate
+from .plan import Capability, Form, Pass
+from .tuning import RELIEFS
+
+FOLDER = Path(__file__).parents[1]
+
+SOURCES: dict[str, Callable[..., str]] = {
+    "scan": scan_source,
+    "columns": columns_source,
+    "sort": sort_source,
+    "codes": code_source,
+    "windows": window_source,
+    "starts": window_starts_source,
+    "intervals": interval_source,
+    "grids": grid_source,
+}
+"""What generates the source of a pass, by the engine of its visitor."""
+
+ENTRY = "run_tiles"
+"""The name of every kernel in its machine code."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A compiled kernel on one device, and what a launch of it needs to know."""
+
+    name: str
+    function: Any
+    module: Any
+    threads: int
+    shared: int
+    parameters: struct.Struct
+
+
+_building = threading.Lock()
+_kernels: dict[tuple[Pass, str, int], Kernel] = {}
+
+
+def kernel(each: Pass, schedule: str, number: int) -> Kernel:
+    """Return the kernel of a pass, which is of the size for the device, compiled once."""
+    key = each, schedule, number
+    found = _kernels.get(key)
+    if found is None:
+        with _building:
+            found = _kernels.get(key)
+            if found is None:
+                found = _kernels[key] = _load(each, schedule, device(number))
+    return found
+
+
+def _load(each: Pass, schedule: str, on: Device) -> Kernel:
+    module, handle = _loaded(each, schedule, on)
+    geometry = each.geometry(schedule, on.capability)
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    if geometry.shared:
+        (status,) = driver.cuKernelSetAttribute(
+            attribute, geometry.shared, handle, driver.CUdevice(on.number)
+        )
+        check(
+            status, f"GPU {on.number} has no {geometry.shared} bytes of shared memory for a block"
+        )
+    return Kernel(
+        name=each.name,
+        function=driver.CUfunction(int(handle)),
+        module=module,
+        threads=geometry.threads,
+        shared=geometry.shared,
+        parameters=struct.Struct(each.parameters),
+    )
+
+
+def _loaded(each: Pass, schedule: str, on: Device) -> tuple[Any, Any]:
+    """Return a module and its kernel; what is in the cache and cannot be loaded is made anew, once."""
+    for fresh in (False, True):
+        code = cubin(each, schedule, on.capability, fresh)
+        try:
+            module = ObjectCode.from_cubin(code)
+            return module, module.get_kernel(ENTRY).handle
+        except Exception as error:
+            failure = error
+    raise RuntimeError(
+        f"GPU {on.number} (compute capability {on.capability[0]}.{on.capability[1]}) could not load the "
+        f"kernel of {each.name}: {failure}. Is its NVIDIA driver as new as the CUDA packages? "
+        f"Kernels are kept in {kernel_cache.folder()}"
+    ) from failure
+
+
+def cubin(each: Pass, schedule: str, capability: Capability, fresh: bool = False) -> bytes:
+    """Return the machine code of a pass for a GPU of this compute capability, from the cache or `fresh`.
+
+    Raises
+    ------
+    TypeError
+        If Numba cannot compile the operator or the predicate for CUDA.
+    """
+    title, each = _title(each), as_bits(each)
+    key = _key(each, schedule, capability)
+    with compile_lock:
+        found = None if fresh else kernel_cache.read(key)
+        if found is None:
+            say_compiling(title, _architecture(capability))
+            found = build(each, schedule, capability)[0]
+            kernel_cache.write(key, found)
+    return found
+
+
+def _title(each: Pass) -> str:
+    dtypes = each.operator.inputs if each.operator else ()
+    listed = ", ".join("int128" if d.kind == "V" else str(d) for d in dtypes)
+    return f"{each.name} of {listed}" if listed else each.name
+
+
+def _architecture(capability: Capability) -> str:
+    return f"sm_{capability[0]}{capability[1]}"
+
+
+def build(each: Pass, schedule: str, capability: Capability) -> tuple[bytes, str]:
+    """Compile and link a pass; return its cubin and what the linker says about it.
+
+    How many registers an operator takes is known only now. If the compiler had to spill some to memory, it
+    is given more of them step by step (`tuning.RELIEFS`).
+    """
+    arch = _architecture(capability)
+    functions, linked = _functions(each, capability), b""
+    text = log = ""
+    for relief in range(RELIEFS):
+        before, text = text, source(each, schedule, capability, relief)
+        if text == before:  # there are no more to give
+            break
+        linked, log = _link(text, functions, arch)
+        if not re.search(r"\b[1-9]\d* bytes spill", log):
+            break
+    return linked, log
+
+
+def source(each: Pass, schedule: str, capability: Capability, relief: int = 0) -> str:
+    """Return the CUDA source of a pass."""
+    return SOURCES[each.visitor.engine](each, schedule, capability, relief)
+
+
+def _functions(each: Pass, capability: Capability) -> list[bytes]:
+    """Return the LTO-IR of the functions that a pass calls."""
+    of, found = each.operator, []
+    if of is not None and not of.is_native:
+        found += lto_functions(of, capability)
+    if isinstance(each, ColumnPass) and each.predicate is not None:
+        inputs = forms_of(each.order, each.keys, each.scalars)
+        in_band = tuple(
+            kind == "row" and each.key_nulls[i].kind == "in band" for kind, i in each.order
+        )
+        found.append(lto_predicate(each.predicate, inputs, in_band, capability))
+    return found
+
+
+def _link(text: str, functions: list[bytes], arch: str) -> tuple[bytes, str]:
+    options = ProgramOptions(
+        std="c++17",
+        arch=arch,
+        relocatable_device_code=True,
+        link_time_optimization=True,
+        include_path=[
+            str(folder) for folder in sorted({path.parent for path in FOLDER.rglob("*.cuh")})
+        ],
+        device_as_default_execution_space=True,
+    )
+    engine = Program(text, "c++", options).compile("ltoir")
+    parts = [ObjectCode.from_ltoir(code, name=f"op{i}") for i, code in enumerate(functions)]
+    linking = LinkerOptions(
+        arch=arch, link_time_optimization=True, ptxas_options=["-v"], verbose=True
+    )
+    linker = Linker(engine, *parts, options=linking)
+    linked = linker.link("cubin")
+    return bytes(linked.code), linker.get_info_log()
+
+
+def _key(each: Pass, schedule: str, capability: Capability) -> str:
+    digest = hashlib.sha256(_environment().encode())
+    digest.update(repr((each.token, capability)).encode())
+    digest.update(source(each, schedule, capability).encode())
+    return f"{digest.hexdigest()}.cubin"
+
+
+@lru_cache(maxsize=1)
+def _environment() -> str:
+    """Everything outside a pass that its machine code depends on."""
+    digest = hashlib.sha256()
+    shared = [
+        FOLDER.parent / "compiler" / name
+        for name in ("function_fingerprint.py", "closure_constants.py")
+    ]
+    for path in sorted([*FOLDER.rglob("*.cuh"), *FOLDER.rglob("*.py"), *shared]):
+        digest.update(path.read_bytes())
+    packages = ("cuda-core", "cuda-bindings", "numba-cuda", "numba", "llvmlite")
+    libraries = ("nvidia-cuda-nvrtc", "nvidia-nvjitlink", "nvidia-cuda-nvcc", "nvidia-nvvm")
+    return f"{digest.hexdigest()} {[(p, _version(p)) for p in packages + libraries]}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+def as_bits(each: Pass) -> Pass:
+    """Return the pass that a kernel is compiled from: over unsigned integers where the functions allow it."""
+    of = each.operator
+    if of is None or of.is_native or _looks_at_elements(each):
+        return each
+    dtype, kinds = of.inputs[0], traits_of(of.op).as_bits
+    rest = (*of.inputs, *of.state, *of.outputs)
+    if dtype.kind not in kinds or any(d != dtype and d.kind != "b" for d in rest):
+        return each
+    fields = (of.identity,) if of.scalar_state else of.identity
+    identity = tuple(_bits(field) for field in fields)
+    changed = replace(
+        of,
+        inputs=_unsigned(of.inputs),
+        state=_unsigned(of.state),
+        outputs=_unsigned(of.outputs),
+        identity=identity[0] if of.scalar_state else identity,
+    )
+    return replace(each, operator=changed)  # type: ignore[type-var]
+
+
+def _looks_at_elements(each: Any) -> bool:
+    """Return whether NaN or NaT are looked for, or written."""
+    nulls = each.value_nulls.kind if isinstance(each, ColumnPass) else each.nulls
+    return nulls == "in band" or getattr(each, "mark_nulls", False)
+
+
+def _unsigned(form: Form) -> Form:
+    return tuple(d if d.kind == "b" else np.dtype(f"u{d.itemsize}") for d in form)
+
+
+def _bits(field: Any) -> Any:
+    found = np.asarray(field)
+    return found.view(*_unsigned((found.dtype,)))[()]

@@ -1,0 +1,48 @@
+"""CuPy arrays as kernels take them: aligned neighbours, masks, and results that are cut to what was written."""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...messages import shown
+from ...nulls import InBand, Mask, Nulls
+
+SHRINK_FROM = 8
+"""How many times as large as a result its memory may be before the result is copied out of it."""
+
+_BYTE = np.dtype(np.uint8)
+
+
+def readable(array: Any, dtype: np.dtype | None = None) -> Any:
+    """Return `array`, or a copy if its elements are not neighbours or not aligned as a kernel's `dtype` is."""
+    dtype = array.dtype if dtype is None else dtype
+    if not array.flags.c_contiguous:
+        return array.copy(order="C")
+    if array.data.ptr % dtype.alignment:  # bytes are moved: CuPy's kernels need alignment as well
+        return array.reshape(-1).view(np.uint8).copy().view(dtype).reshape(array.shape)
+    return array
+
+
+def kind_of_nulls(nulls: Nulls) -> str:
+    """Return the name under which kernels for these nulls are compiled."""
+    if isinstance(nulls, Mask):
+        return "bits" if nulls.shift == 3 else "bytes"
+    return "in band" if isinstance(nulls, InBand) else "none"
+
+
+def mask_buffer(mask: Mask) -> Any:
+    """Return the bytes of a mask as a kernel takes them."""
+    if not isinstance(mask.buffer, cupy.ndarray):
+        raise TypeError(f"the mask of CuPy values must be a CuPy array, found {shown(mask.buffer)}")
+    return readable(mask.buffer, _BYTE)
+
+
+def shrink(array: Any, count: int) -> Any:
+    """Return the first rows of an array, without the memory behind them if that is much."""
+    if count * SHRINK_FROM >= len(array):
+        return array[:count]
+    head = cupy.ndarray(count, array.dtype)
+    kind, stream = cupy.cuda.runtime.memcpyDeviceToDevice, cupy.cuda.get_current_stream().ptr
+    cupy.cuda.runtime.memcpyAsync(head.data.ptr, array.data.ptr, head.nbytes, kind, stream)
+    return head

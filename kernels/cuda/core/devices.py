@@ -1,0 +1,54 @@
+"""GPUs: which of them the kernels run on, and errors of CUDA in words, with what to do about them."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cupy
+from cuda.bindings import driver
+
+DRIVER = 13000
+"""The oldest CUDA version, in CUDA's own form, that a driver must offer: the kernels are built for it."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU."""
+
+    number: int
+    capability: tuple[int, int]
+    multiprocessors: int
+
+
+@lru_cache(maxsize=64)
+def device(number: int) -> Device:
+    """Return a GPU that the kernels run on.
+
+    Raises
+    ------
+    RuntimeError
+        If its driver or the GPU itself is too old.
+    """
+    version = cupy.cuda.runtime.driverGetVersion()
+    if version < DRIVER:
+        raise RuntimeError(
+            f"the CUDA kernels need a driver for CUDA {DRIVER // 1000}.{DRIVER % 1000 // 10} or later "
+            f"(580 or later on Linux), found one for CUDA {version // 1000}.{version % 1000 // 10}: "
+            f"update the NVIDIA driver, or compute on the CPU (cupy.asnumpy, to_pandas)"
+        )
+    found = cupy.cuda.Device(number)
+    text = found.compute_capability
+    capability = (int(text[:-1]), int(text[-1]))
+    if capability < (7, 0):
+        raise RuntimeError(
+            f"the CUDA kernels need a GPU of compute capability 7.0 or later, GPU {number} has "
+            f"{capability[0]}.{capability[1]}: compute on the CPU (cupy.asnumpy, to_pandas)"
+        )
+    return Device(number, capability, found.attributes["MultiProcessorCount"])
+
+
+def check(status: Any, action: str) -> None:
+    """Raise a RuntimeError that says what CUDA could not do, and why."""
+    if status != driver.CUresult.CUDA_SUCCESS:
+        _, text = driver.cuGetErrorString(status)
+        raise RuntimeError(f"{action}: {bytes(text or b'').decode()} ({status.name})")

@@ -1,0 +1,244 @@
+"""Launching a plan: one block of memory for all of its passes, and one kernel a pass on the current stream.
+
+Work goes to the current stream, memory comes from the current allocator, and nothing waits for the device but
+`Launch.read`. Nothing here depends on what a kernel computes.
+"""
+
+import ctypes
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import cupy
+import numpy as np
+from cuda.bindings import driver
+
+from .build import Kernel, kernel
+from .devices import check, device
+from .plan import Extent, Geometry, Plan
+
+SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
+"""Force "classic" or "pipelined" for long lines; by default the device and the number of tiles choose."""
+
+PINNED_BYTES = 4096
+"""Carries up to this size are written by the kernel into memory of the host, which spares a copy of 10 us."""
+
+APART = 256
+"""Bytes that the parts of a block of memory are aligned to."""
+
+TICKET = 16
+"""Bytes of scratch space before the descriptors: the ticket."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What launches of one pass over one extent have in common."""
+
+    kernel: Kernel
+    blocks: int
+    size: tuple[int, int, int]  # length, lines, tiles a line
+    scratch: int  # where it begins in the block of memory
+    scratch_bytes: int
+    carry: int  # likewise
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The steps of a plan over one extent, and the block of memory that it takes.
+
+    The block holds the results, the scratch space of every pass and their carries, so a call allocates once.
+    """
+
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]  # where each begins
+    scratch: int  # likewise, of all steps
+    zeros: int  # bytes of it
+    carry: np.dtype  # of the last pass
+    carry_bytes: int
+    lines: int
+    bytes: int
+    number: int  # of the device
+
+
+def grid(geometry: Geometry, multiprocessors: int, extent: Extent) -> tuple[int, int, int]:
+    """Return how many blocks a launch has, how many tiles a line, and the bytes of scratch space, if any."""
+    length, lines, inner = extent
+    tiles = -(-length // geometry.items) if geometry.items else 1
+    block_lines = inner if inner > 1 else lines  # lines that may share a block
+    total = lines // block_lines * -(-block_lines // geometry.lines) * tiles
+    blocks = min(total, geometry.blocks * multiprocessors)
+    described = geometry.items and tiles >= geometry.described_from
+    if not (geometry.tickets or described or (geometry.items and total > blocks)):
+        return blocks, tiles, 0
+    groups = -(-tiles // 32)
+    descriptors = lines * (tiles + groups + -(-groups // 32)) if described else 0
+    return blocks, tiles, TICKET + geometry.descriptor * descriptors
+
+
+def _aligned(sizes: Iterable[int]) -> list[int]:
+    """Return where parts of these sizes begin, and where the last of them ends."""
+    return list(accumulate((-(-size // APART) * APART for size in sizes), initial=0))
+
+
+@lru_cache(maxsize=4096)
+def space(plan: Plan, extent: Extent, results: tuple[int, ...], number: int, forced: str) -> Space:
+    """Return the steps of a plan on a device, and the block of memory for `results` of so many bytes and all else."""
+    on = device(number)
+    laid = []
+    for each in plan.passes:
+        fitted = each.sized(on.capability)
+        schedule = fitted.schedule(extent, on.capability, on.multiprocessors, forced)
+        found = kernel(fitted, schedule, number)
+        geometry = fitted.geometry(schedule, on.capability)
+        laid.append((found, *grid(geometry, on.multiprocessors, extent)))
+    scratch = [bytes_ for *_, bytes_ in laid]
+    carries = [each.carry.itemsize * extent.lines for each in plan.passes]
+    at = _aligned([*results, *scratch, *carries])
+    first, then = len(results), len(results) + len(laid)
+    steps = tuple(
+        Step(found, blocks, (extent.length, extent.lines, tiles), begin, bytes_, carry)
+        for (found, blocks, tiles, bytes_), begin, carry in zip(
+            laid, at[first:then], at[then:-1], strict=True
+        )
+    )
+    begin, last = steps[0].scratch, steps[-1]
+    return Space(
+        steps, tuple(at[:first]), begin, last.scratch + last.scratch_bytes - begin,
+        plan.passes[-1].carry, carries[-1], extent.lines, at[-1], number,
+    )  # fmt: skip
+
+
+def current_space(plan: Plan, extent: Extent) -> Space:
+    """Return the steps of a plan on the current device, and the block of memory that it takes."""
+    return space(plan, extent, (), current_device(), SCHEDULE)
+
+
+class Launch:
+    """A plan under way.
+
+    Parameters
+    ----------
+    found : Space
+        Of the current device, over at least one item.
+    waits : bool
+        Whether the carry-out of the last pass will be read.
+    """
+
+    __slots__ = ("_block", "_done", "_pinned", "_space", "_stream")
+
+    def __init__(self, found: Space, waits: bool) -> None:
+        self._space = found
+        self._stream = cupy.cuda.get_current_stream().ptr
+        self._block = cupy.cuda.alloc(found.bytes)
+        if found.zeros:
+            runtime = cupy.cuda.runtime
+            runtime.memsetAsync(self._block.ptr + found.scratch, 0, found.zeros, self._stream)
+        self._pinned: Any = None
+        self._done: Any = None
+        if waits and found.carry_bytes <= PINNED_BYTES:
+            self._pinned = cupy.cuda.alloc_pinned_memory(found.carry_bytes)
+
+    def result(self, which: int, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+        """Return one of the results as an array."""
+        return cupy.ndarray(shape, dtype, self._block + self._space.results[which])
+
+    def run(
+        self,
+        which: int,
+        pointers: Sequence[int],
+        *,
+        carry_in: Sequence[int] = (),
+        offsets: Sequence[int] = (),
+        options: Sequence[int] = (),
+        seed: bytes = b"",
+        numbers: bytes = b"",
+    ) -> None:
+        """Launch one of the plan's kernels.
+
+        Parameters
+        ----------
+        which : int
+            Of the plan's passes.
+        pointers : sequence of int
+            Addresses of inputs and outputs. The other parameters of the kernel follow, in this order.
+        carry_in : sequence of int, optional
+            Addresses of the carries-in.
+        offsets : sequence of int, optional
+            Positions of item 0.
+        options : sequence of int, optional
+            Other integers.
+        seed : bytes, optional
+            The state before the first item.
+        numbers : bytes, optional
+            The numbers of an operator or a predicate.
+        """
+        step, base = self._space.steps[which], self._block.ptr
+        chosen = step.kernel
+        is_read = self._pinned is not None and step is self._space.steps[-1]
+        carry_out = self._pinned.ptr if is_read else base + step.carry
+        kernel_args = _kernel_args(chosen.parameters.size)
+        scratch = base + step.scratch if step.scratch_bytes else 0
+        chosen.parameters.pack_into(
+            kernel_args.parameters, 0, *pointers, scratch, *carry_in, carry_out, *offsets,
+            *step.size, *options, seed, numbers,
+        )  # fmt: skip
+        (status,) = driver.cuLaunchKernel(
+            chosen.function, step.blocks, 1, 1, chosen.threads, 1, 1, chosen.shared, self._stream,
+            kernel_args.address, 0,
+        )  # fmt: skip
+        check(status, f"{chosen.name} could not be launched on GPU {self._space.number}")
+        if is_read:  # who waits for it does not wait for what comes after
+            self._done = cupy.cuda.Event(disable_timing=True)
+            self._done.record()
+
+    def read(self) -> np.ndarray:
+        """Wait for the kernels; return the last one's carry-out, one item a line."""
+        # never calls itself: a cycle would keep the block until a garbage collection
+        number = self._space.number
+        if cupy.cuda.runtime.getDevice() == number:
+            return self._fetch()
+        with cupy.cuda.Device(number):
+            return self._fetch()
+
+    def _fetch(self) -> np.ndarray:
+        runtime, dtype, lines = cupy.cuda.runtime, self._space.carry, self._space.lines
+        if self._pinned is not None:
+            self._done.synchronize()
+            return np.frombuffer(self._pinned, dtype, lines).copy()
+        host = np.empty(lines, dtype)
+        carry, kind = self._block.ptr + self._space.steps[-1].carry, runtime.memcpyDeviceToHost
+        runtime.memcpyAsync(host.ctypes.data, carry, host.nbytes, kind, self._stream)
+        runtime.streamSynchronize(self._stream)
+        return host
+
+
+class _Thread(threading.local):
+    """What a host thread keeps between launches: memory for parameters, and which devices it has used."""
+
+    def __init__(self) -> None:
+        self.parameters = ctypes.create_string_buffer(4096)
+        self.pointers = (ctypes.c_void_p * 1)(ctypes.addressof(self.parameters))
+        self.address = ctypes.addressof(self.pointers)
+        self.devices: set[int] = set()
+
+
+_thread = _Thread()
+
+
+def _kernel_args(size: int) -> _Thread:
+    if size > 4096:
+        raise ValueError(f"too many inputs and outputs: a launch takes 4096 bytes, not {size}")
+    return _thread
+
+
+def current_device() -> int:
+    """Return the current device, whose context is made current in this thread: a pooled allocation may not do that."""
+    number: int = cupy.cuda.runtime.getDevice()
+    if number not in _thread.devices:
+        cupy.cuda.runtime.setDevice(number)
+        _thread.devices.add(number)
+    return number

@@ -1,0 +1,223 @@
+"""What is run: a plan is a sequence of passes, a pass is one kernel.
+
+A pass says everything that its machine code depends on, how large its blocks are, and what they hold in shared
+memory. `ScanPass` is over lines of an operator's inputs, `ColumnPass` over columns of rows; most others are a
+`PlainPass`, which has no operator, one schedule, and tiles of one size.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from ...operators.operator import Operator
+from ...operators.signature import Signature
+from .closure_constants import kernel_token
+from .tuning import PLAIN_ITEMS, PLAIN_THREADS
+from .visitors import VisitorSpec
+
+Form = tuple[np.dtype, ...]
+Capability = tuple[int, int]
+
+
+class Extent(NamedTuple):
+    """What a pass goes over: lines, how many of them lie side by side, and their length."""
+
+    length: int
+    lines: int = 1
+    inner: int = 1
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The size of a kernel's blocks, and of what they take in scratch space."""
+
+    threads: int
+    shared: int
+    """Bytes of dynamic shared memory of a block."""
+    items: int
+    """Items of a line that a block takes at once; 0 where it takes whole lines."""
+    lines: int
+    """Lines that a block takes at once."""
+    blocks: int
+    """Blocks on a multiprocessor at most."""
+    descriptor: int
+    """Bytes that a tile publishes its state in."""
+    described_from: int
+    """Tiles of a line from which on they are described."""
+    tickets: bool
+    """Whether blocks take their tiles by ticket even if there are blocks enough."""
+
+
+class Pass(Protocol):
+    """One kernel of a plan."""
+
+    @property
+    def visitor(self) -> VisitorSpec:
+        """The primitive."""
+
+    @property
+    def operator(self) -> "TypedOperator | None":
+        """The operator that it combines states by, if any."""
+
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+
+    @property
+    def token(self) -> str:
+        """Identifies its machine code in the cache of cubins, together with its source."""
+
+    @property
+    def parameters(self) -> str:
+        """The format of the parameters of a launch: pointers, integers, the first state, and numbers."""
+
+    @property
+    def carry(self) -> np.dtype:
+        """What it leaves after the last item of a line."""
+
+    def sized(self, capability: Capability) -> "Pass":
+        """Return the pass with tiles of the size that suits a GPU of this compute capability."""
+
+    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
+        """Return how tiles are handed out on a GPU of so many multiprocessors; `forced` overrules it for long lines."""
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks of a schedule."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Passes that run one after another on one stream, in one block of memory."""
+
+    passes: tuple[Pass, ...]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.passes)
+
+    def __hash__(self) -> int:  # asked at every launch
+        return self._hash
+
+
+# --- operators and nulls --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TypedOperator:
+    """An operator with the types that its functions are compiled for."""
+
+    op: Operator
+    inputs: Form
+    state: Form
+    scalar_state: bool
+    outputs: Form
+    scalar_output: bool
+    identity: Any = field(compare=False)
+    follow: Callable[..., Any] | None = field(default=None, compare=False)
+    """Returns an answer of a scan from the answer before and an element, if the operator has what does."""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether its functions are CUDA C++, as for types that Numba does not have."""
+        return self.inputs[0].kind == "V"
+
+    @property
+    def token(self) -> str:
+        """Identifies the machine code of its functions."""
+        forms = self.inputs, self.state, self.outputs
+        return repr((kernel_token(self.op, self.inputs), forms, repr(self.identity)))
+
+
+class OfOperator:
+    """What passes of one operator have in common."""
+
+    operator: TypedOperator
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+        return self.operator.op.name
+
+    @cached_property
+    def token(self) -> str:
+        """Identifies the operator."""
+        return self.operator.token
+
+
+def typed(
+    op: Operator, types_: Signature, follow: Callable[..., Any] | None = None
+) -> TypedOperator:
+    """Return an operator with its types."""
+    return TypedOperator(
+        op, types_.inputs, types_.state, types_.scalar_state, types_.outputs, types_.scalar_output,
+        types_.identity, follow,
+    )  # fmt: skip
+
+
+def state_dtype(state: Form) -> np.dtype:
+    """Return the structured dtype with the memory layout of the C++ struct `State` of an operator."""
+    return np.dtype([(f"f{i}", dtype) for i, dtype in enumerate(state)], align=True)
+
+
+def state_words(state: Form) -> int:
+    """Return the four-byte words of a state, as the kernels move them."""
+    return sum(max(1, d.itemsize // 4) for d in state)
+
+
+def in_words(size: int) -> int:
+    """Return the bytes that so many take among a kernel's parameters."""
+    return -(-size // 8) * 8
+
+
+NULL_KINDS = {"none": "NO_NULLS", "in band": "IN_BAND", "bits": "BITS", "bytes": "BYTES"}
+"""Where missing elements of a column are marked, with the names in CUDA source."""
+
+
+@dataclass(frozen=True)
+class Nullness:
+    """Where missing elements of a column are marked, one of NULL_KINDS, and by which bit of a mask."""
+
+    kind: str = "none"
+    null: int = 0
+
+    @property
+    def masked(self) -> bool:
+        """Whether a mask is read."""
+        return self.kind in ("bits", "bytes")
+
+
+NOWHERE = Nullness()
+"""No element is missing."""
+
+
+NO_CARRY = np.dtype(np.uint64)
+
+
+class PlainPass:
+    """A pass without an operator, of one schedule and size and, unless it says more, without a carry."""
+
+    operator: ClassVar[TypedOperator | None] = None
+    token = ""
+
+    @property
+    def carry(self) -> np.dtype:
+        """What is left after the last row: nothing that is read."""
+        return NO_CARRY
+
+    def sized(self, capability: Capability) -> Self:
+        """Return the pass itself: its tiles have one size."""
+        return self
+
+    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
+        """Return the one way in which tiles are handed out."""
+        return "classic"
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks."""
+        return Geometry(
+            threads=PLAIN_THREADS, shared=0, items=PLAIN_THREADS * PLAIN_ITEMS, lines=1, blocks=4,
+            descriptor=0, described_from=1, tickets=True,
+        )  # fmt: skip

@@ -1,0 +1,266 @@
+"""Scans and reductions of CuPy arrays: from shapes to lines, from operators to plans, one pass a call.
+
+Nothing waits for the device but a carry-out that the caller wants. A carry is one state for all lines, or arrays of
+one item a line.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...int128 import Int128, halves, whole
+from ...nulls import Mask, Nulls
+from ...operators.operator import Operator
+from ...operators.signature import Signature, as_state, signature_of
+from ...options import Exclusive, ScanOptions
+from ..core import launch
+from ..core.closure_constants import shared_code
+from ..core.device_arrays import kind_of_nulls, mask_buffer, readable
+from ..core.plan import Extent, Plan, in_words, state_dtype, typed
+from .scan_pass import ScanPass
+from .sequential_product import StableProduct, stable_product
+
+
+def scan(
+    op: Operator,
+    arrays: tuple[Any, ...],
+    options: ScanOptions,
+    carry_in: Any,
+    *,
+    write: bool,
+    waits: bool,
+) -> tuple[Any, Callable[[], Any]]:
+    """Launch a scan (or, without `write`, a reduction) of CuPy arrays; see `kernels.scan` for the parameters.
+
+    Returns
+    -------
+    out : array, tuple of arrays or None
+    read : callable
+        Waits for the carry-out and returns it, on the host. To be called if `waits`, and only then.
+    """
+    first, nulls, axis = arrays[0], options.nulls, options.axis % arrays[0].ndim
+    masked = isinstance(nulls, Mask)
+    dtypes = tuple([a.dtype for a in arrays])
+    work = _work(
+        op, dtypes, options.dtype, kind_of_nulls(nulls), options.exclusive, options.reverse,
+        options.mark_nulls, write,
+    )  # fmt: skip
+    types_ = work.types
+    # a mask counts positions in C order, so with one the memory must be in that order as well
+    flipped = first.ndim > 1 and not masked and all(a.flags.f_contiguous for a in arrays)
+    if flipped:
+        arrays, axis = tuple([a.T for a in arrays]), first.ndim - 1 - axis
+        first = arrays[0]
+    lines = _lines(first.shape, axis)
+    seed, carries = work.seed, None
+    if carry_in is not None:
+        given = on_host(carry_in, work.asked)
+        given = given if work.stable is None else work.stable.enter(given)
+        seed, carries = carries_of(given, work.types, work.state, lines.shape, flipped)
+    begun: launch.Launch | None = None
+    try:
+        arrays = tuple([readable(a, d) for a, d in zip(arrays, types_.inputs, strict=True)])
+        if lines.extent.lines * lines.extent.length:
+            begun, outs = _launched(work, arrays, axis, write, nulls, seed, carries, waits)
+        else:
+            outs = [cupy.empty(first.shape, d) for d in types_.outputs] if write else []
+    except MemoryError as error:
+        error.add_note(_advice(first.shape, types_, write))
+        raise
+
+    def carry() -> Any:
+        if begun is not None:
+            host = begun.read()
+        elif carries is not None:
+            host = carries
+        else:
+            state = np.frombuffer(seed, np.uint8, work.state.itemsize).view(work.state)[0]
+            host = np.full(lines.extent.lines, state)
+        return state_of(host, types_, lines.shape, flipped, work.stable)
+
+    out = None
+    if write:
+        views = [o.T for o in outs] if flipped else outs
+        out = views[0] if types_.scalar_output else tuple(views)
+    return out, carry
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What all scans by one operator of arrays of these types, with these options, have in common.
+
+    `asked` are the types of the operator that was asked for, in which carries are given and returned; `types` may be
+    those of `stable`.
+    """
+
+    plan: Plan
+    types: Signature
+    asked: Signature
+    stable: StableProduct | None
+    state: np.dtype
+    seed: bytes
+    numbers: bytes
+
+
+@lru_cache(maxsize=4096)
+def _work(
+    op: Operator,
+    inputs: tuple[np.dtype, ...],
+    dtype: np.dtype | None,
+    nulls: str,
+    exclusive: Exclusive,
+    reverse: bool,
+    mark_nulls: bool,
+    write: bool,
+) -> _Work:
+    asked = types_ = signature_of(op, inputs, dtype)
+    if mark_nulls:
+        check_markers(types_)
+    stable = stable_product(op, types_) if op.in_order else None
+    if stable is not None:
+        op, types_ = stable.op, stable.types
+    identity = (types_.identity,) if types_.scalar_state else types_.identity
+    state = state_dtype(types_.state)
+    op, numbers = shared_code(op, types_.inputs)
+    of = typed(op, types_, None if stable is None else stable.follow)
+    only = ScanPass(of, nulls, exclusive, reverse, mark_nulls, write)
+    return _Work(Plan((only,)), types_, asked, stable, state, bytes_of(identity, state), numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """The lines along an axis, and the shape of one item of each."""
+
+    extent: Extent
+    shape: tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def _lines(shape: tuple[int, ...], axis: int) -> _Lines:
+    inner = prod(shape[axis + 1 :])
+    extent = Extent(shape[axis], prod(shape[:axis]) * inner, inner)
+    return _Lines(extent, shape[:axis] + shape[axis + 1 :])
+
+
+@lru_cache(maxsize=4096)
+def _space(
+    work: _Work, shape: tuple[int, ...], axis: int, write: bool, number: int, forced: str
+) -> launch.Space:
+    sizes = [prod(shape) * d.itemsize if write else 0 for d in work.types.outputs]
+    return launch.space(work.plan, _lines(shape, axis).extent, tuple(sizes), number, forced)
+
+
+def _launched(
+    work: _Work,
+    arrays: tuple[Any, ...],
+    axis: int,
+    write: bool,
+    nulls: Nulls,
+    seed: bytes,
+    carries: np.ndarray | None,
+    waits: bool,
+) -> tuple[launch.Launch, list[Any]]:
+    """Launch one kernel on the current stream; return it and the outputs."""
+    shape, outputs = arrays[0].shape, work.types.outputs
+    found = _space(work, shape, axis, write, launch.current_device(), launch.SCHEDULE)
+    begun = launch.Launch(found, waits)
+    outs = [begun.result(i, shape, d) for i, d in enumerate(outputs)] if write else []
+    pointers = [a.data.ptr for a in (*arrays, *outs)] + [0] * (len(outputs) - len(outs))
+    given = None if carries is None else cupy.asarray(carries.view(np.uint8))
+    mask, offset, null = 0, 0, 0
+    if isinstance(nulls, Mask):
+        buffer = mask_buffer(nulls)
+        mask, offset, null = buffer.data.ptr, nulls.offset, nulls.null
+    begun.run(
+        0,
+        [*pointers, mask],
+        carry_in=(0 if given is None else given.data.ptr,),
+        offsets=(offset,),
+        options=(_lines(shape, axis).extent.inner, null),
+        seed=seed,
+        numbers=work.numbers,
+    )
+    return begun, outs
+
+
+def check_markers(types_: Signature) -> None:
+    """Raise a TypeError if an answer cannot be a null."""
+    for dtype in types_.outputs:
+        if dtype.kind not in "fc" and dtype != np.int64:
+            raise TypeError(f"mark_nulls: an output of {dtype} cannot hold a null")
+
+
+def _advice(shape: tuple[int, ...], types_: Signature, write: bool) -> str:
+    """What to add to the error of an allocator: what was asked for, and what to do."""
+    size = prod(shape) * sum(d.itemsize for d in types_.outputs) if write else 0
+    return (
+        f"dask-gpuscan asked for {size} bytes of device memory for the output of {prod(shape)} items, "
+        f"and for about a hundredth of that to work with. Free arrays "
+        f"(cupy.get_default_memory_pool().free_all_blocks()), use smaller partitions, or share one "
+        f"RMM pool between cuDF and CuPy (rmm.allocators.cupy.rmm_cupy_allocator)"
+    )
+
+
+def on_host(carry_in: Any, types_: Signature) -> Any:
+    """Return a carry that a caller gave as a state of these types, on the host."""
+    if isinstance(carry_in, tuple):
+        return as_state(tuple(map(_host, carry_in)), types_, "carry_in")
+    return as_state(_host(carry_in), types_, "carry_in")
+
+
+def _host(part: Any) -> Any:
+    return part.get() if isinstance(part, cupy.ndarray) else part
+
+
+def carries_of(
+    carry: Any, types_: Signature, state: np.dtype, lines_shape: tuple[int, ...], flipped: bool
+) -> tuple[bytes, np.ndarray | None]:
+    """Return the state that every line starts from, or one state a line in the order of the lines."""
+    parts = (carry,) if types_.scalar_state else carry
+    if not any(isinstance(p, np.ndarray) and p.ndim for p in parts):
+        return bytes_of(parts, state), None
+    table = np.zeros(prod(lines_shape), state)
+    order = lines_shape[::-1] if flipped else lines_shape  # the caller's order
+    for name, part in zip(state.names or (), parts, strict=True):
+        full = np.broadcast_to(np.array(_halved(part), state[name]), order)
+        table[name] = (full.T if flipped else full).reshape(-1)
+    return bytes(in_words(state.itemsize)), table
+
+
+def _halved(part: Any) -> Any:
+    return halves(part) if isinstance(part, Int128) else part
+
+
+def bytes_of(parts: Any, state: np.dtype) -> bytes:
+    """Return a state as a kernel takes it."""
+    return (
+        np.array([tuple(map(_halved, parts))], state)
+        .tobytes()
+        .ljust(in_words(state.itemsize), b"\0")
+    )
+
+
+def state_of(
+    host: np.ndarray,
+    types_: Signature,
+    lines_shape: tuple[int, ...],
+    flipped: bool,
+    stable: StableProduct | None,
+) -> Any:
+    """Return the state that a caller gets for those of all lines."""
+    fields: list[Any] = []
+    for name in host.dtype.names or ():
+        field = np.ascontiguousarray(host[name])
+        if flipped:
+            fields.append(field.reshape(lines_shape).T)
+        else:
+            fields.append(field.reshape(lines_shape)[()])
+    if types_.state[0].kind == "V" and not lines_shape:
+        fields[0] = whole(fields[0])
+    state = fields[0] if types_.scalar_state else tuple(fields)
+    return state if stable is None else stable.leave(state)

@@ -1,0 +1,215 @@
+"""The pass of scans and reductions: one kernel over lines of an operator's inputs, its tiles, and its source.
+
+The source is generated from types and options; the engine follows it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ...operators.built_in import traits_of
+from ...operators.reproducible import HIGHEST, LOWEST, NOTHING, ORIGIN, WIDTH
+from ...options import Exclusive
+from ..core.closure_constants import numbers_size
+from ..core.plan import (
+    Capability,
+    Extent,
+    Geometry,
+    OfOperator,
+    TypedOperator,
+    in_words,
+    state_dtype,
+    state_words,
+)
+from ..core.source import (
+    constants_source,
+    exclusive_bits,
+    include,
+    null_kinds,
+    numbers_source,
+    operator_source,
+    words_of,
+)
+from ..core.tuning import PIPELINED_FROM, STAGES_AT_LEAST, WIDE_BATCH, WINDOW
+from ..core.visitors import SCAN, VisitorSpec
+from .tuning import (
+    GROUP_WORDS,
+    PANEL_BLOCKS,
+    RAKE_CHAINS,
+    RESIDENT_WARPS,
+    SCAN_LIMITS,
+    SHORT_LINE,
+    SWIZZLE_FROM,
+    WIDE_GROUP_WORDS,
+    Panel,
+    Tile,
+    aggregators_for,
+    lookbacks_for,
+    panel_for,
+    rakes,
+    tile_for,
+)
+
+
+@dataclass(frozen=True)
+class ScanPass(OfOperator):
+    """A scan of lines, or without `write` a reduction. `nulls` is "none", "in band", "bits" or "bytes"."""
+
+    operator: TypedOperator
+    nulls: str
+    exclusive: Exclusive
+    reverse: bool
+    mark_nulls: bool
+    write: bool
+    visitor: ClassVar[VisitorSpec] = SCAN
+
+    @cached_property
+    def parameters(self) -> str:
+        """As scan_tile.cuh declares them."""
+        of = self.operator
+        pointers = len(of.inputs) + len(of.outputs) + 4
+        return f"={pointers}Q6q{in_words(self.carry.itemsize)}s{numbers_size(of.op, of.inputs)}s"
+
+    @cached_property
+    def carry(self) -> np.dtype:
+        """The operator's state."""
+        return state_dtype(self.operator.state)
+
+    @cached_property
+    def words(self) -> int:
+        """Four-byte words of a state."""
+        return state_words(self.operator.state)
+
+    @cached_property
+    def tile(self) -> Tile:
+        """How a tile of the classic and the pipelined schedule is cut."""
+        return tile_for(self.operator.inputs, self.operator.state, self.operator.outputs)
+
+    @cached_property
+    def panel(self) -> Panel:
+        """How lines that lie side by side are cut."""
+        return panel_for(self.operator.inputs, self.words)
+
+    @cached_property
+    def rakes(self) -> bool:
+        """Whether states are so large that lanes reduce their items before states among lanes are scanned."""
+        return rakes(self.operator.inputs, self.words, len(self.operator.outputs))
+
+    @cached_property
+    def adds_digits(self) -> bool:
+        """Whether states are sums of digits, which lanes add without a state for each item (digit_sums.cuh)."""
+        of = self.operator
+        floats = all(d.kind == "f" and d.itemsize >= 4 for d in of.inputs + of.outputs)
+        return self.rakes and floats and traits_of(of.op).adds_digits
+
+    @property
+    def aggregators(self) -> int:
+        """How many warps of the pipelined schedule reduce tiles that are scanned."""
+        return aggregators_for(self.tile, self.words, self.nulls != "none")
+
+    def keeps_lanes(self, schedule: str) -> bool:
+        """Return whether what lanes get is left in shared memory."""
+        return self.rakes and self.write and schedule == "pipelined"
+
+    @property
+    def stage(self) -> int:
+        """Bytes of a tile in shared memory, as scan_pipelined.cuh lays it out."""
+        items = self.tile.items
+        data = [items * d.itemsize + 16 for d in self.operator.inputs]
+        data += [items // 8 + 32] * (self.nulls == "bits") + [items + 16] * (self.nulls == "bytes")
+        lanes = 128 * self.words * self.tile.warps if self.keeps_lanes("pipelined") else 0
+        return sum(-(-size // 128) * 128 for size in data) + lanes
+
+    def stages(self, capability: Capability) -> int:
+        """Return how many stages the pipelined schedule has."""
+        fit = SCAN_LIMITS.shared_on(capability) // self.stage
+        return max(STAGES_AT_LEAST, min(SCAN_LIMITS.stages, fit))
+
+    def sized(self, capability: Capability) -> "ScanPass":
+        """Return the pass: its tiles have one size on every GPU."""
+        return self
+
+    def schedule(self, extent: Extent, capability: Capability, blocks: int, forced: str) -> str:
+        """Return how tiles are handed out: by the shape of the lines, then by the GPU and the number of tiles."""
+        items = self.tile.items
+        if extent.inner > 1:
+            return "strided"
+        if extent.lines > 1:
+            short = 2 * extent.length < items and extent.lines >= 2048
+            if short or extent.length <= SHORT_LINE:
+                return "rows"
+        fits = capability >= PIPELINED_FROM and extent.lines * -(-extent.length // items) > blocks
+        return forced or ("pipelined" if fits else "classic")
+
+    def geometry(self, schedule: str, capability: Capability) -> Geometry:
+        """Return the size of the blocks of a schedule."""
+        tile, words, shared, lines, most = self.tile, self.words, 0, 1, SCAN_LIMITS.blocks
+        items, warps = tile.items, tile.warps
+        if schedule == "pipelined":
+            shared, most = self.stages(capability) * self.stage, 1
+            warps += self.aggregators if self.write else tile.warps
+            warps += 2 + lookbacks_for(words)
+        elif schedule == "strided":
+            items, warps, lines = self.panel.items, self.panel.warps, 32
+        elif schedule == "rows":
+            items, lines = 0, warps
+        return Geometry(
+            threads=32 * warps, shared=shared, items=items, lines=lines, blocks=most,
+            descriptor=8 if words == 1 else 8 * (words + words % 2), described_from=2,
+            tickets=schedule == "strided",
+        )  # fmt: skip
+
+
+def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: int = 0) -> str:
+    """Return the CUDA source of a scan. Each step of `relief` leaves more registers to a thread."""
+    of, tile, words = each.operator, each.tile, each.words
+    wide, pipelined = words > 2, schedule == "pipelined"
+    constants = {
+        "INPUTS": len(of.inputs),
+        "OUTPUTS": len(of.outputs),
+        "VN": tile.vector,
+        "ROWS": tile.rows,
+        "WARPS": tile.warps,
+        "STAGES": each.stages(capability),
+        "GROUP_WORDS": (WIDE_GROUP_WORDS if wide and pipelined else GROUP_WORDS) >> relief,
+        "AGGREGATORS": each.aggregators,
+        "LOOKBACKS": lookbacks_for(words),
+        "WINDOW": WINDOW,
+        "BATCH": max(1, (WIDE_BATCH if wide else WINDOW) >> relief),
+        "RESIDENT": max(1, RESIDENT_WARPS // tile.warps >> relief),
+        "RAKES": each.rakes,
+        "RAKE_CHAINS": RAKE_CHAINS,
+        "KEEPS_LANES": each.keeps_lanes(schedule),
+        "SWIZZLE": pipelined and (each.rakes or len(of.inputs) >= SWIZZLE_FROM),
+        "STREAM": schedule == "classic",
+        **null_kinds(each.nulls),
+        "EXCLUSIVE": exclusive_bits(each.exclusive, len(of.outputs)),
+        "REVERSE": each.reverse,
+        "MARK_NULLS": each.mark_nulls,
+        "WRITE": each.write,
+        "FOLLOWS": of.follow is not None,
+        "DIGITS": each.adds_digits,
+        "DIGITS_OF_FINITE": traits_of(of.op).skips_infinite,
+        "DIGIT_WIDTH": WIDTH,
+        "DIGIT_ORIGIN": ORIGIN,
+        "LOWEST_BIN": LOWEST,
+        "HIGHEST_BIN": HIGHEST,
+    }
+    if schedule == "strided":
+        panel = each.panel
+        constants |= {"VN": panel.vector, "WARPS": panel.warps, "DEPTH": panel.depth}
+        constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
+    if schedule == "rows":  # no number of blocks is asked for, or one
+        constants["RESIDENT"] = int(relief > 0)
+    visitor = each.visitor
+    lines = include("words", "int128") + constants_source(constants)
+    lines += numbers_source(of) + operator_source(of)
+    if traits_of(of.op).adds_digits:
+        lines.append(
+            f"template <> constexpr int FIRST_DIGIT<State> = {len(of.state) - len(NOTHING)};"
+        )
+    lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)])
+    lines += include("states", visitor.source, "lookback", f"{visitor.engine}_{schedule}")
+    return "\n".join([*lines, ""])

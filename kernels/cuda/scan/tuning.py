@@ -1,0 +1,155 @@
+"""The sizes of scans and reductions: tiles of long lines, panels of lines side by side, and the warps of a block.
+
+Measurements: benchmarks/results/tuning-notes.md, "Scans".
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..core.plan import Form
+from ..core.tuning import Limits
+
+SCAN_LIMITS = Limits(shared=200 << 10, shared_elsewhere=88 << 10, stages=12, blocks=8)
+"""Of scans: the bytes are for stages alone."""
+
+SHORT_LINE = 512
+"""Items up to which a line is always walked by one warp."""
+
+WARPS_OF_SCAN, ITEM_WORDS = 8, 48
+"""Warps of a squad, and four-byte words of states that a thread has for a row (its items, and one more). Products of
+float64, whose states have five, with 4 warps: 2.281, 8: 1.864, of which 4 reduced tiles."""
+
+LANE_BYTES, WIDE_LANE_BYTES, RAKED_LANE_BYTES = 16, 32, 128
+"""Bytes that a lane has of a row: as many as one access moves, which meets no bank conflicts; more where states are
+larger than items or have three words, so that fewer states are shuffled; and of an array where states are raked.
+Lanes read at least 4 bytes."""
+
+RAKED_FROM = 4
+"""Four-byte words of a state from which on states are raked, for each output and unless an item has as many. Lanes that
+are raked write all outputs but the first far apart, and states as large as items cost little."""
+
+RAKE_CHAINS = 2
+"""Parts that a lane reduces at the same time: a combination waits for the one before it, and few warps reduce."""
+
+SCAN_TILE_BYTES = 32 << 10
+"""Bytes of inputs a tile of a scan. Smaller tiles need more look-backs, of larger ones fewer fit into shared memory."""
+
+ROWS_AT_MOST, ROW_WORDS = 16, 48
+"""Rows a warp, and four-byte words of the states that a thread keeps while it reduces them, one a row."""
+
+GROUP_WORDS, WIDE_GROUP_WORDS = 16, 32
+"""Four-byte words of states that a thread scans at the same time, if a row has no more: for states of up to two words,
+and of more in the pipelined schedule. More of them shorten the way from the prefix to the store; fewer leave the
+look-back warp more of the multiprocessor."""
+
+LOOKBACKS, WIDE_LOOKBACKS = 1, 2
+"""Look-back warps of a block, likewise. With two, all blocks learn of their prefixes and use memory at the same
+moments; a second is for large states, with which one does not keep up."""
+
+RESIDENT_WARPS = 32
+"""Warps of the classic schedule that should fit on a multiprocessor at the same time: their number hides latencies."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """How a tile is cut: `warps` segments of `rows` rows of 32 lanes of `vector` items."""
+
+    vector: int
+    rows: int
+    warps: int
+
+    @property
+    def items(self) -> int:
+        """Items a tile."""
+        return 32 * self.vector * self.rows * self.warps
+
+
+@lru_cache(maxsize=1024)
+def tile_for(inputs: Form, state: Form, outputs: Form) -> Tile:
+    """Return the tile for these types.
+
+    Small states are combined in many rows. Large ones, whose combinations and shuffles cost more than bank conflicts,
+    in one row in which a lane has more items.
+    """
+    largest = max(d.itemsize for d in (*inputs, *outputs))
+    smallest = min(d.itemsize for d in inputs)
+    words, warps = -(-sum(max(d.itemsize, 4) for d in state) // 4), WARPS_OF_SCAN
+    column = 32 * warps * sum(d.itemsize for d in inputs)  # bytes of one item of each lane
+    raked = rakes(inputs, words, len(outputs))
+    narrow = words <= 2 and 4 * words <= largest
+    lane = RAKED_LANE_BYTES if raked else LANE_BYTES if narrow else WIDE_LANE_BYTES
+    vector = max(1, lane // largest, 4 // smallest)
+    if raked:
+        while vector > 1 and vector * column > SCAN_TILE_BYTES:
+            vector //= 2
+        return Tile(vector, 1, warps)
+    while vector > 1 and (vector + 1) * words > ITEM_WORDS:
+        vector //= 2
+    rows = 1
+    while (
+        2 * rows <= ROWS_AT_MOST
+        and 2 * rows * vector * column <= SCAN_TILE_BYTES
+        and 2 * rows * words <= ROW_WORDS
+    ):
+        rows *= 2
+    return Tile(vector, rows, warps)
+
+
+def rakes(inputs: Form, words: int, outputs: int) -> bool:
+    """Return whether lanes reduce their items before states among lanes are scanned, for states of so many words."""
+    return words >= RAKED_FROM * outputs and 4 * words > sum(d.itemsize for d in inputs)
+
+
+AGGREGATORS = {2: 4, 9: 4}
+"""Warps that reduce tiles before they are scanned, by words of a state; else as many as scan them. Operators that take
+long need all, but with 9 words (reproducible means) too few registers are left for each."""
+
+FEW_AGGREGATORS, FEW_FROM, FEW_IF_NULLS = 4, 12, 7
+"""So few warps reduce tiles of states of so many words or more, and of so many if items may be missing, as more leave
+too few registers. With 4, exponentially weighted means took 1.18 rather than 1.04 (run 19)."""
+
+SWIZZLE_FROM = 2
+"""Inputs from which on lanes take the pieces of their items in different orders (swizzle.cuh)."""
+
+PANEL_BYTES, PANEL_WORDS, PANEL_WARPS, PANEL_BLOCKS = 8, 64, 8, 2
+"""Where lines lie side by side: bytes that a thread reads at once, four-byte words of states that it keeps, warps of a
+block, and blocks on a multiprocessor."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """How lines that lie side by side are cut: chunks of `warps` times `depth` rows of 32 lanes of `vector` lines."""
+
+    vector: int
+    depth: int
+    warps: int
+
+    @property
+    def items(self) -> int:
+        """Items of a line in a chunk."""
+        return self.warps * self.depth
+
+
+def lookbacks_for(words: int) -> int:
+    """Return how many look-back warps a block of the pipelined schedule has, for states of so many words."""
+    return LOOKBACKS if words <= 2 else WIDE_LOOKBACKS
+
+
+def aggregators_for(tile: Tile, words: int, nulls: bool) -> int:
+    """Return how many warps of the pipelined schedule reduce a tile that is scanned.
+
+    `words` are those of a state; `nulls`: whether items may be missing.
+    """
+    if words >= FEW_FROM or (nulls and words == FEW_IF_NULLS):
+        return min(tile.warps, FEW_AGGREGATORS)
+    return min(tile.warps, AGGREGATORS.get(words, tile.warps))
+
+
+def panel_for(inputs: Form, words: int) -> Panel:
+    """Return how lines that lie side by side are cut, for states of so many words."""
+    smallest = min(d.itemsize for d in inputs)
+    vector = max(1, min(PANEL_BYTES // smallest, 4))
+    while vector > 1 and vector * words > PANEL_WORDS // 16:
+        vector //= 2
+    depth = max(1, 1 << (PANEL_WORDS // (vector * words)).bit_length() - 1)
+    return Panel(vector, min(depth, 32), PANEL_WARPS)

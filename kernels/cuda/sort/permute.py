@@ -1,0 +1,68 @@
+"""Rows of CuPy arrays by position: taken from where positions say, and put there.
+
+Many rows that are put are first brought near to their places, by digits of their positions.
+"""
+
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ..core.device_arrays import readable
+from .radix_sort import Sorting, Word, begin, move, position_dtype, rows_at
+from .sort_pass import BINS, KeyCode, PlacePass
+from .tuning import PLACE_BITS, PLACE_BITS_AT_MOST, PLACED_FROM
+
+CARRIED = (1, 2, 4, 8)
+"""Bytes of values that are moved along with keys."""
+
+
+def take(array: Any, positions: Any, fill: Any) -> Any:
+    """Return rows by position; see `kernels.take`."""
+    array, positions = readable(array), readable(positions)
+    if fill is None:
+        return rows_at(array, positions)
+    if not len(array):
+        return cupy.full(len(positions), fill, array.dtype)
+    found = rows_at(array, cupy.maximum(positions, 0))
+    found[positions < 0] = fill
+    return found
+
+
+def put(rows: Any, positions: Any) -> Any:
+    """Return rows at other positions; see `kernels.put`."""
+    rows, positions = readable(rows), readable(positions)
+    if len(rows) >= PLACED_FROM and rows.itemsize in CARRIED:
+        narrow = positions.astype(position_dtype(len(rows)), copy=False)
+        return _place(rows.view(f"u{rows.itemsize}"), narrow).view(rows.dtype)
+    return move(rows, positions, cupy.ndarray(len(rows), rows.dtype), puts=True)
+
+
+def _place(rows: Any, positions: Any) -> Any:
+    """Put rows at positions, which are a permutation: by two digits near to their places, then in tiles.
+
+    Rows are of 1, 2, 4 or 8 bytes.
+    """
+    length = len(rows)
+    bits = (length - 1).bit_length()
+    low = max(PLACE_BITS, bits - 16)
+    shifts = [low, low + 8] if bits - low > 8 else [low]
+    # each number below the length is there once, so how often a digit has a value is known
+    starts = [_starts_of_digit(length, shift) for shift in shifts]
+    word = Word(positions, KeyCode(positions.itemsize))
+    places, near = Sorting(word, None, rows, False, True, False).run_shifts(shifts, starts)
+    out = cupy.ndarray(length, rows.dtype)
+    if low > PLACE_BITS_AT_MOST:
+        return move(near, places, out, puts=True)
+    each = PlacePass(rows.itemsize, positions.itemsize, 1 << low)
+    pointers = [near.data.ptr, places.data.ptr, out.data.ptr]
+    begin((each,), length).run(0, pointers)
+    return out
+
+
+def _starts_of_digit(length: int, shift: int) -> Any:
+    """Return how many of the numbers below a length have a lower digit of eight bits than each, from this bit on."""
+    values = np.arange(BINS, dtype=np.uint64)
+    whole, rest = divmod(length, BINS << shift)
+    least = np.minimum(values << np.uint64(shift), np.uint64(rest))
+    return cupy.asarray(values * np.uint64(whole << shift) + least)

@@ -1,0 +1,237 @@
+"""Radix sort of one key on a GPU: which digits are sorted by, and the launches that do so.
+
+Digits in which all keys agree are skipped. The leading digits of wide keys may tell nearly all rows apart. Then rows
+are sorted by those alone, and the few that tie are sorted by all their digits and put back where they stood.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ..columns.compact import compact
+from ..core import launch
+from ..core.plan import Extent, Plan
+from .sort_pass import BINS, CountPass, DigitPass, KeyCode, MovePass, TiesPass
+from .tuning import SPARE_FROM, SPARED_FROM, TIES_AT_MOST
+
+
+@dataclass(frozen=True, eq=False)
+class Word:
+    """Keys as a kernel sorts them: contiguous unsigned integers, and what makes codes of them."""
+
+    keys: Any
+    code: KeyCode
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def take(self, positions: Any) -> "Word":
+        """Return the keys at these positions."""
+        return Word(rows_at(self.keys, positions), self.code)
+
+
+def position_dtype(length: int) -> np.dtype:
+    """Return the dtype that positions of so many rows have while they are moved."""
+    return np.dtype(np.uint32 if length <= 1 << 32 else np.uint64)
+
+
+def radix_sort(
+    word: Word,
+    values: Any = None,
+    *,
+    positions: bool = False,
+    wants_keys: bool = True,
+    widens: bool = False,
+    spare: bool = True,
+) -> tuple[Any, Any]:
+    """Sort keys, and one value each along.
+
+    Parameters
+    ----------
+    word : Word
+        At least one.
+    values : array, optional
+        Of 1, 2, 4 or 8 bytes each.
+    positions : bool, default False
+        Move the rows' positions along, instead of values.
+    wants_keys : bool, default True
+        Whether the sorted keys are needed.
+    widens : bool, default False
+        Whether positions are wanted as int64 rather than `position_dtype`.
+    spare : bool, default True
+        Whether rows may be sorted by leading digits first.
+
+    Returns
+    -------
+    keys, values : array or None
+    """
+    length = len(word)
+    may_spare = spare and word.code.size >= SPARED_FROM and length >= SPARE_FROM
+    counting, starts = _begin_count(word)
+    sorting = Sorting(word, starts, values, positions, wants_keys or may_spare, widens)
+    if not may_spare:
+        # the lowest digit seldom agrees in all keys, and if it does, sorting by it moves no row
+        sorting.begin()
+    counts = counting.read()["digits"][0]  # what follows has been prepared meanwhile
+    digits = [d for d in range(word.code.size) if counts[d].max() < length]
+    left_out = _spared(counts[digits], length) if may_spare else 0
+    keys, moved = sorting.run(digits[left_out:])
+    if not left_out:
+        return keys, moved
+    slots = tied_slots(Word(keys, word.code), 8 * digits[left_out])
+    if len(slots) > length * TIES_AT_MOST * 2:
+        # digits depend on each other, and all of them are needed
+        return Sorting(word, starts, values, positions, wants_keys, widens).run(digits)
+    if len(slots):
+        tied = Word(rows_at(keys, slots), word.code)
+        again, back = radix_sort(
+            tied, None if moved is None else rows_at(moved, slots), spare=False
+        )
+        move(again, slots, keys, puts=True)
+        if moved is not None:
+            move(back, slots, moved, puts=True)
+    return keys, moved
+
+
+def tied_slots(word: Word, shift: int = 0) -> Any:
+    """Return where keys in order have the same code as a neighbour, but for so many of the lowest bits."""
+    tied = cupy.ndarray(len(word), np.bool_)
+    begun = begin((TiesPass(word.code),), len(word))
+    begun.run(0, [word.keys.data.ptr, tied.data.ptr], options=(shift,))
+    kept, _ = compact([], tied, False, True, False)
+    return kept[-1]
+
+
+def move(column: Any, positions: Any, out: Any, *, puts: bool) -> Any:
+    """Take rows of a column from positions of `out`'s length, or put them there."""
+    if len(positions):
+        each = MovePass(column.itemsize, positions.itemsize, puts)
+        pointers = [column.data.ptr, positions.data.ptr, out.data.ptr]
+        begin((each,), len(positions)).run(0, pointers)
+    return out
+
+
+def rows_at(column: Any, positions: Any) -> Any:
+    """Return the rows of an array at these positions, which are in it."""
+    return move(column, positions, cupy.ndarray(len(positions), column.dtype), puts=False)
+
+
+def begin(passes: Sequence[Any], length: int, waits: bool = False) -> launch.Launch:
+    """Return the launch of passes over so many rows."""
+    return launch.Launch(launch.current_space(Plan(tuple(passes)), Extent(length)), waits)
+
+
+def _begin_count(word: Word) -> tuple[launch.Launch, Any]:
+    """Count how often each digit has each value, and where each value starts, the latter on the device."""
+    starts = cupy.zeros((word.code.size, BINS), np.uint64)
+    begun = begin((CountPass(word.code),), len(word), waits=True)
+    begun.run(0, [word.keys.data.ptr, starts.data.ptr])
+    return begun, starts
+
+
+def _spared(counts: np.ndarray, length: int) -> int:
+    """Return how many of the counted digits, the lowest, may be left out at first.
+
+    Two rows have the same digit with a probability that its counts tell. As if digits were independent, the others
+    must tell rows apart but for a share of ties.
+    """
+    same = ((counts / length) ** 2).sum(1)
+    ties = length * np.cumprod(same[::-1])[::-1]  # of a row, if digits from here on are known
+    enough = np.flatnonzero(ties <= TIES_AT_MOST)
+    return int(enough[-1]) if len(enough) and enough[-1] > 1 else 0
+
+
+@lru_cache(maxsize=1024)
+def _plan(
+    code: KeyCode, value: int, positions: bool, wants_keys: bool, widens: bool, wide: bool
+) -> Plan:
+    """Return a pass for each digit: the first makes positions, the last widens them or leaves keys away."""
+    last = code.size - 1
+    return Plan(
+        tuple(
+            DigitPass(
+                code, value, positions and i == 0, wants_keys or i < last,
+                widens and 0 < i == last, wide,
+            )
+            for i in range(code.size)
+        )
+    )  # fmt: skip
+
+
+class Sorting:
+    """A sort that has its memory, and is given its digits later."""
+
+    def __init__(
+        self,
+        word: Word,
+        starts: Any,
+        values: Any,
+        positions: bool,
+        wants_keys: bool,
+        widens: bool,
+    ) -> None:
+        self._word, self._starts, self._values = word, starts, values
+        self._wants_keys, self._widens = wants_keys, widens
+        self._read: list[Any] = [word.keys, values]
+        self._at: int | None = None  # which of the buffers was written last
+        self._done = 0  # passes; each has memory of its own to look back in
+        length, dtypes = len(word), [word.keys.dtype]
+        if positions:
+            dtypes.append(position_dtype(length))
+        elif values is not None:
+            dtypes.append(values.dtype)
+        value = dtypes[1].itemsize if len(dtypes) > 1 else 0
+        plan = _plan(word.code, value, positions, wants_keys, widens, length >= 1 << 30)
+        self._begun = launch.Launch(launch.current_space(plan, Extent(length)), False)
+        # two buffers in turn, so that the last pass writes to the first if it comes as is expected
+        count = min(2, word.code.size)
+        self._buffers = [[cupy.ndarray(length, d) for _ in range(count)] for d in dtypes]
+        if widens:
+            self._wide = cupy.ndarray(length, np.int64)
+            self._buffers[1][0] = self._wide.view(dtypes[1])[:length]
+
+    def begin(self) -> None:
+        """Sort by the lowest digit, before it is known by which others."""
+        self._step(0, (self._word.code.size - 1) % 2, 0, self._starts[0])
+
+    def run(self, digits: Sequence[int]) -> tuple[Any, Any]:
+        """Sort by these digits, the lowest first; return the keys, if they are wanted, and the values."""
+        return self.run_shifts([8 * d for d in digits], [self._starts[d] for d in digits])
+
+    def run_shifts(self, shifts: Sequence[int], starts: Sequence[Any]) -> tuple[Any, Any]:
+        """Sort by the eight bits from each of these bits on, given where each value of theirs starts."""
+        word, ends = self._word, False
+        if self._at is not None and shifts[:1] == [0]:
+            shifts, starts = shifts[1:], starts[1:]
+        if self._at is None and not shifts:
+            if len(self._buffers) > 1 and self._values is None:
+                dtype = np.dtype(np.int64) if self._widens else self._buffers[1][0].dtype
+                return word.keys.copy(), cupy.arange(len(word), dtype=dtype)
+            return word.keys.copy(), None if self._values is None else self._values.copy()
+        for left, shift, start in zip(range(len(shifts))[::-1], shifts, starts, strict=True):
+            if self._at is None:
+                self._step(0, left % 2, shift, start)
+                continue
+            to = 1 - self._at
+            ends = not left and (to == 0 or not self._widens)
+            self._step(word.code.size - 1 if ends else self._done, to, shift, start)
+        keys = self._read[0] if self._wants_keys else None
+        moved: Any = self._read[1] if len(self._buffers) > 1 else None
+        if self._widens:
+            return keys, self._wide if ends else moved.astype(np.int64)
+        return keys, moved
+
+    def _step(self, which: int, to: int, shift: int, starts: Any) -> None:
+        """Sort what was written last by one digit, with one of the passes, into one of two buffers."""
+        write = [pair[to] for pair in self._buffers]
+        pointers = []
+        for source, target in zip(self._read[: len(write)], write, strict=True):
+            pointers += [0 if source is None else source.data.ptr, target.data.ptr]
+        pointers += [0, 0] * (2 - len(write)) + [starts.data.ptr]
+        self._begun.run(which, pointers, options=(shift,))
+        self._read, self._at = write, to
+        self._done += 1

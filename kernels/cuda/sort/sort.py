@@ -1,0 +1,207 @@
+"""Sorting of CuPy arrays: keys as words that are sorted one by one, and arrays in their order; ranks and searches.
+
+Rows are sorted by the first word; those that tie are sorted by the words behind it and put back where they stood. Rows
+whose first key is null are sorted by themselves, by the other keys.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import cupy
+import numpy as np
+
+from ...arrays import is_int128
+from ...nulls import InBand, Mask
+from ...options import Positions, SortKey
+from ..columns.compact import compact
+from ..core import launch
+from ..core.device_arrays import mask_buffer, readable
+from ..core.plan import Extent, Plan
+from .permute import CARRIED
+from .radix_sort import Word, move, radix_sort, rows_at, tied_slots
+from .sort_pass import KeyCode, RankPass, SearchPass
+
+KINDS = {"b": "unsigned", "u": "unsigned", "i": "signed", "f": "floats", "m": "times", "M": "times"}
+"""How codes are made, by the kind of a dtype."""
+
+
+class Level(NamedTuple):
+    """A word to sort by, and which rows are null before it is looked at, if any may be."""
+
+    word: Word
+    valid: Any = None
+    nulls_first: bool = False
+    words: int = 1
+    """Of its key, from this one on."""
+
+    def take(self, positions: Any) -> "Level":
+        """Return the level of the rows at these positions."""
+        valid = None if self.valid is None else rows_at(self.valid, positions)
+        return Level(self.word.take(positions), valid, self.nulls_first, self.words)
+
+
+def sort(
+    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
+) -> list[Any]:
+    """Return arrays in the order of keys; see `kernels.sort_pairs`."""
+    count = len(keys[0].values)
+    columns = [readable(a) for a in arrays]
+    if not count:
+        return [a.copy() for a in columns] + [cupy.ndarray(0, np.int64)] * bool(positions)
+    levels = [level for key in keys for level in _levels(key)]
+    if starts is None and len(levels) == 1 and levels[0].valid is None:
+        return _by_word(levels[0].word, keys[0].values, arrays, columns, positions)
+    order = _order(levels)
+    if starts is not None:
+        order = _within(starts, order)
+    found = [rows_at(a, order) for a in columns]
+    if positions is True:
+        order = order.astype(np.int64, copy=False)
+    return [*found, order] if positions else found
+
+
+FALLS = """
+const long long first = i / 256 * 1024 + i % 256;
+#pragma unroll
+for (int k = 0; k < 4; k++) {
+    const long long row = first + 256 * k;
+    if (row < count && !(rows[row] >= rows[max(row - 1, 0LL)]) && !(HAS_HEADS && heads[row])) found[0] = true;
+}
+"""
+
+
+@lru_cache(maxsize=2)
+def _falls(has_heads: bool) -> Any:
+    text = FALLS.replace("HAS_HEADS", str(has_heads).lower())
+    arguments = "raw T rows, raw bool heads, int64 count"
+    return cupy.ElementwiseKernel(arguments, "raw bool found", text, "falls")
+
+
+def is_sorted(values: Any, heads: Any) -> bool:
+    """Return whether values never decrease; see `kernels.is_sorted`."""
+    values, count, found = readable(values), len(values), cupy.zeros(1, np.bool_)
+    blocks = -(-count // 1024)
+    _falls(heads is not None)(
+        values, found if heads is None else heads, count, found, size=256 * blocks
+    )
+    return not found[0]
+
+
+def tied_ranks(keys: Any, method: str) -> Any:
+    """Return the ranks of sorted keys; see `kernels.tied_ranks`."""
+    out = cupy.ndarray(len(keys), np.float64)
+    if len(keys):
+        code = KeyCode(keys.dtype.itemsize, KINDS[keys.dtype.kind])
+        plan = Plan((RankPass(code, method),))
+        begun = launch.Launch(launch.current_space(plan, Extent(len(keys))), False)
+        begun.run(0, [_bits(readable(keys)).data.ptr, out.data.ptr])
+    return out
+
+
+def _by_word(
+    word: Word, own: Any, arrays: Sequence[Any], columns: Sequence[Any], positions: Positions
+) -> list[Any]:
+    """Sort by one word and move it, and one array or the positions, along; the other arrays are taken."""
+    others = [c for a, c in zip(arrays, columns, strict=True) if a is not own]
+    wants_keys = len(others) < len(columns)
+    carried = bool(positions or len(others) > 1 or any(o.itemsize not in CARRIED for o in others))
+    values = None if carried or not others else _bits(others[0])
+    keys, moved = radix_sort(
+        word, values, positions=carried, wants_keys=wants_keys, widens=positions is True
+    )
+    found = []
+    for array, column in zip(arrays, columns, strict=True):
+        if array is own:
+            found.append(keys.view(column.dtype))
+        elif carried:
+            found.append(rows_at(column, moved))
+        else:
+            found.append(moved.view(column.dtype))
+    return [*found, moved] if positions else found
+
+
+def _order(levels: Sequence[Level]) -> Any:
+    """Return the positions of rows in order."""
+    (word, valid, nulls_first, words), *rest = levels
+    if valid is not None:
+        kept, others = compact([], valid, True, True, False)
+        assert others is not None
+        with_value, null = kept[-1], others[-1]
+        if len(null):
+            alone = [Level(word), *rest]
+            parts = [_rows(with_value, alone), _rows(null, rest[words - 1 :])]
+            return cupy.concatenate(parts[::-1] if nulls_first else parts)
+    keys, order = radix_sort(word, positions=True, wants_keys=bool(rest))
+    if not rest:
+        return order
+    slots = tied_slots(Word(keys, word.code))
+    if len(slots):
+        rows = rows_at(order, slots)
+        rows = _rows(rows, rest)
+        _, again = radix_sort(word.take(rows), positions=True, wants_keys=False)
+        move(rows_at(rows, again), slots, order, puts=True)
+    return order
+
+
+def _rows(rows: Any, levels: Sequence[Level]) -> Any:
+    """Return rows, given by their positions, in the order of levels."""
+    if not levels or not len(rows):
+        return rows
+    return rows_at(rows, _order([level.take(rows) for level in levels]))
+
+
+def _within(starts: Any, order: Any) -> Any:
+    """Return rows in the order of the segments that they are in, and else as they are."""
+    segments = cupy.zeros(len(order), np.uint32 if len(starts) < 1 << 32 else np.uint64)
+    segments[starts[1:]] = 1
+    segments = cupy.cumsum(segments, dtype=segments.dtype)
+    word = Word(rows_at(segments, order), KeyCode(segments.itemsize))
+    _, again = radix_sort(word, positions=True, wants_keys=False)
+    return rows_at(order, again)
+
+
+def _bits(array: Any) -> Any:
+    return array.view(f"u{array.itemsize}")
+
+
+def _levels(key: SortKey) -> list[Level]:
+    """Return the words of a key, the most significant first."""
+    values, valid = key.values, None
+    if isinstance(key.nulls, Mask):
+        valid = _valid(key.nulls, len(values))
+    if is_int128(values.dtype):
+        halves = [(values["high"], "signed"), (values["low"], "unsigned")]
+    else:
+        is_time = isinstance(key.nulls, InBand) and values.dtype == np.int64
+        halves = [(values, "times" if is_time else KINDS[values.dtype.kind])]
+    found: list[Level] = []
+    for half, kind in halves:
+        code = KeyCode(half.dtype.itemsize, kind, key.descending, key.nulls_first)
+        left = len(halves) - len(found)
+        found.append(Level(Word(_bits(readable(half)), code), valid, key.nulls_first, left))
+        valid = None
+    return found
+
+
+def _valid(mask: Mask, count: int) -> Any:
+    """Return which elements a mask does not tell missing, as an array of bool."""
+    buffer = mask_buffer(mask)
+    if mask.shift == 0:
+        return buffer[mask.offset : mask.offset + count] != mask.null
+    first = mask.offset // 8
+    bits = cupy.unpackbits(buffer[first : (mask.offset + count + 7) // 8], bitorder="little")
+    return bits[mask.offset % 8 :][:count] != mask.null
+
+
+def searchsorted_sorted(needles: Any, haystack: Any, *, right: bool) -> Any:
+    """Return where needles would be inserted; see `kernels.searchsorted_sorted`."""
+    needles, haystack = readable(needles), readable(haystack)
+    out = cupy.ndarray(len(needles), np.int64)
+    lengths = len(needles), len(haystack)
+    if len(needles):
+        code = KeyCode(needles.dtype.itemsize, KINDS[needles.dtype.kind])
+        plan = Plan((SearchPass(code, right),))
+        begun = launch.Launch(launch.current_space(plan, Extent(sum(lengths))), False)
+        begun.run(0, [a.data.ptr for a in (needles, haystack, out)], options=lengths)
+    return out

@@ -1,0 +1,41 @@
+"""The sizes of the passes of sorting, and from which numbers of rows on each way is taken.
+
+Measurements: benchmarks/results/tuning-notes.md, "Sorting".
+"""
+
+DIGIT_SHAPES = {
+    (4, 0): (384, 26, 2), (4, 4): (384, 24, 2), (4, 8): (384, 16, 2),
+    (8, 0): (384, 17, 2), (8, 4): (384, 16, 2), (8, 8): (384, 12, 2),
+}  # fmt: skip
+"""Threads of a block that sorts by a digit, rows of a thread, and blocks on a multiprocessor, on GPUs with
+LARGE_SHARED: by the bytes of a key and of a value, if there is one; four are the least. As many rows as no register
+is spilled for and two blocks have room for in shared memory."""
+
+SMALL_DIGIT_SHAPE = (256, 8, 2)
+"""The same on others, for all keys and values."""
+
+DIGIT_BATCH = 4
+"""Tiles that a thread asks for at once as it looks back for the count of its digit."""
+
+COUNT_SHAPES = {
+    1: (512, 16, 32, 3),
+    2: (512, 16, 32, 3),
+    4: (1024, 16, 32, 1),
+    8: (1024, 16, 16, 1),
+}
+"""Threads of a block that counts digits, rows that a thread asks for at once, copies of the block's counts, and blocks
+on a multiprocessor, on GPUs with LARGE_SHARED: by the bytes of a key; see count_digits.cuh."""
+
+SMALL_COUNT_SHAPE = (512, 8, 4, 4)
+"""The same on others, for all keys."""
+
+SPARED_FROM, SPARE_FROM, TIES_AT_MOST = 8, 1 << 20, 1 / 8
+"""Bytes of keys, and rows, from which on keys are sorted by leading digits first; and how many others a row may be
+expected to tie with."""
+
+PLACED_FROM = 1 << 22
+"""Rows from which on those that are put at positions are first brought near to them. 2^27 float64 (run 18): written
+to any place 8.5, near by one digit 8.4, by two 6.8, by two and then in order by tiles 4.0."""
+
+PLACE_BITS, PLACE_BITS_AT_MOST = 12, 13
+"""Rows of a tile that is put in order in shared memory, as a power of two: as few as two digits leave."""

@@ -1,0 +1,66 @@
+"""Rows of CuPy arrays moved along."""
+
+from functools import lru_cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from ...options import Shifted
+
+AT_ONCE, APART = 4, 256
+"""Rows that a thread asks for before it writes the first, and how far apart they are."""
+
+DIFFERENCE = f"""
+const long long first = i / {APART} * {APART * AT_ONCE} + i % {APART};
+T now[{AT_ONCE}], before[{AT_ONCE}];
+bool has[{AT_ONCE}];
+#pragma unroll
+for (int k = 0; k < {AT_ONCE}; k++) {{
+    const long long row = first + k * {APART}, earlier = row - periods;
+    has[k] = row < count && earlier >= 0 && earlier < count;
+    if (has[k]) now[k] = rows[row], before[k] = rows[earlier];
+}}
+#pragma unroll
+for (int k = 0; k < {AT_ONCE}; k++) {{
+    const long long row = first + k * {APART};
+    if (row < count) out[row] = has[k] ? now[k] - before[k] : fill;
+}}
+"""
+
+
+@lru_cache(maxsize=1)
+def _difference() -> Any:
+    return cupy.ElementwiseKernel(
+        "raw T rows, int64 periods, T fill, int64 count", "raw T out", DIFFERENCE, "difference"
+    )
+
+
+def shift(array: Any, shifted: Shifted, fill: np.generic, *, subtracts: bool) -> Any:
+    """Return rows moved along, or what changed since; see `kernels.shift`."""
+    out, same = cupy.empty(len(array), fill.dtype), array.dtype == fill.dtype
+    if subtracts and same and len(array):
+        blocks = -(-len(array) // (APART * AT_ONCE))
+        _difference()(array, shifted.periods, fill, len(array), out, size=blocks * APART)
+        return out
+    out[shifted.rest] = fill
+    earlier, to = array[shifted.of], out[shifted.to]
+    if not len(to):
+        return out
+    if subtracts:
+        cupy.subtract(array[shifted.to], earlier, out=to)
+    elif same and array.flags.c_contiguous:
+        to.data.copy_from_device_async(earlier.data, to.nbytes)
+    else:
+        to[...] = earlier
+    return out
+
+
+def subtract(now: Any, earlier: Any, out: Any) -> bool:
+    """Raise a TypeError: cuDF has its own differences of integers."""
+    raise TypeError("subtract takes NumPy arrays")
+
+
+def rows_before(codes: Any, groups: int, periods: int) -> Any:
+    """Raise a TypeError: `most_ring_rows` says that it is not for CuPy arrays."""
+    raise TypeError("rows_before takes NumPy arrays; bring rows of CuPy arrays together by key")

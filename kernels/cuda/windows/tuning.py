@@ -1,0 +1,37 @@
+"""The sizes of the passes of windows.
+
+Measurements: benchmarks/results/tuning-notes.md, "Rolling windows".
+"""
+
+WINDOW_THREADS, WINDOW_BATCH = 256, 4
+"""Threads of a block, and rows that a thread asks for at once."""
+
+WINDOW_WORDS, WINDOW_ITEMS = 48, 16
+"""Four-byte words of states that a thread keeps of its neighbouring rows at most, and such rows at most."""
+
+WINDOW_SHARED = {True: 112 << 10, False: 63 << 10}
+"""Bytes of shared memory of a block at most, with LARGE_SHARED or without: wider windows are combined by levels."""
+
+WINDOW_BLOCKS, WINDOW_RESIDENT = 8, 4
+"""Blocks on a multiprocessor at most, and those that registers are left for."""
+
+SPAN_ITEMS, SPAN_RESIDENT, SPAN_BLOCKS = 8, 4, 64
+"""Neighbouring windows between bounds that a thread answers at most, blocks that registers are left for, and blocks a
+multiprocessor in a launch at most, of which the last may be fewer than fit."""
+
+SPAN_SHARED = {True: 56 << 10, False: 56 << 10}
+"""Bytes of shared memory of a block that answers windows between bounds at most, with LARGE_SHARED or without."""
+
+LEVEL_GROUP, LEVEL_FAN = 8, 16
+"""Rows that make a state of the first level, and states that make one of the next."""
+
+STARTS_THREADS, STARTS_ITEMS, STARTS_BLOCKS = 256, 8, 64
+"""Of what looks for the first row within reach: threads of a block, neighbouring rows of a thread, and blocks a
+multiprocessor in a launch at most."""
+
+STARTS_HALO, STARTS_NEAR = 512, 8
+"""Rows before those of a block that it reads as well, and rows from one answer on that are looked at one by one."""
+
+ORDER_PIECE = 1 << 22
+"""Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
+cache of an H100."""

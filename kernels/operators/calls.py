@@ -1,0 +1,249 @@
+"""Calls of an operator's functions in compiled code; Numba resolves them from the operator's type.
+
+An operator travels into compiled code as an argument of a type that carries its content token, so that compiled
+kernels can be kept on disk and found again. The helpers for tuples generate code at once (intrinsics): functions that
+call themselves for the rest of a tuple would take most of a kernel's compile time.
+"""
+
+# Numba reads the parameters of intrinsics.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+from typing import Any
+
+import numba
+from numba import types
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    models,
+    overload,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from ..compiler.function_fingerprint import rebuild
+from ..compiler.jit import OPTIONS
+from ..compiler.numba_internals import cgutils, struct_value
+from .operator import ROLES, Code, Operator
+
+_known: dict[str, Code] = {}
+_constant: set[str] = set()
+"""The tokens of code that is compiled with its numbers as constants, because it cannot be otherwise."""
+
+
+class OperatorType(types.Type):
+    """The Numba type of operators with the same code: its name holds the content of that.
+
+    Its values are the numbers that the code takes, a tuple of them for each function. Its title, the name of the first
+    such operator, is no part of it.
+    """
+
+    def __init__(self, code: Code, title: str) -> None:
+        self.token = code.token
+        self.title = title
+        each = [[numba.from_dtype(x.dtype) for x in values] for values in code.values]
+        self.values = types.Tuple([types.Tuple(kinds) for kinds in each])
+        super().__init__(name=f"Operator({code.token})")
+
+
+def operator_type(op: Operator) -> OperatorType:
+    """Return the Numba type of `op` and remember its functions for the compiler."""
+    code = code_of(op)
+    if code.token not in _known:
+        if op.fingerprint() != op.token:
+            raise ValueError(
+                f"{op.name}: a module that its functions use has changed since the operator was made; "
+                f"make it anew"
+            )
+        _known[code.token] = code
+    return OperatorType(code, op.name)
+
+
+def code_of(op: Operator) -> Code:
+    """Return the compiled parts of `op`."""
+    return op.constant if op.code.token in _constant else op.code
+
+
+def make_constant(op: Operator, constant: bool = True) -> bool:
+    """Compile the numbers that functions like those of `op` capture as constants from now on; tell if that is new."""
+    token = op.code.token
+    if not any(op.code.values) or (token in _constant) == constant:
+        return False
+    (_constant.add if constant else _constant.discard)(token)
+    return True
+
+
+def as_constant_as(op: Operator, other: Operator) -> Operator:
+    """Return `other`, which is made of functions of `op`: its numbers are constants if those of `op` are."""
+    if code_of(op) is not op.code:
+        make_constant(other)
+    return other
+
+
+@register_model(OperatorType)
+class _OperatorModel(models.StructModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("values", kind.values)])
+
+
+@typeof_impl.register(Operator)
+def _typeof_operator(op: Operator, context: Any) -> OperatorType:
+    return operator_type(op)
+
+
+@unbox(OperatorType)
+def _unbox_operator(kind: Any, obj: Any, c: Any) -> Any:
+    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
+    if not any(kind.values):
+        return NativeValue(struct_value(made))
+    code = c.pyapi.object_getattr_string(obj, "code")
+    values = c.pyapi.object_getattr_string(code, "values")
+    found = c.unbox(kind.values, values)
+    made.values = found.value
+    c.pyapi.decref(values)
+    c.pyapi.decref(code)
+    return NativeValue(struct_value(made), is_error=found.is_error)
+
+
+# --- a scalar, or a tuple of scalars ---------------------------------------------------------------
+
+
+def kinds(kind):
+    """The types of the elements of a tuple; of a scalar, its own."""
+    return list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+
+
+def parts(builder, kind, value):
+    """The elements of a tuple; a scalar itself."""
+    if isinstance(kind, types.BaseTuple):
+        return cgutils.unpack_tuple(builder, value, len(kind))
+    return [value]
+
+
+def form(given, found):
+    """The type of a tuple of these where `given` is a tuple, else of the one."""
+    return types.Tuple(found) if isinstance(given, types.BaseTuple) else found[0]
+
+
+def whole(context, builder, kind, values):
+    """A tuple of values, or the one."""
+    is_tuple = isinstance(kind, types.BaseTuple)
+    return context.make_tuple(builder, kind, values) if is_tuple else values[0]
+
+
+def converted(context, builder, like, kind, value):
+    """Convert a scalar or tuple to the types of `like`."""
+    each = zip(parts(builder, kind, value), kinds(kind), kinds(like), strict=True)
+    return whole(context, builder, like, [context.cast(builder, *one) for one in each])
+
+
+# --- the operator's functions ---------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _compiled(token: str, role: str) -> Any:
+    function = _known[token].functions[role]
+    return None if function is None else rebuild(function, numba.njit(boundscheck=True, **OPTIONS))
+
+
+def resolve(typing_context, function, arguments):
+    """Return the type that a compiled function answers with, and what generates a call of it.
+
+    Intrinsics stand for calls by it: a function in between would have to be compiled itself.
+    """
+    kind = types.Dispatcher(function)
+    inner = typing_context.resolve_function_type(kind, tuple(arguments), {})
+
+    def argument(context, builder, values, k):
+        wanted = inner.args[k]
+        if isinstance(wanted, (types.StarArgTuple, types.StarArgUniTuple)):
+            return context.make_tuple(builder, wanted, values[k:])
+        if isinstance(wanted, types.Omitted):
+            return context.get_dummy_value()
+        return context.cast(builder, values[k], arguments[k], wanted)
+
+    def generate(context, builder, values):
+        given = [argument(context, builder, values, k) for k in range(len(inner.args))]
+        return context.get_function(kind, inner)(builder, given)
+
+    return inner.return_type, generate
+
+
+def _call(typing_context, role, op, kinds_):
+    """Return the type that a function of an operator answers with, and what generates a call of it."""
+    place = ROLES.index(role)
+    taken = list(op.values[place])
+    function = _compiled(op.token, role)
+    answer, generate = resolve(typing_context, function, (*taken, *kinds_))
+
+    def call(context, builder, value, given):
+        values = cgutils.create_struct_proxy(op)(context, builder, value).values
+        numbers = cgutils.unpack_tuple(builder, builder.extract_value(values, place), len(taken))
+        return generate(context, builder, [*numbers, *given])
+
+    return answer, call
+
+
+@intrinsic
+def combine(typing_context, op, a, b):
+    """State of `a` followed by `b`."""
+    answer, call = _call(typing_context, "combine", op, (a, b))
+
+    def codegen(context, builder, signature, args):
+        return call(context, builder, args[0], args[1:])
+
+    return answer(op, a, b), codegen
+
+
+@intrinsic
+def lift(typing_context, op, element):
+    """State of one element."""
+    if _compiled(op.token, "lift") is None:
+        return element(op, element), lambda context, builder, signature, args: args[1]
+    answer, call = _call(typing_context, "lift", op, kinds(element))
+
+    def codegen(context, builder, signature, args):
+        return call(context, builder, args[0], parts(builder, element, args[1]))
+
+    return answer(op, element), codegen
+
+
+@intrinsic
+def lower(typing_context, op, state):
+    """Element that a scan writes for a state."""
+    if _compiled(op.token, "lower") is None:
+        return state(op, state), lambda context, builder, signature, args: args[1]
+    answer, call = _call(typing_context, "lower", op, (state,))
+
+    def codegen(context, builder, signature, args):
+        return call(context, builder, args[0], args[1:])
+
+    return answer(op, state), codegen
+
+
+@intrinsic
+def _selected(typing_context, flags, yes, no):
+    """Of each part of two tuples one, as a tuple of flags says."""
+
+    def codegen(context, builder, signature, args):
+        each = zip(*(cgutils.unpack_tuple(builder, a, len(yes)) for a in args), strict=True)
+        found = [builder.select(one, a, b) for one, a, b in each]
+        return context.make_tuple(builder, yes, found)
+
+    return yes(flags, yes, no), codegen
+
+
+def answer(op, exclusive, before, after):
+    """Element that a scan writes, given the states before and after it; a tuple of flags says which of each output."""
+    raise NotImplementedError
+
+
+@overload(answer, **OPTIONS)
+def _answer(op, exclusive, before, after):
+    if isinstance(exclusive, types.BaseTuple):
+        return lambda op, exclusive, before, after: _selected(
+            exclusive, lower(op, before), lower(op, after)
+        )
+    return lambda op, exclusive, before, after: lower(op, before) if exclusive else lower(op, after)

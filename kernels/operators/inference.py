@@ -1,0 +1,232 @@
+"""What Numba says of an operator's functions: the types of their answers, or why it cannot compile them.
+
+A state must have one type whatever was combined, so the type is the smallest that holds a lifted element and the
+combination of two states.
+"""
+
+# Numba reads the parameters of compiled functions.
+# mypy: disable-error-code="no-untyped-def"
+
+import re
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from ..compiler.jit import cached_njit, load_kernel
+from ..compiler.numba_internals import as_dtype
+from .calls import combine, lift, lower, make_constant, operator_type
+from .operator import BUILT_IN, Operator
+
+Form = tuple[np.dtype, ...]
+
+
+def lifted(op: Operator, inputs: Form) -> types.Type:
+    """Return the Numba type of a lifted element of these dtypes.
+
+    Raises
+    ------
+    TypeError
+        If Numba cannot compile the lift for them.
+    """
+    element = (
+        types.Tuple([numba_type(d) for d in inputs]) if op.inputs > 1 else numba_type(inputs[0])
+    )
+    return element if op.lift is None else _ask(op, "lift", element)
+
+
+def combined(op: Operator, state: types.Type) -> types.Type:
+    """Return the smallest Numba type that holds `state` and the combination of any two such states.
+
+    Raises
+    ------
+    TypeError
+        If Numba cannot compile the combination, or there is no such type.
+    """
+    for _ in range(4):
+        answer = _ask(op, "combine", state, state)
+        wider = _unify(state, answer)
+        if wider is None:
+            raise TypeError(f"{op.name}: combine of two states {state} is {answer}: another form")
+        if wider == state:
+            return state
+        state = wider
+    raise TypeError(f"{op.name}: the type of the state grows with every combine, last {state}")
+
+
+def lowered(op: Operator, state: types.Type) -> types.Type:
+    """Return the Numba type of the answer for a state.
+
+    Raises
+    ------
+    TypeError
+        If Numba cannot compile the lowering.
+    """
+    return state if op.lower is None else _ask(op, "lower", state)
+
+
+@cached_njit
+def probe_lift(op, element):
+    """Lift an element."""
+    return lift(op, element)
+
+
+@cached_njit
+def probe_combine(op, a, b):
+    """Combine two states."""
+    return combine(op, a, b)
+
+
+@cached_njit
+def probe_lower(op, state):
+    """Lower a state."""
+    return lower(op, state)
+
+
+_PROBES = {"lift": probe_lift, "combine": probe_combine, "lower": probe_lower}
+
+PATIENCE = 10.0
+"""Seconds after which a function is taken not to end for one element."""
+
+
+class Endless(ValueError):
+    """A function that does not end."""
+
+
+_endless: set[tuple[str, str]] = set()
+"""Tokens and functions of operators that did not end: each would leave one more thread that runs on."""
+
+
+def compiled(op: Operator, role: str, *arguments: Any) -> Any:
+    """Return a function of the operator, which also takes it first, for arguments of the types of these."""
+    wanted = (operator_type(op), *map(numba.typeof, arguments))
+    return load_kernel(_PROBES[role], wanted).entry_point
+
+
+def run(op: Operator, role: str, *arguments: Any) -> Any:
+    """Call a function of the operator, which is compiled first: that may take longer than it may run.
+
+    It runs in a thread of its own, which waits for nobody: what is compiled cannot be interrupted, and if it never
+    ends, the thread does not either, but it neither holds a lock nor keeps the process from ending.
+    """
+    message = f"{op.name}: {role} did not end within {PATIENCE:g} seconds for small numbers; it runs on in a thread"
+    if (op.token, role) in _endless:
+        raise Endless(message)
+    called = compiled(op, role, *arguments)
+    found: list[Any] = []
+    failures: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            found.append(called(op, *arguments))
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=attempt, daemon=True, name=f"{role} of {op.name}")
+    thread.start()
+    until = time.monotonic() + PATIENCE
+    while thread.is_alive():
+        if time.monotonic() > until:
+            _endless.add((op.token, role))
+            raise Endless(message)
+        thread.join(0.1)  # no longer, so that an interrupt is heard
+    if failures:
+        raise failures[0]
+    return found[0]
+
+
+def _unify(a: types.Type, b: types.Type) -> types.Type | None:
+    """The smallest type that holds values of both, None where one is a tuple and the other none."""
+    if isinstance(a, types.BaseTuple) and isinstance(b, types.BaseTuple) and len(a) == len(b):
+        fields = [_unify(x, y) for x, y in zip(a, b, strict=True)]
+        return None if None in fields else types.Tuple(fields)
+    if isinstance(a, types.BaseTuple) or isinstance(b, types.BaseTuple):
+        return None
+    x, y = (as_dtype(t) for t in (a, b))
+    return numba_type(np.result_type(x, y))
+
+
+def _ask(op: Operator, role: str, *arguments: types.Type) -> types.Type:
+    """Return the type of `role` of `op` for arguments of these types.
+
+    If it cannot be compiled with the numbers that it captures as arguments, they are made constants, for all threads.
+    """
+    kind = operator_type(op)
+    try:
+        answer = load_kernel(_PROBES[role], (kind, *arguments)).signature.return_type
+    except Exception as error:
+        if any(kind.values):
+            made = make_constant(op)  # unless another thread has
+            try:
+                return _ask(op, role, *arguments)
+            except TypeError:
+                if made:  # they were not the reason
+                    make_constant(op, False)
+                raise
+        if BUILT_IN.get(op.name) is op:
+            raise TypeError(undefined(op, arguments)) from error
+        called = f"{role}({', '.join(map(str, arguments))})"
+        raise TypeError(f"{op.name}: Numba cannot compile {called}: {reason_of(error)}") from error
+    dtypes_of(op, role, answer)
+    return types.unliteral(answer)
+
+
+def undefined(op: Operator, arguments: Sequence[Any]) -> str:
+    """Return the message about a built-in operator that does not take some types."""
+    return f"{op.name} is not defined for {' and '.join(dict.fromkeys(map(str, arguments)))}"
+
+
+def reason_of(error: Exception) -> str:
+    """Return the one line of Numba's long message that says what it could not do."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # without colours
+    lines = [line.strip(" >") for line in plain.splitlines()] or [type(error).__name__]
+    for start in (
+        "Unknown attribute",
+        "Untyped global",
+        "No implementation",
+        "Cannot unify",
+        "Invalid",
+    ):
+        for at, line in enumerate(lines):
+            if line.startswith(start) and "<function " not in line:  # not one of our own stubs
+                return " ".join(part for part in lines[at : at + 3] if part)
+    return next((line for line in lines[1:] if line), lines[0])
+
+
+def dtypes_of(op: Operator, role: str, answer: types.Type) -> Form:
+    """Return the dtypes of the fields of what a function of the operator answers.
+
+    Raises
+    ------
+    TypeError
+        If these are no numbers.
+    """
+    fields = tuple(answer) if isinstance(answer, types.BaseTuple) else (answer,)
+    for f in fields:
+        if not isinstance(f, (types.Number, types.Boolean)):
+            raise TypeError(
+                f"{op.name}: {role} must return numbers or a flat tuple, found {answer}"
+            )
+    return tuple(as_dtype(f) for f in fields)
+
+
+def numba_type(dtype: np.dtype) -> types.Type:
+    """Return the Numba type of elements of a dtype.
+
+    Raises
+    ------
+    TypeError
+        If the kernels do not take arrays of the dtype.
+    """
+    if dtype.name not in _SUPPORTED or not dtype.isnative:
+        raise TypeError(f"the kernels do not take arrays of dtype {dtype}; cast them with astype")
+    return numba.from_dtype(dtype)
+
+
+_SUPPORTED = frozenset(
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
+)

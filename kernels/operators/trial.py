@@ -1,0 +1,186 @@
+"""Operators of users are tried on the data before pieces of these are combined: on some elements, in three orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..bounded_cache import BoundedCache
+from ..nulls import NAT, InBand, Mask, Nulls
+from ..options import ScanOptions
+from .associativity import bare
+from .inference import Form, compiled
+from .operator import Operator
+from .signature import Signature, signature_of, state_of
+
+ELEMENTS = 200
+"""How many elements are tried."""
+
+FEW = 4
+"""How many are combined first: so many can be shown."""
+
+_found: BoundedCache[tuple[str, Form, np.dtype | None], str | None] = BoundedCache()
+"""What is said of operators and dtypes that have been tried; None of those that agree."""
+
+
+def try_on(op: Operator, arrays: tuple[Array, ...], options: ScanOptions) -> None:
+    """Combine elements of the data in three orders, the first time that there are some of their dtypes.
+
+    Parameters
+    ----------
+    op : Operator
+        One that is to be checked.
+    arrays : tuple of arrays
+        Elements that are missing or not finite are left out, and those that the identity changes.
+    options : ScanOptions
+
+    Raises
+    ------
+    ValueError
+        With what they combine to, if that differs by more than rounding. Integers that may have wrapped around and
+        floats that are not finite tell nothing.
+    """
+    if not arrays[0].size:
+        return
+    inputs = tuple([a.dtype for a in arrays])
+    asked = (op.token, inputs, options.dtype)
+    found = _found.get(asked, "untried")
+    if found == "untried":
+        types = signature_of(op, inputs, options.dtype)
+        found = None
+        # whatever these elements raise, the kernel meets them too, and says what there is to say
+        with suppress(Exception):
+            states = _states(op, types, _elements(arrays, options.nulls, options.axis))
+            if len(states) < 3:
+                return
+            few = [states[k : k + FEW] for k in range(0, len(states), FEW)]
+            found = next(
+                filter(None, (_difference(op, types, some) for some in [*few, states])), None
+            )
+        _found.store(asked, found)
+    if found is not None:
+        raise ValueError(
+            f"{op.name} is not associative on the data: {found}; a scan would depend on where the data are "
+            f"cut. If this is no more than rounding, make it with check=False"
+        )
+
+
+def _elements(arrays: tuple[Array, ...], nulls: Nulls, axis: int) -> list[np.ndarray]:
+    """Return the first elements of the first line along an axis, on the host."""
+    shape = arrays[0].shape
+    axis %= len(shape)
+    line: list[Any] = [0] * len(shape)
+    line[axis] = slice(ELEMENTS)
+    found = [_on_host(a[tuple(line)]) for a in arrays]
+    kept = np.ones(len(found[0]), bool)
+    for values in found:
+        if values.dtype.kind in "fc":
+            kept &= np.isfinite(values)
+        elif isinstance(nulls, InBand) and values.dtype == np.int64:
+            kept &= values != NAT
+    if isinstance(nulls, Mask):
+        step = int(np.prod(shape[axis + 1 :], dtype=np.int64))
+        bits = nulls.offset + step * np.arange(len(kept))
+        first, last = int(bits[0]) >> nulls.shift, int(bits[-1]) >> nulls.shift
+        held = _on_host(nulls.buffer[first : last + 1])[(bits >> nulls.shift) - first]
+        kept &= (held >> (bits & ((1 << nulls.shift) - 1)) & 1) != nulls.null
+    return [values[kept] for values in found]
+
+
+def _on_host(array: Any) -> np.ndarray:
+    found: np.ndarray = array if isinstance(array, np.ndarray) else array.get()
+    return found
+
+
+def _states(op: Operator, types: Signature, inputs: list[np.ndarray]) -> list[Any]:
+    """Return the states of elements, without those that the identity changes."""
+    elements: list[Any] = list(zip(*inputs, strict=True) if op.inputs > 1 else inputs[0])
+    if not elements:
+        return []
+    lift = None if op.lift is None else compiled(op, "lift", elements[0])
+    states = elements if lift is None else [lift(op, each) for each in elements]
+    if not _is_plain(types):
+        states = [state_of(types, state) for state in states]
+    combine, none = compiled(op, "combine", types.identity, types.identity), types.identity
+    kept = np.ones(len(states), bool)
+    for joined in ([combine(op, none, s) for s in states], [combine(op, s, none) for s in states]):
+        for own, found in zip(_fields(types, states), _fields(types, joined), strict=True):
+            kept &= np.isclose(own, found, equal_nan=True)
+    return [state for state, same in zip(states, kept, strict=True) if same]
+
+
+def _fields(types: Signature, states: Sequence[Any]) -> list[np.ndarray]:
+    """Return an array a field of states."""
+    each = [types.parts(state) for state in states]
+    return [np.array([parts[k] for parts in each], d) for k, d in enumerate(types.state)]
+
+
+def _difference(op: Operator, types: Signature, states: Sequence[Any]) -> str | None:
+    """Return a message about states that combine to others in another order; None where only rounding differs."""
+    combine = compiled(op, "combine", types.identity, types.identity)
+    seen = list(states)
+
+    plain = _is_plain(types)
+
+    def combined(a: Any, b: Any) -> Any:
+        found = combine(op, a, b)
+        seen.append(found if plain else state_of(types, found))
+        return seen[-1]
+
+    ends = [order(combined, states) for order in (_from_left, _from_right, _by_halves)]
+    if all(end == ends[0] for end in ends) or _same_states(types, ends, seen):
+        return None
+    if op.lower is not None:
+        lower = compiled(op, "lower", types.identity)
+        answers = [lower(op, end) for end in ends]
+        if all(np.allclose(answer, answers[0], equal_nan=True) for answer in answers):
+            return None
+    left, right, halves = (repr(bare(end)) for end in ends)
+    of = f"{len(states)} elements"
+    if len(states) <= FEW:
+        of = f"the states {', '.join(repr(bare(state)) for state in states)}"
+    return f"{of} combine to {left} from left to right, to {right} from right to left, and to {halves} by halves"
+
+
+def _is_plain(types: Signature) -> bool:
+    """Return whether what compiled functions return, Python's numbers, are states as they are."""
+    return all(d.name in ("bool", "int64", "uint64", "float64", "complex128") for d in types.state)
+
+
+def _from_left(combine: Callable[[Any, Any], Any], states: Sequence[Any]) -> Any:
+    return reduce(combine, states)
+
+
+def _from_right(combine: Callable[[Any, Any], Any], states: Sequence[Any]) -> Any:
+    return reduce(lambda later, earlier: combine(earlier, later), reversed(states))
+
+
+def _by_halves(combine: Callable[[Any, Any], Any], states: Sequence[Any]) -> Any:
+    if len(states) == 1:
+        return states[0]
+    half = len(states) // 2
+    return combine(_by_halves(combine, states[:half]), _by_halves(combine, states[half:]))
+
+
+def _same_states(types: Signature, ends: Sequence[Any], seen: Sequence[Any]) -> bool:
+    """Return whether states are the same but for rounding of what was seen on the way, or may have overflowed."""
+    exact = True
+    every = zip(types.state, _fields(types, seen), _fields(types, ends), strict=True)
+    for dtype, values, found in every:
+        if dtype.kind in "iu":
+            limit = np.iinfo(dtype).max // 4
+            if bool((values > limit).any() or (values < -limit).any()):
+                return True
+        elif dtype.kind in "fc":
+            if not np.isfinite(values).all():
+                return True
+            rounding = np.sqrt(np.finfo(dtype).eps) * np.abs(values).max()
+            exact &= bool(np.abs(found - found[0]).max() <= rounding)
+            continue
+        exact &= bool((found == found[0]).all())
+    return exact

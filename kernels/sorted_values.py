@@ -1,0 +1,152 @@
+"""Sorted values: their ranks, where sorted needles belong among them, and whether values are sorted.
+
+Needles are merged with the values rather than searched one by one.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, brief, check_columns, check_one_length
+from .backends import backend_of
+from .messages import shown
+from .options import RANKS
+
+
+def tied_ranks(keys: Array, method: str) -> Any:
+    """Return the rank of each of sorted keys, from 1 on.
+
+    Parameters
+    ----------
+    keys : array
+        1-d, of integers, bool, or floats without NaN, in order or in descending order, which is not checked.
+    method : {"average", "min", "max"}
+        Which of their places equal keys share.
+
+    Returns
+    -------
+    array of float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arrays and methods.
+
+    See Also
+    --------
+    run_length_encode : Runs of equal keys.
+
+    Examples
+    --------
+    >>> tied_ranks(np.array([3, 5, 5, 5, 8]), "average")
+    array([1., 3., 3., 3., 5.])
+    """
+    check_columns("keys", [keys])
+    if not takes_ranks(keys.dtype):
+        raise TypeError(f"keys must be integers, bool or floats, found {brief(keys)}")
+    if method not in RANKS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, RANKS))}, found {method!r}")
+    return backend_of([keys]).tied_ranks(keys, method)
+
+
+def takes_ranks(dtype: np.dtype) -> bool:
+    """Return whether `tied_ranks` takes keys of a dtype."""
+    return dtype.kind in "iub" or dtype.name in ("float32", "float64")
+
+
+def is_sorted(values: Array, heads: Array | None = None) -> bool:
+    """Return whether the elements of an array never decrease; they do where NaN is among them.
+
+    Parameters
+    ----------
+    values : array
+        1-d, of integers or floats.
+    heads : array of bool, optional
+        Elements that may be less than the one before, such as the first ones of groups.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arrays.
+
+    See Also
+    --------
+    argsort : Positions of rows in order.
+
+    Examples
+    --------
+    >>> is_sorted(np.array([1, 2, 2])), is_sorted(np.array([1.0, np.nan]))
+    (True, False)
+    >>> is_sorted(np.array([1, 2, 1]), heads=np.array([True, False, True]))
+    True
+    """
+    check_columns("values", [values])
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"values must be integers or floats, found {brief(values)}")
+    arrays = [values]
+    if heads is not None:
+        arrays.append(heads)
+        check_columns("heads", [heads])
+        if heads.dtype != bool:
+            raise TypeError(f"heads must be bool, found {brief(heads)}")
+        check_one_length("values and heads", arrays)
+    return bool(backend_of(arrays).is_sorted(values, heads))
+
+
+SIDES = ("left", "right")
+
+KINDS = "biufmM"
+"""The kinds of dtypes that have an order."""
+
+
+def searchsorted_sorted(needles: Array, haystack: Array, side: str = "left") -> Any:
+    """Return where sorted needles would be inserted into sorted values: `numpy.searchsorted` by a merge.
+
+    Parameters
+    ----------
+    needles, haystack : array
+        1-d, of one dtype that has an order. They do not decrease, which is not checked: for others the answer is
+        undefined. NaN and NaT are the largest values, and equal to themselves.
+    side : {"left", "right"}, default "left"
+        Before the first value that is equal to the needle, or behind the last one.
+
+    Returns
+    -------
+    array of int64
+        As long as `needles`: how many values of `haystack` are less than each or, on the right, not greater.
+
+    Raises
+    ------
+    TypeError
+        For other arrays.
+    ValueError
+        For another `side`, and arrays that are not 1-d.
+
+    See Also
+    --------
+    asof : The row that matches, in groups too.
+    interval_gather : Take the values between two such places, for each pair of them.
+
+    Notes
+    -----
+    The time is that of reading both arrays, so for few needles `numpy.searchsorted` is faster. All threads merge parts
+    of one length. Algorithm: Green, McColl, Bader, *GPU Merge Path*, ICS 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> searchsorted_sorted(np.array([1, 2, 2, 9]), np.array([1, 2, 3]), side="right")
+    array([1, 2, 2, 3])
+    """
+    if side not in SIDES:
+        raise ValueError(f"side must be 'left' or 'right', found {shown(side)}")
+    for name, array in (("needles", needles), ("haystack", haystack)):
+        check_columns(name, [array])
+        if array.dtype.kind not in KINDS or array.dtype.itemsize > 8:
+            raise TypeError(f"{name}: the kernels know no order of dtype {array.dtype}")
+    if needles.dtype != haystack.dtype:
+        raise TypeError(
+            f"needles and haystack must have one dtype, found {needles.dtype} and {haystack.dtype}"
+        )
+    backend = backend_of([needles, haystack])
+    return backend.searchsorted_sorted(needles, haystack, right=side == "right")

@@ -1,0 +1,141 @@
+"""Equal rows wherever they are: pandas' answers on the whole data, in the rows' own order."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from helpers.backends import same
+from helpers.strategies import columns, cuts, frames, partitioned
+from helpers.versions import since
+
+DTYPES = ("int64", "int8", "float64", "Int64", "str", "category", "datetime64[ns]")
+KEEP = st.sampled_from(["first", "last", False])
+
+
+def check(backend, frame, at, ask, expected):
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, at)):
+        (found,) = dask.compute(ask(each.gpuscan))
+        same(backend.to_pandas(found), expected)
+
+
+@given(df=frames(DTYPES), at=cuts(), keep=KEEP, ignore=st.booleans(), one=st.booleans())
+def test_drop_duplicates(backend, df, at, keep, ignore, one):
+    options = {"subset": "c0" if one else None, "keep": keep, "ignore_index": ignore}
+    df.index = pd.Index(np.arange(len(df)) // 2, name="row")
+    ask = lambda it: it.drop_duplicates(**options)  # noqa: E731
+    expected = df.drop_duplicates(**options)
+    if ignore:  # which pandas does not look at where there are no rows
+        expected = expected.reset_index(drop=True)
+    check(backend, df, at, ask, expected)
+
+
+@given(x=columns(DTYPES), at=cuts(), keep=KEEP, ignore=st.booleans())
+def test_drop_duplicates_of_a_series(backend, x, at, keep, ignore):
+    options = {"keep": keep, "ignore_index": ignore}
+    ask = lambda it: it.drop_duplicates(**options)  # noqa: E731
+    check(backend, x, at, ask, x.drop_duplicates(**options))
+
+
+def test_half_floats_are_told_apart():
+    x = pd.Series(np.array([1, 1, 2, np.nan, -0.0, 0.0, np.nan], "float16"), name="x")
+    for each in (x, partitioned(x, [0.3, 0.8])):
+        (found,) = dask.compute(each.gpuscan.drop_duplicates())
+        same(found, x.drop_duplicates())
+        with pytest.raises(TypeError, match="column 'x' of dtype float16 cannot be an index"):
+            each.gpuscan.value_counts()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "double[pyarrow]", "float[pyarrow]"])
+@pytest.mark.parametrize("keep", ["first", "last", False])
+def test_zeros_of_either_sign_are_equal(dtype, keep):
+    x = pd.Series([0.0, 1.0, -0.0, None, 0.0, 2.0], dtype=dtype, name="x")
+    whole = x.to_frame().assign(y=1)
+    for at in ([], [0.3, 0.8], [0.1, 0.4, 0.4, 0.6]):
+        for each in (x, x.to_frame(), whole):
+            (found,) = dask.compute(partitioned(each, at).gpuscan.drop_duplicates(keep=keep))
+            # pandas keeps both zeros of Arrow's beside another column
+            expected = each[~x.duplicated(keep=keep)]
+            same(found, expected)
+            same(each.gpuscan.drop_duplicates(keep=keep), expected)
+
+
+def test_bad_arguments_of_drop_duplicates():
+    frame = pd.DataFrame({"x": [1, 1]})
+    for each in (frame, partitioned(frame, [])):
+        with pytest.raises(ValueError, match="keep must be one of 'first', 'last', False"):
+            each.gpuscan.drop_duplicates(keep="any")
+        with pytest.raises(ValueError, match="keep must be one of"):
+            each.gpuscan.drop_duplicates(keep=0)
+        with pytest.raises(ValueError, match="subset='y' is not a column"):
+            each.gpuscan.drop_duplicates("y")
+        with pytest.raises(ValueError, match="ignore_index must be True or False"):
+            each.gpuscan.drop_duplicates(ignore_index=1)
+
+
+@given(
+    x=columns((*DTYPES, "bool", "int64[pyarrow]", "string[pyarrow]", "object", "boolean")),
+    at=cuts(),
+    normalize=st.booleans(),
+    sort=st.booleans(),
+    ascending=st.booleans(),
+    dropna=st.booleans(),
+)
+def test_value_counts(backend, x, at, normalize, sort, ascending, dropna):
+    # pandas has nulls of nullable columns last among values that are there as often, and None where ours are NaN
+    dropna = dropna or str(x.dtype) in ("Int64", "boolean", "object")
+    options = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
+    ask = lambda it: it.value_counts(**options)  # noqa: E731
+    expected, theirs = ask(x), backend.answer(x, ask)
+    assume(theirs is not None)
+    check(backend, x, at, ask, expected.astype(theirs.dtype))
+
+
+@since("pandas", "3", "value_counts of frames orders rows by their values")
+@given(
+    df=frames(("int64", "float64", "str", "Int64", "bool", "datetime64[ns]", "string[pyarrow]")),
+    at=cuts(),
+    normalize=st.booleans(),
+    sort=st.booleans(),
+    ascending=st.booleans(),
+    dropna=st.booleans(),
+    chosen=st.sampled_from(["all", "last", "name"]),
+)
+def test_value_counts_of_rows(backend, df, at, normalize, sort, ascending, dropna, chosen):
+    assume(len(df.columns))
+    last = df.columns[-1]
+    options = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
+    options["subset"] = {"all": None, "last": [last], "name": last}[chosen]
+    ask = lambda it: it.value_counts(**options)  # noqa: E731
+    check(backend, df, at, ask, ask(df))
+
+
+def test_bad_arguments_of_value_counts():
+    frame = pd.DataFrame({"x": [1, 1]})
+    for each in (frame, partitioned(frame, [])):
+        with pytest.raises(ValueError, match="subset='y' is not a column"):
+            each.gpuscan.value_counts(subset=["y"])
+        with pytest.raises(TypeError, match="subset is for DataFrames"):
+            each.x.gpuscan.value_counts(subset="x")
+        with pytest.raises(TypeError, match="value_counts of column 'x': pairs of categories"):
+            each.astype("category").gpuscan.value_counts()
+        with pytest.raises(ValueError, match="sort must be True or False"):
+            each.x.gpuscan.value_counts(sort="yes")
+
+
+def test_value_counts_of_a_column_without_a_name():
+    df = pd.DataFrame({None: [1, 1, 2]})
+    found = df.gpuscan.value_counts()
+    assert isinstance(found.index, pd.MultiIndex)
+    same(found, df.value_counts())
+
+
+@pytest.mark.parametrize("subset", [np.array(["x", "y"]), pd.Index(["y"]), ("x", "y")])
+def test_subset_of_names_in_an_array_or_an_index(subset):
+    frame = pd.DataFrame({"x": [1, 1, 2, 1], "y": [3, 3, 3, 4], "z": [5, 6, 7, 8]})
+    for each in (frame, partitioned(frame, [0.5])):
+        found = dask.compute(each.gpuscan.drop_duplicates(subset=subset))[0]
+        same(found, frame.drop_duplicates(subset=subset))

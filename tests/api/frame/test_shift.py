@@ -1,0 +1,231 @@
+"""shift, diff and pct_change: pandas' answers on the whole data, in groups and not, on whatever partitions."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from helpers.backends import same
+from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
+from helpers.thresholds import MANY_ROWS
+from helpers.versions import STRING
+from helpers.widened import exact
+
+pytestmark = pytest.mark.usefixtures("near_rows_apart")
+PERIODS = st.integers(-4, 4) | st.sampled_from([30, -30])
+METHODS = st.sampled_from(["shift", "diff", "pct_change"])
+WIDE = ("int64", "int8", "uint8", "bool", "Int64", "float32", "double[pyarrow]", "str", "category")
+
+
+def check(backend, frame, at, ask, expected):
+    """Ask the whole frame and its partitions, on a backend."""
+    whole = backend.frame(frame)
+    for each in (whole, partitioned(whole, at)):
+        lazy = ask(each.gpuscan)
+        (found,) = dask.compute(lazy)
+        same(backend.to_pandas(found), expected)
+
+
+def told(backend, frame, ask):
+    """What the library of the partitions says; examples that it refuses are left out."""
+    expected = backend.answer(frame, ask)
+    assume(expected is not None)
+    return expected
+
+
+def held(backend, expected, x, method, periods):
+    """What is told of rows of `x`, exactly: pandas makes floats and objects of integers and bool."""
+    if backend.name != "cpu" or method == "pct_change" or (method == "shift" and not periods):
+        return expected
+    if method == "diff" and x.ndim == 1 and x.dtype.kind in "iu":
+        x = x.astype("int64") if isinstance(x.dtype, np.dtype) else x
+    return exact(expected, x)
+
+
+def unfilled(method):
+    """What has pandas 2 answer as pandas 3 does, which fills no nulls before."""
+    return {"fill_method": None} if method == "pct_change" else {}
+
+
+def test_changes_from_and_to_nulls_are_null():
+    x = pd.Series([1.0, np.nan, 2.0, 3.0])
+    df = pd.DataFrame({"k": [1, 1, 1, 1], "x": x})
+    for at in ([], [0.3], [0.5]):
+        found = dask.compute(
+            partitioned(x, at).gpuscan.pct_change(),
+            partitioned(df, at).gpuscan.groupby("k").x.pct_change(),
+            x.gpuscan.pct_change(),
+        )
+        for each in found:
+            assert each.isna().tolist() == [True, True, True, False]
+
+
+@given(x=columns((*INTEGERS, *FLOATS, *TIMES, *OTHERS)), at=cuts(), method=METHODS, periods=PERIODS)
+def test_series(backend, x, at, method, periods):
+    assume(not (method == "diff" and x.dtype == "period[D]"))  # its dtype depends on the values
+    assume(x.dtype != "object" or method == "shift")
+    assume(x.dtype != "bool" or method != "pct_change")  # pandas divides them if none is False
+    x.index = pd.Index(np.arange(len(x)) // 2, name="row")
+    ask = lambda it, **options: getattr(it, method)(periods, **options)  # noqa: E731
+    wraps = method == "diff" and x.dtype == "int32" and backend.name == "cpu"  # in pandas
+    wide = x.astype("int64") if wraps else x
+    expected = told(backend, wide, lambda it: ask(it, **unfilled(method)))
+    check(backend, x, at, ask, held(backend, expected, x, method, periods))
+
+
+@pytest.mark.parametrize(
+    "days", [["2026-01-01"], [None, None, None], ["2026-01-01", None, "2026-01-05"]]
+)
+def test_differences_of_periods_are_objects(days):
+    x = pd.Series(days, dtype="period[D]", name="x")
+    for each in (x, x.to_frame()):
+        expected = each.diff().astype(object)  # pandas makes times of NaT alone
+        assert not expected.notna().to_numpy().any()
+        for at in ([], [0.4], [0.0, 0.3, 0.6]):
+            lazy = partitioned(each, at).gpuscan.diff()
+            (found,) = dask.compute(lazy)
+            same(found, expected)
+            same(each.gpuscan.diff(), expected)
+            pd.testing.assert_series_equal(pd.Series(lazy.dtypes), pd.Series(found.dtypes))
+
+
+@given(df=frames((*WIDE, "datetime64[ns]")), at=cuts(), periods=PERIODS)
+def test_frames(backend, df, at, periods):
+    assume(len(df))  # of no rows, pandas' frames keep dtypes that its series do not
+    ask = lambda it: it.shift(periods)  # noqa: E731
+    check(backend, df, at, ask, held(backend, told(backend, df, ask), df, "shift", periods))
+
+
+@given(x=columns(("int64", "float64", "Int64", "double[pyarrow]")), at=cuts(), periods=PERIODS)
+def test_fill_value(backend, x, at, periods):
+    ask = lambda it: it.shift(periods, fill_value=7)  # noqa: E731
+    check(backend, x, at, ask, told(backend, x, ask))
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(data=st.data(), at=cuts(), method=METHODS, periods=PERIODS, dropna=st.booleans())
+def test_groups(backend, clustered, data, at, method, periods, dropna):
+    k = data.draw(columns(("int64", "float64", "str", "Int64", "category")))
+    x = data.draw(columns((*WIDE, "datetime64[ns]", "float64")))
+    count = min(len(k), len(x))
+    df = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
+    df.index = pd.Index(np.arange(count) // 2, name="row")
+    if clustered:
+        groups = df.groupby("k", sort=False, dropna=False, observed=True).ngroup()
+        df = df.iloc[np.argsort(groups.to_numpy(), kind="stable")]
+    assume(count and (x.dtype != "bool" or method == "shift"))
+    fill = {"fill_value": x.iloc[0]} if method == "shift" and data.draw(st.booleans()) else {}
+    assume(not fill or not pd.isna(fill["fill_value"]))
+    ask = lambda it, **more: getattr(it, method)(periods, **fill, **more)  # noqa: E731
+    theirs = lambda it: it.groupby("k", dropna=False, observed=True)["x"]  # noqa: E731
+    expected = told(backend, df, lambda it: ask(theirs(it), **unfilled(method)))
+    if dropna:
+        # pandas fills or keeps values of rows in no group, and cuDF makes other dtypes of theirs
+        expected = backend.held(expected.where(df["k"].notna()).to_frame())["x"]
+    if dropna and k.dtype != "int64" and (fill or not periods):
+        # by the dtype of the keys, rows may be in no group: then answers have a null
+        assume(len(df["k"].dropna()) < count or x.dtype not in ("int64", "int8", "uint8", "bool"))
+    if not fill or (dropna and df["k"].isna().any()):
+        moves = periods or (dropna and bool(df["k"].isna().any()))
+        expected = held(backend, expected, x, method, moves)
+    groups = lambda it: it.groupby("k", clustered=clustered, dropna=dropna)  # noqa: E731
+    check(backend, df, at, lambda it: ask(groups(it)["x"]), expected)
+    check(backend, df, at, lambda it: ask(groups(it)), expected.to_frame())
+
+
+MANY = np.random.default_rng(0).integers(-(2**62), 2**62, MANY_ROWS)
+
+
+@pytest.mark.parametrize("periods", [1, -3, 10**6])
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "int64", "int8", "uint8", ">f8", *TIMES[:3]]
+)
+def test_columns_of_many_rows(dtype, periods):
+    x = pd.Series(MANY % 1000).astype(dtype)
+    if dtype.startswith(("float", "datetime")):
+        x[::7] = None
+    same(x.gpuscan.shift(periods), exact(x.shift(periods), x))
+    same(x.gpuscan.shift(periods, fill_value=x[1]), x.shift(periods, fill_value=x[1]))
+    if dtype != ">f8":  # of which pandas has no differences
+        wide = x.astype("int64") if x.dtype.kind in "iu" else x
+        same(x.gpuscan.diff(periods), exact(wide.diff(periods), wide))
+    every_other = pd.Series(x.array[::2])
+    same(every_other.gpuscan.shift(periods), exact(every_other.shift(periods), x))
+
+
+WHOLE = pd.DataFrame({"k": [1, 2, 1, 1, 2, 1], "x": [3.0, 1.0, np.nan, 3.0, 7.0, 0.0]})
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+def test_rows_in_no_group_are_not_divided(clustered):
+    x = pd.Series([1, 2, 0, 5, 3, 0], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    df = pd.DataFrame({"k": [1.0, 1.0, np.nan, np.nan, 2.0, 2.0], "x": x})
+    expected = pd.Series([None, 1.0, None, None, None, -1.0], name="x")
+    for periods in (1, 30):
+        for each in (df, partitioned(df, [0.5, 0.7])):
+            groups = each.gpuscan.groupby("k", clustered=clustered)["x"]
+            (found,) = dask.compute(groups.pct_change(periods))
+            assert isinstance(found.dtype.pyarrow_dtype, pa.Decimal128Type)
+            same(found.astype("float64"), expected if periods == 1 else expected * np.nan)
+
+
+@pytest.mark.parametrize("periods", [2**31, -(2**31) - 1, 10**30, -(10**30)])
+@pytest.mark.parametrize("method", ["shift", "diff", "pct_change"])
+def test_more_rows_than_32_bits_count(backend, method, periods):
+    nothing = pd.DataFrame(np.nan, WHOLE.index, ["x"])
+    whole = backend.frame(WHOLE)
+    for each in (whole, partitioned(whole, [0.2, 0.2, 0.7])):
+        for obj in (each[["x"]].gpuscan, each.gpuscan.groupby("k")):
+            (found,) = dask.compute(getattr(obj, method)(periods))
+            same(backend.to_pandas(found), nothing)
+
+
+@pytest.mark.parametrize("periods", [1, -1, 3, -3])
+def test_categories_that_differ_by_partition(backend, periods):
+    parts = "aabba", "ccdcd", "bdddb"
+    frames = [backend.frame(pd.DataFrame({"x": pd.Categorical(list(p))})) for p in parts]
+    lazy = dask.dataframe.from_map(lambda part: part, frames, meta=frames[0].iloc[:0])
+    shifted = dask.compute(*lazy["x"].gpuscan.shift(periods).to_delayed())
+    found = [x for part in shifted for x in backend.to_pandas(part).astype(object).fillna("-")]
+    assert found == pd.Series(list("".join(parts))).shift(periods, fill_value="-").tolist()
+
+
+def test_answers_are_columns_of_their_frame():
+    ddf = partitioned(WHOLE, [0.2, 0.2, 0.7])
+    assert not ddf.known_divisions
+    found = ddf.assign(before=ddf.x.gpuscan.shift(), group=ddf.gpuscan.groupby("k").x.diff())
+    expected = WHOLE.assign(before=WHOLE.x.shift(), group=WHOLE.groupby("k").x.diff())
+    same(found.compute(), expected)
+
+
+def test_divisions_are_kept_and_only_what_is_needed_is_read():
+    ddf = dask.dataframe.from_pandas(WHOLE, npartitions=4)
+    shifted = ddf.gpuscan.shift(2)
+    assert shifted.divisions == ddf.divisions
+    assert shifted["x"].optimize().expr.find_operations(type(shifted.expr))
+    assert list(
+        next(iter(shifted["x"].simplify().expr.find_operations(type(shifted.expr)))).columns
+    ) == ["x"]
+
+
+@pytest.mark.parametrize("periods", [1.0, 1.5, "1", None, True, [1, 2]])
+@pytest.mark.parametrize("method", ["shift", "diff", "pct_change"])
+def test_periods_are_integers(method, periods):
+    for it in (WHOLE.gpuscan, WHOLE.gpuscan.groupby("k")):
+        with pytest.raises(TypeError, match="periods must be an integer, found"):
+            getattr(it, method)(periods)
+
+
+def test_columns_that_have_no_difference_are_named():
+    ddf = dask.dataframe.from_pandas(
+        WHOLE.assign(s=pd.Series("a", WHOLE.index, STRING)), npartitions=2
+    )
+    with pytest.raises(TypeError, match="diff of column 's': dtype"):
+        ddf.gpuscan.diff()
+    with pytest.raises(TypeError, match="pct_change of column 's': dtype"):
+        ddf.gpuscan.groupby("k").pct_change()
+    with pytest.raises(TypeError, match="shift of column 'c'"):
+        WHOLE.assign(c=pd.Categorical(list("aabbab")))[["c"]].gpuscan.shift(fill_value="z")

@@ -1,0 +1,382 @@
+"""Keys that are the same though their bytes differ: every method answers alike, however rows are cut."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import dask_gpuscan
+from helpers.keys import key_of_row, key_of_value
+
+NAN = float("nan")
+DAY = pd.Timestamp("2026-01-01")
+WORLD = pd.Timestamp("2026-01-01", tz="UTC")
+
+
+def objects(*values):
+    return pd.Series(np.fromiter(values, object, len(values)), dtype=object)
+
+
+def of_arrow(array):
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([array])))
+
+
+def nans(*bits):
+    return np.array(bits, np.uint64).view(np.float64)
+
+
+KINDS = {
+    "numbers": (
+        objects(1, 2, 1.0, True, Fraction(2), np.float32(2), 3, np.int8(3), Decimal(3)),
+        [0, 1, 0, 0, 1, 1, 2, 2, 2],
+    ),
+    "decimals": (
+        objects(*map(Decimal, ("1", "2", "1.00", "1.0", "2.0", "3", "2.00", "3.0", "1.000"))),
+        [0, 1, 0, 0, 1, 2, 1, 2, 0],
+    ),
+    "floats": (
+        objects(0.0, -0.0, 1.5, np.float32(1.5), None, NAN, pd.NA, -0.0, np.float64("nan")),
+        [0, 0, 1, 1, -1, -1, -1, 0, -1],
+    ),
+    "zeros of Arrow": (
+        of_arrow(pa.array([0.0, -0.0, 1.0, -0.0, 0.0, 1.0, None, -0.0, None])),
+        [0, 0, 1, 0, 0, 1, -1, 0, -1],
+    ),
+    "NaN of Arrow": (
+        of_arrow(
+            pa.concat_arrays(
+                [
+                    pa.array(nans(1 << 62, 0x7FF8 << 48, 0x7FF8_0000_0000_0001), from_pandas=False),
+                    pa.array([None, 2.0], pa.float64()),
+                    pa.array(nans(0xFFF8 << 48, 0x7FF9 << 48, 0x7FF8 << 48), from_pandas=False),
+                    pa.array([None], pa.float64()),
+                ]
+            )
+        ),
+        [0, 1, 1, -1, 0, 1, 1, 1, -1],
+    ),
+    "complex": (
+        pd.Series(
+            [1, 1 - 0j, complex(0.0, -0.0), complex(-0.0), complex(NAN, 1), complex(1, NAN)]
+            + [complex(NAN, NAN), -0j, 1]
+        ),
+        [0, 0, 1, 1, -1, -1, -1, 1, 0],
+    ),
+    "dictionary": (
+        of_arrow(
+            pa.DictionaryArray.from_arrays(
+                pa.array([0, 1, 2, 3, None, 2, 4, 4, 3]), pa.array(["a", "a", None, "b", "b"])
+            )
+        ),
+        [0, 0, -1, 1, -1, -1, 1, 1, 1],
+    ),
+    "dictionary without nulls": (
+        of_arrow(
+            pa.DictionaryArray.from_arrays(
+                pa.array([0, 1, 2, 3, 2, 2, 4, 4, 3]), pa.array(["a", "a", None, "b", "b"])
+            )
+        ),
+        [0, 0, -1, 1, -1, -1, 1, 1, 1],
+    ),
+    "dictionary of floats": (
+        of_arrow(
+            pa.DictionaryArray.from_arrays(
+                pa.array([0, 1, 2, 0, 1, 2, 1, 0, 2], pa.int8()), pa.array([0.0, -0.0, 2.0])
+            )
+        ),
+        [0, 0, 1, 0, 0, 1, 0, 0, 1],
+    ),
+    "instants": (
+        objects(
+            DAY,
+            np.datetime64("2026-01-01"),
+            datetime(2026, 1, 1),
+            DAY + timedelta(1),
+            np.datetime64("2026-01-02", "ns"),
+            pd.NaT,
+            datetime(2026, 1, 2),
+            np.datetime64("NaT"),
+            DAY,
+        ),
+        [0, 0, 0, 1, 1, -1, 1, -1, 0],
+    ),
+    "instants of zones": (
+        objects(
+            WORLD,
+            WORLD.tz_convert("Asia/Tokyo"),
+            datetime(2026, 1, 1, tzinfo=UTC),
+            WORLD + timedelta(1),
+            None,
+            datetime(2026, 1, 2, tzinfo=UTC),
+            (WORLD + timedelta(1)).tz_convert("Europe/Berlin"),
+            WORLD.tz_convert("America/Lima"),
+            WORLD,
+        ),
+        [0, 0, 0, 1, -1, 1, 1, 0, 0],
+    ),
+    "durations": (
+        objects(
+            pd.Timedelta(1, "s"),
+            timedelta(seconds=1),
+            np.timedelta64(1, "s"),
+            np.timedelta64(2000, "ms"),
+            pd.Timedelta(2, "s"),
+            pd.NaT,
+            timedelta(seconds=2),
+            np.timedelta64(10**9, "ns"),
+            timedelta(seconds=1),
+        ),
+        [0, 0, 0, 1, 1, -1, 1, 0, 0],
+    ),
+    "tuples": (
+        objects(
+            (1, NAN),
+            (1.0, float("nan")),
+            (np.int64(1), np.float64("nan")),
+            (True, np.float32("nan")),
+            (2, pd.NA),
+            (2, 5),
+            (2.0, np.int8(5)),
+            (np.float32(2), pd.NA),
+            (1, np.float32("nan")),
+        ),
+        [0, 0, 0, 0, 1, 2, 2, 1, 0],
+    ),
+    "intervals": (
+        pd.Series(
+            pd.arrays.IntervalArray.from_tuples(
+                [(-0.0, 1), (0.0, 1), (1, 2), (0.0, 1), NAN, (1, 2), (-0.0, 1), NAN, (1, 2)]
+            )
+        ),
+        [0, 0, 1, 0, -1, 1, 0, -1, 1],
+    ),
+    "categories": (
+        pd.Series(
+            pd.Categorical.from_codes(
+                [0, 1, 2, 0, 2, 1, -1, -1, 0], [(1, np.float64("nan")), (1, NAN), (2, 0)]
+            )
+        ),
+        [0, 0, 1, 0, 1, 0, -1, -1, 0],
+    ),
+    "longdouble": (
+        pd.Series(np.array([1, 2, 1, -0.0, 0.0, NAN, 2, NAN, 1], np.longdouble)),
+        [0, 1, 0, 2, 2, -1, 1, -1, 0],
+    ),
+}
+"""Keys of each kind, and numbers of those that are the same, -1 for nulls."""
+
+
+def frame(keys):
+    """Return rows with keys, in the order of time."""
+    rows = len(keys)
+    return pd.DataFrame(
+        {
+            "k": keys,
+            "j": [1, 1, 1, 2, 2, 1, 1, 2, 1],
+            "x": [3.0, np.nan, 1.0, 4.0, 1.5, 5.0, 9.0, 2.0, 8.0],
+            "y": [2.0, 7.0, 1.0, np.nan, 8.0, 2.0, 8.5, 4.0, 4.5],
+            "n": [5, 3, 8, 1, 9, 2, 7, 6, 4],
+            "late": [True, False, False, True, False, True, True, False, False],
+            "t": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(rows) ** 2, unit="min"),
+        }
+    )
+
+
+def of_groups(name, *given, column="x", **options):
+    """Call a method of groups: of one key without nulls, and of two."""
+
+    def call(f):
+        for by, dropna in (("k", True), (["k", "j"], False)):
+            groups = f.gpuscan.groupby(by, dropna=dropna)[column]
+            yield getattr(groups, name)(*given, **options)
+
+    return call
+
+
+def of_windows(kind, name, *given, **options):
+    def call(f):
+        for dropna in (True, False):
+            groups = f.gpuscan.groupby("k", dropna=dropna)["x"]
+            yield getattr(getattr(groups, kind)(*given, **options), name)()
+
+    return call
+
+
+def of_runs(name, **options):
+    def call(f):
+        for dropna in (True, False):
+            groups = f.gpuscan.groupby("k", clustered=True, dropna=dropna)["x"]
+            yield getattr(groups, name)(**options)
+
+    return call
+
+
+def merged(f):
+    if f["k"].dtype == np.longdouble:  # which pandas merges none
+        return
+    right = f[["t", "k", "y"]].rename(columns={"y": "z"})
+    yield dask_gpuscan.merge_asof(
+        f[["t", "k", "x"]], right, on="t", by="k", allow_exact_matches=False
+    )
+    yield dask_gpuscan.merge_asof(f[["t", "k", "x"]], right, on="t", by="k", direction="forward")
+
+
+METHODS = {
+    **{name: of_groups(name) for name in ("sum", "median", "nunique", "first", "std")},
+    "agg": of_groups("agg", ["sum", "min", "median"]),
+    "quantile": of_groups("quantile", 0.25),
+    "nth": of_groups("nth", 1),
+    "reduce": of_groups("reduce", dask_gpuscan.add),
+    "size": of_groups("size"),
+    **{name: of_groups(name) for name in ("cumsum", "cummax", "cumcount", "ffill", "shift")},
+    **{name: of_groups(name) for name in ("diff", "rank", "head", "tail", "row_number")},
+    "bfill": of_groups("bfill"),
+    "nlargest": of_groups("nlargest", 2, column="n"),
+    "nsmallest": of_groups("nsmallest", 1, column="n"),
+    "rolling": of_windows("rolling", "sum", 2, min_periods=1),
+    "rolling median": of_windows("rolling", "median", 3, min_periods=1),
+    "expanding": of_windows("expanding", "mean"),
+    "ewm": of_windows("ewm", "mean", span=3),
+    "sums of runs": of_runs("sum"),
+    "scans of runs": of_runs("cumsum"),
+    "runs changed": lambda f: [
+        f.gpuscan.groupby("j")["k"].nunique_consecutive().rename("found"),
+        f.gpuscan.groupby("j")["k"].nunique().rename("found"),
+        f.gpuscan.groupby("j", clustered=True)["k"].nunique_consecutive().rename("found"),
+    ],
+    "rle": lambda f: [f.gpuscan.rle("k"), f.gpuscan.rle(["k", "j"])],
+    "unique_consecutive": lambda f: [
+        f.gpuscan.unique_consecutive("k"),
+        f.gpuscan.unique_consecutive("k", keep="last"),
+    ],
+    "sessionize": lambda f: [f.gpuscan.sessionize("t", gap="30min", by="k")],
+    "sessions": lambda f: [f.gpuscan.sessions("t", gap="30min", by="k")],
+    "drop_duplicates": lambda f: (
+        [f.gpuscan.drop_duplicates("k", keep=keep) for keep in ("first", "last", False)]
+        + [f.gpuscan.drop_duplicates(["k", "j"]), f["k"].gpuscan.drop_duplicates()]
+    ),
+    "value_counts": lambda f: [
+        f["k"].gpuscan.value_counts(dropna=False),
+        f["k"].gpuscan.value_counts(),
+    ],
+    "merge_asof": merged,
+}
+
+ORDERED = {
+    "sort_values": lambda f: [
+        f.gpuscan.sort_values("k"),
+        f.gpuscan.sort_values(["k", "n"], ascending=[False, True]),
+    ],
+    "ranks": lambda f: [f["k"].gpuscan.rank(method=m) for m in ("average", "dense", "first")],
+}
+"""Methods for keys that have an order."""
+
+OF_GROUPS = ("sum", "median", "nunique", "first", "std", "agg", "quantile", "reduce", "size")
+"""Methods that answer a row a group, in the order of the keys if these have one."""
+
+
+@pytest.fixture(autouse=True)
+def objects_stay():
+    with dask.config.set({"dataframe.convert-string": False}):
+        yield
+
+
+def columns(answer):
+    """Return the columns of an answer by name, those of its index among them; a row a label of several."""
+    table = answer.to_frame() if answer.ndim == 1 else answer
+    index = [table.index.get_level_values(i) for i in range(table.index.nlevels)]
+    found = [(level.name, pd.Series(level.array, dtype=level.dtype)) for level in index]
+    return found + [(name, column.reset_index(drop=True)) for name, column in table.items()]
+
+
+def plain(value):
+    if value is None or pd.isna(value) is True:
+        return None
+    if isinstance(value, (datetime, timedelta, np.datetime64, np.timedelta64)):
+        return key_of_value(value)  # indexes of pandas make these alike
+    return round(float(value), 9) if isinstance(value, (float, np.floating)) else value
+
+
+def rows(answer):
+    """Return the rows of an answer as texts, dtypes of numbers apart."""
+    values = [map(plain, column.tolist()) for _, column in columns(answer)]
+    texts = [repr(row) for row in zip(*values, strict=True)]
+    return [text.replace(".0,", ",").replace(".0)", ")") for text in texts]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", [*METHODS, *ORDERED])
+def test_cuts(kind, method):
+    f, ask = frame(KINDS[kind][0]), {**METHODS, **ORDERED}[method]
+    step = list(KINDS).index(kind) + [*METHODS, *ORDERED].index(method)
+    refused = TypeError if method in (*ORDERED, "rank") else ()
+    try:
+        expected = [rows(each) for each in ask(f)]
+        for count in (1 + step % 3, 4 + step % 3):
+            lazy = list(ask(dd.from_pandas(f, npartitions=count, sort=False)))
+            found = [rows(each) for each in dask.compute(*lazy, scheduler="sync")]
+            if kind == "tuples" and method in OF_GROUPS:  # which have no order
+                found, expected = [list(map(sorted, each)) for each in (found, expected)]
+            assert found == expected
+    except refused as error:  # keys without an order have no ranks among groups
+        if not re.search("without an order|pandas has no rank", str(error)):
+            raise
+
+
+def numbers_of(keys, numbers):
+    """Return the number of each key."""
+    return {key_of_row(keys, i): n for i, n in enumerate(numbers)}
+
+
+def numbered(answer, number_of):
+    """Return the rows of an answer in the order of their texts, with numbers in the place of keys."""
+    found = []
+    if "session" in answer:  # in the order of the keys
+        answer = answer.set_index("k")
+    for name, column in columns(answer):
+        values = map(plain, column.tolist())
+        if name == "k":
+            values = [number_of[key_of_row(column, i)] for i in range(len(column))]
+        found.append(values)
+    return sorted(repr(row).replace(".0", "") for row in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole(kind):
+    """Answers are those for plain numbers in the place of keys."""
+    keys, numbers = KINDS[kind]
+    f, codes = frame(keys), pd.Series(numbers, dtype="Int64").mask(np.array(numbers) < 0)
+    for method, ask in METHODS.items():
+        if (kind, method) == ("longdouble", "merge_asof"):
+            continue
+        found = [numbered(each, numbers_of(keys, numbers)) for each in ask(f)]
+        of_codes = ask(f.assign(k=codes))
+        assert found == [numbered(each, numbers_of(codes, numbers)) for each in of_codes], method
+
+
+def test_categories_of_partitions():
+    """Categories of partitions may be the same keys, too."""
+    values = [1, 2, 1, 1.0, 2.0, Decimal(2), Decimal(1)]
+    f = pd.DataFrame({"k": objects(*values), "x": [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 9.0]})
+    parts = [f.iloc[start:stop] for start, stop in ((0, 3), (3, 7))]
+    parts = [
+        part.assign(k=pd.Categorical(part["k"], pd.Index(part["k"].unique(), dtype=object)))
+        for part in parts
+    ]
+    ddf = dd.from_map(lambda i: parts[i], [0, 1], meta=parts[0].iloc[:0])
+    for ask in (
+        lambda f: f.gpuscan.groupby("k")["x"].sum(),
+        lambda f: f.gpuscan.groupby("k")["x"].median(),
+        lambda f: f.gpuscan.groupby("k")["x"].cumsum(),
+        lambda f: f.gpuscan.rle("k")[["run_start", "run_length"]],
+        lambda f: f.gpuscan.drop_duplicates("k")["x"],
+    ):
+        (found,) = dask.compute(ask(ddf), scheduler="sync")
+        assert rows(found) == rows(ask(f))

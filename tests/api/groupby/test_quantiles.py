@@ -1,0 +1,216 @@
+"""Medians, quantiles and distinct values of groups: pandas' answers on the whole data, exact on whatever partitions."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dask_gpuscan.kernels import NAT
+from helpers.backends import Backend, same
+from helpers.strategies import columns, cuts, partitioned
+from helpers.versions import older
+
+KEYS = ("int64", "float64", "Int64", "str", "category")
+NUMBERS = ("int64", "int8", "float64", "float32", "Int64", "Float64", "int64[pyarrow]", "bool")
+TIMES = ("datetime64[ns]", "datetime64[us, Europe/Berlin]", "timedelta64[ns]")
+OTHERS = ("str", "category", "string[pyarrow]")
+QUANTILES = st.sampled_from([0, 0.25, 0.5, 0.75, 1, 0.3])
+
+
+@st.composite
+def keyed(draw, clustered, dtypes):
+    """A frame with a key ``k`` and a column ``x``; perhaps with equal keys adjacent."""
+    k, x = draw(columns(KEYS)), draw(columns(dtypes))
+    count = min(len(k), len(x))
+    frame = pd.DataFrame({"k": k.iloc[:count], "x": x.iloc[:count]})
+    frame.index = pd.Index(np.arange(count) // 2, name="row")
+    if clustered:
+        groups = frame.groupby("k", sort=False, dropna=False, observed=True).ngroup()
+        frame = frame.iloc[np.argsort(groups.to_numpy(), kind="stable")]
+    return frame
+
+
+def check(backend, data, clustered, dtypes, at, dropna, method, *options):
+    df = data.draw(keyed(clustered, dtypes))
+    assume(len(df))  # of no rows libraries answer with other dtypes
+
+    def ask(it, columns="x"):
+        groups = it.groupby("k", dropna=dropna, sort=not clustered, observed=True)
+        return getattr(groups[columns], method)(*options)
+
+    expected, theirs = Backend().answer(df, ask), backend.answer(df, ask)
+    assume(expected is not None and theirs is not None)
+    assume(len(theirs))  # nor of no groups
+    expected = expected.astype(theirs.dtype)
+    assume(expected.dtype.kind != "f" or not (expected == NAT).any())  # pandas' own, for no values
+    whole = backend.frame(df)
+    for each in (whole, partitioned(whole, at)):
+        groups = each.gpuscan.groupby("k", clustered=clustered, dropna=dropna)
+        found, frame = dask.compute(
+            getattr(groups["x"], method)(*options), getattr(groups[["x"]], method)(*options)
+        )
+        same(backend.to_pandas(found), expected)
+        same(backend.to_pandas(frame), expected.to_frame())
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(
+    data=st.data(),
+    at=cuts(),
+    q=QUANTILES | st.lists(QUANTILES, min_size=1, max_size=3, unique=True),
+    how=st.sampled_from(["linear", "lower", "higher", "midpoint", "nearest"]),
+    dropna=st.booleans(),
+)
+def test_quantile(backend, clustered, data, at, q, how, dropna):
+    check(backend, data, clustered, (*NUMBERS, *TIMES), at, dropna, "quantile", q, how)
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(data=st.data(), at=cuts(), dropna=st.booleans())
+def test_median(backend, clustered, data, at, dropna):
+    times = () if older("pandas", "3") else TIMES  # pandas 2 takes null times for the earliest
+    check(backend, data, clustered, (*NUMBERS, *times), at, dropna, "median")
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@given(data=st.data(), at=cuts(), dropna=st.booleans(), nulls=st.booleans())
+def test_nunique(backend, clustered, data, at, dropna, nulls):
+    check(backend, data, clustered, (*NUMBERS, *TIMES, *OTHERS), at, dropna, "nunique", not nulls)
+
+
+@given(x=columns(("int64", "float64"), max_size=12), at=cuts())
+def test_groups_by_a_level_of_the_index(backend, x, at):
+    x.index = pd.Index(np.arange(len(x)) % 3, name="level")
+    assume(len(x))
+    whole = backend.frame(x)
+    for each in (whole, partitioned(whole, at)):
+        found = each.gpuscan.groupby("level").quantile([0.25, 0.5])
+        (found,) = dask.compute(found)
+        same(backend.to_pandas(found), x.groupby(level="level").quantile([0.25, 0.5]))
+
+
+@given(data=st.data(), at=cuts())
+def test_two_keys(backend, data, at):
+    df = data.draw(keyed(False, ("float64", "int64")))
+    df["j"] = np.arange(len(df)) % 2
+    assume(len(df))
+    expected = df.groupby(["k", "j"], observed=True)["x"].median()
+    whole = backend.frame(df)
+    for each in (whole, partitioned(whole, at)):
+        (found,) = dask.compute(each.gpuscan.groupby(["k", "j"])["x"].median())
+        same(backend.to_pandas(found), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int64[pyarrow]", "Int64", "float64"])
+def test_equal_keys_meet_whatever_is_in_their_partitions(dtype):
+    frame = pd.DataFrame({"k": pd.array([1, None, 0, 1, 1, 0], dtype=dtype), "x": range(6)})
+    if dtype == "float64":
+        frame.loc[5, "k"] = -0.0
+    found = partitioned(frame, [0.4]).gpuscan.groupby("k", dropna=False)["x"].median()
+    same(found.compute(), frame.groupby("k", dropna=False)["x"].median())
+
+
+def test_bad_arguments():
+    frame = pd.DataFrame({"k": [1], "x": [2.0], "w": ["a"]})
+    for each in (frame, partitioned(frame, [0.5])):
+        groups = each.gpuscan.groupby("k")
+        for q in (-0.1, 1.5, float("nan"), [0.5, 2]):
+            with pytest.raises(ValueError, match="q must be between 0 and 1"):
+                groups["x"].quantile(q)
+        with pytest.raises(ValueError, match="q must hold at least one quantile"):
+            groups["x"].quantile([])
+        for q in ("half", None, ["a"], True):
+            with pytest.raises(TypeError, match="q must be a number between 0 and 1"):
+                groups["x"].quantile(q)
+        with pytest.raises(ValueError, match="interpolation must be one of 'linear', 'lower'"):
+            groups["x"].quantile(0.5, "cubic")
+        with pytest.raises(TypeError, match="quantile of column 'w'"):
+            groups.quantile()
+        assert list(groups.median(numeric_only=True).columns) == ["x"]
+        with pytest.raises(ValueError, match="dropna must be True or False"):
+            groups.nunique(dropna="no")
+
+
+@pytest.mark.parametrize("method", ["median", "nunique", "rank", "head"])
+def test_odd_names_of_columns(method):
+    levels = pd.DataFrame({("k", ""): [1, 2, 1, 2], ("a", "x"): [1.0, 2.0, 3.0, 3.0]})
+    numbers = pd.DataFrame({0: [1, 2, 1, 2], "key": [1.0, 2.0, 3.0, 3.0]})
+    for frame, key in ((levels, ("k", "")), (numbers, 0)):
+        expected = getattr(frame.groupby([key]), method)()
+        for each in (frame, partitioned(frame, [0.4])):
+            (found,) = dask.compute(getattr(each.gpuscan.groupby([key]), method)())
+            same(found, expected)
+
+
+@pytest.mark.parametrize("clustered", [None, True])
+def test_a_series_without_a_name(clustered):
+    x = pd.Series([3.0, 1.0, 2.0, 5.0, 4.0], pd.Index([0, 0, 1, 1, 2], name="level"))
+    expected = x.groupby(level="level")
+    for each in (x, partitioned(x, [0.5])):
+        groups = each.gpuscan.groupby("level", clustered=clustered)
+        for found, wanted in (
+            (groups.median(), expected.median()),
+            (groups.nlargest(1), expected.nlargest(1)),
+            (groups.rank(), expected.rank()),
+        ):
+            same(dask.compute(found)[0], wanted)
+
+
+def test_groups_together_in_partitions():
+    frame = pd.DataFrame({"x": [3.0, 1.0, 2.0, 5.0]}, pd.Index([0, 0, 1, 2], name="k"))
+    groups = dask.dataframe.from_pandas(frame, npartitions=2).gpuscan.groupby("k")
+    assert "together in partitions" in repr(groups)
+    same(groups["x"].quantile([0.2, 0.7]).compute(), frame.groupby("k")["x"].quantile([0.2, 0.7]))
+    same(groups.rank().compute(), frame.groupby("k").rank())
+
+
+def test_partitions_may_have_other_categories_and_keys_be_tuples():
+    parts = [
+        pd.DataFrame(
+            {"k": pd.Categorical(["a", "b", "a"]), "t": [(1,), (2,), (1,)], "x": [1, 2, 3]}
+        ),
+        pd.DataFrame({"k": pd.Categorical(["c", "b"]), "t": [(1,), (2,)], "x": [4, 5]}),
+    ]
+    lazy = dask.dataframe.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
+    found = lazy.gpuscan.groupby("k")["x"].median().compute()
+    assert found.to_dict() == {"a": 2.0, "b": 3.5, "c": 4.0}
+    assert lazy.gpuscan.groupby("t")["x"].median().compute().to_dict() == {(1,): 3.0, (2,): 3.5}
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+def test_agg_by_name(backend, clustered):
+    df = pd.DataFrame(
+        {"k": [1.0, 1.0, 1.0, 2.0, 2.0, np.nan], "x": [3.0, 1.0, np.nan, 5.0, 5.0, 7.0]}
+    )
+    df["s"] = list("abaccd")
+    if not clustered:
+        df = df.iloc[[3, 0, 5, 1, 4, 2]]
+    asked = {"x": ["median", "sum", "nunique", "std"], "s": ["nunique", "last"]}
+    named = {"middle": ("x", "median"), "kinds": ("s", "nunique"), "rows": ("s", "size")}
+    whole = backend.frame(df)
+    for each in (whole, partitioned(whole, []), partitioned(whole, [0.2, 0.2, 0.7])):
+        groups = each.gpuscan.groupby("k", clustered=clustered)
+        for ask in (
+            lambda it: it.agg(asked),
+            lambda it: it.agg(**named),
+            lambda it: it["x"].agg(["nunique", "median"]),
+            lambda it: it["x"].agg("median"),
+        ):
+            (found,) = dask.compute(ask(groups))
+            same(backend.to_pandas(found), ask(df.groupby("k")))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("way", ["disk", "tasks"])
+def test_groups_of_unknown_categories(ordered, way):
+    keys = pd.Categorical([30, 10, 30], categories=[30, 20, 10], ordered=ordered)
+    df = pd.DataFrame({"k": keys, "j": keys, "x": [1.0, 2.0, 4.0]})
+    lazy = partitioned(df, [0.4, 0.7]).assign(
+        k=lambda d: d["k"].cat.as_unknown(), j=lambda d: d["j"].cat.as_unknown()
+    )
+    with dask.config.set({"dataframe.shuffle.method": way}):
+        for by in ("k", ["k", "j"]):
+            found = lazy.gpuscan.groupby(by)["x"].median().compute()
+            same(found, df.groupby(by, observed=True)["x"].median())

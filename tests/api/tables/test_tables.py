@@ -1,0 +1,509 @@
+"""Tables of polars, pyarrow and others: the answers of pandas, in their own types, without an index."""
+
+import subprocess
+import sys
+from decimal import Decimal
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dask_gpuscan
+from dask_gpuscan.api.tables.tables import TableSource
+from helpers.versions import since
+
+pl = pytest.importorskip("polars")
+
+
+class Stream:
+    """Someone else's table or column, known by its Arrow protocol alone."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def chunked(table):
+    """The same rows in chunks of two, which begin at odd offsets of their buffers."""
+    return pa.concat_tables([table.slice(i, 2) for i in range(0, max(len(table), 1), 2)])
+
+
+def of_polars(table):
+    """The same in polars, under the same names: it gives empty ones others."""
+    return pl.DataFrame({name: pl.Series(table[name]) for name in table.column_names})
+
+
+KINDS = {
+    "polars": (of_polars, pl.DataFrame, pl.Series),
+    "table": (lambda table: table, pa.Table, pa.ChunkedArray),
+    "chunks": (chunked, pa.Table, pa.ChunkedArray),
+    "batch": (lambda table: table.combine_chunks().to_batches()[0], pa.RecordBatch, pa.Array),
+    "stream": (Stream, pa.Table, pa.ChunkedArray),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    """How a table of pyarrow is made one of a kind, and the types of its tables and columns."""
+    return KINDS[request.param]
+
+
+def rows(answer):
+    """The values of a table or a column as Python's, with nulls as None."""
+    if isinstance(answer, pl.DataFrame):
+        return {c.name: c.to_list() for c in answer}
+    if isinstance(answer, pl.Series):
+        return answer.to_list()
+    return answer.to_pydict() if hasattr(answer, "to_pydict") else answer.to_pylist()
+
+
+def of_pandas(answer):
+    """What pandas answers, in the same form; keys are columns."""
+    if answer.ndim == 1:
+        return [None if pd.isna(v) else v for v in answer.tolist()]
+    return {name: of_pandas(answer[name]) for name in answer.columns}
+
+
+TABLE = pa.table(
+    {
+        "k": pa.array(["b", None, "b", "a", "a", "b"]),
+        "x": pa.array([1, 2, None, 4, 5, 6]),
+        "f": pa.array([0.5, None, 2.0, -1.0, 0.25, 4.0]),
+        "t": pa.array([0, 1, 2, 60, 61, 3600], pa.timestamp("s", "UTC")),
+        "flag": pa.array([True, False, None, True, True, False]),
+        "d": pa.array([Decimal("1.50"), None, Decimal(2), Decimal(3), Decimal(4), Decimal(5)]),
+        "a b'\"`": pa.array([3, 1, 2, 1, 3, 2], pa.int8()),
+    }
+)
+FRAME = TABLE.to_pandas(types_mapper=pd.ArrowDtype)
+
+ANSWERS = {
+    "scan": (
+        lambda g: g.groupby("k")["x"].cumsum(),
+        lambda f: f.groupby("k")["x"].cumsum(),
+    ),
+    "shift": (lambda g: g.shift(1), lambda f: f.shift(1)),
+    "fill": (lambda g: g.ffill(), lambda f: f.ffill()),
+    "filter": (lambda g: g.filter("x > 1 and k == 'b'"), lambda f: f.query("x > 1 and k == 'b'")),
+    "sort": (
+        lambda g: g.sort_values(["k", "x"], ascending=False),
+        lambda f: f.sort_values(["k", "x"], ascending=False, kind="stable"),
+    ),
+    "odd name": (
+        lambda g: g.sort_values("a b'\"`"),
+        lambda f: f.sort_values("a b'\"`", kind="stable"),
+    ),
+    "distinct": (lambda g: g.drop_duplicates("k"), lambda f: f.drop_duplicates("k")),
+    "largest": (lambda g: g.nlargest(2, "x"), lambda f: f.nlargest(2, "x")),
+    "groups": (
+        lambda g: g.groupby("k").agg(total=("x", "sum"), last=("d", "last"), n=("x", "size")),
+        lambda f: (
+            f.groupby("k")
+            .agg(total=("x", "sum"), last=("d", "last"), n=("x", "size"))
+            .reset_index()
+        ),
+    ),
+    "null group": (
+        lambda g: g.groupby(["k", "flag"], dropna=False)["f"].max(),
+        lambda f: f.groupby(["k", "flag"], dropna=False)["f"].max().reset_index(),
+    ),
+    "sizes": (
+        lambda g: g.groupby("k").size(),
+        lambda f: f.groupby("k", as_index=False).size(),
+    ),
+    "heads": (lambda g: g.groupby("k").head(1), lambda f: f.groupby("k").head(1)),
+    "counts": (
+        lambda g: g.value_counts(subset=["k"]),
+        lambda f: f.value_counts(subset=["k"]).reset_index(),
+    ),
+    "buckets": (
+        lambda g: g.resample("1h", on="t")["x"].sum(),
+        lambda f: f.assign(t=f["t"].astype("M8[s, UTC]")).resample("1h", on="t")["x"].sum().reset_index(),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_answer_is_that_of_pandas(kind, name):
+    make, table, column = kind
+    ours, pandas = ANSWERS[name]
+    found, expected = ours(dask_gpuscan.on(make(TABLE))), pandas(FRAME)
+    assert isinstance(found, column if expected.ndim == 1 else table)
+    assert rows(found) == of_pandas(expected)
+
+
+def test_windows_sessions_and_runs(kind):
+    make, table, _ = kind
+    g = dask_gpuscan.on(make(TABLE.select(["t", "x"])))
+    assert rows(g.rolling("2s", on="t").sum())["x"] == [1, 3, 2, 4, 9, 6]
+    assert rows(g.expanding().max(numeric_only=True))["x"] == [1, 2, 2, 4, 5, 6]
+    means = rows(g.ewm(alpha=0.5).mean(numeric_only=True))["x"]
+    assert means[:3] == [1, pytest.approx(5 / 3), pytest.approx(5 / 3)]
+    g = dask_gpuscan.on(make(TABLE))
+    sessions = g.sessions("t", gap="1min", total=("x", "sum"))
+    assert isinstance(sessions, table)
+    assert rows(sessions)["count"] == [5, 1]
+    assert rows(sessions)["total"] == [12, 6]
+    assert rows(g.sessionize("t", by="k", gap="1min")) == [0, None, 0, 0, 0, 1]
+    runs = g.rle(["k"])
+    assert rows(runs)["run_length"] == [1, 1, 1, 2, 1]
+    assert isinstance(dask_gpuscan.rle_decode(runs), table)
+    assert rows(dask_gpuscan.rle_decode(runs)) == {"k": TABLE["k"].to_pylist()}
+
+
+def test_rows_chosen_by_a_column_or_a_function(kind):
+    make, _, _ = kind
+    column = TABLE["flag"] if make is not of_polars else pl.Series(TABLE["flag"])
+    g = dask_gpuscan.on(make(TABLE))
+    assert rows(g.filter(column))["x"] == [1, 4, 5]
+    assert rows(g.filter(lambda f: f < 1))["x"] == [1, 4, 5]
+    kept, rest = g.partition("x > 4")
+    assert (rows(kept)["x"], rows(rest)["x"]) == ([5, 6], [1, 2, None, 4])
+
+
+def found_of_arrow(left, right):
+    merged = pd.merge_asof(*(side.to_pandas(types_mapper=pd.ArrowDtype) for side in (left, right)))
+    return of_pandas(merged)
+
+
+def test_merge_asof_takes_tables(kind):
+    make, table, _ = kind
+    left = TABLE.select(["t", "x"])
+    right = pa.table({"t": left["t"].slice(1), "price": [1.5, 2.5, None, 4.5, 5.5]})
+    found = dask_gpuscan.merge_asof(make(left), make(right), on="t")
+    assert isinstance(found, table)
+    assert rows(found)["price"] == [None, 1.5, 2.5, None, 4.5, 5.5]
+    assert rows(dask_gpuscan.merge_asof(right=make(right), left=make(left), on="t")) == rows(found)
+    reader = pa.RecordBatchReader.from_batches
+    streams = [reader(side.schema, side.to_batches()) for side in (left, right)]  # are read once
+    assert rows(dask_gpuscan.merge_asof(*streams, on="t")) == found_of_arrow(left, right)
+    mixed = dask_gpuscan.merge_asof(
+        right=pl.DataFrame({"x": [1]}), left=pa.table({"x": [2]}), on="x"
+    )
+    assert isinstance(mixed, pa.Table)
+    with pytest.raises(TypeError, match="left must be a DataFrame"):
+        dask_gpuscan.merge_asof(3, make(right), on="t")
+
+
+def test_scans_of_arrays_take_tables(kind):
+    make, table, _ = kind
+    single = make(TABLE.select(["x"]))
+    for scan in (
+        dask_gpuscan.cumsum,
+        lambda x, **options: dask_gpuscan.scan(x, dask_gpuscan.add, **options),
+    ):
+        found = scan(make(TABLE.select(["x", "f"])), reverse=True)
+        assert isinstance(found, table)
+        assert rows(found)["x"] == [18, 17, None, 15, 11, 6]
+        out = scan(pl.Series("x", [1.5, None, 2.5]), exclusive=True)
+        assert isinstance(out, pl.Series)
+        assert (out.name, out.to_list()) == ("x", [0.0, None, 1.5])
+    with pytest.raises(ValueError, match="axis must be"):
+        dask_gpuscan.scan(single, dask_gpuscan.add, axis=1)
+
+
+def test_pairs_of_columns_are_labelled():
+    table = pa.table({"k": ["b", "b", "a"], "x": [1, None, 3], "column": [1.0, 2.0, 0.5]})
+    found = dask_gpuscan.on(table).groupby("k").expanding().cov()
+    assert found.column_names == ["column_", "x", "column"]
+    assert found["column_"].to_pylist() == ["x", "column"] * 3
+    assert found["column"].to_pylist() == [None, None, None, 0.5, None, None]
+
+
+def test_variables_in_predicates_of_tables(kind):
+    make, _, _ = kind
+    low, wanted = 4, ["a"]
+    g = dask_gpuscan.on(make(TABLE))
+    assert rows(g.filter("x >= @low and k in @wanted"))["x"] == [4, 5]
+    assert rows(g.partition("t.dt.hour >= 1 or k.str.startswith('a')")[0])["x"] == [4, 5, 6]
+    assert (low, wanted) == (4, ["a"])
+    for some in (pl.Series([5, None]), pa.array([5, None]), pa.chunked_array([[5], [None]])):  # noqa: B007
+        assert rows(g.filter("x in @some"))["x"] == [None, 5]  # pandas finds nulls in lists
+
+
+# --- polars ------------------------------------------------------------------------------------------
+
+
+def test_polars_has_the_accessor():
+    frame = pl.DataFrame({"k": ["b", "b", "a"], "x": [1, None, 3]})
+    assert frame.gpuscan.groupby("k")["x"].cumsum().equals(pl.Series("x", [1, None, 3]))
+    assert frame.gpuscan.row_number().name == "row_number"
+    assert frame["x"].gpuscan.ffill().to_list() == [1, 1, 3]
+    assert frame["k"].gpuscan.is_monotonic_increasing is False
+    assert frame["k"].gpuscan.value_counts().rows() == [("b", 2), ("a", 1)]
+    assert repr(frame.gpuscan) == "<gpuscan of a polars DataFrame>"
+    assert "clustered" in repr(frame.gpuscan.groupby("k", clustered=True))
+
+
+def test_the_accessor_sees_what_the_frame_is_now():
+    frame = pl.DataFrame({"x": [1, 2]})
+    assert frame.gpuscan.cumsum()["x"].to_list() == [1, 3]
+    frame[0, "x"] = 5
+    assert frame.gpuscan.cumsum()["x"].to_list() == [5, 7]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Int64(), pa.int64(), "int64"])
+def test_dtypes_are_given_in_the_words_of_any(dtype):
+    small = pl.Series("x", [100, None, 100], dtype=pl.Int8)
+    for found in (small.gpuscan.cumsum(dtype=dtype), dask_gpuscan.cumsum(small, dtype=dtype)):
+        assert found.equals(pl.Series("x", [100, None, 200]))
+        assert found.dtype == pl.Int64
+
+
+def test_expressions_are_no_arguments():
+    frame = pl.DataFrame({"x": [1, 2]})
+    for call in (frame.gpuscan.filter, frame.gpuscan.sort_values, frame.gpuscan.groupby):
+        with pytest.raises(TypeError, match="a Expr of polars is not taken as an argument"):
+            call(pl.col("x") > 1)
+    with pytest.raises(TypeError, match="a LazyFrame of polars is not taken"):
+        dask_gpuscan.merge_asof(frame, frame.lazy(), on="x")
+    with pytest.raises(TypeError, match="dtype Int128 cannot be read as Arrow"):
+        frame.gpuscan.cumsum(dtype=pl.Int128)
+
+
+def test_lazy_frames_are_collected_by_a_word():
+    lazy = pl.LazyFrame({"x": [1, 2]})
+    assert lazy.gpuscan.collect().cumsum().rows() == [(1,), (3,)]
+    assert "LazyFrame" in repr(dask_gpuscan.on(lazy))
+    with pytest.raises(AttributeError, match="which has no rows yet"):
+        dask_gpuscan.cumsum(lazy)
+    with pytest.raises(AttributeError, match=r"compute it first: gpuscan\.collect\(\)"):
+        lazy.gpuscan.cumsum()
+
+
+@since("pyarrow", "23", "unsigned codes of categories are not read")
+def test_dtypes_of_polars_come_back():
+    enum = pl.Enum(["low", "mid", "high"])
+    schema = {
+        "e": enum,
+        "c": pl.Categorical,
+        "s": pl.String,
+        "b": pl.Binary,
+        "l": pl.List(pl.Int16),
+        "r": pl.Struct({"u": pl.UInt8}),
+        "z": pl.Datetime("ms", "Europe/Berlin"),
+        "o": pl.Date,
+        "h": pl.Time,
+        "w": pl.Duration("us"),
+        "d": pl.Decimal(12, 3),
+        "n": pl.Null,
+    }
+    values = {
+        "e": ["high", "low", None],
+        "c": ["z", "y", None],
+        "s": ["z", "y", None],
+        "b": [b"z", None, b"y"],
+        "l": [[1, None], [], None],
+        "r": [{"u": 1}, {"u": None}, None],
+        "z": [0, None, 1],
+        "o": [0, None, 1],
+        "h": [0, None, 1],
+        "w": [0, None, 1],
+        "d": ["1.500", None, "2"],
+        "n": [None] * 3,
+    }
+    frame = pl.DataFrame([pl.Series(n, values[n]).cast(t) for n, t in schema.items()])
+    numbered = frame.with_columns(k=pl.Series([1, 1, 2]))
+    for same in (
+        frame.gpuscan.filter(pl.Series([True] * 3)),
+        frame.gpuscan.shift(0),
+        pl.concat([numbered.gpuscan.groupby("k").head(9).drop("k")]),
+    ):
+        assert same.schema == frame.schema
+        assert same.equals(frame)
+    assert frame.gpuscan.sort_values("e")["e"].to_list() == ["low", "high", None]
+    assert frame.gpuscan.sort_values("c")["c"].to_list() == ["y", "z", None]
+    last = numbered.gpuscan.groupby("k").agg(e=("e", "first"), other=("c", "last"))
+    assert last.schema == pl.Schema({"k": pl.Int64(), "e": enum, "other": pl.Categorical()})
+    assert last.rows() == [(1, "high", "y"), (2, None, None)]
+    counts = frame["e"].gpuscan.value_counts()
+    assert counts.schema["e"] == enum
+    assert sorted(counts.rows()) == [("high", 1), ("low", 1)]
+
+
+VIEWS = since("pyarrow", "18", "views are not cast to what pandas reads")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "comes_back"),
+    [
+        pytest.param(pa.string_view(), ["b", "a", None], True, marks=VIEWS),
+        pytest.param(pa.binary_view(), [b"b", b"a", None], True, marks=VIEWS),
+        (pa.dictionary(pa.int32(), pa.string()), ["b", "a", None], True),
+        (pa.dictionary(pa.int8(), pa.large_string(), ordered=True), ["b", "a", None], True),
+        (pa.dictionary(pa.int16(), pa.int64()), [2, 1, None], False),
+        (pa.list_view(pa.int8()), [[1], [2, 3], None], False),
+        (pa.run_end_encoded(pa.int32(), pa.string()), ["b", "a", None], False),
+    ],
+)
+def test_types_of_arrow_come_back(kind, values, comes_back):
+    if pa.types.is_run_end_encoded(kind):
+        ends = pa.array([1, 2, 3], pa.int32())
+        column = pa.RunEndEncodedArray.from_arrays(ends, pa.array(values))
+    elif pa.types.is_dictionary(kind):
+        column = pa.array(values).dictionary_encode().cast(kind)
+    else:
+        column = pa.array(values, kind)
+    found = dask_gpuscan.on(pa.table({"x": column})).filter(pa.array([True, False, True]))
+    assert found["x"].to_pylist() == [values[0], None]
+    assert (found.schema.types == [kind]) is comes_back
+
+
+@pytest.mark.parametrize(
+    ("views", "offset"), [(pa.ListViewArray, pa.int32()), (pa.LargeListViewArray, pa.int64())]
+)
+def test_views_of_lists_that_are_sliced_or_lie_in_any_order(views, offset):
+    starts, lengths = pa.array([9, 3, 0, 1], offset), pa.array([1, 2, 2, 3], offset)
+    mask = pa.array([False, False, True, False])
+    column = views.from_arrays(starts, lengths, pa.array(range(10)), mask=mask)
+    for rows in (column, column.slice(1), column.slice(2), column.slice(1, 1), column.slice(4)):
+        table = pa.table({"x": rows, "n": range(len(rows))})
+        found = dask_gpuscan.on(table).sort_values("n", ascending=False)
+        assert found.column("x").to_pylist() == rows.to_pylist()[::-1]
+
+
+def test_empty_chunks_that_begin_behind_the_end_of_their_buffers():
+    chunks = pa.chunked_array([pa.array([1], pa.int32()).slice(1), pa.array([3], pa.int32())])
+    found = dask_gpuscan.on(Stream(pa.table({"x": chunks}))).shift(0)
+    assert found.column("x").to_pylist() == [3]
+
+
+def test_dictionaries_that_repeat_themselves_or_hold_nulls():
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["a", None, "a"]))
+    found = dask_gpuscan.on(pa.table({"k": twice})).groupby("k").size()
+    assert found.to_pydict() == {"k": ["a"], "size": [2]}
+
+
+# --- no copies, no index, and what is refused --------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [pa.table, pl.DataFrame])
+def test_numbers_and_times_are_not_copied(make):
+    table = make({"x": pa.array(range(9)), "t": pa.array(range(9), pa.timestamp("ns"))})
+    before = pa.table(table)
+    for name, column in TableSource(table).frame.items():
+        address = column.array.__arrow_array__().chunk(0).buffers()[1].address
+        assert address == before[name].chunk(0).buffers()[1].address
+
+
+def test_methods_of_an_index_say_so(kind):
+    make, _, _ = kind
+    g = dask_gpuscan.on(make(TABLE))
+    with pytest.raises(TypeError, match=r"sort_index: a table has no index; use sort_values\(by\)"):
+        g.sort_index()
+    with pytest.raises(TypeError, match=r"reset_index: a table has no index; use row_number\(\)"):
+        g.reset_index(drop=True)
+    with pytest.raises(TypeError, match="name a column of times with on="):
+        g.rolling("1s").sum()
+    with pytest.raises(TypeError, match="another column by on"):
+        g.resample("1s")
+
+
+def test_every_method_is_there():
+    methods = {name for name in dir(dask_gpuscan.Gpuscan) if not name.startswith("_")}
+    assert methods <= set(dir(pl.DataFrame.gpuscan))
+    assert methods <= set(dir(pl.DataFrame({"x": [1]}).gpuscan))
+    assert pl.DataFrame.gpuscan.cumsum.__doc__ == dask_gpuscan.Gpuscan.cumsum.__doc__
+    groups = pl.DataFrame({"k": [1]}).gpuscan.groupby("k")
+    assert {"agg", "cumsum", "rolling"} <= set(dir(groups))
+
+
+def test_what_is_no_table():
+    for obj in ([1, 2], "x", None, {"x": [1]}, np.ones(3)):
+        with pytest.raises(TypeError, match="obj must be a Series or DataFrame"):
+            dask_gpuscan.on(obj)
+    with pytest.raises(TypeError, match="column 'x' cannot be read as Arrow"):
+        pl.DataFrame({"x": pl.Series([1]).cast(pl.Int128)}).gpuscan.cumsum()
+    with pytest.raises(TypeError, match="column 'o' cannot be read as Arrow"):
+        pl.DataFrame({"o": pl.Series([{1}], dtype=pl.Object)}).gpuscan.row_number()
+    with pytest.raises(ValueError, match="two columns named 'k'"):
+        pl.DataFrame({"k": [1], "x": [2]}).gpuscan.groupby("k").agg(k=("x", "sum"))
+
+
+def test_frames_have_their_own_accessor():
+    frame = pd.DataFrame({"x": [1, 2]})
+    assert isinstance(dask_gpuscan.on(frame), dask_gpuscan.Gpuscan)
+    lazy = dask_gpuscan.on(dd.from_pandas(frame, npartitions=2)).cumsum()
+    assert lazy.compute()["x"].tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_few_rows(kind, count):
+    make, _, _ = kind
+    if make is KINDS["batch"][0] and not count:
+        whole = pa.RecordBatch.from_arrays(
+            [c.combine_chunks() for c in TABLE.slice(0, 0).columns], TABLE.column_names
+        )
+    else:
+        whole = make(TABLE.slice(0, count))
+    g = dask_gpuscan.on(whole)
+    assert rows(g.row_number()) == list(range(count))
+    assert rows(g.ffill()) == TABLE.slice(0, count).to_pydict()
+    assert rows(g.groupby("k").size()) == {"k": ["b"][:count], "size": [1][:count]}
+    assert rows(g.filter("x > 9"))["x"] == []
+
+
+def test_a_table_without_columns():
+    assert dask_gpuscan.on(pa.table({})).cumsum().num_columns == 0
+    assert pl.DataFrame().gpuscan.ffill().shape == (0, 0)
+
+
+def test_any_text_is_a_name(kind):
+    make, _, _ = kind
+    names = ["", " ", "a\0b", "class", "é", "index", "0", "column"]
+    g = dask_gpuscan.on(make(pa.table([[i] for i in range(len(names))], names=names)))
+    if make is not Stream:  # names end at a null character in Arrow's streams
+        assert rows(g.cumsum()) == {name: [i] for i, name in enumerate(names)}
+    assert rows(g.groupby("")["0"].sum()) == {"": [0], "0": [6]}
+
+
+@given(
+    values=st.lists(st.none() | st.integers(-9, 9), max_size=20),
+    keys=st.lists(st.none() | st.sampled_from(["a", "b"]), min_size=20, max_size=20),
+    floats=st.lists(
+        st.none() | st.just(float("nan")) | st.integers(-8, 8), min_size=20, max_size=20
+    ),
+    name=st.text(min_size=1).filter(lambda name: name not in ("k", "f")),
+    cut=st.integers(0, 20),
+)
+def test_any_rows_under_any_name(values, keys, floats, name, cut):
+    count = len(values)
+    table = pa.table(
+        {
+            name: pa.array(values, pa.int64()),
+            "k": pa.array(keys[:count], pa.string()),
+            "f": pa.array(floats[:count], pa.float64()),
+        }
+    )
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    parts = pa.concat_tables([table.slice(0, cut), table.slice(cut)])
+    for given_, read in ((parts, rows), (pl.from_arrow(parts), rows)):
+        g = dask_gpuscan.on(given_)
+        assert read(g.groupby("k")[name].cumsum()) == of_pandas(frame.groupby("k")[name].cumsum())
+        total = frame.groupby("k")[name].sum().reset_index()
+        assert read(g.groupby("k")[name].sum()) == of_pandas(total)
+        by = frame.sort_values([name, "k"], kind="stable")
+        assert repr(read(g.sort_values([name, "k"]))) == repr(by_arrow(by))
+        assert repr(read(g.ffill())) == repr(by_arrow(frame.ffill()))
+
+
+def by_arrow(frame):
+    """The rows of an Arrow-backed frame, in which NaN is no null."""
+    return {name: frame[name].array.__arrow_array__().to_pylist() for name in frame.columns}
+
+
+def test_polars_is_not_imported():
+    code = (
+        "import sys, dask_gpuscan; assert 'polars' not in sys.modules; import polars as pl; "
+        "print(pl.DataFrame({'x': [1, 2]}).gpuscan.cumsum().rows())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[(1,), (3,)]"

@@ -1,0 +1,85 @@
+"""Methods of pandas that are absent: an AttributeError names a substitute that is there."""
+
+import pickle
+import re
+
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+from dask_gpuscan.api.absent import PEERS, SUBSTITUTES
+from helpers.strategies import partitioned
+
+df = pd.DataFrame(
+    {"k": ["a", "b"], "x": [1.0, 2.0]}, index=pd.date_range("2026-01-01", periods=2, freq="h")
+)
+
+
+@pytest.fixture(params=["pandas", "dask"])
+def owners(request):
+    it = (df if request.param == "pandas" else partitioned(df, [0.5])).gpuscan
+    return {
+        "gpuscan": it,
+        "groupby": it.groupby("k"),
+        "rolling": it.rolling(2),
+        "expanding": it.expanding(),
+        "ewm": it.ewm(com=1),
+        "resample": it.resample("D"),
+    }
+
+
+@pytest.mark.parametrize("kind", SUBSTITUTES)
+def test_substitutes_are_named_and_are_there(owners, kind):
+    there = {name for owner in owners.values() for name in dir(owner)}
+    for name, substitute in SUBSTITUTES[kind].items():
+        with pytest.raises(AttributeError, match=f"{kind} has no {name}; use ") as caught:
+            getattr(owners[kind], name)
+        assert substitute in str(caught.value)
+        called = re.match(r"(dask_gpuscan\.)?\w+(?=\()", substitute)
+        assert called is None or called[0].startswith("dask_gpuscan.") or called[0] in there
+
+
+@pytest.mark.parametrize("kind", PEERS)
+def test_what_pandas_has_and_what_nobody_has(owners, kind):
+    names = {name for peer in PEERS[kind] for name in dir(peer) if not name.startswith("_")}
+    for name in names - SUBSTITUTES[kind].keys() - set(dir(owners[kind])):
+        with pytest.raises(
+            AttributeError, match=rf"{kind} has no {name}; use .* of the frame itself"
+        ):
+            getattr(owners[kind], name)
+    with pytest.raises(AttributeError, match=rf"{kind} has .*method.* 'zzz'$"):
+        _ = owners[kind].zzz
+    assert not hasattr(owners[kind], "_zzz")
+
+
+WRONG = {
+    "by": lambda it: it.groupby("z"),
+    "column of groups": lambda it: it.groupby("k")["z"],
+    "columns of groups": lambda it: it.groupby("k")[["x", "z"]],
+    "column of agg": lambda it: it.groupby("k").agg({"z": "sum"}),
+    "column of windows": lambda it: it.rolling(2)["z"],
+    "column of agg of windows": lambda it: it.rolling(2).agg({"z": "sum"}),
+    "times of windows": lambda it: it.rolling("1h", on="z"),
+    "times of weights": lambda it: it.ewm(halflife="1h", times="z"),
+    "column of buckets": lambda it: it.resample("D")["z"],
+    "times of buckets": lambda it: it.resample("D", on="z"),
+    "sort": lambda it: it.sort_values("z"),
+    "subset": lambda it: it.drop_duplicates("z"),
+    "largest": lambda it: it.nlargest(1, "z"),
+    "lists": lambda it: it.explode("z"),
+    "sessions": lambda it: it.sessionize("z", gap=1),
+    "initial": lambda it: it.cumsum(numeric_only=True, initial={"z": 1}),
+    "predicate": lambda it: it.filter("z > 1"),
+    "function": lambda it: it.filter(lambda z: z > 1),
+    "scan": lambda it: it.scan({"a": (dask_gpuscan.add, "z")}),
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_wrong_columns_are_key_errors_and_value_errors(owners, call):
+    with pytest.raises(KeyError) as caught:
+        WRONG[call](owners["gpuscan"])
+    assert isinstance(caught.value, ValueError)
+    assert "'z' is not a column; columns are 'k', 'x'" in str(caught.value)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (type(copy), str(copy)) == (type(caught.value), str(caught.value))

@@ -1,0 +1,128 @@
+"""What goes wrong outside of the kernels is told in words, with what to do; none of this needs a GPU."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cuda.bindings import driver
+
+from dask_gpuscan.kernels import BUILT_IN, INT128, signature
+from dask_gpuscan.kernels.cuda.core import build, devices
+from dask_gpuscan.kernels.cuda.core.requirements import NEEDED, require
+from dask_gpuscan.kernels.cuda.scan.scan import _advice, on_host
+
+
+def modules(**versions):
+    def find(name):
+        if name not in versions:
+            raise ImportError(f"No module named {name!r}")
+        return SimpleNamespace(__version__=versions[name])
+
+    return find
+
+
+GOOD = {"cupy": "14.2.0", "numba_cuda": "0.30.4", "cuda.core": "1.2.0"}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+@pytest.mark.parametrize("found", [None, "0.1"])
+def test_what_is_missing_or_too_old_is_named(name, found):
+    versions = {**GOOD, name: found} if found else {k: v for k, v in GOOD.items() if k != name}
+    require(modules(**GOOD))
+    with pytest.raises(
+        ImportError, match=rf"{name} .* found .*pip install 'dask-gpuscan\[cuda13\]'"
+    ):
+        require(modules(**versions))
+
+
+def fake_gpu(monkeypatch, capability="90", version=13000):
+    monkeypatch.setattr(devices.cupy.cuda.runtime, "driverGetVersion", lambda: version)
+    found = SimpleNamespace(compute_capability=capability, attributes={"MultiProcessorCount": 4})
+    monkeypatch.setattr(devices.cupy.cuda, "Device", lambda number: found)
+
+
+def test_an_old_driver_is_told(monkeypatch):
+    fake_gpu(monkeypatch, version=12080)
+    with pytest.raises(RuntimeError, match=r"CUDA 13\.0 or later .* CUDA 12\.8: update"):
+        devices.device.__wrapped__(0)
+
+
+def test_an_old_gpu_is_told(monkeypatch):
+    fake_gpu(monkeypatch, capability="61")
+    with pytest.raises(RuntimeError, match=r"7\.0 or later, GPU 0 has 6\.1: compute on the CPU"):
+        devices.device.__wrapped__(0)
+
+
+def test_capabilities_of_two_digits(monkeypatch):
+    fake_gpu(monkeypatch, capability="120")
+    assert devices.device.__wrapped__(0).capability == (12, 0)
+
+
+def loading(monkeypatch, fails):
+    asked = []
+
+    def from_cubin(code):
+        if fails(code):
+            raise RuntimeError("CUDA_ERROR_NO_BINARY_FOR_GPU")
+        return SimpleNamespace(get_kernel=lambda name: SimpleNamespace(handle=1))
+
+    def cubin(each, schedule, capability, fresh):
+        asked.append(fresh)
+        return b"new" if fresh else b"kept"
+
+    monkeypatch.setattr(build, "cubin", cubin)
+    monkeypatch.setattr(build, "ObjectCode", SimpleNamespace(from_cubin=from_cubin))
+    on = devices.Device(0, (9, 0), 4)
+    return asked, lambda: build._loaded(SimpleNamespace(name="add"), "classic", on)
+
+
+def test_a_kept_kernel_that_cannot_be_loaded_is_made_anew(monkeypatch):
+    asked, load = loading(monkeypatch, lambda code: code == b"kept")
+    load()
+    assert asked == [False, True]
+
+
+def test_a_kernel_that_cannot_be_loaded_is_told(monkeypatch):
+    asked, load = loading(monkeypatch, lambda code: True)
+    with pytest.raises(
+        RuntimeError, match=r"compute capability 9\.0.* of add: .*NO_BINARY.*driver"
+    ):
+        load()
+    assert asked == [False, True]
+
+
+def test_a_status_is_told_with_what_was_done(monkeypatch):
+    monkeypatch.setattr(devices.driver, "cuGetErrorString", lambda s: (s, b"out of memory"))
+    with pytest.raises(
+        RuntimeError, match=r"it failed: out of memory \(CUDA_ERROR_OUT_OF_MEMORY\)"
+    ):
+        devices.check(driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY, "it failed")
+    devices.check(driver.CUresult.CUDA_SUCCESS, "it failed")
+
+
+def test_memory_that_is_not_there_is_told():
+    advice = _advice((10,), signature(BUILT_IN["add"], ["f8"]), True)
+    assert "80 bytes" in advice
+    assert "smaller partitions" in advice
+
+
+@pytest.mark.parametrize("name", ["multiply", "bitwise_or", "affine"])
+def test_operators_without_128_bits_are_named(name):
+    with pytest.raises(
+        TypeError, match=f"{name} does not take .*: for 128-bit integers there are add"
+    ):
+        signature(BUILT_IN[name], [INT128])
+
+
+@pytest.mark.parametrize("value", [1 << 127, -(1 << 127) - 1, 0.5, (1, True)])
+def test_a_carry_must_have_128_bits(value):
+    types_ = signature(BUILT_IN["add"], [INT128])
+    with pytest.raises(TypeError, match="carry_in must be an integer of at most 128 bits"):
+        on_host(value, types_)
+
+
+def test_the_cpu_takes_no_128_bits():
+    from dask_gpuscan.kernels import scan
+
+    with pytest.raises(TypeError, match="the kernels do not take arrays of dtype"):
+        scan(BUILT_IN["add"], np.zeros(3, INT128))

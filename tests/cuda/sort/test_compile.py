@@ -1,0 +1,78 @@
+"""Every kind of kernel of sorting and of scans by code compiles, without a GPU and without register spills."""
+
+import re
+
+import numpy as np
+import pytest
+
+from dask_gpuscan.kernels import BUILT_IN, operator
+from dask_gpuscan.kernels.cuda.codes.by_code import _steps
+from dask_gpuscan.kernels.cuda.core.build import build, source
+from dask_gpuscan.kernels.cuda.core.plan import NULL_KINDS
+from dask_gpuscan.kernels.cuda.sort.sort_pass import (
+    CountPass,
+    DigitPass,
+    KeyCode,
+    MovePass,
+    PlacePass,
+    RankPass,
+    SearchPass,
+    TiesPass,
+)
+from helpers.architectures import builds
+
+CODES = {
+    "u1": KeyCode(1), "i4": KeyCode(4, "signed", True), "f2": KeyCode(2, "floats", False, True),
+    "f8": KeyCode(8, "floats"), "times": KeyCode(8, "times", True, True),
+}  # fmt: skip
+
+
+pair = operator(
+    lambda a, b: (a[0] + b[0], max(a[1], b[1])),
+    identity=(0, 0),
+    lift=lambda x: (x, x),
+    lower=lambda s: s,
+)
+
+
+def by_code(name, dtypes, nulls="none", exclusive=False, groups=1000):
+    forms = tuple(map(np.dtype, dtypes))
+    return _steps(BUILT_IN.get(name, name), forms, None, 4, nulls, exclusive, False, groups, True)[
+        3
+    ]
+
+
+PASSES = {
+    **{f"count-{name}": CountPass(code) for name, code in CODES.items()},
+    **{f"ties-{name}": TiesPass(code) for name, code in CODES.items()},
+    **{f"ranks-{name}": RankPass(code, "average") for name, code in CODES.items()},
+    **{f"search-{name}": SearchPass(code, name == "i4") for name, code in CODES.items()},
+    **{f"keys-{name}": DigitPass(code) for name, code in CODES.items()},
+    **{f"positions-{name}": DigitPass(code, 4, positions=True) for name, code in CODES.items()},
+    **{f"pairs-{size}": DigitPass(CODES["i4"], size) for size in (1, 2, 4, 8)},
+    "last": DigitPass(CODES["f8"], 4, writes_keys=False, widens=True),
+    "wide": DigitPass(CODES["f8"], 8, wide=True),
+    **{f"move-{size}": MovePass(size, 4, size > 4) for size in (1, 2, 4, 8, 16)},
+    **{f"place-{size}": PlacePass(size, 4, 1 << 13) for size in (1, 2, 4, 8)},
+    **{f"add-{each.step}": each for each in by_code("add", ["f8"], "bits", True)},
+    **{f"last-{each.step}": each for each in by_code("last", ["i4"], "bytes", groups=2048)},
+    **{f"pair-{each.step}": each for each in by_code(pair, ["i8"], exclusive=(True, False))},
+    **{f"welford-{each.step}": each for each in by_code("welford", ["f8"], "in band")},
+}
+
+
+@pytest.mark.parametrize(
+    ("each", "capability", "schedule"),
+    builds((name, each, ("classic",)) for name, each in PASSES.items()),
+)
+def test_passes_compile_without_spills(each, capability, schedule):
+    code, log = build(each.sized(capability), schedule, capability)
+    assert code[:4] == b"\x7fELF"
+    assert re.findall(r"(\d+) bytes spill", log) == ["0", "0"]
+
+
+def test_kinds_of_keys_and_nulls_are_told_apart():
+    texts = {source(CountPass(code), "classic", (9, 0)) for code in CODES.values()}
+    assert len(texts) == len(CODES)
+    steps = {source(by_code("add", ["f8"], nulls)[0], "classic", (9, 0)) for nulls in NULL_KINDS}
+    assert len(steps) == len(NULL_KINDS)

@@ -1,0 +1,34 @@
+"""Ranks and quantiles on a local cluster: Dask's shuffles move the rows, and the answers are those of threads."""
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.backends import same
+
+
+def part(i):
+    rng = np.random.default_rng(i)
+    x = np.where(rng.random(300) < 0.1, np.nan, rng.integers(0, 40, 300))
+    words = rng.integers(0, 9, 300).astype(str)
+    return pd.DataFrame({"k": rng.integers(0, 5, 300), "w": words, "x": x})
+
+
+WHOLE = pd.concat([part(i) for i in range(7)])
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [None, "tasks"])
+def test_rows_are_moved_between_workers(client, way):
+    ddf = dd.from_map(part, range(7), meta=part(0).iloc[:0])
+    with dask.config.set({"dataframe.shuffle.method": way}):
+        for lazy, expected in (
+            (ddf.x.gpuscan.rank(), WHOLE.x.rank()),
+            (ddf.gpuscan.groupby("k")["w"].rank("dense"), WHOLE.groupby("k")["w"].rank("dense")),
+            (ddf.gpuscan.groupby("w").median(), WHOLE.groupby("w").median()),
+            (ddf.gpuscan.groupby("k")["w"].nunique(), WHOLE.groupby("k")["w"].nunique()),
+        ):
+            same(client.compute(lazy).result(), expected)

@@ -1,0 +1,166 @@
+"""Answers of streams: Arrow, polars and Parquet, whole at every moment, also if the process is killed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dask_gpuscan
+
+ROWS = 3_000
+FRAME = pd.DataFrame(
+    {"k": np.random.default_rng(3).integers(0, 40, ROWS), "x": np.random.default_rng(4).random(ROWS)}
+)  # fmt: skip
+
+
+def totals(rows: Any) -> Any:
+    return rows.assign(total=rows.gpuscan.groupby("k")["x"].cumsum())
+
+
+def parts(size: int = 500) -> list[pd.DataFrame]:
+    return [FRAME[i : i + size] for i in range(0, ROWS, size)]
+
+
+EXPECTED = FRAME.assign(total=FRAME.gpuscan.groupby("k")["x"].cumsum())
+
+
+def test_arrow_reads_a_stream() -> None:
+    rows = totals(dask_gpuscan.stream([FRAME[:0], *parts()]))
+    found = pa.RecordBatchReader.from_stream(rows)
+    assert found.schema.names == ["k", "x", "total"]
+    assert found.read_all().to_pandas()["k"].tolist() == EXPECTED["k"].tolist()
+    assert pl.DataFrame(rows["k"]).shape == (ROWS, 1)
+    assert pa.table(dask_gpuscan.stream([FRAME[:0]])).num_rows == 0
+
+
+def test_polars_reads_a_stream() -> None:
+    rows = dask_gpuscan.stream([pl.from_pandas(part) for part in parts()])
+    lazy = totals(rows).to_polars()
+    assert lazy.collect_schema().names() == ["k", "x", "total"]
+    found = lazy.filter(pl.col("k") > 20).select("total").head(100).collect()
+    expected = EXPECTED[EXPECTED.k > 20]["total"][:100].tolist()
+    np.testing.assert_allclose(found["total"].to_list(), expected)
+
+
+def test_one_file_of_parquet(tmp_path: Path) -> None:
+    totals(dask_gpuscan.stream(parts())).to_parquet(tmp_path / "x.parquet", compression="zstd")
+    found = pq.ParquetFile(tmp_path / "x.parquet")
+    assert found.num_row_groups == 6
+    assert found.read().to_pandas()["k"].tolist() == EXPECTED["k"].tolist()
+    dask_gpuscan.stream([FRAME[:0]]).to_parquet(tmp_path / "y.parquet")
+    assert pd.read_parquet(tmp_path / "y.parquet").equals(FRAME[:0])
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_file_that_fails_is_not_there(tmp_path: Path) -> None:
+    def batches() -> Any:
+        yield FRAME
+        raise OSError("no more")
+
+    rows = dask_gpuscan.stream(batches())
+    with pytest.raises(OSError, match="no more"):
+        rows.to_parquet(tmp_path / "x.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_directory_goes_on(tmp_path: Path) -> None:
+    folder, state = tmp_path / "out", tmp_path / "state"
+    for count in (1, 1, 3, 3, 6):
+        rows = dask_gpuscan.stream(parts()[:count], ends=False)
+        totals(rows).to_parquet(folder, state=state, rows_per_file=1000)
+        assert dask_gpuscan.load_state(state).rows == count * 500
+    assert [pq.read_metadata(path).num_rows for path in sorted(folder.iterdir())] == [
+        500,
+        1000,
+        1000,
+        500,
+    ]
+    whole = totals(dask_gpuscan.stream(parts())).compute()
+    assert pd.read_parquet(folder).equals(whole)
+
+
+def test_what_was_open_is_answered_once(tmp_path: Path) -> None:
+    def run(count: int, ends: bool) -> None:
+        rows = dask_gpuscan.stream(parts()[:count], ends=ends)
+        rows.gpuscan.rle("k").to_parquet(tmp_path / "out", state=tmp_path / "state")
+
+    for count, ends in ((2, False), (6, True), (6, True)):
+        run(count, ends)
+    assert pd.read_parquet(tmp_path / "out")["run_length"].sum() == ROWS
+    with pytest.raises(ValueError, match="state is of rows that ended"):
+        dask_gpuscan.stream([*parts(), FRAME]).gpuscan.rle("k").to_parquet(
+            tmp_path / "out", state=tmp_path / "state"
+        )
+
+
+def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
+    folder, state = tmp_path / "out", tmp_path / "state"
+    totals(dask_gpuscan.stream(parts())).to_parquet(folder, state=state)
+    with pytest.raises(ValueError, match="state is of more rows than the source has: 500 more"):
+        totals(dask_gpuscan.stream(parts()[:5])).to_parquet(folder, state=state)
+    with pytest.raises(ValueError, match="state is of the operations"):
+        dask_gpuscan.stream(parts()).gpuscan.cumsum().to_parquet(folder, state=state)
+    state.unlink()
+    with pytest.raises(ValueError, match="holds files, and their state"):
+        totals(dask_gpuscan.stream(parts())).to_parquet(folder, state=state)
+    with pytest.raises(ValueError, match="rows_per_file must be a positive integer"):
+        totals(dask_gpuscan.stream(parts())).to_parquet(folder, state=state, rows_per_file=0)
+
+
+def test_lengths_of_files_are_enough_to_skip_them(tmp_path: Path) -> None:
+    for number, part in enumerate(parts()):
+        part.to_parquet(tmp_path / f"{number}.parquet", row_group_size=200)
+    first = totals(dask_gpuscan.stream(tmp_path / "0.parquet", ends=False))
+    first.to_parquet(tmp_path / "out", state=tmp_path / "state")
+    found = tmp_path / "0.parquet"
+    content = bytearray(found.read_bytes())
+    content[4:400] = bytes(396)  # values that are not read
+    found.write_bytes(content)
+    totals(dask_gpuscan.stream(tmp_path / "*.parquet")).to_parquet(
+        tmp_path / "out", state=tmp_path / "state"
+    )
+    assert pd.read_parquet(tmp_path / "out")["k"].tolist() == EXPECTED["k"].tolist()
+
+
+KILLED = """
+import os, signal, sys, time
+from pathlib import Path
+import dask_gpuscan
+from test_sinks import parts, totals
+
+folder = Path(sys.argv[1])
+for wait in map(float, sys.argv[2:]):
+    process = os.fork()
+    if not process:
+        totals(dask_gpuscan.stream(parts(20))).to_parquet(folder / "out", state=folder / "state", rows_per_file=60)
+        os._exit(0)
+    if wait:
+        time.sleep(wait)
+        os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    state = folder / "state"
+    print(dask_gpuscan.load_state(state).rows if state.exists() else 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that has read all modules is copied")
+def test_kills(tmp_path: Path) -> None:
+    """A run that is killed at any moment, and started again, goes on behind the last whole file."""
+    waits = np.random.default_rng().uniform(0.05, 0.8, int(os.environ.get("KILLS", "4")))
+    path = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
+    command = [sys.executable, "-c", KILLED, str(tmp_path), *map(str, waits), "0"]
+    environment = {**os.environ, "PYTHONPATH": path}
+    found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    done = [int(line) for line in found.stdout.split()]
+    assert done == sorted(done)
+    assert done[-1] == ROWS
+    whole = totals(dask_gpuscan.stream(parts(20))).compute()
+    assert pd.read_parquet(tmp_path / "out").equals(whole)

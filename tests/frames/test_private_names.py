@@ -1,0 +1,81 @@
+"""Private names of pandas and cuDF: each stands in one place, and the installed version still has it."""
+
+import ast
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+
+ROOM = Path(dask_gpuscan.__file__).parent
+IN_PANDAS = ROOM / "frames" / "pandas" / "layouts.py"
+IN_CUDF = ROOM / "frames" / "cudf"
+
+OF_PANDAS = ("_data", "_mask")
+"""Names of a nullable array of pandas."""
+
+OF_CUDF = {
+    "frame": ("_column_names", "_columns", "_data", "_from_data", "_from_data_like_self"),
+    "series": ("_column", "_from_column"),
+    "index": ("_columns", "_from_column"),
+    "categories": ("_categories",),
+    "column of categories": ("_concat",),
+    "columns of a frame": ("_from_columns_like_self",),
+}
+"""Names of objects of cuDF."""
+
+
+def _attributes(path: Path) -> set[str]:
+    """Return the private attributes that a module asks other objects for."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    own = {"self", "cls"}
+    return {
+        node.attr
+        for node in found
+        if re.match("_[a-z]", node.attr)
+        and not (isinstance(node.value, ast.Name) and node.value.id in own)
+    }
+
+
+@pytest.mark.parametrize("name", OF_PANDAS)
+def test_pandas_has_them(name: str) -> None:
+    array = pd.array([1, None], dtype="Int64")
+    assert hasattr(array, name), f"pandas {pd.__version__} has no {name} of {type(array).__name__}"
+
+
+def test_those_of_pandas_stand_in_one_module() -> None:
+    assert _attributes(IN_PANDAS) == set(OF_PANDAS)
+    for path in [*IN_PANDAS.parent.glob("*.py"), *(ROOM / "ops").rglob("*.py")]:
+        assert path == IN_PANDAS or not _attributes(path) & {*OF_PANDAS}, path
+
+
+def test_those_of_cudf_stand_in_one_folder() -> None:
+    known = set().union(*OF_CUDF.values())
+    assert set().union(*map(_attributes, IN_CUDF.glob("*.py"))) == known
+    for path in ROOM.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert IN_CUDF in path.parents or not re.search(r"\bcudf\.(core|utils)\b", text), path
+
+
+@pytest.mark.gpu
+def test_cudf_has_them() -> None:
+    cudf = pytest.importorskip("cudf")
+    frame = cudf.DataFrame({"x": ["a"]}).astype("category")
+    objects = {
+        "frame": frame,
+        "series": frame["x"],
+        "index": frame.index,
+        "categories": frame["x"].dtype,
+        "column of categories": frame["x"]._column,
+        "columns of a frame": frame._data,
+    }
+    gone = [
+        f"{name} of {of}"
+        for of in OF_CUDF
+        for name in OF_CUDF[of]
+        if not hasattr(objects[of], name)
+    ]
+    assert not gone, f"cuDF {cudf.__version__} has no {', '.join(gone)}"

@@ -1,0 +1,22 @@
+"""Columns of many rows, moved by kernels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dask_gpuscan import kernels
+from helpers.thresholds import MANY_ROWS
+
+MANY = np.random.default_rng(0).integers(-(2**62), 2**62, MANY_ROWS)
+
+
+@pytest.mark.parametrize("kernel", ["shift", "difference", "subtract"])
+def test_many_rows_are_moved_by_all_cores(monkeypatch, kernel):
+    calls, move = [], getattr(kernels, kernel)
+    monkeypatch.setattr(kernels, kernel, lambda *given: calls.append(given) or move(*given))
+    for x in (pd.Series(MANY), pd.Series(MANY / 7)):
+        if kernel == "shift":
+            x.gpuscan.shift(fill_value=0)
+        else:
+            x.gpuscan.diff()
+    assert len(calls) == (2 if kernel == "shift" else 1)

@@ -1,0 +1,15 @@
+"""Keys of groups as Python values that are equal where the package takes keys for the same."""
+
+from typing import Any
+
+from dask_gpuscan.frames.keys import boundary_key, key_value
+
+
+def key_of_row(column: Any, row: int) -> Any:
+    """Return the key in a row of a column."""
+    return boundary_key([column], row).values
+
+
+def key_of_value(value: Any) -> Any:
+    """Return the key that a Python object is."""
+    return key_value(value)

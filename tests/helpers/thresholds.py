@@ -1,0 +1,49 @@
+"""Thresholds of the package, moved so that few rows take the path of many, or that one backend takes another's."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from dask_gpuscan.frames.pandas import layouts
+from dask_gpuscan.frames.registry import library_of
+from dask_gpuscan.ops.arrays.groups import RowGroups
+from dask_gpuscan.ops.groupby import top_rows
+from dask_gpuscan.ops.groupby.hashed import NumberedRows
+from dask_gpuscan.ops.predicates import text
+
+MANY_ROWS: int = layouts.MANY + 1
+"""So many that pandas columns are moved and subtracted by all cores."""
+
+
+@contextmanager
+def _moved(owner: Any, name: str, value: Any) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, value)
+        yield
+
+
+def copy_threshold(frame: Any, count: int) -> Any:
+    """Compute up to `count` rows near a border of partitions with all others, and more apart."""
+    return _moved(type(library_of(frame)), "copy_threshold", count)
+
+
+def many_top_rows(count: int) -> Any:
+    """Leave out what cannot be among the largest from `count` rows on."""
+    return _moved(top_rows, "MANY", count)
+
+
+def groups_without_a_table() -> Any:
+    """Say that groups are too many for a table of them, as a GPU may."""
+    return _moved(NumberedRows, "are_few", False)
+
+
+def sorted_groups_of_arrays() -> Any:
+    """Sort the elements of arrays by their groups, as on a GPU."""
+    return _moved(RowGroups, "_are_few", False)
+
+
+def predicates_not_compiled() -> Any:
+    """Compute predicates column by column: compiling each takes a second."""
+    return _moved(text, "_FUSED", 0)

@@ -1,0 +1,355 @@
+"""Compiled kernels on disk: found again, made anew where damaged, done without where nothing can be kept."""
+
+import errno
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from dask_gpuscan.kernels.compiler import cache as kernel_cache
+from dask_gpuscan.kernels.compiler.jit import OPTIONS, _KernelCache, cached_njit, sources
+
+USE = """
+import numpy as np, dask_gpuscan
+print(dask_gpuscan.cumsum(np.arange(5)).tolist())
+from dask_gpuscan.kernels.cpu.core.engine import walk_tiles
+print(sum(walk_tiles.stats.cache_hits.values()), sum(walk_tiles.stats.cache_misses.values()))
+"""
+MADE, FOUND = ["[0, 1, 3, 6, 10]", "0 1"], ["[0, 1, 3, 6, 10]", "1 0"]
+
+
+def use(folder: Path, program: str = USE, **variables: str) -> list[str]:
+    environment = {**os.environ, "DASK_GPUSCAN_CACHE": str(folder), **variables}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
+def damaged(entry: bytes, chance: random.Random) -> bytes:
+    """Cut an entry anywhere, or flip a bit of it."""
+    at = chance.randrange(len(entry))
+    if chance.random() < 0.5:
+        return entry[:at]
+    return entry[:at] + bytes([entry[at] ^ 1 << chance.randrange(8)]) + entry[at + 1 :]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    """A folder with the kernels of `USE`."""
+    folder = tmp_path_factory.mktemp("home") / "below" / "kept"
+    elsewhere = folder.parent / "numba"
+    assert use(folder, NUMBA_CACHE_DIR=str(elsewhere)) == MADE
+    assert not elsewhere.exists()
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    """An empty folder, or none yet, for this process."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(folder))
+    return folder
+
+
+def test_kernels_are_found_again_in_a_folder_that_is_private(kept):
+    assert use(kept) == FOUND
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    entries = list(kept.iterdir())
+    assert len(entries) > 1
+    assert {stat.S_IMODE(entry.stat().st_mode) for entry in entries} == {0o600}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_kernels_are_made_anew(kept, tmp_path, seed):
+    folder, chance = tmp_path / "kept", random.Random(seed)
+    shutil.copytree(kept, folder)
+    for entry in folder.iterdir():
+        entry.write_bytes(damaged(entry.read_bytes(), chance))
+    assert use(folder) == MADE
+    assert use(folder) == FOUND
+
+
+def test_nothing_is_made_of_damaged_entries(kept, tmp_path, monkeypatch):
+    folder, chance = tmp_path / "kept", random.Random(3)
+    shutil.copytree(kept, folder)
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(folder))
+    for entry in folder.iterdir():
+        whole = entry.read_bytes()
+        assert kernel_cache.read(entry.name) == whole[32:]
+        for _ in range(100):
+            entry.write_bytes(damaged(whole, chance))
+            assert kernel_cache.read(entry.name) is None
+
+
+def test_files_that_were_mixed_up_are_made_anew(kept, tmp_path):
+    """That of another kernel is whole, and still not the one that is looked for."""
+    folder = tmp_path / "kept"
+    shutil.copytree(kept, folder)
+    entries = sorted(folder.iterdir())
+    contents = [entry.read_bytes() for entry in entries]
+    for entry, content in zip(entries, contents[1:] + contents[:1], strict=True):
+        entry.write_bytes(content)
+    assert use(folder) == MADE
+
+
+def add_one(x):
+    return x + 1
+
+
+def times_two(x):
+    return x * 2
+
+
+def entry_of(function, kind) -> str:
+    """Compile a function, and return the key under which it is kept."""
+    compiled = cached_njit(function)
+    compiled.compile((kind,))
+    return compiled._cache._key((kind,), compiled.targetctx.codegen())
+
+
+def test_whole_entries_that_are_not_the_kernel_are_made_anew(cache):
+    key, other = entry_of(add_one, numba.int64), entry_of(times_two, numba.float64)
+    for content in (b"", b"no pickle", b"\x80\x04\x95", kernel_cache.read(other)):
+        kernel_cache.write(key, content)
+        compiled = cached_njit(add_one)
+        assert compiled(numba.int64(3)) == 4
+        assert sum(compiled.stats.cache_misses.values()) == 1
+        again = cached_njit(add_one)
+        assert again(numba.int64(3)) == 4
+        assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_addresses_of_a_process_are_not_kept(cache):
+    table = np.arange(200_000)  # too large to be written into the code
+    compiled = cached_njit(lambda i: table[i])
+    assert compiled(7) == 7
+    assert not cache.exists()
+
+
+# --- what an entry is found by --------------------------------------------------------------------
+
+BY_KEY = """
+import numpy as np
+from dask_gpuscan.kernels import BUILT_IN, reduce_by_key
+from dask_gpuscan.kernels.compiler import jit
+from dask_gpuscan.kernels.cpu.core import engine
+from dask_gpuscan.kernels.cpu.columns import selection_visitors as selection
+EDIT
+for dtype in DTYPES:
+    print(reduce_by_key(BUILT_IN["add"], np.array([1, 1, 2], dtype), np.arange(3))[1].tolist())
+for function in (engine.walk_tiles, selection.flag_differing, selection.flag_runs, selection.list_rows):
+    stats = function.stats
+    print(function.__name__, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+def by_key(folder: Path, dtypes: str, edit: str = "") -> list[str]:
+    """Reduce by keys of some dtypes; return the answers, and how often each function was found and compiled."""
+    return use(folder, BY_KEY.replace("DTYPES", dtypes).replace("EDIT", edit))
+
+
+def test_shared_functions_are_compiled_for_the_keys_that_are_met_and_found_by_their_sources(
+    tmp_path,
+):
+    answer = "[1, 2]"
+    made = ["walk_tiles 0 1", "flag_differing 0 1", "flag_runs 0 1", "list_rows 0 1"]
+    assert by_key(tmp_path, "['f4']") == [answer, *made]
+    more = ["walk_tiles 1 0", "flag_differing 1 1", "flag_runs 1 0", "list_rows 1 0"]
+    assert by_key(tmp_path, "['i8', 'f4']") == [answer, answer, *more]  # at other addresses
+    found = ["walk_tiles 1 0", "flag_differing 1 0", "flag_runs 1 0", "list_rows 1 0"]
+    assert by_key(tmp_path, "['f4']") == [answer, *found]
+    edit = "jit.sources = lambda folder: 'an edit of some module'"
+    assert by_key(tmp_path, "['f4']", edit) == [answer, *made]
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["nulls.py", "operators/product.py", "cpu/asof.py", "cpu/core/steps.py", "compiler/jit.py"],
+)
+def test_an_edit_of_any_module_of_the_engine_is_seen(tmp_path, module):
+    original = Path(kernel_cache.__file__).parents[1]
+    copy = tmp_path / "kernels"
+    shutil.copytree(original, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    assert sources(copy) == sources(original)
+    with open(copy / module, "a") as file:
+        file.write("# an edit\n")
+    assert sources(copy) != sources(original)
+
+
+def test_an_entry_is_found_by_function_types_and_processor():
+    class Codegen:
+        def __init__(self, *target):
+            self.target = target
+
+        def magic_tuple(self):
+            return self.target
+
+    kinds = [(numba.int64,), (numba.float64,), (numba.int64, numba.int64)]
+    targets = [Codegen("x86_64", "haswell", ""), Codegen("x86_64", "haswell", "+avx512f")]
+    functions = [add_one, times_two]
+    keys = {
+        _KernelCache(f)._key(sig, target) for f in functions for sig in kinds for target in targets
+    }
+    assert len(keys) == 12
+
+
+# --- folders --------------------------------------------------------------------------------------
+
+
+def test_one_variable_chooses_the_folder_and_home_is_the_last_resort(monkeypatch):
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", "/some/where")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert kernel_cache.folder() == Path("/some/where")
+    monkeypatch.delenv("DASK_GPUSCAN_CACHE")
+    assert kernel_cache.folder() == Path("/caches/dask-gpuscan")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert kernel_cache.folder() == Path("/home/me/.cache/dask-gpuscan")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert kernel_cache.folder() == Path("/home/me/.cache/dask-gpuscan")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # of a user without a home
+    assert kernel_cache.folder() is None
+    kernel_cache.write("key", b"content")
+    assert kernel_cache.read("key") is None
+
+
+def compiles() -> None:
+    assert cached_njit(add_one)(3) == 4
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS])
+@pytest.mark.parametrize("step", ["mkdir", "open", "replace"])
+def test_what_cannot_be_written_is_not_kept(cache, monkeypatch, number, step):
+    def fail(*arguments, **options):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, step, fail)
+    kernel_cache.write("key", b"content")
+    assert kernel_cache.read("key") is None
+    monkeypatch.undo()
+    assert not cache.exists() or not list(cache.iterdir())
+
+
+FULL = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # what is longer fails when half of it is written
+"""
+
+
+def test_a_kernel_that_is_half_written_is_not_kept(tmp_path):
+    pytest.importorskip("resource")
+    assert use(tmp_path, FULL + USE) == MADE
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "loop"])
+def test_where_no_folder_can_be_nothing_is_kept(tmp_path, monkeypatch, place):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.setenv("DASK_GPUSCAN_CACHE", str(tmp_path / place))
+    compiles()
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def refused(cache: Path, caplog) -> None:
+    """Nothing is read from the folder, nothing is written into it, and its user is told why, once."""
+    before = [(entry.name, entry.stat().st_mtime_ns) for entry in cache.iterdir()]
+    caplog.clear()
+    assert kernel_cache.read("key") is None
+    kernel_cache.write("key", b"other")
+    assert [(entry.name, entry.stat().st_mtime_ns) for entry in cache.iterdir()] == before
+    assert caplog.text.count(f"compiled kernels are not kept in {cache}") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners")
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o1777])
+def test_a_folder_into_which_others_can_write_is_not_used(cache, caplog, mode):
+    kernel_cache.write("key", b"content")
+    cache.chmod(mode)
+    refused(cache, caplog)
+    cache.chmod(0o755)  # in which others see names, and cannot read what is in the files
+    assert kernel_cache.read("key") == b"content"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners")
+def test_a_folder_of_another_user_is_not_used(cache, caplog, monkeypatch):
+    kernel_cache.write("key", b"content")
+    assert kernel_cache.read("key") == b"content"
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    refused(cache, caplog)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+def test_a_link_of_another_user_is_not_followed(cache, caplog, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir(0o700)
+    cache.symlink_to(mine)
+    kernel_cache.write("key", b"content")
+    assert kernel_cache.read("key") == b"content"
+    os.lchown(cache, 12345, 12345)
+    refused(cache, caplog)
+
+
+def test_what_was_read_longest_ago_goes_beyond_the_limit(cache, monkeypatch):
+    monkeypatch.setattr(kernel_cache, "LIMIT", 100_000)
+    cache.mkdir(0o700)
+    (cache / "notes.txt").write_bytes(bytes(200_000))
+    (cache / ".new-left").write_bytes(bytes(50_000))
+    os.utime(cache / ".new-left", (0, 0))
+    used = f"{0:064x}.cpu"
+    for k in range(200):
+        kernel_cache.write(f"{k:064x}.cpu", bytes(1_000))
+        os.utime(cache / f"{k:064x}.cpu", (k, k))
+        os.utime(cache / used, (1_000, 1_000))
+    left = {entry.name for entry in cache.iterdir()}
+    assert {used, f"{199:064x}.cpu", "notes.txt"} < left
+    assert not {".new-left", f"{1:064x}.cpu"} & left
+    assert sum(1032 for name in left if name.endswith(".cpu")) < 150_000
+
+
+KEY = "0" * 64 + ".kind"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+@pytest.mark.parametrize("kind", ["writable", "pipe", "link", "folder"])
+def test_entries_that_others_may_have_made_are_not_read(cache, tmp_path, kind):
+    kernel_cache.write(KEY, b"content")
+    assert kernel_cache.read(KEY) == b"content"
+    entry = cache / KEY
+    if kind == "writable":
+        entry.chmod(0o666)
+    else:
+        elsewhere = entry.rename(tmp_path / "elsewhere")
+        if kind == "pipe":
+            os.mkfifo(entry)
+        elif kind == "link":
+            entry.symlink_to(elsewhere)
+        else:
+            entry.mkdir()
+    assert kernel_cache.read(KEY) is None
+
+
+def test_no_machine_code_is_made_of_what_only_compiled_code_calls(cache):
+    inner = numba.njit(**OPTIONS)(lambda x: x * 3)
+    outer = cached_njit(lambda x: inner(x) + 1)
+    inner.compile((numba.int64,))
+    (made,) = inner.overloads.values()
+    engine = made.library.codegen._engine
+    assert not engine.is_symbol_defined(made.fndesc.llvm_func_name)
+    assert outer(5) == 16
+    (called,) = outer.overloads.values()
+    assert engine.is_symbol_defined(called.fndesc.llvm_func_name)

@@ -1,0 +1,74 @@
+"""Operators tried on the data that they combine."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from dask_gpuscan import kernels, operator
+from dask_gpuscan.kernels.operators import trial
+
+CLIPPED = operator(lambda a, b: max(min(a + b, 100), -100), identity=0, name="clipped")
+"""Associative on 1, 2 and 3."""
+
+STEPS = np.array([60, 70, -50, 20] * 9)
+
+
+def test_an_operator_that_travels_is_tried_where_it_arrives(tmp_path):
+    message = "the states 60, 70, -50 combine to 50 from left to right, to 80 from right to left, and to 80"
+    code = (
+        "import pickle, sys, numpy as np\n"
+        "from dask_gpuscan import kernels\n"
+        "op = pickle.loads(bytes.fromhex(sys.argv[1]))\n"
+        "try:\n    kernels.reduce(op, np.array([60, 70, -50]))\n"
+        "except ValueError as error:\n    print(error)"
+    )
+    argument = pickle.dumps(CLIPPED).hex()
+    run = [sys.executable, "-c", code, argument]
+    found = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True)
+    assert message in found.stdout, found.stderr
+
+
+def test_what_the_trial_lets_pass():
+    """Rounding, numbers that are not finite, integers that wrap around; and what is not to be checked."""
+    twice = operator(lambda a, b: max(min(a + b, 100), -100), identity=0, check=False)
+    assert kernels.reduce(twice, STEPS) in range(-100, 101)
+    plus = operator(lambda a, b: a + b + 0, identity=0, name="plus")
+    times = operator(lambda a, b: 1 * a * b, identity=1, name="times")
+    rng = np.random.default_rng(0)
+    normal = rng.standard_normal(500)
+    for values in (normal, normal.astype("f4"), normal * 1e300, [1e16, 1.0, -1e16, np.nan, 1.0]):
+        trial._found.clear()
+        kernels.reduce(plus, np.asarray(values))
+        kernels.reduce(times, np.asarray(values) * 1e3)
+    tank = operator(
+        lambda a, b: (a[0] + b[0], max(a[1] + b[0], b[1])),
+        identity=(0, -(2**40)),
+        lift=lambda x: (x, max(x, 0)),
+        lower=lambda s: s[1],
+        name="tank",
+    )
+    for bits in (8, 40, 63):
+        trial._found.clear()
+        kernels.reduce(tank, rng.integers(-(2**bits) + 1, 2**bits - 1, 500))
+    missing = np.tile([False, False, True, False], 9)  # without -50, nothing tells
+    kernels.reduce(CLIPPED, STEPS.astype(np.int32), nulls=kernels.byte_mask(missing))
+
+
+def test_any_axis_is_tried():
+    rows = STEPS.reshape(1, -1)
+    for values, axis in ((np.repeat(rows, 3, axis=0), 1), (np.repeat(rows, 3, axis=0).T, 0)):
+        trial._found.clear()
+        with pytest.raises(ValueError, match="not associative on the data"):
+            kernels.reduce(CLIPPED, values, axis=axis)
+
+
+def test_an_operator_is_tried_once_for_a_dtype(monkeypatch):
+    plus = operator(lambda a, b: b + a + 0, identity=0, name="plus")
+    calls = []
+    monkeypatch.setattr(trial, "_difference", lambda *given: calls.append(given))
+    for dtype in ("int64", "int64", "float64", "float64"):
+        kernels.reduce(plus, np.arange(4).astype(dtype))
+    assert len(calls) == 4  # of four elements and of all, for two dtypes

@@ -1,0 +1,81 @@
+"""Private names of Numba stand in `kernels/compiler/` and in one module of `kernels/cuda/`, and each exists.
+
+Numba may drop or rename what is tested here in any version: the message of a failure names the one that did.
+"""
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from numba import types
+from numba.core import cgutils, compiler
+from numba.core.registry import cpu_target
+
+from dask_gpuscan import kernels
+
+ROOT = Path(kernels.__file__ or "").parent
+USERS = [*sorted((ROOT / "compiler").glob("*.py")), ROOT / "cuda" / "core" / "link.py"]
+PUBLIC = ("numba", "numba.extending", "numba.cuda")
+"""Modules of Numba whose names its documentation has."""
+
+
+def imported(path: Path) -> list[tuple[str, str]]:
+    """Return what a module imports from Numba's own modules, each as a module and a name."""
+    return [
+        (node.module or "", name.name)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numba"
+        for name in node.names
+        if node.module not in PUBLIC
+    ]
+
+
+NAMES = sorted({found for path in USERS for found in imported(path)})
+
+
+def library() -> Any:
+    return cpu_target.target_context.codegen().create_library("empty")
+
+
+ATTRIBUTES: dict[str, Callable[[], Any]] = {
+    "_cache": lambda: numba.njit(lambda: None),
+    "_rebuild": lambda: compiler.CompileResult,
+    "_reduce": lambda: compiler.CompileResult,
+    "_getvalue": lambda: cgutils.create_struct_proxy(types.Tuple([types.int64])),
+    "_engine": lambda: library().codegen,
+    "set_env": lambda: library().codegen,
+    "magic_tuple": lambda: library().codegen,
+    "_final_module": library,
+    "_shared_module": library,
+}
+"""What has each private attribute."""
+
+
+def dropped(what: str) -> str:
+    return f"Numba {numba.__version__} has no {what}, which kernels/compiler/ needs"
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=".".join)
+def test_private_names_exist(module: str, name: str) -> None:
+    if module.startswith("numba.cuda"):
+        pytest.importorskip("numba_cuda")
+    try:
+        found = hasattr(import_module(module), name)
+    except ImportError:
+        found = False
+    assert found, dropped(f"{module}.{name}")
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_private_attributes_exist(name: str) -> None:
+    owner = ATTRIBUTES[name]()
+    assert hasattr(owner, name), dropped(f"{name} of {owner}")
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_private_names_stand_in_one_place(path: Path) -> None:
+    assert path in USERS or not imported(path)

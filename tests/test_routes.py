@@ -1,0 +1,21 @@
+"""A warm call enters no more files than it did: who adds one sees it here, and takes another out."""
+
+import pytest
+
+from helpers.routes import CALLS, frame, route
+
+FILES = {
+    "cumsum": 14,
+    "groupby.sum": 23,
+    "groupby.cumsum": 23,
+    "filter": 14,
+    "rle": 14,
+    "rolling.sum": 23,
+    "sort_values": 20,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_files_of_a_warm_call(name: str) -> None:
+    files = route(CALLS[name], frame())
+    assert len(files) <= FILES[name], f"{name} enters {len(files)} files:\n" + "\n".join(files)
