@@ -24,6 +24,7 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "backfill": "bfill()",
         "duplicated": "drop_duplicates()",
         "fillna": "ffill() or bfill()",
+        "list": "list of one column, as in df['x'].gpuscan.list",
         "merge_asof": "dask_gpuscan.merge_asof(left, right, on=...)",
         "mode": "value_counts()",
         "pad": "ffill()",

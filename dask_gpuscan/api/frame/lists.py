@@ -76,7 +76,7 @@ class ListMethods(Methods[Obj, SeriesT, FrameT]):
         [2, 3]
         """
         if self._obj.ndim != 1:
-            raise AttributeError("list: lists are those of one column; choose it first")
+            raise AttributeError("list")  # api/absent.py says what to use
         return ListAccessor(self._obj)
 
 

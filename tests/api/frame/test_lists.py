@@ -427,7 +427,7 @@ WRONG = {
         TypeError,
         "dtype object holds no lists",
     ),
-    "frame": (lambda f: f.gpuscan.list, AttributeError, "lists are those of one column"),
+    "frame": (lambda f: f.gpuscan.list, AttributeError, "use list of one column"),
     "method": (lambda f: f["x"].gpuscan.list.median, AttributeError, "median"),
     "flag": (
         lambda f: f["x"].gpuscan.list.cumsum(skipna=2),
