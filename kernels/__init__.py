@@ -10,7 +10,6 @@ The modules in this folder are front doors: each checks its arguments and calls 
 from .arrays import INT128, is_array
 from .asof import asof
 from .by_code import (
-    factorize,
     max_groups,
     reduce_by_code,
     rolling_by_code,
@@ -28,6 +27,7 @@ from .compact import (
     select,
     unique,
 )
+from .factorize import factorize, hash_codes, value_range
 from .grids import box_filter, summed_area_table, window_sum
 from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
@@ -106,6 +106,7 @@ __all__ = [
     "factorize",
     "flags",
     "fold",
+    "hash_codes",
     "head_flags",
     "interval_expand",
     "interval_gather",
@@ -145,6 +146,7 @@ __all__ = [
     "takes_ranks",
     "tied_ranks",
     "unique",
+    "value_range",
     "window_starts",
     "window_sum",
 ]

@@ -182,6 +182,12 @@ class Backend(Protocol):
     def factorize(self, codes: Any, groups: int) -> tuple[Any, Any]:
         """Return codes that each have a row; see `kernels.factorize`."""
 
+    def hash_codes(self, words: Any) -> tuple[Any, int]:
+        """Return codes that are equal where words are; see `kernels.hash_codes`."""
+
+    def value_range(self, values: Any) -> tuple[int, int]:
+        """Return the least and the greatest of some integers; see `kernels.value_range`."""
+
     def window_starts(self, values: Any, reach: int, starts: Any) -> Any:
         """Return the first row within reach of each row; see `kernels.window_starts`."""
 

@@ -48,46 +48,6 @@ def check_groups(groups: Any, backend: Backend, most: int | None = None) -> None
         raise ValueError(f"groups must be at most {most} of these arrays, found {groups}")
 
 
-def factorize(codes: Array, groups: int) -> tuple[Any, Any]:
-    """Return codes that each have a row, in the order of those given, and the first row of each.
-
-    Parameters
-    ----------
-    codes : array of int32 or int64
-        The group of each row, from 0 to `groups` - 1.
-    groups : int
-        CuPy arrays may be in `max_groups` groups.
-
-    Returns
-    -------
-    codes : array
-        Of the same dtype; the array itself if each number has a row.
-    first_rows : array of int64
-
-    Raises
-    ------
-    TypeError
-        For other arrays.
-    ValueError
-        For codes of no group.
-
-    See Also
-    --------
-    scan_by_code : Scan within such groups.
-
-    Examples
-    --------
-    >>> factorize(np.array([7, 3, 7, 4]), 8)
-    (array([2, 0, 2, 1]), array([1, 3, 0]))
-    """
-    check_codes(codes)
-    backend = BACKENDS[frozenset([type(codes)])]
-    check_groups(groups, backend, backend.max_groups())
-    if codes.ndim != 1:
-        raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
-    return backend.factorize(codes, groups)
-
-
 def scan_by_code(
     op: Operator,
     codes: Array,

@@ -6,8 +6,8 @@ from helpers.routes import CALLS, frame, route
 
 FILES = {
     "cumsum": 14,
-    "groupby.sum": 23,
-    "groupby.cumsum": 23,
+    "groupby.sum": 26,
+    "groupby.cumsum": 25,
     "filter": 14,
     "rle": 14,
     "rolling.sum": 23,

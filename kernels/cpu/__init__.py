@@ -5,9 +5,10 @@ pandas or CuPy.
 """
 
 from .asof import asof
-from .columns.by_code import by_code, factorize, max_groups
+from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
+from .columns.factorize import factorize, hash_codes, value_range
 from .core.launch import available
 from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
@@ -28,6 +29,7 @@ __all__ = [
     "copy_intervals",
     "factorize",
     "fold",
+    "hash_codes",
     "head_flags",
     "intervals",
     "is_sorted",
@@ -49,6 +51,7 @@ __all__ = [
     "summed_area_table",
     "take",
     "tied_ranks",
+    "value_range",
     "window_starts",
 ]
 

@@ -21,7 +21,7 @@ vars(np).setdefault("row_stack", np.vstack)
 require()
 
 from .asof import asof
-from .codes.by_code import by_code, factorize, max_groups
+from .codes.by_code import by_code, factorize, hash_codes, max_groups, value_range
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, run_lengths
 from .columns.selection import head_flags
@@ -50,6 +50,7 @@ __all__ = [
     "compact",
     "copy_intervals",
     "factorize",
+    "hash_codes",
     "head_flags",
     "intervals",
     "is_sorted",
@@ -71,5 +72,6 @@ __all__ = [
     "summed_area_table",
     "take",
     "tied_ranks",
+    "value_range",
     "window_starts",
 ]

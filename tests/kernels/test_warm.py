@@ -17,9 +17,10 @@ LATE = counter_of(lambda x: x > 2)
 FOLDER = str(Path(kernels.__file__).parent)
 
 SCAN = {"scan", "cpu/scan/scan"}
-BY_CODE = {"arrays", "by_code", "cpu/columns/by_code"}
+CODES = {"arrays", "by_code", "cpu/columns/by_code"}
+BY_CODE = CODES | {"cpu/core/shares"}
 ROWS = {"selection", "cpu/columns/selection"}
-BY_KEY = BY_CODE | {"by_key", "cpu/columns/by_key"} | ROWS
+BY_KEY = CODES | {"by_key", "cpu/columns/by_key"} | ROWS
 COMPACT = {"compact", "cpu/columns/compact", "cpu/core/shared"} | ROWS
 
 

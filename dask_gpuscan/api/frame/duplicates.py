@@ -12,7 +12,7 @@ from ...ops.core.operation import Part
 from ...ops.groupby.hashed import HashedScan
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.value_counts import ValueCounts
-from ...ops.scan.row_number import CountRows, ResetIndex
+from ...ops.scan.row_number import MetBefore, ResetIndex
 from ..arguments import check_choice, check_flags
 from ..types import FrameT, Methods, Names, Obj, SeriesT
 
@@ -56,8 +56,7 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        Each row is numbered among the rows equal to it. Partitions hand on a count for each distinct row so
-        far.
+        Partitions hand on the distinct rows so far.
 
         Examples
         --------
@@ -69,9 +68,9 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         check_choice("keep", keep, ("first", "last", False))
         check_flags(ignore_index=ignore_index)
         by = check_subset(meta_of(self._obj), subset)
-        flags = [self._copies(by, keep == "last") == 0]
+        flags = [~self._met_before(by, keep == "last")]
         if keep is False:
-            flags.append(self._copies(by, True) == 0)
+            flags.append(~self._met_before(by, True))
         out = engine_of(self._obj).filter(self._obj, reduce(and_, flags))
         return run(out, ResetIndex(drop=True)) if ignore_index else out
 
@@ -135,9 +134,9 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         levels = meta.ndim == 2 and (subset is None or by.columns != (subset,))
         return run(rows, ValueCounts(by, levels, *flags))
 
-    def _copies(self, by: By, from_last: bool) -> Any:
-        """The number of each row among those that equal it."""
-        part = Part(None, (), CountRows(from_last))
+    def _met_before(self, by: By, from_last: bool) -> Any:
+        """Return whether an equal row was met before each row."""
+        part = Part(None, (), MetBefore(from_last))
         spec = GroupBySpec(by, "drop-duplicates", (part,), as_series=True, dropna=False)
         rows = engine_of(self._obj).narrow(self._obj, by.columns)
         return run(rows, HashedScan(spec))

@@ -31,6 +31,11 @@ States = tuple[Any, ...]
 ANY = BUILT_IN["logical_any"]
 
 
+def ones(xp: Any, count: int, dtype: Any = INT64) -> Any:
+    """Return an array of ones for kernels to read: of NumPy it is one number, as they read any strides."""
+    return np.broadcast_to(np.ones((), dtype), count) if xp is np else xp.ones(count, dtype)
+
+
 def fields_of(state: Any) -> States:
     """Return an operator's state, or arrays of states, as fields."""
     return state if isinstance(state, tuple) else (state,)

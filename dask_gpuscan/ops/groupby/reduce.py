@@ -16,7 +16,7 @@ from ...frames.registry import library_of
 from ...frames.types import DType, View
 from ...kernels import BUILT_IN, Operator
 from ...kernels.nulls import missing_in_band
-from ..core.groups import INT64, ReducibleGroups, States, fields_of, folded, merged, on_states
+from ..core.groups import INT64, ReducibleGroups, States, fields_of, folded, merged, on_states, ones
 from ..core.operation import StateReduction
 from ..runs import EndedRuns
 from ..scan.host_scan import check_reproducible
@@ -70,7 +70,7 @@ class ReduceColumn(StateReduction):
         """Return the operator, its values (those of the views), their nulls, and the dtype of the state."""
         column, library, reduction = columns[0], library_of(columns[0]), self.reduction
         if reduction.of == "rows":
-            return reduction.op, library.xp.ones(len(column), INT64), None, INT64
+            return reduction.op, ones(library.xp, len(column)), None, INT64
         if reduction.of == "valid":
             return reduction.op, library.valid(column).astype(INT64), None, INT64
         if self.user:

@@ -14,7 +14,7 @@ from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import Values
 from ...kernels import BUILT_IN
 from ..core.carry import TreeReduction
-from ..core.groups import INT64
+from ..core.groups import INT64, ones
 from ..statistics.groups import FLOAT64
 from .hashed import first_rows, reducible
 
@@ -56,7 +56,7 @@ class ValueCounts(TreeReduction):
         with library.acquire(partition):
             series = self.by.series(partition)
             arrays = [library.array(column) for column in series]
-            counts = library.xp.ones(len(partition), INT64)
+            counts = ones(library.xp, len(partition))
             for i, always in enumerate(map(library.always_counted, arrays)):
                 if always is None:
                     continue

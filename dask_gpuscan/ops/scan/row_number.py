@@ -12,7 +12,7 @@ from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
 from ..core.carry import DataFrameCarry
-from ..core.groups import INT64, Groups, ReducibleGroups, States, merged
+from ..core.groups import ANY, INT64, Groups, ReducibleGroups, States, merged, ones
 from ..core.operation import Needs
 
 _ADD = BUILT_IN["add"]
@@ -33,7 +33,7 @@ class CountRows:
         count = len(columns[0])
         if groups.is_one:
             return lambda: (count,)
-        return groups.reduce(_ADD, library_of(columns[0]).xp.ones(count, INT64))
+        return groups.reduce(_ADD, ones(library_of(columns[0]).xp, count))
 
     def combine(self, states: Sequence[States]) -> States:
         return (sum(count for (count,) in states),)
@@ -47,13 +47,42 @@ class CountRows:
         return library.from_integers(places(library.xp, groups, len(columns[0]), before))
 
 
+@dataclass(frozen=True)
+class MetBefore:
+    """Whether a row of the same group was met before each row."""
+
+    reverse: bool = False
+    label = "met-before"
+    needs = Needs.STATES
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        return np.dtype(np.bool_)
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        return groups.reduce(ANY, self._rows(columns))
+
+    def combine(self, states: Sequence[States]) -> States:
+        return states[-1]
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        return merged(ANY, states, groups)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        before = None if prior is None else prior[0]
+        return groups.any_so_far(self._rows(columns), exclusive=True, carry_in=before)
+
+    @staticmethod
+    def _rows(columns: Sequence[Any]) -> Any:
+        return ones(library_of(columns[0]).xp, len(columns[0]), np.bool_)
+
+
 def places(xp: Any, groups: Groups, count: int, before: Any = None) -> Any:
     """Number rows within their groups, from 0 or from how many rows the groups had before."""
     if groups.is_one:
         return _places_of_one(xp, int(before or 0), count, groups.reverse)
     if isinstance(before, int):
         before = np.int64(before)
-    return groups.scan(_ADD, xp.ones(count, INT64), exclusive=True, carry_in=before)
+    return groups.scan(_ADD, ones(xp, count), exclusive=True, carry_in=before)
 
 
 def _places_of_one(xp: Any, start: int, count: int, reverse: bool) -> Any:

@@ -7,7 +7,6 @@ A table has the state of each group, or its first row.
 # mypy: disable-error-code="no-untyped-def"
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,11 @@ from ...operators.inference import Form
 from ...operators.operator import Operator
 from ...operators.signature import Signature, State, StateForm, as_state
 from ...options import ScanOptions
-from ..core.engine import walk_codes
+from ..core.elements import load, store
+from ..core.engine import TICKET
 from ..core.launch import (
+    CONTROL,
     PARALLEL,
-    WORD,
     Kernel,
     array_type,
     arrays_type,
@@ -35,8 +35,10 @@ from ..core.launch import (
     source_type,
     types_of,
 )
-from ..core.memory import borrow
-from ..core.steps import OperatorInputs, Output
+from ..core.memory import borrow, take_ticket
+from ..core.shares import SHARES, chunks_for, positions_of, row_at, run_shares
+from ..core.steps import OperatorInputs, Output, scan_step
+from ..scan.scan import fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,10 @@ def by_code(
         key, _codes_work(op, given[0], options, codes.dtype, write)
     )
     (codes,) = contiguous((codes,))
-    table = [np.full(groups, part, d) for part, d in zip(work.start, work.state, strict=True)]
+    source = inputs_of(op, work, values, options)
+    chunks = 1 if write or work.sequential else chunks_for(len(codes), groups)
+    parts = zip(work.start, work.state, strict=True)
+    table = [np.full(chunks * groups, part, d) for part, d in parts]
     if carry_in is not None:
         for field, states in zip(table, carry_parts(work, carry_in), strict=True):
             field[slice(len(states)) if carry_codes is None else carry_codes] = states
@@ -88,11 +93,16 @@ def by_code(
         out = outs[0] if work.scalar_output else outs
         output = Output(out, work.null_value, options.mark_nulls, options.exclusive)
     try:
-        wrong = kernel(inputs_of(op, work, values, options), output, codes, states, groups)
+        wrong = run_shares(
+            codes, groups, kernel, source, output, codes, states, groups, chunks=chunks
+        )
     except IndexError as error:
         raise outside(op, error) from error
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
+    if chunks > 1:
+        tables = [np.split(field, chunks) for field in table]
+        states = fold(op, tables[0] if work.scalar_state else list(zip(*tables, strict=True)))
     return out, states
 
 
@@ -132,6 +142,9 @@ def carry_parts(work: Types, state: State) -> tuple[Any, ...]:
     return work.signature.parts(as_state(state, work.signature, "carry_in"))
 
 
+SLICE = 1 << 16
+"""Rows that a thread renumbers at once."""
+
 _CODES: BoundedCache[Any, tuple[Types, Kernel]] = BoundedCache()
 
 
@@ -161,50 +174,26 @@ def _codes_work(
     output = output_type(types_, options, "C") if write else types.none
     codes = array_type(code, True, "C")
     table = arrays_type(types_.state_form, "C")
-    kernel = entry(walk_codes, (source, output, codes, table, types.int64))
+    kernel = entry(walk_codes, (source, output, codes, table, types.int64, SHARES, CONTROL))
     return work_types(op, dtypes, options), kernel
 
 
-# --- codes without gaps -----------------------------------------------------------------------------
-
-
-def factorize(codes: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes without gaps, and the first row of each; see `kernels.factorize`."""
-    codes = np.require(codes, requirements=["C", "A"])
-    number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
-    out, rows = empty(len(codes), codes.dtype), np.full(groups, -1, number)
-    count = _numbering(codes.dtype, number)(codes, rows, np.empty(groups, codes.dtype), out)
-    if count < 0:
-        raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[-1 - count]}")
-    return (codes if count == groups else out), rows[:count].astype(WORD)
-
-
 @cached_njit
-def find_rows(codes, rows, numbers, out):
-    """Find the first row of each code, and number those that have one; return how many there are.
-
-    If the code of row `i` is of no group, return ``-1 - i``.
-    """
-    codes, rows, numbers, out = borrow(codes), borrow(rows), borrow(numbers), borrow(out)
-    for i in range(len(codes) - 1, -1, -1):
-        code = codes[i]
-        if code < 0 or code >= len(rows):
-            return -1 - i
-        rows[np.uintp(code)] = i
-    count = 0
-    for code in range(len(rows)):
-        numbers[code] = count
-        row = rows[code]
-        if row >= 0:
-            rows[count] = row
-            count += 1
-    if count < len(rows):
-        for i in range(len(codes)):
-            out[i] = numbers[np.uintp(codes[i])]
-    return count
-
-
-@lru_cache(maxsize=4)
-def _numbering(dtype: np.dtype, row: np.dtype) -> Kernel:
-    numbers, rows = array_type(dtype, layout="C"), array_type(row, layout="C")
-    return entry(find_rows, (array_type(dtype, True, "C"), rows, numbers, numbers))
+def walk_codes(source, output, codes, table, groups, shares, control):
+    """Scan rows in their order, each from the state of its group to the next one; without `output` only reduce."""
+    source, output, codes, table = borrow(source), borrow(output), borrow(codes), borrow(table)
+    shares, control = borrow(shares), borrow(control)
+    while True:
+        share = take_ticket(control, TICKET)
+        if share >= shares.tickets:
+            break
+        offset = share * groups if shares.chunk else 0
+        begin, end = positions_of(shares, share, len(codes))
+        for position in range(begin, end):
+            at = row_at(shares, position)
+            code = np.int64(codes[np.uintp(at)])
+            if code < 0 or code >= groups:
+                shares.wrong[share] = at
+                return
+            slot = offset + code
+            store(table, slot, scan_step(source, output, load(table, slot), at))

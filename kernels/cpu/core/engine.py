@@ -25,7 +25,7 @@ from ...operators.calls import combine
 from ...operators.signature import State
 from .elements import cast, load, store
 from .memory import borrow, load_acquire, store_release, take_ticket
-from .steps import Arrays, scan_lanes, scan_line, scan_step
+from .steps import Arrays, scan_lanes, scan_line
 from .visitors import emit, finish, looks_back, observe
 
 TILE = 16384
@@ -189,21 +189,6 @@ def walk_lines(source, output, carries, lines, control):
                 state = scan_line(source, output, load(carries, carry), first, stride, count)
                 store(carries, carry, state)
                 line += 1
-
-
-@cached_njit
-def walk_codes(source, output, codes, table, groups):
-    """Scan rows in their order, each from the state of its group to the next one; without `output` only reduce.
-
-    Returns the first row with a code of no group, where the walk ends; -1 if all codes are of groups.
-    """
-    source, output, codes, table = borrow(source), borrow(output), borrow(codes), borrow(table)
-    for at in range(len(codes)):
-        code = codes[at]
-        if code < 0 or code >= groups:
-            return at
-        store(table, code, scan_step(source, output, load(table, code), at))
-    return -1
 
 
 @cached_njit

@@ -32,8 +32,10 @@ def take(array: np.ndarray, rows: np.ndarray, fill: Any = None) -> np.ndarray:
 
 def put(rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Return rows at their positions; see `kernels.put`."""
-    out = empty(len(rows), rows.dtype)
-    out[positions] = rows
+    out, number = empty(len(rows), rows.dtype), _NUMBERS[rows.itemsize]
+    rows = np.require(rows, requirements=["C", "A"]).view(number)
+    positions = np.require(positions, requirements=["C", "A"])
+    run_kernel(len(rows), _putting(number), rows, positions, out.view(number))
     return out
 
 
@@ -59,6 +61,26 @@ def take_rows(values, rows, fill, out, control):
             break
         for i in range(start, min(len(rows), start + SLICE)):
             out[i] = _element(values, rows[i], fill)
+
+
+@cached_njit
+def put_rows(values, positions, out, control):
+    """Copy elements to their positions."""
+    values, positions, out = borrow(values), borrow(positions), borrow(out)
+    control = borrow(control)
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(values):
+            break
+        for i in range(start, min(len(values), start + SLICE)):
+            out[np.uintp(positions[i])] = values[i]
+
+
+@lru_cache(maxsize=8)
+def _putting(number: str) -> Kernel:
+    dtype = np.dtype(number)
+    given = array_type(dtype, True, "C"), array_type(np.dtype(np.int64), True, "C")
+    return entry(put_rows, (*given, array_type(dtype, layout="C"), CONTROL))
 
 
 @lru_cache(maxsize=16)

@@ -10,9 +10,10 @@ from numba import types
 
 from ...compiler.jit import cached_njit
 from ...options import Shifted
-from ..core.engine import STATUS
-from ..core.launch import WORD, Kernel, array_type, empty, entry, run_team
-from ..core.memory import borrow
+from ..core.engine import STATUS, TICKET
+from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_team
+from ..core.memory import borrow, take_ticket
+from ..core.shares import SHARES, positions_of, row_at, run_shares
 
 SLICE = 1 << 18
 """Rows that a thread moves at once. Of 20 million float64, milliseconds of `shift` and `difference` by slices of
@@ -69,35 +70,38 @@ def _subtracted(now: np.ndarray, earlier: np.ndarray, out: np.ndarray) -> bool:
 def rows_before(codes: np.ndarray, groups: int, periods: int) -> np.ndarray:
     """Return the row of its group so many rows before each row; see `kernels.rows_before`."""
     codes, out = np.require(codes, requirements=["C", "A"]), empty(len(codes), WORD)
-    rings = np.full((groups, abs(periods)), -1, WORD)
-    wrong = _finding(codes.dtype)(codes, rings, np.zeros(groups, WORD), periods < 0, out)
+    rings, slots = np.full((groups, abs(periods)), -1, WORD), np.zeros(groups, WORD)
+    wrong = run_shares(codes, groups, _finding(codes.dtype), codes, rings, slots, periods < 0, out)
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
     return out
 
 
 @cached_njit
-def find_before(codes, rings, slots, backward, out):
-    """Find rows by a ring of the latest rows of each group; `slots` are the next places.
-
-    Returns the first row that is met with a code of no group; -1 if all codes are of groups.
-    """
+def find_before(codes, rings, slots, backward, out, shares, control):
+    """Find rows by a ring of the latest rows of each group; `slots` are the next places."""
     codes, rings, slots, out = borrow(codes), borrow(rings), borrow(slots), borrow(out)
+    shares, control = borrow(shares), borrow(control)
     groups, width = rings.shape
-    for i in range(len(codes)):
-        at = len(codes) - 1 - i if backward else i
-        code = codes[at]
-        if code < 0 or code >= groups:
-            return at
-        slot = slots[np.uintp(code)]
-        out[at] = rings[np.uintp(code), np.uintp(slot)]
-        rings[np.uintp(code), np.uintp(slot)] = at
-        slots[np.uintp(code)] = slot + 1 if slot + 1 < width else 0
-    return -1
+    while True:
+        share = take_ticket(control, TICKET)
+        if share >= shares.tickets:
+            break
+        begin, end = positions_of(shares, share, len(codes))
+        for i in range(end - begin):
+            at = row_at(shares, end - 1 - i if backward else begin + i)
+            code = np.int64(codes[np.uintp(at)])
+            if code < 0 or code >= groups:
+                shares.wrong[share] = at
+                return
+            slot = slots[np.uintp(code)]
+            out[np.uintp(at)] = rings[np.uintp(code), np.uintp(slot)]
+            rings[np.uintp(code), np.uintp(slot)] = at
+            slots[np.uintp(code)] = slot + 1 if slot + 1 < width else 0
 
 
 @lru_cache(maxsize=2)
 def _finding(dtype: np.dtype) -> Kernel:
     words, rings = array_type(WORD, layout="C"), types.Array(types.int64, 2, "C")
     given = array_type(dtype, True, "C"), rings, words, types.boolean, words
-    return entry(find_before, given)
+    return entry(find_before, (*given, SHARES, CONTROL))

@@ -102,6 +102,17 @@ def factorize(codes: Any, groups: int) -> tuple[Any, Any]:
     return numbers[codes], first[there]
 
 
+def hash_codes(words: Any) -> tuple[Any, int]:
+    """Raise a TypeError: cuDF numbers the keys of its columns."""
+    raise TypeError("hash_codes takes NumPy arrays; cuDF numbers the keys of its columns")
+
+
+def value_range(values: Any) -> tuple[int, int]:
+    """Return the least and the greatest of some integers; see `kernels.value_range`."""
+    low, high = cupy.stack([values.min(), values.max()]).get()
+    return int(low), int(high)
+
+
 def _on_host(states: Any) -> Any:
     return tuple(map(cupy.asnumpy, states)) if isinstance(states, tuple) else cupy.asnumpy(states)
 

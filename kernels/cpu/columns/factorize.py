@@ -1,0 +1,210 @@
+"""Codes of NumPy arrays without gaps: of codes that have some, and of words by their hashes.
+
+A hash table for each share of words stays in a core's cache, and is made by one thread: after Balkesen, Teubner, Alonso
+and Ozsu, *Main-memory hash joins on multi-core CPUs* (ICDE 2013), parallel radix join.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+
+import numpy as np
+from numba import types
+
+from ...compiler.jit import cached_njit
+from ..core.engine import STATUS, TICKET
+from ..core.launch import (
+    CONTROL,
+    PARALLEL,
+    WORD,
+    Kernel,
+    array_type,
+    empty,
+    entry,
+    helpers_for,
+    run_kernel,
+    run_team,
+)
+from ..core.memory import borrow, take_ticket
+from ..core.shares import (
+    ROW,
+    SHARES,
+    TEAM,
+    hash_of,
+    part_rows,
+    positions_of,
+    row_at,
+    run_shares,
+)
+
+SLICE = 1 << 16
+"""Rows that a thread renumbers at once."""
+
+
+def value_range(values: np.ndarray) -> tuple[int, int]:
+    """Return the least and the greatest of some integers; see `kernels.value_range`."""
+    if len(values) < PARALLEL:
+        return int(values.min()), int(values.max())
+    waiting = iter(np.array_split(values, helpers_for(len(values)) + 1))
+    found: list[np.ndarray] = []
+
+    def look(_: bool) -> None:
+        for piece in waiting:  # of all threads: each takes the next
+            found.extend((piece.min(), piece.max()))
+
+    run_team(len(values), np.zeros(STATUS, WORD), look)
+    return int(min(found)), int(max(found))
+
+
+# --- of codes ---------------------------------------------------------------------------------------
+
+
+def factorize(codes: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes without gaps, and the first row of each; see `kernels.factorize`."""
+    codes = np.require(codes, requirements=["C", "A"])
+    low, high = value_range(codes) if len(codes) else (0, -1)
+    if low < 0 or high >= groups:
+        wrong = codes[np.argmax((codes < 0) | (codes >= groups))]
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
+    number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
+    rows = np.full(groups, -1, number)
+    find, renumber = _numbering(codes.dtype, number)
+    run_shares(codes, groups, find, codes, rows)
+    found = rows >= 0
+    first_rows = rows[found].astype(WORD)
+    if len(first_rows) < groups:
+        out = empty(len(codes), codes.dtype)
+        run_kernel(len(codes), renumber, codes, np.cumsum(found, dtype=codes.dtype), out)
+        codes = out
+    return codes, first_rows
+
+
+@cached_njit
+def find_rows(codes, rows, shares, control):
+    """Find the first row of each code; all are of groups."""
+    codes, rows, shares, control = borrow(codes), borrow(rows), borrow(shares), borrow(control)
+    while True:
+        share = take_ticket(control, TICKET)
+        if share >= shares.tickets:
+            break
+        begin, end = positions_of(shares, share, len(codes))
+        for position in range(begin, end):
+            at = row_at(shares, position)
+            code = np.uintp(codes[np.uintp(at)])
+            if rows[code] < 0:
+                rows[code] = at
+
+
+@cached_njit
+def renumber_codes(codes, counts, out, control):
+    """Number the codes that have rows; `counts` has how many there are up to each."""
+    codes, counts, out, control = borrow(codes), borrow(counts), borrow(out), borrow(control)
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(codes):
+            break
+        for at in range(start, min(len(codes), start + SLICE)):
+            out[at] = counts[np.uintp(codes[at])] - 1
+
+
+@lru_cache(maxsize=4)
+def _numbering(dtype: np.dtype, row: np.dtype) -> tuple[Kernel, Kernel]:
+    given, numbers = array_type(dtype, True, "C"), array_type(dtype, layout="C")
+    find = entry(find_rows, (given, array_type(row, layout="C"), SHARES, CONTROL))
+    return find, entry(renumber_codes, (given, numbers, numbers, CONTROL))
+
+
+# --- of words, by their hashes ----------------------------------------------------------------------
+
+PARTS = 4
+"""Tables a thread: a smaller one stays in its cache."""
+
+SPACE = 1 << 10
+"""Words that the first table of a share has room for; a table that is half full is made four times as large."""
+
+
+def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return codes that are equal where words are, and a number above all of them; see `kernels.hash_codes`."""
+    words = np.require(words, requirements=["C", "A"])
+    rows, bounds, count = np.empty(0, ROW), np.array([0, len(words)]), 1
+    team = helpers_for(len(words)) + 1
+    if team >= TEAM and len(words) <= np.iinfo(ROW).max:
+        count = PARTS * team
+        rows, bounds = part_rows(words, count, None)
+    codes = empty(len(words), np.int32 if len(words) * count < 1 << 31 else np.int64)
+    insert, reinsert = _hashing(codes.dtype)
+    waiting, found = iter(range(count)), [0]
+
+    def number(_: bool) -> None:
+        for share in waiting:  # of all threads: each takes the next
+            begin, end = bounds[share : share + 2]
+            space, known = SPACE, 0
+            table, first_rows = np.zeros(4 * space, np.uint64), np.empty(space, WORD)
+            while True:
+                given = words, rows, begin, end, share, count
+                begin, known = insert(*given, known, table, first_rows, codes)
+                if begin == end:
+                    break
+                space *= 4
+                table, first_rows = np.zeros(4 * space, np.uint64), np.resize(first_rows, space)
+                reinsert(words, first_rows, known, table)
+            found.append(known)
+
+    run_team(len(words), np.zeros(STATUS, WORD), number)
+    return codes, max(found) * count
+
+
+@cached_njit
+def insert_words(words, rows, begin, end, share, count, known, table, first_rows, codes):
+    """Number the words of a share at these positions; return where the table was full, and how many are known.
+
+    Number `i` becomes the code ``i * count + share``. A slot of the table holds a word, and its number plus one.
+    """
+    words, rows, table = borrow(words), borrow(rows), borrow(table)
+    first_rows, codes = borrow(first_rows), borrow(codes)
+    mask = np.uintp(len(table) // 2 - 1)
+    for position in range(begin, end):
+        at = np.uintp(rows[np.uintp(position)]) if len(rows) else np.uintp(position)
+        word = words[at]
+        slot = np.uintp(hash_of(word)) & mask
+        while True:
+            number = np.int64(table[2 * slot + np.uintp(1)])
+            if number == 0:
+                if known == len(first_rows):
+                    return position, known
+                first_rows[np.uintp(known)] = at
+                known += 1
+                number = known
+                table[2 * slot], table[2 * slot + np.uintp(1)] = word, np.uint64(number)
+                break
+            if table[2 * slot] == word:
+                break
+            slot = (slot + np.uintp(1)) & mask
+        codes[at] = (number - 1) * count + share
+    return end, known
+
+
+@cached_njit
+def reinsert_words(words, first_rows, known, table):
+    """Insert the known words into an empty table."""
+    words, first_rows, table = borrow(words), borrow(first_rows), borrow(table)
+    mask = np.uintp(len(table) // 2 - 1)
+    for number in range(known):
+        word = words[np.uintp(first_rows[np.uintp(number)])]
+        slot = np.uintp(hash_of(word)) & mask
+        while table[2 * slot + np.uintp(1)] != 0:
+            slot = (slot + np.uintp(1)) & mask
+        table[2 * slot], table[2 * slot + np.uintp(1)] = word, np.uint64(number + 1)
+
+
+@lru_cache(maxsize=2)
+def _hashing(code: np.dtype) -> tuple[Kernel, Kernel]:
+    given, table = (
+        array_type(np.dtype(np.uint64), True, "C"),
+        array_type(np.dtype(np.uint64), layout="C"),
+    )
+    rows, first_rows, word = array_type(ROW, layout="C"), array_type(WORD, layout="C"), types.int64
+    walk = given, rows, word, word, word, word, word, table, first_rows
+    insert = entry(insert_words, (*walk, array_type(code, layout="C")))
+    return insert, entry(reinsert_words, (given, first_rows, word, table))

@@ -1,0 +1,186 @@
+"""Rows of groups in any order, shared among threads: the rows of each thread's groups, or chunks of rows.
+
+By group, rows are parted into lists first, one for each share of groups and in the order of rows. So a group's rows
+are met in their order by one thread, and each share's part of a table of states is small. Few groups are reduced in
+chunks of rows instead, each with a table of its own. Either way the answers have the same bits for any number of
+threads.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+
+from ...compiler.jit import OPTIONS, cached_njit
+from .engine import STATUS, TICKET
+from .launch import CONTROL, PARALLEL, WORD, Kernel, array_type, empty, entry, helpers_for, run_team
+from .memory import borrow, take_ticket
+from .visitors import record_type
+
+
+class Shares(NamedTuple):
+    """How the walk of rows is shared: `tickets`, each for the groups of a share, or for a chunk of rows.
+
+    If neither `chunk` nor `rows` has anything, all rows are of the one share.
+    """
+
+    tickets: int
+    chunk: int
+    """Rows of a chunk; 0 if groups are shared."""
+    rows: np.ndarray
+    """The rows of all shares, one share after the other."""
+    bounds: np.ndarray
+    """Where the rows of each share begin and end."""
+    wrong: np.ndarray
+    """The first row with a code of no group, for each ticket; else -1."""
+
+
+ROW = np.dtype(np.uint32)
+"""Rows in lists; more rows than these can number are not shared."""
+
+SHARES = record_type(
+    Shares,
+    tickets=types.int64,
+    chunk=types.int64,
+    rows=array_type(ROW, layout="C"),
+    bounds=array_type(WORD, layout="C"),
+    wrong=array_type(WORD, layout="C"),
+)
+"""The type of `Shares`."""
+
+
+@numba.njit(**OPTIONS)
+def positions_of(shares, share, length):
+    """Return the first position of a share, and the first one behind it; see `row_at`."""
+    if shares.chunk:
+        return share * shares.chunk, min(length, (share + 1) * shares.chunk)
+    if len(shares.rows):
+        return shares.bounds[share], shares.bounds[share + 1]
+    return np.int64(0), np.int64(length)
+
+
+@numba.njit(**OPTIONS)
+def row_at(shares, position):
+    """Return the row at a position: the one of this number, or of a list."""
+    return np.int64(shares.rows[np.uintp(position)]) if len(shares.rows) else position
+
+
+CHUNK = 1 << 18
+"""Rows of a chunk, which has a table of its own. How a group is combined depends on it, not on threads."""
+
+TABLE = CHUNK >> 6
+"""The most groups of such tables: to combine them takes little time beside the rows."""
+
+APART = 16
+"""Words between what two threads count: they wait for each other where they write to one cache line."""
+
+TEAM = 4
+"""Threads from which on groups are shared: to part the rows takes two threads as long as one takes for the walk."""
+
+
+def chunks_for(rows: int, groups: int) -> int:
+    """Return for how many chunks of rows there are to be tables: 1 if the groups are too many, or the rows too few."""
+    return -(-rows // CHUNK) if rows >= 2 * CHUNK and groups <= TABLE else 1
+
+
+def run_shares(codes: np.ndarray, groups: int, kernel: Kernel, *given: Any, chunks: int = 1) -> int:
+    """Run a kernel that takes `Shares`, and shares as tickets; return the first row with a code of no group, or -1.
+
+    It hands out so many chunks of rows, or shares groups among threads.
+    """
+    count, rows, bounds = chunks, np.empty(0, ROW), np.empty(0, WORD)
+    team = helpers_for(len(codes)) + 1 if len(codes) >= PARALLEL else 1
+    if chunks == 1 and team >= TEAM and groups > 1 and len(codes) <= np.iinfo(ROW).max:
+        count = min(team, groups)
+        rows, bounds = part_rows(codes, count, count / groups)
+    chunk = CHUNK if chunks > 1 else 0
+    shares = Shares(count, chunk, rows, bounds, np.full(count, -1, WORD))
+    control = np.zeros(STATUS, WORD)
+    if count == 1:
+        kernel(*given, shares, control)
+        return int(shares.wrong[0])
+    run_team(len(codes), control, lambda _: kernel(*given, shares, control))
+    return min((int(row) for row in shares.wrong if row >= 0), default=-1)
+
+
+def part_rows(keys: np.ndarray, count: int, scale: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of each share, in their order and one share after the other, and where each begins and ends.
+
+    With a `scale`, keys are codes of groups, and a share is a range of them; else keys are shared by their hashes.
+    """
+    slices = 4 * (helpers_for(len(keys)) + 1)
+    counts = np.zeros((slices, count + APART), WORD)
+    counting, placing = _parting(keys.dtype, scale is not None)
+    size = -(-len(keys) // slices)
+
+    def run(kernel: Kernel, *given: Any) -> None:
+        control = np.zeros(STATUS, WORD)
+        run_team(len(keys), control, lambda _: kernel(keys, count, scale, size, *given, control))
+
+    run(counting, counts)
+    found = counts.T[:count]
+    ends = np.cumsum(found).reshape(count, slices)
+    counts.T[:count], rows = ends - found, empty(len(keys), ROW)
+    run(placing, counts, rows)
+    return rows, np.append(0, ends[:, -1])
+
+
+@numba.njit(**OPTIONS)
+def hash_of(word):
+    """Return 64 well mixed bits of a word: the finalizer of MurmurHash3, by Appleby."""
+    word = np.uint64(word)
+    word = (word ^ (word >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    word = (word ^ (word >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return word ^ (word >> np.uint64(33))
+
+
+@numba.njit(**OPTIONS)
+def _share_of(key, count, scale):
+    """Return the share of a key; codes of no group are in the outer shares."""
+    if scale is None:
+        return np.int64((hash_of(key) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
+    return min(max(np.int64(key * scale), 0), count - 1)
+
+
+@cached_njit
+def count_shares(keys, count, scale, size, counts, control):
+    """Count the rows of each share in each slice of `size` rows."""
+    keys, counts, control = borrow(keys), borrow(counts), borrow(control)
+    while True:
+        ticket = take_ticket(control, TICKET)
+        start = ticket * size
+        if start >= len(keys):
+            break
+        for at in range(start, min(len(keys), start + size)):
+            counts[np.uintp(ticket), np.uintp(_share_of(keys[at], count, scale))] += 1
+
+
+@cached_njit
+def place_shares(keys, count, scale, size, starts, rows, control):
+    """Write the rows of each share in each slice of `size` rows from ``starts[slice, share]``."""
+    keys, starts, rows, control = borrow(keys), borrow(starts), borrow(rows), borrow(control)
+    while True:
+        ticket = take_ticket(control, TICKET)
+        start = ticket * size
+        if start >= len(keys):
+            break
+        for at in range(start, min(len(keys), start + size)):
+            share = np.uintp(_share_of(keys[at], count, scale))
+            place = starts[np.uintp(ticket), share]
+            starts[np.uintp(ticket), share] = place + 1
+            rows[np.uintp(place)] = at
+
+
+@lru_cache(maxsize=8)
+def _parting(dtype: np.dtype, scaled: bool) -> tuple[Kernel, Kernel]:
+    scale = types.float64 if scaled else types.none
+    given = array_type(dtype, True, "C"), types.int64, scale, types.int64
+    table = types.Array(types.int64, 2, "C")
+    counting = entry(count_shares, (*given, table, CONTROL))
+    rows = array_type(ROW, layout="C")
+    return counting, entry(place_shares, (*given, table, rows, CONTROL))

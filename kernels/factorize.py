@@ -1,0 +1,110 @@
+"""Codes of groups of rows: without gaps, or made of words that are equal where keys are."""
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Array, brief, is_array
+from .backends import BACKENDS, backend_of
+from .by_code import check_codes, check_groups
+
+
+def factorize(codes: Array, groups: int) -> tuple[Any, Any]:
+    """Return codes that each have a row, in the order of those given, and the first row of each.
+
+    Parameters
+    ----------
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1.
+    groups : int
+        CuPy arrays may be in `max_groups` groups.
+
+    Returns
+    -------
+    codes : array
+        Of the same dtype; the array itself if each number has a row.
+    first_rows : array of int64
+
+    Raises
+    ------
+    TypeError
+        For other arrays.
+    ValueError
+        For codes of no group.
+
+    See Also
+    --------
+    scan_by_code : Scan within such groups.
+
+    Examples
+    --------
+    >>> factorize(np.array([7, 3, 7, 4]), 8)
+    (array([2, 0, 2, 1]), array([1, 3, 0]))
+    """
+    check_codes(codes)
+    backend = BACKENDS[frozenset([type(codes)])]
+    check_groups(groups, backend, backend.max_groups())
+    if codes.ndim != 1:
+        raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
+    return backend.factorize(codes, groups)
+
+
+def hash_codes(words: Array) -> tuple[Any, int]:
+    """Return codes that are equal where words are, and a number above all of them.
+
+    Parameters
+    ----------
+    words : array of uint64
+
+    Returns
+    -------
+    codes : array of int32 or int64
+        There may be numbers without a row.
+    groups : int
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+
+    See Also
+    --------
+    factorize : Codes without gaps.
+
+    Notes
+    -----
+    Threads part the rows by the hashes of their words, and make a table of each part. Numbers depend on how many
+    threads there are; which rows have equal ones does not.
+
+    Examples
+    --------
+    >>> hash_codes(np.array([7, 3, 7], np.uint64))
+    (array([0, 1, 0], dtype=int32), 2)
+    """
+    if not is_array(words) or words.dtype != np.uint64 or words.ndim != 1:
+        raise TypeError(f"words must be a 1-d array of uint64, found {brief(words)}")
+    return backend_of([words]).hash_codes(words)
+
+
+def value_range(values: Array) -> tuple[int, int]:
+    """Return the least and the greatest of some integers.
+
+    Parameters
+    ----------
+    values : array of integers or bool
+        One at least.
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+
+    Examples
+    --------
+    >>> value_range(np.array([7, -3, 7]))
+    (-3, 7)
+    """
+    backend = BACKENDS.get(frozenset([type(values)]))
+    if backend is None or values.dtype.kind not in "biu":
+        raise TypeError(f"values must be an array of integers, found {brief(values)}")
+    return backend.value_range(values)

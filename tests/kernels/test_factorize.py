@@ -1,0 +1,159 @@
+"""Codes of groups on one thread and on several: of codes, of words by their hashes, and walks that threads share."""
+
+import numpy as np
+import pytest
+
+from dask_gpuscan import kernels
+from dask_gpuscan.kernels import BUILT_IN
+from dask_gpuscan.kernels.cpu.columns import factorize
+from dask_gpuscan.kernels.cpu.core import launch, shares
+
+RNG = np.random.default_rng(11)
+ROWS = 5000
+ADD, FIRST = BUILT_IN["add"], BUILT_IN["first"]
+
+
+@pytest.fixture(params=[1, 2, 4, 7])
+def threads(request, monkeypatch) -> int:
+    """Run small inputs as large ones, on so many threads."""
+    for module in (launch, shares, factorize):
+        monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
+        monkeypatch.setattr(module, "PARALLEL", 0)
+    monkeypatch.setattr(shares, "CHUNK", 512)
+    monkeypatch.setattr(shares, "TABLE", 16)
+    return request.param
+
+
+def _codes(groups: int, dtype: str) -> np.ndarray:
+    found = RNG.integers(0, groups, ROWS)
+    found[found == groups // 2] = 0  # a number without rows
+    return found.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+@pytest.mark.parametrize("groups", [1, 3, 16, 700, 20_000])
+def test_codes_without_gaps(threads, groups, dtype):
+    codes = _codes(groups, dtype)
+    found, first_rows = kernels.factorize(codes, groups)
+    _, rows, numbers = np.unique(codes, return_index=True, return_inverse=True)
+    assert found.dtype == codes.dtype
+    assert found.tolist() == numbers.tolist()
+    assert first_rows.tolist() == rows.tolist()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, ROWS])
+@pytest.mark.parametrize("distinct", [1, 2, 900, ROWS])
+def test_hash_codes(threads, distinct, count):
+    known = RNG.integers(0, 2**64, distinct, np.uint64)
+    known[: distinct // 2] = np.arange(distinct // 2)  # many zeros in front, and the word 0
+    words = known[RNG.integers(0, distinct, count)]
+    codes, groups = kernels.hash_codes(words)
+    assert len(codes) == count
+    assert not count or 0 <= codes.min() <= codes.max() < groups
+    pairs = {(int(w), int(c)) for w, c in zip(words, codes, strict=True)}
+    assert len(pairs) == len({w for w, _ in pairs}) == len({c for _, c in pairs})
+
+
+def test_words_of_one_hash_have_their_own_codes(threads, monkeypatch):
+    """A table is searched on from a slot that another word has; here all words begin with few slots."""
+    monkeypatch.setattr(factorize, "SPACE", 1)
+    words = np.arange(ROWS, dtype=np.uint64)
+    codes, _ = kernels.hash_codes(words)
+    assert len(set(codes.tolist())) == ROWS
+
+
+@pytest.mark.parametrize("groups", [1, 3, 16, 700, 20_000])
+@pytest.mark.parametrize("op", [ADD, FIRST, BUILT_IN["maximum"]], ids=lambda op: op.name)
+def test_walks_have_the_bits_of_one_thread(threads, op, groups, monkeypatch):
+    codes, x = _codes(groups, "i4"), RNG.standard_normal(ROWS)
+    x[RNG.random(ROWS) < 0.1] = np.nan
+
+    def answers() -> list[np.ndarray]:
+        out, states = kernels.scan_by_code(op, codes, x, groups, nulls=kernels.InBand())
+        reduced = kernels.reduce_by_code(op, codes, x, groups, nulls=kernels.InBand())
+        going_on, _ = kernels.scan_by_code(op, codes, x, groups, carry_in=states)
+        fields = [*_fields(states), *_fields(reduced)]
+        return [out, going_on, *fields]
+
+    found = answers()
+    for module in (launch, shares, factorize):
+        monkeypatch.setattr(module, "helpers_for", lambda _: 0)
+    for ours, alone in zip(found, answers(), strict=True):
+        assert ours.tobytes() == alone.tobytes()
+    reduced = _fields(kernels.reduce_by_code(op, codes, x, groups, nulls=kernels.InBand()))[0]
+    for code in np.unique(codes)[:5]:
+        _, state = kernels.scan(op, x[codes == code], nulls=kernels.InBand())
+        assert np.allclose(reduced[code], _fields(state)[0], equal_nan=True)
+
+
+def _fields(state: object) -> tuple[np.ndarray, ...]:
+    return state if isinstance(state, tuple) else (state,)
+
+
+def test_sums_of_a_product_in_order_have_no_chunks(threads):
+    """What must be combined element by element is."""
+    codes, x = _codes(3, "i4"), RNG.standard_normal(ROWS)
+    states = kernels.reduce_by_code(BUILT_IN["multiply"], codes, x, 3)
+    for code in (0, 2):
+        expected = 1.0
+        for value in x[codes == code]:
+            expected *= value
+        assert states[code] == expected
+
+
+@pytest.mark.parametrize("periods", [1, 3, -2])
+@pytest.mark.parametrize("groups", [1, 5, 900])
+def test_rows_before(threads, groups, periods):
+    codes = _codes(groups, "i8")
+    found = kernels.rows_before(codes, groups, periods)
+    for code in np.unique(codes)[:7]:
+        rows = np.flatnonzero(codes == code)
+        expected = np.full(len(rows), -1)
+        if periods > 0:
+            expected[periods:] = rows[:-periods]
+        else:
+            expected[:periods] = rows[-periods:]
+        assert found[rows].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("bad", [-1, 9])
+@pytest.mark.parametrize("at", [0, 77, ROWS - 1])
+def test_codes_of_no_group_are_refused(threads, at, bad):
+    codes = RNG.integers(0, 9, ROWS)
+    codes[at] = bad
+    for call in (
+        lambda: kernels.factorize(codes, 9),
+        lambda: kernels.scan_by_code(ADD, codes, np.ones(ROWS), 9),
+        lambda: kernels.reduce_by_code(ADD, codes, np.ones(ROWS), 9),
+        lambda: kernels.rows_before(codes, 9, 1),
+    ):
+        with pytest.raises(ValueError, match=f"codes must be from 0 to 8, found {bad}"):
+            call()
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "i8"])
+def test_value_range(threads, dtype):
+    x = (
+        RNG.integers(0, 2, ROWS).astype(dtype)
+        if dtype == "?"
+        else RNG.integers(
+            np.iinfo(dtype).min, np.iinfo(dtype).max, ROWS, np.dtype(dtype), endpoint=True
+        )
+    )
+    assert kernels.value_range(x) == (int(x.min()), int(x.max()))
+    assert kernels.value_range(x[::-7]) == (int(x[::-7].min()), int(x[::-7].max()))
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
+        kernels.hash_codes(np.arange(3))
+    with pytest.raises(TypeError, match="values must be an array of integers"):
+        kernels.value_range(np.ones(3))
+    with pytest.raises(TypeError, match="values must be an array of integers"):
+        kernels.value_range([1, 2])
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_put_and_take_are_inverse(threads, dtype):
+    x, positions = RNG.integers(0, 100, ROWS).astype(dtype), RNG.permutation(ROWS)
+    assert kernels.put(kernels.take(x, positions), positions).tolist() == x.tolist()
