@@ -27,12 +27,12 @@ class CudfGrouping:
         if isinstance(column.dtype, cudf.CategoricalDtype):
             view = view_of(column._column.codes)
             return view.values, view.nulls
-        return self.group_ids([column._column]), None
+        return self._group_ids([column._column]), None
 
     def reduces_groups(self, keys: list[cudf.Series], dtypes: list[DType]) -> bool:
         return False
 
-    def group_ids(self, arrays: list[ColumnBase]) -> Values:
+    def _group_ids(self, arrays: list[ColumnBase]) -> Values:
         _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
         return view_of(ColumnBase.create(codes, np.dtype(np.int32))).values
 
@@ -40,7 +40,7 @@ class CudfGrouping:
         found = range_group_ids(arrays)
         if found is not None:
             return found
-        codes = self.group_ids(arrays)
+        codes = self._group_ids(arrays)
         return codes, int(codes.max()) + 1 if len(codes) else 0
 
     def own_group_ids(self, array: ColumnBase) -> None:

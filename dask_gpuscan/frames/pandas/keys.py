@@ -212,9 +212,6 @@ class PandasGrouping:
                 f"leave it out of the keys, or cast it with astype"
             ) from error
 
-    def group_ids(self, arrays: list[PandasArray]) -> Values:
-        return self.dense_group_ids(arrays)[0]
-
     def dense_group_ids(self, arrays: list[PandasArray]) -> tuple[Values, int]:
         bare_ = [bare(a) for a in arrays]
         return range_group_ids(bare_) or hashed_group_ids(bare_)
@@ -297,8 +294,9 @@ def _hashed_ids(array: PandasArray) -> tuple[Values, int]:
     layout = layout_of(array.dtype)
     view = None if layout is None else layout.raw(array)
     if view is None or view.values.dtype.kind in "cV":
-        codes, values = pd.factorize(array)
-        return codes + 1, len(values) + 1
+        key = pd.Series(array, dtype=array.dtype, copy=False)
+        groups = key.groupby([key], sort=False, dropna=False, observed=True).ngroup().to_numpy()
+        return groups, int(groups.max()) + 1 if len(groups) else 0
     values = view.values
     if values.dtype.kind == "f":
         values = one_nan(values)

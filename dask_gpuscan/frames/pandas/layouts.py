@@ -21,7 +21,7 @@ PandasArray: TypeAlias = Any
 
 def bare(array: PandasArray) -> PandasArray:
     """Return the NumPy array that pandas has wrapped; any other array as it is, one of strings too."""
-    return array.to_numpy() if type(array) is pd.arrays.NumpyExtensionArray else array
+    return np.asarray(array) if type(array) is pd.arrays.NumpyExtensionArray else array
 
 
 def _nulls(missing: Missing) -> Values | None:

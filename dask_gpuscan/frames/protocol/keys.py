@@ -18,11 +18,11 @@ class Grouping(Protocol):
         Raises a TypeError for values that cannot be hashed.
         """
 
-    def group_ids(self, arrays: list[Array]) -> Values:
-        """Return the group of each row, as integers: equal where the rows of all arrays are; nulls equal nulls."""
-
     def dense_group_ids(self, arrays: list[Array]) -> tuple[Values, int]:
-        """Return group ids that are at least 0, and a number above all of them; some numbers below may have no row."""
+        """Return the group of each row, equal where the rows of all arrays are, and a number above all of them.
+
+        Nulls equal nulls. Numbers are at least 0, and some below may have no row.
+        """
 
     def own_group_ids(self, array: Array) -> tuple[Values, int] | None:
         """Return an array's numbers, without a copy, and a number above all, if they can be group ids; else None."""

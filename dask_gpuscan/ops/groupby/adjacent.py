@@ -231,7 +231,7 @@ class CheckAdjacent(DataFrameCarry):
             for each in zip(*(a.arrays for a in aggregates), strict=True)
         ]
         # a run that crosses a border is one run
-        starts, _ = kernels.run_length_encode(library.group_ids(arrays))
+        starts, _ = kernels.run_length_encode(library.dense_group_ids(arrays)[0])
         return RunKeys(library, [library.take(a, starts) for a in arrays])
 
     def apply(self, partition: Any, prefix: RunKeys | None) -> Any:

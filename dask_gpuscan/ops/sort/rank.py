@@ -256,7 +256,7 @@ class RankOptions:
             ranks = kernels.tied_ranks(keys[0], self.method)
             return kernels.put(ranks / count if self.pct else ranks, order)
         if values.dtype.kind == "V":  # of 128 bits, which only codes compare
-            keys[-1] = library.group_ids([library.array(column)])[order]
+            keys[-1] = library.dense_group_ids([library.array(column)])[0][order]
         null = None if missing is None else missing[order]
         found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
         ranks = found.ranks(self.method, self.pct)
@@ -272,7 +272,7 @@ class RankOptions:
         missing = library.missing(column)
         values, nulls = self._key(library, column, missing)
         if values.dtype.kind == "V":
-            values = library.group_ids([library.array(column)])
+            values = library.dense_group_ids([library.array(column)])[0]
         return self._runs(library.xp, groups, values, nulls, missing)
 
     def _runs(
