@@ -16,7 +16,8 @@ import pandas as pd
 from ...engines.run import engine_of, meta_of
 from ...frames.keys import is_name
 from ...frames.messages import ColumnError, column_title
-from ...frames.registry import library_of, names_of
+from ...frames.registry import columns_of, library_of, names_of
+from ...kernels.bounded_cache import BoundedCache
 from ...kernels.messages import not_among, shown
 from ...ops.asof.asof import AsOf
 from ...ops.asof.columns import AsOfSide, dropped, plan_of
@@ -181,25 +182,61 @@ def merge_asof(
     for side, frame in zip(sides, frames, strict=True):
         if side.is_index or side.on is not None:
             _check_order(side.on_column(frame), tolerance)
-    hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in frames]
-    answer = pd.merge_asof(
-        *hosts,
-        **keys,
-        left_index=left_index,
-        right_index=right_index,
-        suffixes=suffixes,
-        tolerance=tolerance,
-        allow_exact_matches=allow_exact_matches,
-        direction=direction,
-    )
+    options: dict[str, Any] = {
+        "left_index": bool(left_index), "right_index": bool(right_index), "suffixes": tuple(suffixes),
+        "tolerance": tolerance, "allow_exact_matches": bool(allow_exact_matches), "direction": direction,
+    }  # fmt: skip
+    names = _answer_names(frames, sides, keys, options)
     limit = None if tolerance is None else _stored(tolerance, sides[0].on_column(frames[0]))
-    kept = hosts[1].drop(columns=dropped(sides))
-    names = list(answer.columns)
-    if len(names) > hosts[0].shape[1] + kept.shape[1]:  # there are keys among them
-        names = list(pd.merge(hosts[0], kept, how="cross", suffixes=suffixes).columns)
     plan = plan_of(frames[0], frames[1], sides, names)
     question = AsOf(*sides, plan, direction, bool(allow_exact_matches), limit)
     return engine.merge_asof(left, right, question)
+
+
+_NAMES: BoundedCache[Any, list[Hashable]] = BoundedCache()
+
+
+def _answer_names(
+    frames: list[Any],
+    sides: tuple[AsOfSide, AsOfSide],
+    keys: dict[str, list[Hashable] | None],
+    options: dict[str, Any],
+) -> list[Hashable]:
+    """Return the names of the answer's columns, as `pandas.merge_asof` makes them; it refuses what it does not merge.
+
+    What it says of frames without rows depends on names and dtypes alone, and takes it some milliseconds.
+    """
+    asked = tuple(None if names is None else tuple(names) for names in keys.values())
+    tolerance = type(options["tolerance"])
+    key = (*map(_names_and_dtypes, frames), asked, tuple(options.values()), tolerance)
+    try:
+        known = _NAMES.get(key)
+    except TypeError:  # a name or a dtype cannot be hashed
+        return _asked_names(frames, sides, keys, options)
+    return known or _NAMES.store(key, _asked_names(frames, sides, keys, options))
+
+
+def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
+    library = library_of(frame)
+    levels = range(len(library.index_names(frame)))
+    columns = [*columns_of(frame), *(library.index_level(frame, i) for i in levels)]
+    dtypes = tuple((column.dtype, str(column.dtype)) for column in columns)
+    return library, tuple(names_of(frame)), tuple(library.index_names(frame)), dtypes
+
+
+def _asked_names(
+    frames: list[Any],
+    sides: tuple[AsOfSide, AsOfSide],
+    keys: dict[str, list[Hashable] | None],
+    options: dict[str, Any],
+) -> list[Hashable]:
+    hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in frames]
+    names = list(pd.merge_asof(*hosts, **keys, **options).columns)
+    kept = hosts[1].drop(columns=dropped(sides))
+    if len(names) <= hosts[0].shape[1] + kept.shape[1]:
+        return names
+    # there are keys among them
+    return list(pd.merge(hosts[0], kept, how="cross", suffixes=options["suffixes"]).columns)
 
 
 def _frame(name: str, side: Any) -> Any:

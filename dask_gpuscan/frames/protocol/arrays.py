@@ -158,7 +158,7 @@ class Arrays(Protocol):
         """
 
     def from_integers(self, values: Values) -> Array:
-        """Return numbers of int64 as an array."""
+        """Return numbers of int64, or bool, as an array."""
 
     # --- nulls
 

@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
-from ...frames.registry import library_of
+from ...frames.registry import columns_of, library_of
 from ..core.groups import (
     FORWARD,
     INT64,
@@ -296,8 +296,8 @@ def _asked(
     """Ask the library's groups of these columns; return None where it refuses."""
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
-        pairs = [(names[0], obj.dtype)] if obj.ndim == 1 else obj.dtypes.items()
-        dtypes: list[Any] = [dtype for name, dtype in pairs if name in names]
+        columns = columns_of(obj)
+        dtypes: list[Any] = [c.dtype for c in columns if obj.ndim == 1 or c.name in names]
         if len(dtypes) > len(names):  # ours refuse columns of one name
             dtypes.append(object)
         if not library_of(obj).reduces_groups(by.series(obj), dtypes):

@@ -69,7 +69,8 @@ class MetBefore:
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         before = None if prior is None else prior[0]
-        return groups.any_so_far(self._rows(columns), exclusive=True, carry_in=before)
+        met = groups.any_so_far(self._rows(columns), exclusive=True, carry_in=before)
+        return library_of(columns[0]).from_integers(met)
 
     @staticmethod
     def _rows(columns: Sequence[Any]) -> Any:
