@@ -72,7 +72,7 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return [column for _, column in frame.items()]
 
     def select(self, frame: pd.DataFrame, chosen: list[bool]) -> pd.DataFrame:
-        return frame.loc[:, chosen]
+        return frame.take(np.flatnonzero(chosen), axis=1)
 
     def append(self, frame: pd.DataFrame, column: pd.Series | Values, name: str) -> pd.DataFrame:
         out, levels = frame.copy(deep=False), frame.columns.nlevels

@@ -247,9 +247,9 @@ def reduce_by_library(
         return None  # pandas takes a tuple for a list of names
 
     def ask(groups: Any) -> Any:
-        return getattr(groups if obj.ndim == 1 else groups[chosen], method)(**options)
+        return getattr(groups, method)(**options)
 
-    return _asked(obj, by, dropna, names, ask)
+    return _asked(obj, by, dropna, names, ask, chosen)
 
 
 def agg_by_library(
@@ -291,20 +291,31 @@ def _is_right(obj: Any, names: Sequence[str]) -> bool:
 
 
 def _asked(
-    obj: Any, by: By, dropna: bool, names: Sequence[Hashable], ask: Callable[[Any], Any]
+    obj: Any,
+    by: By,
+    dropna: bool,
+    names: Sequence[Hashable],
+    ask: Callable[[Any], Any],
+    chosen: Any = ...,
 ) -> Any:
-    """Ask the library's groups of these columns; return None where it refuses."""
+    """Ask the library's groups of these columns, or what is chosen of the groups; return None where it refuses."""
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
         columns = columns_of(obj)
         dtypes: list[Any] = [c.dtype for c in columns if obj.ndim == 1 or c.name in names]
         if len(dtypes) > len(names):  # ours refuse columns of one name
             dtypes.append(object)
-        if not library_of(obj).reduces_groups(by.series(obj), dtypes):
+        keys = by.series(obj)
+        if not library_of(obj).reduces_groups(keys, dtypes):
             return None
         if obj.ndim == 1:
             return ask(obj.groupby(level=key, dropna=dropna))
+        if not (by.levels or chosen is ... or isinstance(chosen, list)):
+            # a series is grouped sooner than a frame
+            rows = keys if len(keys) > 1 else keys[0]
+            return ask(obj[chosen].groupby(rows, sort=True, dropna=dropna, observed=True))
         kept = [n for n in dict.fromkeys([*by.columns, *names]) if n not in by.levels]
-        return ask(obj[kept].groupby(key, sort=True, dropna=dropna, observed=True))
+        groups = obj[kept].groupby(key, sort=True, dropna=dropna, observed=True)
+        return ask(groups if chosen is ... else groups[chosen])
     except (TypeError, NotImplementedError, AttributeError, RuntimeError, KeyError):
         return None

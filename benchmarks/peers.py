@@ -1,0 +1,383 @@
+"""The map: one usual call of each method over sizes and cores, against pandas and polars, or on a GPU against cuDF.
+
+    python benchmarks/peers.py                       # on all cores of this process; about ten minutes on two
+    python benchmarks/peers.py --cores 1             # on fewer
+    python benchmarks/peers.py --gpu                 # cuDF frames
+    python benchmarks/peers.py --rows 1000 --only "group sum"
+    python benchmarks/peers.py --page                # write docs/map.md from the results
+
+A cell is the least ratio of the peers: how many times as long as ours the fastest of them takes. pandas is asked for
+at most a million rows. Answers are compared, and calls take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from timing import ROOT, Bench, commit, machine, versions
+
+import dask_gpuscan
+
+RESULTS = ROOT / "benchmarks" / "results"
+PAGE = ROOT / "docs" / "map.md"
+ROWS = (10**3, 10**4, 10**5, 10**6, 2 * 10**7)
+GPU_ROWS = (10**3, 1 << 16, 1 << 20, 1 << 24, 1 << 27)
+FOR_PANDAS = 10**6
+KEYS = {"10": 10, "10^3": 10**3, "10^6": 10**6}
+
+Call = Callable[[Any], Any]
+Calls = tuple[Call, Call | None, Callable[[Any, Any], Any] | None]
+"""Ours of a frame, the same of pandas or cuDF, and of a polars frame with `polars` itself."""
+
+
+COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` are times
+    "cumsum": (
+        lambda d: d["x"].gpuscan.cumsum(),
+        lambda d: d["x"].cumsum(),
+        lambda p, pl: p.select(pl.col("x").cum_sum()),
+    ),
+    "cummax": (
+        lambda d: d["x"].gpuscan.cummax(),
+        lambda d: d["x"].cummax(),
+        lambda p, pl: p.select(pl.col("x").cum_max()),
+    ),
+    "ffill": (
+        lambda d: d["y"].gpuscan.ffill(),
+        lambda d: d["y"].ffill(),
+        lambda p, pl: p.select(pl.col("y").forward_fill()),
+    ),
+    "bfill": (
+        lambda d: d["y"].gpuscan.bfill(),
+        lambda d: d["y"].bfill(),
+        lambda p, pl: p.select(pl.col("y").backward_fill()),
+    ),
+    "interpolate": (
+        lambda d: d["y"].gpuscan.interpolate(),
+        lambda d: d["y"].interpolate(),
+        lambda p, pl: p.select(pl.col("y").interpolate()),
+    ),
+    "shift": (
+        lambda d: d["x"].gpuscan.shift(7),
+        lambda d: d["x"].shift(7),
+        lambda p, pl: p.select(pl.col("x").shift(7)).to_numpy(),
+    ),
+    "diff": (
+        lambda d: d["x"].gpuscan.diff(),
+        lambda d: d["x"].diff(),
+        lambda p, pl: p.select(pl.col("x").diff()),
+    ),
+    "ewm.mean": (
+        lambda d: d["x"].gpuscan.ewm(span=20).mean(),
+        lambda d: d["x"].ewm(span=20).mean(),
+        lambda p, pl: p.select(pl.col("x").ewm_mean(span=20)),
+    ),
+    "expanding.mean": (
+        lambda d: d["x"].gpuscan.expanding().mean(),
+        lambda d: d["x"].expanding().mean(),
+        None,
+    ),
+    "rolling(100).sum": (
+        lambda d: d["x"].gpuscan.rolling(100).sum(),
+        lambda d: d["x"].rolling(100).sum(),
+        lambda p, pl: p.select(pl.col("x").rolling_sum(100)),
+    ),
+    "rolling(100).std": (
+        lambda d: d["x"].gpuscan.rolling(100).std(),
+        lambda d: d["x"].rolling(100).std(),
+        lambda p, pl: p.select(pl.col("x").rolling_std(100)),
+    ),
+    "rolling(100).max": (
+        lambda d: d["x"].gpuscan.rolling(100).max(),
+        lambda d: d["x"].rolling(100).max(),
+        lambda p, pl: p.select(pl.col("x").rolling_max(100)),
+    ),
+    "rolling(100).median": (
+        lambda d: d["x"].gpuscan.rolling(100).median(),
+        lambda d: d["x"].rolling(100).median(),
+        lambda p, pl: p.select(pl.col("x").rolling_median(100)),
+    ),
+    'rolling("60s").mean': (
+        lambda d: d[["t", "x"]].gpuscan.rolling("60s", on="t").mean()["x"],
+        lambda d: d[["t", "x"]].rolling("60s", on="t").mean()["x"],
+        lambda p, pl: p.select(pl.col("x").rolling_mean_by("t", window_size="60s")),
+    ),
+    "filter": (
+        lambda d: d.gpuscan.filter("x > 0")["x"],
+        lambda d: d[d["x"] > 0]["x"],
+        lambda p, pl: p.filter(pl.col("x") > 0).select("x"),
+    ),
+    "rle": (
+        lambda d: d[["c"]].gpuscan.rle("c")["length"],
+        None,
+        lambda p, pl: p.select(pl.col("c").rle()).unnest("c").select("len"),
+    ),
+    "sort_values, one key": (
+        lambda d: d.gpuscan.sort_values("k")["x"],
+        lambda d: d.sort_values("k", kind="stable")["x"],
+        lambda p, pl: p.sort("k", maintain_order=True).select("x"),
+    ),
+    "sort_values, two keys": (
+        lambda d: d.gpuscan.sort_values(["g", "x"])["x"],
+        lambda d: d.sort_values(["g", "x"], kind="stable")["x"],
+        lambda p, pl: p.sort(["g", "x"], maintain_order=True).select("x"),
+    ),
+    "sort_values of a Series": (
+        lambda d: d["x"].gpuscan.sort_values(),
+        lambda d: d["x"].sort_values(),
+        lambda p, pl: p.select(pl.col("x").sort()),
+    ),
+    "rank": (
+        lambda d: d["x"].gpuscan.rank(),
+        lambda d: d["x"].rank(),
+        lambda p, pl: p.select(pl.col("x").rank()),
+    ),
+    "nlargest(100)": (
+        lambda d: d.gpuscan.nlargest(100, "x")["x"],
+        lambda d: d.nlargest(100, "x")["x"],
+        lambda p, pl: p.top_k(100, by="x").select("x"),
+    ),
+    "drop_duplicates": (
+        lambda d: d[["k"]].gpuscan.drop_duplicates()["k"],
+        lambda d: d[["k"]].drop_duplicates()["k"],
+        lambda p, pl: p.select("k").unique(maintain_order=True),
+    ),
+    "value_counts": (
+        lambda d: d["k"].gpuscan.value_counts(),
+        lambda d: d["k"].value_counts(),
+        lambda p, pl: p["k"].value_counts(sort=True).select("count"),
+    ),
+    "merge_asof": (
+        lambda d: dask_gpuscan.merge_asof(d[["t", "x"]], _third(d), on="t")["v"],
+        lambda d: _library(d).merge_asof(d[["t", "x"]], _third(d), on="t")["v"],
+        lambda p, pl: p.select("t", "x").join_asof(_third(p), on="t").select("v"),
+    ),
+    'resample("1h").sum': (
+        lambda d: d[["t", "x"]].gpuscan.resample("1h", on="t")["x"].sum(),
+        lambda d: d[["t", "x"]].resample("1h", on="t")["x"].sum(),
+        None,
+    ),
+}
+
+
+def _by(name: str, key: str, polars: Callable[[Any], Any] | None, whole: bool = True) -> Calls:
+    """Calls of one method of groups by a key; `whole` reduces, else there is an answer for each row."""
+
+    def theirs(p: Any, pl: Any) -> Any:
+        assert polars is not None
+        if not whole:
+            return p.select(polars(pl.col("y" if name == "ffill" else "x")).over(key))
+        return p.group_by(key).agg(polars(pl.col("x"))).sort(key).select("x")
+
+    column = "y" if name == "ffill" else "x"
+    clustered = {"clustered": True} if key.startswith("s") else {}
+    return (
+        lambda d: getattr(d.gpuscan.groupby(key, **clustered)[column], name)(),
+        lambda d: getattr(d.groupby(key)[column], name)(),
+        None if polars is None else theirs,
+    )
+
+
+GROUPS: dict[str, tuple[Callable[[Any], Any] | None, bool]] = {
+    "sum": (lambda c: c.sum(), True),
+    "mean": (lambda c: c.mean(), True),
+    "std": (lambda c: c.std(), True),
+    "max": (lambda c: c.max(), True),
+    "median": (lambda c: c.median(), True),
+    "nunique": (lambda c: c.n_unique(), True),
+    "cumsum": (lambda c: c.cum_sum(), False),
+    "ffill": (lambda c: c.forward_fill(), False),
+    "shift": (lambda c: c.shift(), False),
+    "rank": (lambda c: c.rank(), False),
+}
+
+
+def calls() -> dict[str, Calls]:
+    """All calls, by name."""
+    found = dict(COLUMN)
+    for method, (polars, whole) in GROUPS.items():
+        for title in KEYS:
+            found[f"group {method}, {title} keys"] = _by(method, f"k{title}", polars, whole)
+        found[f"clustered {method}, 10^3 keys"] = _by(method, "s10^3", polars, whole)
+    return found
+
+
+def _library(frame: Any) -> Any:
+    return sys.modules[type(frame).__module__.partition(".")[0]]
+
+
+def _third(frame: Any) -> Any:
+    """Every third row, with the column `v`."""
+    if hasattr(frame, "gather_every"):
+        return frame.select("t", v="y").gather_every(3)
+    return frame[["t", "y"]].iloc[::3].rename(columns={"y": "v"}).reset_index(drop=True)
+
+
+def make(rows: int) -> pd.DataFrame:
+    """Random rows: floats with and without gaps, keys in any order and in order, runs of 500, and times."""
+    rng = np.random.default_rng(rows)
+    x = rng.standard_normal(rows)
+    steps = np.cumsum(rng.integers(0, 2000, rows))
+    columns: dict[str, Any] = {
+        "x": x,
+        "y": np.where(rng.random(rows) < 0.1, np.nan, x),
+        "k": rng.integers(0, 10**6, rows).astype("i4"),
+        "g": rng.integers(0, 10**3, rows).astype("i4"),
+        "c": np.sort(rng.integers(0, rows // 500 + 1, rows)).astype("i4"),
+        "t": pd.Timestamp("2024-01-01") + pd.to_timedelta(steps, unit="ms"),
+    }
+    for title, count in KEYS.items():
+        columns[f"k{title}"] = rng.integers(0, count, rows)
+    columns["s10^3"] = np.sort(rng.integers(0, 10**3, rows))
+    return pd.DataFrame(columns)
+
+
+def numbers(answer: Any) -> np.ndarray:
+    """Return the values of an answer as floats; nulls are NaN."""
+    if hasattr(answer, "to_pandas") and not isinstance(answer, pd.Series):
+        answer = answer.to_pandas()
+    if isinstance(answer, pd.DataFrame):
+        answer = answer.iloc[:, 0]
+    found = pd.Series(np.asarray(answer).ravel()) if isinstance(answer, np.ndarray) else answer
+    return found.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def check(ours: Any, theirs: Any) -> None:
+    """Raise unless two answers have the same values, up to rounding."""
+    np.testing.assert_allclose(numbers(ours), numbers(theirs), rtol=1e-6, atol=1e-6)
+
+
+def run(bench: Bench, rows: tuple[int, ...], cores: int) -> None:
+    """Time all calls on pandas frames."""
+    import polars as pl
+
+    for n in rows:
+        frame = make(n)
+        polar = pl.from_pandas(frame, nan_to_null=True)
+        for name, (ours, pandas, polars) in calls().items():
+            peers: dict[str, Any] = {}
+            if pandas is not None and n <= FOR_PANDAS:
+                peers["pandas"] = lambda f=pandas, d=frame: f(d)
+            if polars is not None:
+                peers["polars"] = lambda f=polars, p=polar: f(p, pl)
+            if peers:
+                _compare(bench, name, lambda f=ours, d=frame: f(d), peers, n, cores=cores)
+
+
+def run_gpu(bench: Bench, rows: tuple[int, ...]) -> None:
+    """Time all calls on cuDF frames."""
+    import cudf
+
+    for n in rows:
+        frame = cudf.DataFrame(make(n))
+        for name, (ours, theirs, _) in calls().items():
+            if theirs is not None and name not in ("interpolate", "merge_asof"):
+                peers = {"cudf": lambda f=theirs, d=frame: f(d)}
+                _compare(bench, name, lambda f=ours, d=frame: f(d), peers, n)
+
+
+def _compare(
+    bench: Bench, name: str, ours: Any, peers: dict[str, Any], n: int, **extra: Any
+) -> None:
+    often = max(1, 10**4 // n)
+    try:
+        bench.compare(
+            name, ours, peers, dtype="float64", n=n, check=check, calls=often,
+            rounds=3 if n > 10**6 else 5, **extra,
+        )  # fmt: skip
+    except Exception as error:  # a peer that refuses is not a reason to stop
+        print(f"{name}, {n} rows: {type(error).__name__}: {str(error)[:200]}", flush=True)
+
+
+# --- the page ---------------------------------------------------------------------------------------
+
+FILES = {
+    "peers_cpu.json": "Two cores",
+    "peers_16_cores.json": "16 cores",
+    "peers_h200.json": "One GPU, against cuDF",
+}
+
+
+HEAD = """# The map: every method, every size
+
+How many times as long as dask-gpuscan the fastest peer takes for the same call: pandas (up to a million rows) and
+polars on CPUs, cuDF on a GPU. **Bold** is where a peer is faster. `python benchmarks/peers.py` measures it: calls take
+turns in one process, answers are compared, and a cell is a ratio of medians. Ratios of short calls move by a tenth from
+run to run.
+"""
+
+
+def page() -> str:
+    """Return docs/map.md: the least ratio of the peers for each call and size, bold where it is below one."""
+    parts = [HEAD]
+    for file, title in FILES.items():
+        path = RESULTS / file
+        if not path.exists():
+            continue
+        records = json.loads(path.read_text())
+        sizes = sorted({r["n"] for r in records})
+        cells: dict[str, dict[int, float]] = {}
+        for r in records:
+            row = cells.setdefault(r["name"], {})
+            row[r["n"]] = min(r["ratio"], row.get(r["n"], np.inf))
+        one = records[0]
+        parts.append(f"## {title}\n")
+        parts.append(f"{one['machine']}, commit {one['commit'][:7]}.\n")
+        parts.append("| call | " + " | ".join(f"{n:,} rows" for n in sizes) + " |")
+        parts.append("| --- |" + " ---: |" * len(sizes))
+        for name, row in cells.items():
+            shown = [_cell(row.get(n)) for n in sizes]
+            parts.append(f"| {name} | " + " | ".join(shown) + " |")
+        below = sum(ratio < 1 for row in cells.values() for ratio in row.values())
+        every = sum(len(row) for row in cells.values())
+        parts.append(f"\n{every - below} of {every} cells are at least 1.\n")
+    return "\n".join(parts)
+
+
+def _cell(ratio: float | None) -> str:
+    if ratio is None:
+        return ""
+    text = f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+    return f"**{text}**" if ratio < 1 else text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cores", type=int)
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--rows", type=int, nargs="+")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--page", action="store_true")
+    given = parser.parse_args()
+    if given.page:
+        PAGE.write_text(page(), encoding="utf-8")
+        return
+    if given.gpu:
+        import cupy
+
+        gpu = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+        context = {"machine": f"{gpu}, {machine()}", "versions": versions(), "commit": commit()}
+        bench = Bench(only=given.only, context=context, settle=cupy.cuda.Device().synchronize)
+        run_gpu(bench, tuple(given.rows or GPU_ROWS))
+        bench.save(given.output or RESULTS / "peers_h200.json")
+        return
+    if given.cores and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    os.environ.setdefault("POLARS_MAX_THREADS", str(cores))
+    bench = Bench(only=given.only)
+    run(bench, tuple(given.rows or ROWS), cores or 1)
+    name = "peers_cpu.json" if (cores or 1) < 16 else f"peers_{cores}_cores.json"
+    bench.save(given.output or RESULTS / name)
+
+
+if __name__ == "__main__":
+    main()
