@@ -62,7 +62,7 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
     "interpolate": (
         lambda d: d["y"].gpuscan.interpolate(),
         lambda d: d["y"].interpolate(),
-        lambda p, pl: p.select(pl.col("y").interpolate()),
+        None,
     ),
     "shift": (
         lambda d: d["x"].gpuscan.shift(7),
@@ -115,7 +115,7 @@ COLUMN: dict[str, Calls] = {  # `x` are floats, `y` has gaps, `c` has runs, `t` 
         lambda p, pl: p.filter(pl.col("x") > 0).select("x"),
     ),
     "rle": (
-        lambda d: d[["c"]].gpuscan.rle("c")["length"],
+        lambda d: d[["c"]].gpuscan.rle("c").iloc[:, -1],
         None,
         lambda p, pl: p.select(pl.col("c").rle()).unnest("c").select("len"),
     ),
