@@ -13,10 +13,12 @@ at most a million rows. Answers are compared, and calls take turns.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -254,33 +256,30 @@ def check(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(numbers(ours), numbers(theirs), rtol=1e-6, atol=1e-6)
 
 
-def run(bench: Bench, rows: tuple[int, ...], cores: int) -> None:
-    """Time all calls on pandas frames."""
+def run(bench: Bench, n: int, cores: int) -> None:
+    """Time all calls on pandas frames of so many rows."""
     import polars as pl
 
-    for n in rows:
-        frame = make(n)
-        polar = pl.from_pandas(frame, nan_to_null=True)
-        for name, (ours, pandas, polars) in calls().items():
-            peers: dict[str, Any] = {}
-            if pandas is not None and n <= FOR_PANDAS:
-                peers["pandas"] = lambda f=pandas, d=frame: f(d)
-            if polars is not None:
-                peers["polars"] = lambda f=polars, p=polar: f(p, pl)
-            if peers:
-                _compare(bench, name, lambda f=ours, d=frame: f(d), peers, n, cores=cores)
+    frame = make(n)
+    polar = pl.from_pandas(frame, nan_to_null=True)
+    for name, (ours, pandas, polars) in calls().items():
+        peers: dict[str, Any] = {}
+        if pandas is not None and n <= FOR_PANDAS:
+            peers["pandas"] = partial(pandas, frame)
+        if polars is not None:
+            peers["polars"] = partial(polars, polar, pl)
+        if peers:
+            _compare(bench, name, partial(ours, frame), peers, n, cores=cores)
 
 
-def run_gpu(bench: Bench, rows: tuple[int, ...]) -> None:
-    """Time all calls on cuDF frames."""
+def run_gpu(bench: Bench, n: int) -> None:
+    """Time all calls on cuDF frames of so many rows."""
     import cudf
 
-    for n in rows:
-        frame = cudf.DataFrame(make(n))
-        for name, (ours, theirs, _) in calls().items():
-            if theirs is not None and name not in ("interpolate", "merge_asof"):
-                peers = {"cudf": lambda f=theirs, d=frame: f(d)}
-                _compare(bench, name, lambda f=ours, d=frame: f(d), peers, n)
+    frame = cudf.DataFrame(make(n))
+    for name, (ours, theirs, _) in calls().items():
+        if theirs is not None and name not in ("interpolate", "merge_asof"):
+            _compare(bench, name, partial(ours, frame), {"cudf": partial(theirs, frame)}, n)
 
 
 def _compare(
@@ -290,7 +289,7 @@ def _compare(
     try:
         bench.compare(
             name, ours, peers, dtype="float64", n=n, check=check, calls=often,
-            rounds=3 if n > 10**6 else 5, **extra,
+            rounds=3, **extra,
         )  # fmt: skip
     except Exception as error:  # a peer that refuses is not a reason to stop
         print(f"{name}, {n} rows: {type(error).__name__}: {str(error)[:200]}", flush=True)
@@ -360,23 +359,31 @@ def main() -> None:
     if given.page:
         PAGE.write_text(page(), encoding="utf-8")
         return
+    gc.collect()
+    gc.freeze()  # else each round looks through what was imported
     if given.gpu:
         import cupy
 
         gpu = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
         context = {"machine": f"{gpu}, {machine()}", "versions": versions(), "commit": commit()}
         bench = Bench(only=given.only, context=context, settle=cupy.cuda.Device().synchronize)
-        run_gpu(bench, tuple(given.rows or GPU_ROWS))
-        bench.save(given.output or RESULTS / "peers_h200.json")
-        return
-    if given.cores and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    os.environ.setdefault("POLARS_MAX_THREADS", str(cores))
-    bench = Bench(only=given.only)
-    run(bench, tuple(given.rows or ROWS), cores or 1)
-    name = "peers_cpu.json" if (cores or 1) < 16 else f"peers_{cores}_cores.json"
-    bench.save(given.output or RESULTS / name)
+        rows, work, name = GPU_ROWS, run_gpu, "peers_h200.json"
+    else:
+        if given.cores and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
+        known = (
+            os.sched_getaffinity(0)
+            if hasattr(os, "sched_getaffinity")
+            else range(os.cpu_count() or 1)
+        )
+        cores = len(known)
+        os.environ.setdefault("POLARS_MAX_THREADS", str(cores))
+        bench = Bench(only=given.only)
+        rows, work = ROWS, partial(run, cores=cores)
+        name = "peers_cpu.json" if cores < 16 else f"peers_{cores}_cores.json"
+    for n in given.rows or rows:
+        work(bench, n)
+        bench.save(given.output or RESULTS / name)
 
 
 if __name__ == "__main__":
