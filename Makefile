@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz spills routes check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz simulate spills routes check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo 'make faults       workers, one for each method, and schedulers that die in mid-job; memory that runs out; interrupts'
 	@echo 'make sanitize     every family of CUDA kernels under compute-sanitizer, on a GPU host: TOOLS=racecheck'
 	@echo 'make fuzz         cases at random for as long as it is told: MINUTES=30, SEED=7, FUZZ="frames predicates"'
+	@echo 'make simulate     each method in schedules at random, its tasks lost, late, run twice: MINUTES=30, SEED=7'
 	@echo 'make routes       the files that a warm call enters, for seven calls'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
@@ -79,6 +80,10 @@ spills: .venv/test/ready
 fuzz: .venv/test/ready
 	cd tests && DASK_GPUSCAN_CACHE=$${DASK_GPUSCAN_CACHE:-../.pytest_cache/kernels} ../.venv/test/bin/python -m fuzz \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(FUZZ)
+
+# A fuzzer that draws schedules.
+simulate: FUZZ := schedules
+simulate: fuzz
 
 routes: .venv/test/ready
 	cd tests && ../.venv/test/bin/python -m helpers.routes

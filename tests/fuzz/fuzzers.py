@@ -5,8 +5,10 @@ from .edges import EDGES_OF_KERNELS
 from .frames import FRAMES
 from .operators import OPERATORS
 from .predicates import PREDICATES
+from .schedules import SCHEDULES
 
 FUZZERS = {
-    fuzzer.name: fuzzer for fuzzer in (ARROW, EDGES_OF_KERNELS, FRAMES, OPERATORS, PREDICATES)
+    fuzzer.name: fuzzer
+    for fuzzer in (ARROW, EDGES_OF_KERNELS, FRAMES, OPERATORS, PREDICATES, SCHEDULES)
 }
 """By name."""

@@ -20,7 +20,14 @@ from .choices import Choices, minimised
 from .fuzzer import Fuzzer, Run
 from .fuzzers import FUZZERS
 
-CASES = {"arrow": 12, "edges": 3, "frames": 5, "operators": 2, "predicates": 500}
+CASES = {
+    "arrow": 12,
+    "edges": 3,
+    "frames": 5,
+    "operators": 2,
+    "predicates": 500,
+    "schedules": 12,
+}
 """Of seed 0; of operators those of one family, as each more is a kernel for each entry."""
 FEW = {
     "operators": Fuzzer(

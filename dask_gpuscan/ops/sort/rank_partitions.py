@@ -244,9 +244,9 @@ def put_back(ranking: Ranking, frame: Any, ranked: list[Any]) -> Any:
     with library.acquire(frame):
         no_group = ranking.no_group(frame)
         triples = zip(ranking.columns(frame), ranking.dtypes(frame), ranked, strict=True)
-        arrays = [
+        arrays = [  # of copies: nulls are written into them, and the rows are another task's
             ranking.rank.wrap(
-                library, _numbers(rows, RANK), dtype, library.missing(column), no_group
+                library, _numbers(rows, RANK).copy(), dtype, library.missing(column), no_group
             )
             for column, dtype, rows in triples
         ]

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fuzz.schedules import CUTS, ScheduleCase, jobs
+from fuzz.simulation import Harms
 from helpers.backends import same
 
 
@@ -32,3 +34,10 @@ def test_rows_are_moved_between_workers(client, way):
             (ddf.gpuscan.groupby("k")["w"].nunique(), WHOLE.groupby("k")["w"].nunique()),
         ):
             same(client.compute(lazy).result(), expected)
+
+
+@pytest.mark.parametrize("name", ["Gpuscan.rank", "GroupBy.rank"])
+def test_ranks_of_other_tasks_are_not_written_to(name):
+    jobs_of_rank = jobs(name, tuple(CUTS[2]))
+    for seed in range(3):
+        ScheduleCase(name, lambda: jobs_of_rank, "", Harms(moved=True), seed).check()
