@@ -1,6 +1,7 @@
 """The fuzzers that there are."""
 
 from .arrow import ARROW
+from .cuts import CUTS
 from .edges import EDGES_OF_KERNELS
 from .frames import FRAMES
 from .operators import OPERATORS
@@ -9,6 +10,6 @@ from .schedules import SCHEDULES
 
 FUZZERS = {
     fuzzer.name: fuzzer
-    for fuzzer in (ARROW, EDGES_OF_KERNELS, FRAMES, OPERATORS, PREDICATES, SCHEDULES)
+    for fuzzer in (ARROW, CUTS, EDGES_OF_KERNELS, FRAMES, OPERATORS, PREDICATES, SCHEDULES)
 }
 """By name."""

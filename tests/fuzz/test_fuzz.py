@@ -22,6 +22,7 @@ from .fuzzers import FUZZERS
 
 CASES = {
     "arrow": 12,
+    "cuts": 12,
     "edges": 3,
     "frames": 5,
     "operators": 2,

@@ -1,0 +1,275 @@
+"""Chains of methods on rows that are cut twice at random: no cut changes the answer.
+
+No other library is asked. Answers for the whole frame, for two partitionings and for a stream have the same bits where
+docs/guide/semantics.md says so; a stream that waits for no rows has those of the same partitions in any case.
+"""
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import dask_gpuscan
+from helpers.backends import same
+from helpers.strategies import partitioned_at
+
+from . import drawn
+from .choices import Choices
+from .frames import ERRORS
+from .fuzzer import Fuzzer
+
+GROUPS = "f.gpuscan.groupby({by})"
+WINDOWS = "f['{any}'].gpuscan.{window}"
+
+LINKS = (
+    "f.assign({any}=f['{any}'].gpuscan.{fill})",
+    "f.assign({any}=f['{any}'].gpuscan.shift({periods}))",
+    "f.assign({sum}=f['{sum}'].gpuscan.cumsum({scan}))",
+    "f.assign(x=f['x'].gpuscan.cumsum({scan}, reproducible=True))",
+    "f.assign({ordered}=f['{ordered}'].gpuscan.{extreme}({scan}))",
+    "f.assign({number}=f['{number}'].gpuscan.diff({periods}))",
+    "f.assign(b=f['b'].gpuscan.{of_bool}())",
+    "f.assign(n=f.gpuscan.row_number())",
+    "f.assign(x=f['{ordered}'].gpuscan.rank({rank}))",
+    "f.assign(x=f['{number}'].gpuscan.{window}.{picked}())",
+    "f.assign(x=f['x'].gpuscan.{window}.{added}(reproducible=True))",
+    f"f.assign({{any}}={GROUPS}['{{any}}'].{{fill}})",
+    f"f.assign({{any}}={GROUPS}['{{any}}'].shift({{periods}}))",
+    f"f.assign({{sum}}={GROUPS}['{{sum}}'].cumsum())",
+    f"f.assign(x={GROUPS}['x'].cumsum(reproducible=True))",
+    f"f.assign({{number}}={GROUPS}['{{number}}'].{{extreme}}())",
+    f"f.assign(n={GROUPS}.{{numbers}}())",
+    f"f.assign(x={GROUPS}['{{number}}'].{{window}}.{{picked}}())",
+    f"f.assign(x={GROUPS}['x'].{{window}}.{{added}}(reproducible=True))",
+    f"f.assign(x={GROUPS}['{{number}}'].rank({{rank}}))",
+    "f.gpuscan.filter({predicate})",
+    "f.gpuscan.filter(f['b'].gpuscan.{of_bool}())",
+    "f.gpuscan.unique_consecutive({by_name}, keep={keep})",
+    "f.gpuscan.drop_duplicates({by_name}, keep={keep})",
+    "f.gpuscan.sort_values(['c', '{ordered}'], ascending={flags})",
+    "f.gpuscan.reset_index(drop=True)",
+)
+"""Methods whose answers have the same columns and the same bits for any cut."""
+
+EXACT = (
+    f"{GROUPS}['{{any}}'].{{reduction}}()",
+    f"{GROUPS}['{{sum}}'].sum()",
+    f"{GROUPS}['x'].{{added}}(reproducible=True)",
+    f"{GROUPS}['{{number}}'].{{of_group}}()",
+    f"{GROUPS}['{{any}}'].{{some}}",
+    f"{GROUPS}.size()",
+    "f[['{any}', 'c']].gpuscan.rle()",
+    "f['{any}'].gpuscan.value_counts()",
+    "f.gpuscan.{top}({count}, '{number}')",
+    "f.gpuscan.sessionize('t', gap='90min', by='c')",
+    "f.gpuscan.sessions('t', gap='90min', by={by_name})",
+    "f[['t', '{any}']].gpuscan.resample('2h', on='t')['{any}'].{of_bucket}()",
+    "f[['t', '{number}']].gpuscan.rolling('3h', on='t').{picked}()",
+    "f['{ordered}'].gpuscan.is_monotonic_increasing",
+)
+"""What ends a chain, with answers of the same bits for any cut."""
+
+ROUNDED = (
+    "f['x'].gpuscan.cumsum({scan})",
+    "f['x'].gpuscan.cumprod({scan})",
+    "f['{number}'].gpuscan.{window}.{statistic}()",
+    "f['{number}'].gpuscan.ewm(alpha=0.3).{decayed}()",
+    "f['x'].gpuscan.interpolate()",
+    "f['x'].gpuscan.pct_change({periods})",
+    f"{GROUPS}['x'].cumsum()",
+    f"{GROUPS}['{{number}}'].{{statistic}}()",
+    f"{GROUPS}['{{number}}'].{{window}}.{{statistic}}()",
+    f"{GROUPS}['{{number}}'].ewm(alpha=0.3).mean()",
+    "f[['t', '{number}']].gpuscan.resample('2h', on='t')['{number}'].{statistic}()",
+    "f[['t', '{number}']].gpuscan.rolling('3h', on='t').{statistic}()",
+)
+"""What ends a chain, with sums of floats: equal up to rounding."""
+
+WORDS: dict[str, Sequence[str]] = {
+    "any": ("x", "n", "i", "s", "b"),
+    "number": ("x", "n", "i"),
+    "ordered": ("x", "n", "i", "s"),
+    "sum": ("n", "i"),
+    "by": ("'c'", "'c', clustered=True", "'k'", "'k', dropna=False", "['c', 'k']"),
+    "by_name": ("'c'", "'k'", "['c', 'k']"),
+    "fill": ("ffill()", "bfill()", "ffill(limit=1)", "bfill(limit=2)"),
+    "periods": ("1", "-1", "2", "-3"),
+    "scan": ("", "skipna=False", "reverse=True", "exclusive=True"),
+    "extreme": ("cummax", "cummin"),
+    "of_bool": ("cumany", "cumall"),
+    "rank": ("", "method='min'", "method='first'", "method='dense'", "method='max', pct=True"),
+    "window": ("rolling(3, min_periods=1)", "rolling(2)", "expanding()", "rolling(4, center=True)"),
+    "picked": ("max", "min", "count", "median"),
+    "added": ("sum", "mean"),
+    "numbers": ("cumcount", "row_number"),
+    "predicate": ("'x > 0'", "'n < 2 or x < 1'", "'i != 1'", "lambda n: n % 2 == 0"),
+    "keep": ("'first'", "'last'"),
+    "flags": ("True", "False", "[True, False]"),
+    "reduction": ("min", "max", "first", "last", "count", "nunique"),
+    "of_group": ("min", "max", "median"),
+    "of_bucket": ("first", "last", "count"),
+    "some": ("head(2)", "tail(1)", "nth(1)", "nth(-1)"),
+    "top": ("nlargest", "nsmallest"),
+    "count": ("1", "3"),
+    "statistic": ("sum", "mean", "var", "std"),
+    "decayed": ("mean", "var"),
+}
+"""What stands for the words in braces; the first of each is the simplest."""
+
+WAITS = re.compile(r"\(-|bfill|center=True")
+"""What streams answer later than the rows come."""
+
+TAME = (0.0, 1.0, 0.1, -0.3, 2.5, 1 / 3, -0.0)
+WILD = (*TAME, 1e16, -1e16, 3e-5, np.inf, -np.inf)
+TYPES = {
+    "k": ("int64", "str", "Int64", "float64", "category"),
+    "x": ("float64", "float32", "Float64", "double[pyarrow]"),
+    "n": ("int64", "int8", "uint64"),
+    "i": ("Int64", "int64[pyarrow]"),
+    "s": ("str", "string[pyarrow]"),
+}
+
+
+@dataclass(frozen=True)
+class CutCase:
+    """A chain of methods on a frame that is cut in two ways."""
+
+    frame: pd.DataFrame
+    chain: list[str]
+    exact: bool
+    cuts: list[list[int]]
+
+    @property
+    def label(self) -> str:
+        """The names of the methods."""
+        return " ".join(re.findall(r"\.(\w+)\(", ";".join(self.chain)))
+
+    def __repr__(self) -> str:
+        steps = "\n".join(f"f = {step}" for step in self.chain)
+        return f"f = {drawn.shown(self.frame)}\n{steps}\ncut at {self.cuts[0]} and {self.cuts[1]}"
+
+    def check(self) -> str:
+        """Compare the answers of all cuts."""
+        whole = self._told(self.frame)
+        one, two = (self._told(partitioned_at(self.frame, cuts)) for cuts in self.cuts)
+        bounds = [0, *self.cuts[0], len(self.frame)]
+        batches = [self.frame.iloc[a:b] for a, b in pairwise(bounds)]
+        stream = self._told(dask_gpuscan.stream(batches))
+        if (
+            isinstance(whole, Exception)
+            and isinstance(one, Exception)
+            and isinstance(two, Exception)
+        ):
+            return "refused"
+        for answer in (whole, one, two):
+            if isinstance(answer, Exception):
+                raise answer
+        self._compare("whole and cut", _typed(whole, one), one)
+        self._compare("two cuts", two, one)
+        if isinstance(stream, NotImplementedError):
+            return f"{self._kind}, no stream"
+        if isinstance(stream, Exception):
+            raise stream
+        if WAITS.search(";".join(self.chain)):  # for rows, so that its batches are cut elsewhere
+            self._compare("stream and collection", stream, one)
+        else:
+            assert held(stream) == held(one), f"stream and collection: other bits\n{stream}\n{one}"
+        return f"{self._kind}, and a stream"
+
+    @property
+    def _kind(self) -> str:
+        return "same bits" if self.exact else "same but for rounding"
+
+    def _compare(self, what: str, left: Any, right: Any) -> None:
+        if self.exact:
+            assert held(left) == held(right), f"{what}: other bits\n{left}\n{right}"
+        else:
+            same(left, right, rtol=1e-5 if self.frame["x"].dtype == "float32" else 1e-9)
+
+    def _told(self, f: Any) -> Any:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                for step in self.chain:
+                    f = eval(step, {"f": f})
+                return f.compute() if hasattr(f, "compute") else f
+            except ERRORS as error:
+                return error
+
+
+def held(answer: Any) -> Any:
+    """Return what an answer holds to the last bit; all NaN are one."""
+    if isinstance(answer, pd.DataFrame):
+        columns = [held(answer.iloc[:, at]) for at in range(answer.shape[1])]
+        return [list(answer.columns), held(answer.index), columns]
+    if isinstance(answer, pd.Series):
+        return [answer.name, held(answer.index), held(answer.array)]
+    if isinstance(answer, pd.MultiIndex):
+        return [held(answer.get_level_values(at)) for at in range(answer.nlevels)]
+    dtype = str(getattr(answer, "dtype", type(answer)))
+    if isinstance(answer, pd.Categorical | pd.CategoricalIndex):
+        return [dtype, list(answer.codes)]
+    null = pd.isna(answer)
+    values = np.where(null, None, np.asarray(answer, dtype=object))
+    return [dtype, repr(values.tolist()), np.asarray(null).tolist()]
+
+
+def _typed(answer: Any, like: Any) -> Any:
+    """Return the answer for a whole frame in the dtypes of that for partitions, which is known before the values."""
+    if getattr(like, "ndim", 0) == 2:
+        return answer.astype(like.dtypes.to_dict())
+    return answer.astype(like.dtype) if getattr(like, "ndim", 0) == 1 else answer
+
+
+def rows(
+    choices: Choices, values: Sequence[float], types: Mapping[str, Sequence[str]] = TYPES
+) -> pd.DataFrame:
+    """Draw a frame: equal values of `c` are adjacent, and `t` ascends."""
+    count = drawn.length(choices)
+    drawn_types = {name: choices.pick(dtypes) for name, dtypes in types.items()}
+    numbers = values[: choices.between(2, len(values))]
+    nulls = choices.pick((0, 5, 2))
+    x = [None if nulls and choices.one_in(nulls) else choices.pick(numbers) for _ in range(count)]
+    hours = np.cumsum([choices.pick((1, 0, 2, 5)) for _ in range(count)], dtype="i8")
+    columns = {
+        "c": np.cumsum([choices.below(2) for _ in range(count)], dtype="i8"),
+        "k": drawn.column(choices, drawn_types["k"], count),
+        "x": pd.Series(x, dtype=drawn_types["x"]).array,
+        "n": drawn.column(choices, drawn_types["n"], count),
+        "i": drawn.column(choices, drawn_types["i"], count),
+        "b": drawn.column(choices, "bool", count),
+        "s": drawn.column(choices, drawn_types["s"], count),
+        "t": pd.Timestamp("2026-01-01") + pd.to_timedelta(hours, unit="h"),
+    }
+    return pd.DataFrame(columns, drawn.labels(choices, count))
+
+
+def step(choices: Choices, texts: Sequence[str], before: Sequence[str]) -> str:
+    """Draw a step of a chain; after a sort, times do not ascend."""
+    if any("sort_values" in text for text in before):
+        texts = [text for text in texts if "'t'" not in text]
+    text = choices.pick(texts)
+    given = {
+        word: choices.pick(WORDS[word]) for word in dict.fromkeys(re.findall(r"{(\w+)}", text))
+    }
+    return re.sub(r"\(, ", "(", text.format(**given))
+
+
+def draw(choices: Choices) -> CutCase:
+    """Draw a chain of one to three methods, a frame, and two cuts."""
+    chain = list[str]()
+    for _ in range(choices.below(3)):
+        chain.append(step(choices, LINKS, chain))
+    exact = not choices.one_in(3)
+    endings = (*EXACT, *LINKS) if exact else ROUNDED
+    chain.append(step(choices, endings, chain))
+    frame = rows(choices, WILD if exact else TAME)
+    return CutCase(frame, chain, exact, [drawn.cuts(choices, len(frame)) for _ in range(2)])
+
+
+CUTS = Fuzzer("cuts", draw)

@@ -1,0 +1,48 @@
+"""The fuzzer of cuts finds answers that depend on where rows are cut."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from .choices import Choices
+from .cuts import CutCase, draw, held
+
+FRAME = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.7, -0.3, 2.5] * 3, "n": range(18)})
+
+
+def case(step, exact):
+    return CutCase(FRAME, [step], exact, [[2, 13], [1, 4, 9]])
+
+
+@pytest.mark.parametrize(
+    ("step", "exact"),
+    [
+        ("f['x'].gpuscan.cumsum()", True),  # has the same bits only if it is reproducible
+        ("f if hasattr(f, 'plot') else f[['x']]", False),
+        ("f['x'] if not hasattr(f, 'map_partitions') else f['x'].map_partitions(lambda x: x.cumsum())", False),
+    ],
+)  # fmt: skip
+def test_answers_that_depend_on_cuts_are_found(step, exact):
+    with pytest.raises(AssertionError):
+        case(step, exact).check()
+
+
+def test_answers_that_do_not_depend_on_cuts_pass():
+    assert case("f['x'].gpuscan.cumsum()", False).check() == "same but for rounding, and a stream"
+    step = "f['x'].gpuscan.cumsum(reproducible=True)"
+    assert case(step, True).check() == "same bits, and a stream"
+    assert case("f['x'].gpuscan.rank()", True).check() == "same bits, no stream"
+
+
+def test_the_simplest_case_is_one_method_on_no_rows():
+    simplest = draw(Choices())
+    assert len(simplest.chain) == 1
+    assert not len(simplest.frame)
+
+
+def test_what_is_held_is_told_apart():
+    assert held(pd.Series([0.0])) != held(pd.Series([-0.0]))
+    assert held(pd.Series([1, 2])) != held(pd.Series([1, 2], dtype="Int64"))
+    assert held(pd.Series([np.nan])) == held(pd.Series([-np.nan]))
+    assert held(pd.Series([1.0], [3])) != held(pd.Series([1.0], [4]))
+    assert held(FRAME) == held(FRAME.copy())
