@@ -3,11 +3,12 @@
 import dask
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from helpers.backends import same
-from helpers.strategies import cuts, frames, partitioned, two_thirds
+from helpers.strategies import cuts, frames, partitioned, partitioned_at, two_thirds
 from helpers.versions import known_to_pandas
 
 ORDER_STATISTICS = st.sampled_from(
@@ -67,3 +68,13 @@ def test_statistics_of_all_earlier_values_of_groups(
         windows = each.gpuscan.groupby("k", clustered=clustered, dropna=dropna)[["c0"]]
         (answer,) = dask.compute(getattr(windows.expanding(periods), name)(**options))
         same(backend.to_pandas(answer), found)
+
+
+@pytest.mark.parametrize("at", [[], [1, 5], list(range(1, 11))])
+@pytest.mark.parametrize("window", [3, None])
+def test_zeros_have_one_sign_for_any_cut(backend, window, at):
+    x = pd.Series([0.0, -0.0, 0.0, 0.0, 0.0, 0.0, -0.0, 0.0, 0.0, -0.0, -0.0])
+    rows = partitioned_at(backend.frame(x), at).gpuscan
+    windows = rows.expanding() if window is None else rows.rolling(window, min_periods=1)
+    for answer in (windows.median(), windows.quantile(0.5, interpolation="lower")):
+        assert not np.signbit(backend.to_pandas(answer.compute())).any()
