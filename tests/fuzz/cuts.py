@@ -124,7 +124,7 @@ WORDS: dict[str, Sequence[str]] = {
 WAITS = re.compile(r"\(-|bfill|center=True")
 """What streams answer later than the rows come."""
 
-TAME = (0.0, 1.0, 0.1, -0.3, 2.5, 1 / 3, -0.0)
+TAME = (0.0, -0.0, 1.0, 0.1, -0.3, 2.5, 1 / 3)
 WILD = (*TAME, 1e16, -1e16, 3e-5, np.inf, -np.inf)
 TYPES = {
     "k": ("int64", "str", "Int64", "float64", "category"),
@@ -169,7 +169,10 @@ class CutCase:
         for answer in (whole, one, two):
             if isinstance(answer, Exception):
                 raise answer
-        self._compare("whole and cut", _typed(whole, one), one)
+        if re.search(r"\['\w+'\]\.(max|min)\(\)$", self.chain[-1]):  # of groups, by pandas
+            self._compare("whole and cut", *map(_without_signs_of_zeros, (_typed(whole, one), one)))
+        else:
+            self._compare("whole and cut", _typed(whole, one), one)
         self._compare("two cuts", two, one)
         if isinstance(stream, NotImplementedError):
             return f"{self._kind}, no stream"
@@ -224,6 +227,10 @@ def _typed(answer: Any, like: Any) -> Any:
     if getattr(like, "ndim", 0) == 2:
         return answer.astype(like.dtypes.to_dict())
     return answer.astype(like.dtype) if getattr(like, "ndim", 0) == 1 else answer
+
+
+def _without_signs_of_zeros(answer: Any) -> Any:
+    return answer + 0.0 if answer.dtype.kind == "f" else answer
 
 
 def rows(
