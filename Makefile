@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 
-.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz simulate spills routes check format docs dist bench bench-gpu clean
+.PHONY: help demo clicks test test-oldest foreign faults sanitize fuzz simulate threads spills routes check format docs dist bench bench-gpu clean
 .NOTPARALLEL:
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo 'make sanitize     every family of CUDA kernels under compute-sanitizer, on a GPU host: TOOLS=racecheck'
 	@echo 'make fuzz         cases at random for as long as it is told: MINUTES=30, SEED=7, FUZZ="frames predicates"'
 	@echo 'make simulate     each method in schedules at random, its tasks lost, late, run twice: MINUTES=30, SEED=7'
+	@echo 'make threads      each method called by 16 threads at once, with no kernel compiled yet: METHODS="Gpuscan.cumsum"'
 	@echo 'make routes       the files that a warm call enters, for seven calls'
 	@echo 'make check        formatting, lint rules, imports, types'
 	@echo 'make format       apply the formatting and the lint fixes that are safe'
@@ -84,6 +85,9 @@ fuzz: .venv/test/ready
 # A fuzzer that draws schedules.
 simulate: FUZZ := schedules
 simulate: fuzz
+
+threads: .venv/test/ready
+	cd tests && ../.venv/test/bin/python -m helpers.threads $(METHODS)
 
 routes: .venv/test/ready
 	cd tests && ../.venv/test/bin/python -m helpers.routes

@@ -1,0 +1,72 @@
+"""Call public methods by many threads at once, with no kernel compiled yet: answers have the bits of one thread.
+
+    python -m helpers.threads Gpuscan.cumsum GroupBy.sum
+
+calls some, or without names all. Kernels are compiled into a new folder, so all methods take many minutes.
+"""
+
+import os
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+THREADS = 16
+
+
+def at_once(call: Callable[[], Any]) -> list[Any]:
+    """Return what a call answers in each thread, or the error that it raises; all threads start together."""
+    start = threading.Barrier(THREADS)
+
+    def answer(_: int) -> Any:
+        start.wait()
+        try:
+            return call()
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(answer, range(THREADS)))
+
+
+def complaints(name: str, call: Callable[[], Any], bits: Callable[[Any], Any]) -> list[str]:
+    """Return what is wrong with the answers of threads: each is compared with one of a call alone, after them."""
+    answers = at_once(call)
+    errors = [each for each in answers if isinstance(each, Exception)]
+    if errors:
+        return [
+            f"{name}: {len(errors)} threads raise\n{''.join(traceback.format_exception(errors[0]))}"
+        ]
+    expected = bits(call())
+    other = sum(bits(each) != expected for each in answers)
+    return [f"{name}: {other} threads have other bits"] if other else []
+
+
+def main(names: list[str]) -> int:
+    """Call methods on a frame and on a Dask collection, which threads compute too."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["DASK_GPUSCAN_CACHE"] = folder  # is read when a kernel is compiled
+        sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+        schedules, harm = import_module("fuzz.schedules"), import_module("faults.harm")
+        dask = import_module("dask")
+        dask.config.set({"scheduler": "threads", "dataframe.shuffle.method": "tasks"})
+        found = list[str]()
+        for name in names or schedules.METHODS:
+            call, make = schedules.METHODS[name]
+            for cuts in ([], [13, 30]):
+                rows = make(cuts) if cuts else dask.compute(make(cuts))[0]
+                found += complaints(
+                    name, lambda call=call, rows=rows: dask.compute(call(rows)), harm.bits
+                )
+            print(f"{name}: {len(found)} complaints so far", flush=True)
+    print(*found, sep="\n")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
