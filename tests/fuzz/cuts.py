@@ -224,9 +224,11 @@ def held(answer: Any) -> Any:
 
 def _typed(answer: Any, like: Any) -> Any:
     """Return the answer for a whole frame in the dtypes of that for partitions, which is known before the values."""
-    if getattr(like, "ndim", 0) == 2:
-        return answer.astype(like.dtypes.to_dict())
-    return answer.astype(like.dtype) if getattr(like, "ndim", 0) == 1 else answer
+    if not isinstance(like, pd.DataFrame | pd.Series):
+        return answer
+    if answer.index.nlevels == 1:
+        answer = answer.set_axis(answer.index.astype(like.index.dtype))
+    return answer.astype(like.dtypes.to_dict() if like.ndim == 2 else like.dtype)
 
 
 def _without_signs_of_zeros(answer: Any) -> Any:
