@@ -9,6 +9,7 @@ installed is left out. Floats are drawn from a few numbers of one size, so that 
 import argparse
 import importlib
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -35,8 +36,6 @@ from .choices import Choices, minimised
 from .cuts import TAME, held, rows
 
 TYPES = {"k": ("int64",), "x": ("float64",), "n": ("int64",), "i": ("Int64",), "s": ("str",)}
-CASES = 200
-
 Ask = Callable[[str, pd.DataFrame, list[int]], Any]
 
 
@@ -158,17 +157,14 @@ OURS = {
     "weighted mean so far": "f['x'].gpuscan.ewm(alpha=0.3).mean()",
     "as-of join": "__import__('dask_gpuscan').merge_asof(f[['t', 'x']], f[['t', 'n']], on='t')",
 }
-NOT_OURS = {"sum", "variance"}
 
 
 def _ours() -> dict[str, str]:
     """Return the expressions of Dask with our methods in the place of its own."""
     same_names = {
-        what: text.replace("f.", "f.gpuscan.", 1).replace("].", "].gpuscan.", 1)
-        if text.startswith("f['")
-        else text.replace("f.", "f.gpuscan.", 1)
+        what: re.sub(r"^(f|f\['\w'\])\.", r"\1.gpuscan.", text)
         for what, text in DASK.items()
-        if what not in {*NOT_OURS, *OURS} and text.startswith("f")
+        if what not in {"sum", "variance", *OURS} and text.startswith("f")
     }
     return same_names | OURS
 
@@ -374,7 +370,7 @@ def main(arguments: list[str]) -> int:
     """Print what was measured."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.others")
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=", ".join(LIBRARIES))
-    parser.add_argument("--cases", type=int, default=CASES, help="of each method")
+    parser.add_argument("--cases", type=int, default=200, help="of each method")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--times", type=int, default=1, help="that the rows are repeated")
     parser.add_argument("--methods", default="", help="only those whose names have this in them")

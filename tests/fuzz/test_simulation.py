@@ -103,10 +103,15 @@ def knows_one(x, one):
 
 
 def wrong(operation, helper=None):
-    """Return a lazy sum of what an operation makes of two arrays and what is before each."""
-    parts = [delayed(numbers)(i) for i in range(3)]
-    before = [delayed(helper)(part) if helper else part for part in parts]
-    return [delayed(operation)(parts[i + 1], before[i]) for i in range(2)] + parts
+    """Return lazy arrays, and what an operation makes of two of them and what is before each."""
+    parts = [delayed(numbers)(i, dask_key_name=f"numbers-{i}") for i in range(3)]
+    before = parts
+    if helper:
+        before = [delayed(helper)(x, dask_key_name=f"helper-{i}") for i, x in enumerate(parts)]
+    made = [
+        delayed(operation)(parts[i + 1], before[i], dask_key_name=f"made-{i}") for i in range(2)
+    ]
+    return made + parts
 
 
 @pytest.mark.parametrize(
