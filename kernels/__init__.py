@@ -33,6 +33,7 @@ from .intervals import interval_expand, interval_gather, interval_move, interval
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
 from .operators.associativity import check_associative
 from .operators.built_in import BUILT_IN
+from .operators.clamped import clamped_add
 from .operators.inference import Endless
 from .operators.operator import Operator, operator
 from .operators.segments import segmented
@@ -102,6 +103,7 @@ __all__ = [
     "carry_inputs",
     "carry_operator",
     "check_associative",
+    "clamped_add",
     "difference",
     "factorize",
     "flags",

@@ -18,6 +18,7 @@ from ..kernels import BUILT_IN, Operator
 from ..kernels.messages import hint, name_list, not_among, shown
 from ..ops.predicates.function import check_defined
 from ..ops.scan.kernel_scan import ScanArguments
+from ..ops.scan.plan import Bounds
 
 
 def is_integer(given: Any) -> bool:
@@ -147,6 +148,34 @@ def sum_of(reproducible: Any) -> str:
     """
     check_flags(reproducible=reproducible)
     return "add_reproducible" if reproducible else "add"
+
+
+def check_bounds(lower: Any, upper: Any, reproducible: Any) -> Bounds:
+    """Return what a sum is clamped to at each step, None for no bounds.
+
+    Raises
+    ------
+    TypeError
+        For a bound that is not a number.
+    ValueError
+        For NaN, for bounds of which the lower one is greater, and for bounds of reproducible sums.
+    """
+    for name, bound in (("lower", lower), ("upper", upper)):
+        is_bool = isinstance(bound, (bool, np.bool_))
+        if bound is not None and (is_bool or not isinstance(bound, (Real, np.integer))):
+            raise TypeError(f"{name} must be a number or None, found {shown(bound)}")
+        if bound is not None and bound != bound:
+            raise ValueError(f"{name} must be a number or None, found NaN")
+    if lower is not None and upper is not None and lower > upper:
+        raise ValueError(
+            f"lower must not be greater than upper, found {shown(lower)} and {shown(upper)}"
+        )
+    lower, upper = None if lower == -np.inf else lower, None if upper == np.inf else upper
+    if lower is None and upper is None:
+        return None
+    if reproducible:
+        raise ValueError("lower and upper go with reproducible=False only")
+    return lower, upper
 
 
 def checked_options(options: ScanArguments, columns: Callable[[], list[Hashable]]) -> ScanArguments:

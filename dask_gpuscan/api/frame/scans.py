@@ -12,7 +12,8 @@ from ...kernels.messages import name_list
 from ...ops.core.columnwise import ColumnCarry, numeric_columns
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.kernel_scan import ScanArguments
-from ..arguments import check_choice, check_flags, checked_options, hints, sum_of
+from ...ops.scan.plan import Bounds
+from ..arguments import check_bounds, check_choice, check_flags, checked_options, hints, sum_of
 from ..types import Axis, FrameT, Obj, SeriesT
 from .operator_scans import OperatorScans
 
@@ -36,6 +37,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         dtype: Any = None,
         reproducible: bool = False,
+        lower: float | None = None,
+        upper: float | None = None,
     ) -> Obj:
         """Return the running sum; of strings, all so far joined.
 
@@ -59,6 +62,10 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         reproducible : bool, default False
             Give floating-point sums bits that depend on the values alone: not on how rows are cut into partitions, on
             threads, workers or the kind of processor; see `add_reproducible`. Other sums have such bits anyway.
+        lower, upper : number, optional
+            Clamp the sum after each row: what would be below `lower` is `lower`, what would be above `upper` is
+            `upper`, and the next row is added to that. An integer sum with one bound stops at the other end of its
+            dtype, rather than wrapping around.
 
         Returns
         -------
@@ -69,9 +76,10 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         ------
         TypeError
             For a column that has no sum, or none that is reproducible, naming it; for an `initial` or `dtype` that does
-            not fit.
+            not fit. For bounds that are no numbers of the answer's dtype, and for columns that are not of numbers.
         ValueError
-            For an unknown `axis`, and for one along rows with what goes with columns only.
+            For an unknown `axis`, and for one along rows with what goes with columns only; for a `lower` greater than
+            `upper`, and for NaN.
         MemoryError
             For strings whose answers, each as long as all before it, would not fit the memory that there is.
 
@@ -99,9 +107,15 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         ['a', 'ab', nan, 'abc']
         >>> pd.Series([1e17, 1.0, -1e17]).gpuscan.cumsum(reproducible=True).tolist()
         [1e+17, 1e+17, 1.0]
+
+        A tank that holds 10, and cannot be emptier than empty:
+
+        >>> pd.Series([6, 7, -3, -9, 2]).gpuscan.cumsum(lower=0, upper=10).tolist()
+        [6, 10, 7, 0, 2]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cumsum", sum_of(reproducible), options, axis, numeric_only)
+        op, bounds = sum_of(reproducible), check_bounds(lower, upper, reproducible)
+        return self._scan("cumsum", op, options, axis, numeric_only, bounds)
 
     def cumprod(
         self,
@@ -226,6 +240,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         options: ScanArguments,
         axis: Any = 0,
         numeric_only: bool | None = None,
+        bounds: Bounds = None,
     ) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
         if numeric_only is not None:
@@ -233,7 +248,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         check_choice("axis", axis, AXES[self._obj.ndim])
         if axis in ALONG_ROWS:
             told = options.initial is not None or options.dtype is not None
-            told = told or op == sum_of(True)
+            told = told or op == sum_of(True) or bounds is not None
             if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
             along = (label, options.skipna, bool(numeric_only))
@@ -242,9 +257,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
                 return engine_of(self._obj).map_partitions(
                     self._obj, _along_rows, *along, typed_by_rows=True
                 )
-        column = Scan(
-            label, BUILT_IN[op], checked_options(options, lambda: names_of(meta_of(self._obj)))
-        )
+        options = checked_options(options, lambda: names_of(meta_of(self._obj)))
+        column = Scan(label, BUILT_IN[op], options, bounds=bounds)
         with hints(self._obj.ndim == 1, numeric_only):
             return run(self._obj, ColumnCarry(column, bool(numeric_only)))
 

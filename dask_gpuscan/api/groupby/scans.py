@@ -13,8 +13,9 @@ from ...ops.core.operation import GroupScan, Part
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.fill import Fill
 from ...ops.scan.kernel_scan import ScanArguments
+from ...ops.scan.plan import Bounds
 from ...ops.scan.row_number import CountRows
-from ..arguments import check_flags, check_limit, checked_options, hints, sum_of
+from ..arguments import check_bounds, check_flags, check_limit, checked_options, hints, sum_of
 from ..frame.operator_scans import check_scan, scan_parts, with_rows_told
 from ..frame.rows import with_row_numbers
 from ..types import FrameT, Obj, SeriesT
@@ -36,9 +37,16 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         fill = Fill(reverse, check_limit(limit), in_groups=True)
         return self._scan_columns(fill.label, lambda _: fill)
 
-    def _cumulate(self, label: str, op: str, options: ScanArguments, numeric_only: bool) -> Any:
+    def _cumulate(
+        self,
+        label: str,
+        op: str,
+        options: ScanArguments,
+        numeric_only: bool,
+        bounds: Bounds = None,
+    ) -> Any:
         options = checked_options(options, self._columns)
-        operation = Scan(label, BUILT_IN[op], options, in_groups=True)
+        operation = Scan(label, BUILT_IN[op], options, in_groups=True, bounds=bounds)
         with hints(self._as_series, numeric_only):
             return self._scan_columns(label, operation.of_column, numeric_only)
 
@@ -52,12 +60,14 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         reproducible: bool = False,
+        lower: float | None = None,
+        upper: float | None = None,
     ) -> Obj:
         """Return the running sum within each group, with integers in 64 bits.
 
         Parameters
         ----------
-        numeric_only, exclusive, reverse, skipna, dtype, reproducible
+        numeric_only, exclusive, reverse, skipna, dtype, reproducible, lower, upper
             As for `Gpuscan.cumsum`.
         initial : scalar or dict of column to scalar, optional
             Start each group from this value rather than from zero.
@@ -81,7 +91,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         [100, 100, 106]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cumsum", sum_of(reproducible), options, numeric_only)
+        op, bounds = sum_of(reproducible), check_bounds(lower, upper, reproducible)
+        return self._cumulate("cumsum", op, options, numeric_only, bounds)
 
     def cumprod(
         self,

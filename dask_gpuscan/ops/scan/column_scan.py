@@ -44,14 +44,14 @@ class Scan(ScanBase):
     @property
     def by_kernels(self) -> KernelScan:
         """The same scan, of columns that kernels hold."""
-        return KernelScan(self.label, self.op, self.options, self.in_groups)
+        return KernelScan(self.label, self.op, self.options, self.in_groups, self.bounds)
 
     def of(self, library: Library, *dtypes: DType) -> ColumnScan:
         """Return the scan of columns of these dtypes."""
         found = self.chosen.get(dtypes)
         if found is None:
-            kind = _kind(library, self.op.token, dtypes)
-            found = kind(self.label, self.op, self.options, self.in_groups)
+            kind = _kind(library, self.op.token, dtypes, self.bounds is not None)
+            found = kind(self.label, self.op, self.options, self.in_groups, self.bounds)
             self.chosen[dtypes] = found
         return found
 
@@ -115,12 +115,12 @@ ColumnScan = KernelScan | ValueScan | SparseScan
 
 
 @lru_cache(maxsize=256)
-def _kind(library: Library, op: str, dtypes: tuple[DType, ...]) -> type[ColumnScan]:
+def _kind(library: Library, op: str, dtypes: tuple[DType, ...], clamped: bool) -> type[ColumnScan]:
     """Return how columns of these dtypes are scanned by the operator of a token."""
     traits, host, dtype = TRAITS.get(op, PLAIN), library.host_values, dtypes[0]
     if library.sparse is not None and any(map(library.sparse.holds, dtypes)):
         return SparseScan
-    if len(dtypes) > 1 or traits.library_method is None:
+    if len(dtypes) > 1 or traits.library_method is None or clamped:
         return KernelScan
     if host is not None and host.combines(traits.library_method, dtype):
         if traits.of_integers is not None:

@@ -36,7 +36,7 @@ from ..core.groups import (
 from ..core.operation import Needs
 from .operator_traits import PLAIN, TRAITS
 from .overflow import Walk, check_overflow
-from .plan import PLANS, ScanPlan, scan_plan
+from .plan import PLANS, Bounds, ScanPlan, scan_plan
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,8 @@ class ScanBase:
     op: Operator
     options: ScanArguments = ScanArguments()
     in_groups: bool = False
+    bounds: Bounds = None
+    """What a sum is clamped to at each step."""
 
     needs = Needs.STATES
 
@@ -94,7 +96,7 @@ class ScanBase:
         return self.options.reverse
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return (self.label, self.op.token, repr(self.options), self.in_groups)
+        return (self.label, self.op.token, repr((self.options, self.bounds)), self.in_groups)
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class KernelScan(ScanBase):
 
     def _plan(self, columns: Sequence[Any]) -> ScanPlan:
         dtypes = tuple([c.dtype for c in columns])
-        asked = (dtypes, self.options.dtype, self.in_groups)
+        asked = (dtypes, self.options.dtype, self.in_groups, self.bounds)
         key = (library_of(columns[0]), self.op.token, *asked)
         plan = PLANS.get(key)
         return scan_plan(key[0], self.op, *asked) if plan is None else plan
@@ -123,6 +125,8 @@ class KernelScan(ScanBase):
         for part in fields_of(value):
             if not np.isscalar(part):
                 raise TypeError(f"initial must be a scalar or a state, found {shown(value)}")
+        if self.bounds is not None:
+            value = (0, value, value)  # whatever was before
         return kernels.state(plan.op, value, plan.storages, plan.kernel_dtype, "initial")
 
     # --- states in addition to the operator's -----------------------------------------------------
@@ -208,6 +212,8 @@ class KernelScan(ScanBase):
         dtype = getattr(fields[0], "dtype", None)
         if dtype is None:  # an integer of 128 bits
             return self.op
+        if self.bounds is not None:
+            return kernels.clamped_add(dtype)
         if self.op.in_order:
             return kernels.carry_operator(self.op, dtype)
         traits = TRAITS.get(self.op.token, PLAIN)

@@ -21,6 +21,9 @@ from .operator_traits import SIGNED_SUMS, OperatorTraits, operator_for, traits_o
 
 FLOAT64 = np.dtype(np.float64)
 
+Bounds = tuple[Any, Any] | None
+"""The least and the greatest number that a sum may be at each step, either of which may be None; None for any."""
+
 
 @dataclass(frozen=True)
 class ScanPlan:
@@ -61,6 +64,7 @@ def scan_plan(
     dtypes: tuple[Any, ...],
     requested: Any,
     in_groups: bool = False,
+    bounds: Bounds = None,
 ) -> ScanPlan:
     """Work out the dtypes of a scan; raises a TypeError that says what can be done.
 
@@ -74,6 +78,8 @@ def scan_plan(
         What a user asks for.
     in_groups : bool
         Whether rows are in groups, where libraries and kernels take other dtypes.
+    bounds : pair of numbers, optional
+        What sums are clamped to.
     """
     traits, asked = traits_of(op), requested
     if in_groups:
@@ -95,6 +101,9 @@ def scan_plan(
     pairs = list(zip(layouts, dtypes, strict=True))
     own, source = [*pairs, *(p for p in pairs if p[0].nulls == "mask")][-1]  # what holds nulls
     times = [d for d in dtypes if not library.is_number(d)]
+    for dtype in dtypes if bounds is not None else ():
+        if not library.is_real(dtype):
+            raise TypeError(f"dtype {dtype} cannot be clamped; {HINT}")
     nullable = any(s.kind in "fc" for s in storages)
     result: Any
     if requested is not None:
@@ -128,7 +137,10 @@ def scan_plan(
     layout = library.layout(result)
     assert layout is not None
     kernel_dtype = layout.storage(result)
-    meant = operator_for(op, kernel_dtype)
+    if bounds is None:
+        meant = operator_for(op, kernel_dtype)
+    else:
+        meant = kernels.clamped_add(kernel_dtype, *bounds)
     traits = traits_of(meant)
     kernels.signature(meant, storages, kernel_dtype)
     passes = own.groups_pass_over_nan if in_groups else own.passes_over_nan
@@ -158,7 +170,7 @@ def scan_plan(
         meant=meant,
         zero=zero,
     )
-    return PLANS.store((library, op.token, dtypes, asked, in_groups), found)
+    return PLANS.store((library, op.token, dtypes, asked, in_groups, bounds), found)
 
 
 def _requested(library: Library, requested: Any, own: Layout, source: Any) -> Any:

@@ -47,6 +47,7 @@ ANSWERS: dict[str, Method] = {
     "cummax": lambda d: d[["x", "n", "s", "t"]].gpuscan.cummax(exclusive=False),
     "cummin exclusive": lambda d: d["x"].gpuscan.cummin(exclusive=True),
     "cumsum reproducible": lambda d: d["x"].gpuscan.cumsum(reproducible=True),
+    "cumsum clamped": lambda d: d[["x", "n", "i"]].gpuscan.cumsum(lower=-9, upper=9),
     "scan": lambda d: d["x"].gpuscan.scan(MEAN),
     "fused": lambda d: d.gpuscan.scan(
         {"a": (dask_gpuscan.add, "x * n"), "b": (dask_gpuscan.maximum, "n", "exclusive")},

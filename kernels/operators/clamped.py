@@ -1,0 +1,156 @@
+"""The operator of running sums that are clamped at each step: no sum is below one bound, or above another.
+
+To add an element and clamp the sum is a function of the sum before, and such functions combine to functions of the
+same kind: constant, then rising as fast as what they are given, then constant. States are these functions.
+
+Of integers a state is ``(start, low, high)``: up to `start` the function is `low`, from there on it rises to `high`.
+All three are integers of the type, so nothing leaves it. A bound that is not given is that of the type.
+
+Of floating-point numbers a state is ``(shift, low, high)``: what was added, between the two. An infinite shift stays
+as it is, and a sum of infinity and -infinity is NaN and stays NaN, as in a walk over the elements.
+"""
+
+# Numba reads the operators' functions.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..messages import shown
+from .operator import Operator
+
+
+@lru_cache(maxsize=256)
+def clamped_add(dtype: np.dtype, lower: Any = None, upper: Any = None) -> Operator:
+    """Return the operator of sums that are clamped at each step.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of the answers: integers or real floating-point numbers.
+    lower, upper : number, optional
+        The bounds; by default those of `dtype`.
+
+    Raises
+    ------
+    TypeError
+        For another dtype, and for a bound that is no number of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dask_gpuscan.kernels import scan
+    >>> scan(clamped_add(np.dtype("i8"), 0, 4), np.array([3, 3, -9, 1]))[0]
+    array([3, 4, 0, 1])
+    """
+    if dtype.kind not in "iuf":
+        raise TypeError(f"answers of {dtype} cannot be clamped")
+    if dtype.kind == "f":
+        wide: type[np.generic] = np.float64 if dtype.itemsize == 8 else np.float32
+        ends: tuple[Any, Any] = (-np.inf, np.inf)
+    else:
+        wide, ends = np.uint64 if dtype.kind == "u" else np.int64, _limits(dtype)
+    bounds = [_bound(*named, dtype) for named in (("lower", lower), ("upper", upper))]
+    found = [wide(end if given is None else given) for given, end in zip(bounds, ends, strict=True)]
+    return _of_floats(*found) if dtype.kind == "f" else _of_integers(*found)
+
+
+def _limits(dtype: Any) -> tuple[int, int]:
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
+
+
+def _bound(name: str, given: Any, dtype: np.dtype) -> Any:
+    """Return a bound as a number of a dtype; None if there is none."""
+    if given is None:
+        return None
+    infinite = given in (np.inf, -np.inf)
+    if dtype.kind == "f":
+        fits = infinite or abs(given) <= float(np.finfo(dtype).max)
+    else:
+        least, most = _limits(dtype)
+        fits = not infinite and least <= given <= most and given == int(given)
+    if not fits:
+        raise TypeError(f"{name} must be a number of dtype {dtype}, found {shown(given)}")
+    return given
+
+
+# --- integers ----------------------------------------------------------------------------------------
+
+
+def _applied(f, x):
+    """Return what a function makes of a sum. Steps may wrap around, their answers do not."""
+    start, low, high = f
+    if x <= start:
+        return low
+    return high if x >= start + (high - low) else x - start + low
+
+
+def _after(f, g):
+    """Return the function that is `f` and then `g`."""
+    low, high = _applied(g, f[1]), _applied(g, f[2])
+    start = f[0] if g[0] <= f[1] else f[0] + (g[0] - f[1])
+    return (start, low, high)
+
+
+def _of_integers(lower: Any, upper: Any) -> Operator:
+    wide = type(lower)
+    least, most = map(wide, _limits(wide))
+    zero = wide(0)
+
+    def added(x):
+        number = wide(x)
+        if number < zero:
+            plus = (least - number, least, most + number)
+        else:
+            plus = (least, least + number, most)
+        return _after(plus, (lower, lower, upper))
+
+    def at_zero(f):
+        return _applied(f, zero)
+
+    return Operator(_after, (least, least, most), added, at_zero, name="clamped_add", inputs=1)
+
+
+# --- floating-point numbers --------------------------------------------------------------------------
+
+
+def _between(y, low, high):
+    if y < low:
+        return low
+    if y > high:
+        return high
+    return y if (y >= low) & (y <= high) else y + low + high  # which is NaN, as one of them is
+
+
+def _value(f, x):
+    shift, low, high = f
+    return low if (low == high) & (x == x) else _between(x + shift, low, high)
+
+
+def _later(f, g):
+    if (f[1] == -np.inf) & (f[2] == np.inf):  # nothing was added
+        return g
+    shift = f[0] if (f[0] == np.inf) | (f[0] == -np.inf) else f[0] + g[0]
+    return (shift, _value(g, f[1]), _value(g, f[2]))
+
+
+def _of_floats(lower: Any, upper: Any) -> Operator:
+    wide = type(lower)
+    zero, infinite = wide(0), wide(np.inf)
+
+    def added(x):
+        number = wide(x)
+        if number != number:
+            return (number, number, number)
+        low = lower if lower > -infinite else lower + number  # of infinite sums before
+        return (number, low, upper if upper < infinite else upper + number)
+
+    def at_zero(f):
+        return _value(f, zero)
+
+    return Operator(
+        _later, (zero, -infinite, infinite), added, at_zero, name="clamped_add", inputs=1
+    )
