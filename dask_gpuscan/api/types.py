@@ -7,7 +7,7 @@ method returns.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -64,6 +64,9 @@ Dimensioned = TypeVar("Dimensioned", bound=HasDimensions)
 
 Names: TypeAlias = Hashable | Sequence[Hashable]
 """One name of a column, or several."""
+
+Reset: TypeAlias = Hashable | SeriesT | Callable[..., Any] | None
+"""After which rows a scan starts anew: a column or a series of bool, a text or a function."""
 
 Axis: TypeAlias = Literal[0, 1, "index", "columns", "rows"]
 

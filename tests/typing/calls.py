@@ -34,6 +34,8 @@ def of_pandas(s: "pd.Series[Any]", i: "pd.Series[int]", df: pd.DataFrame) -> Non
     assert_type(on(s).cumsum(), "pd.Series[Any]")
     assert_type(on(i).cumsum(exclusive=True, initial=3), "pd.Series[Any]")
     assert_type(on(df).cumsum(axis=1), pd.DataFrame)
+    assert_type(on(df).cumsum(lower=0, upper=9.5, reset="x > 3"), pd.DataFrame)
+    assert_type(on(s).row_number(reset=s > 3), "pd.Series[Any]")
     assert_type(on(df).cumany(), pd.DataFrame)
     assert_type(on(df).ffill(limit=np.int64(2)), pd.DataFrame)
     assert_type(on(df).interpolate("time", limit_area="inside"), pd.DataFrame)

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, overload
 
 from ...engines.run import engine_of, meta_of, run
-from ...frames.keys import is_name
-from ...frames.messages import ColumnError
-from ...frames.registry import names_of, unused_name
+from ...frames.registry import names_of
 from ...kernels import Operator
-from ...kernels.messages import not_among, shown
+from ...kernels.messages import shown
 from ...ops.core.columnwise import ColumnCarry, JointCarry, NamedCarry
 from ...ops.core.operation import GroupScan, Part
-from ...ops.predicates.function import Function, function_of
-from ...ops.predicates.text import Expression, captured, variables_of
 from ...ops.scan.column_scan import Scan
 from ...ops.scan.fused.plan import Entry, entitled, fused_parts
 from ...ops.scan.inputs import Input, PlainColumn
 from ...ops.scan.kernel_scan import ScanArguments
 from ..arguments import check_flags, check_operator, checked_options, hints
-from ..tables.tables import unwrapped
-from ..types import FrameT, Methods, Names, Obj, SeriesT
-from .filter import caller_variables
+from ..types import FrameT, Methods, Names, Obj, Reset, SeriesT
+from .inputs import input_of, with_rows_told
+from .resets import in_segments
 from .rows import with_row_numbers
 
 WHICH = ("inclusive", "exclusive")
@@ -47,6 +42,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
+        reset: Reset[SeriesT] = None,
     ) -> Obj | SeriesT: ...
     @overload
     def scan(
@@ -62,6 +58,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         by: Names | None = None,
         clustered: bool | Literal["check"] | None = None,
         local_dict: Mapping[str, Any] | None = None,
+        reset: Reset[SeriesT] = None,
     ) -> FrameT: ...
     def scan(
         self,
@@ -77,6 +74,7 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         by: Names | None = None,
         clustered: bool | Literal["check"] | None = None,
         local_dict: Mapping[str, Any] | None = None,
+        reset: Reset[SeriesT] = None,
     ) -> Any:
         """Scan by any operator, or by several in one pass.
 
@@ -105,6 +103,8 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
             For a dict: scan within groups, as `groupby` makes them.
         local_dict : mapping, optional
             As for `filter`.
+        reset : name, str, function or Series of bool, optional
+            Start anew after each row where this is true; see `cumsum`.
 
         Returns
         -------
@@ -168,9 +168,14 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
         check_scan(op, positions, where=where, by=by, clustered=clustered)
         if isinstance(op, Mapping):
+            asked: dict[str, Any] = {**vars(options), "where": where, "local_dict": local_dict}
             if by is not None:
                 groups = self._obj.gpuscan.groupby(by, clustered=clustered)
-                return groups.scan(op, **vars(options), where=where, local_dict=local_dict)
+                return groups.scan(op, **asked, reset=reset)
+            if reset is not None:
+                return in_segments(
+                    self._obj, reset, lambda groups: groups.scan(op, **asked), local_dict
+                )
             frame, where = with_rows_told(self._obj, where)
             meta = meta_of(self._obj)
             parts = scan_parts(meta, op, options, where, local_dict, meta_of(frame))
@@ -178,6 +183,9 @@ class OperatorScans(Methods[Obj, SeriesT, FrameT]):
                 sources = [name for part in parts for name in part.sources]
                 frame = engine_of(frame).narrow(frame, sources)
             return run(frame, NamedCarry("scan-fused", parts, as_series=False))
+        if reset is not None:
+            given = {**vars(options), "positions": positions}
+            return in_segments(self._obj, reset, lambda groups: groups.scan(op, **given))
         if positions:
             numbered, _ = with_row_numbers(self._obj)
             return numbered.gpuscan.scan(op, **vars(options))
@@ -208,23 +216,6 @@ def check_scan(op: Any, positions: Any, **for_dicts: Any) -> None:
     for name, given in for_dicts.items():
         if given is not None:
             raise TypeError(f"{name} goes with a dict of scans, found one operator")
-
-
-def with_rows_told(obj: Any, where: Any) -> tuple[Any, Any]:
-    """Return a frame in which `where` is a column if it is a Series or an array; else both as they are.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what is not boolean, or not of the rows of the collection.
-    """
-    if getattr(where, "ndim", 0) != 1 or not hasattr(where, "dtype"):
-        return obj, where
-    name = unused_name("where", [str(name) for name in names_of(meta_of(obj))])
-    with entitled("where"):
-        engine_of(obj).check_mask(obj, where)
-        frame = engine_of(obj).append_mask(obj, where, name)
-    return frame, PlainColumn(names_of(meta_of(frame))[-1])
 
 
 def scan_parts(
@@ -261,7 +252,7 @@ def scan_parts(
         kept = where
     elif where is not None:
         with entitled("where"):
-            kept = _input(where, names, meta.ndim, local_dict)
+            kept = input_of(where, names, meta.ndim, local_dict)
     return fused_parts(meta if frame is None else frame, entries, kept, **groups)
 
 
@@ -312,37 +303,5 @@ def _entry(
     if len(several) != op.inputs:
         wanted = "one column, text or function" if op.inputs == 1 else f"a list of {op.inputs}"
         raise TypeError(f"{op.name} takes {wanted}, found {shown(of)}")
-    inputs = tuple([_input(one, names, ndim, local_dict) for one in several])
+    inputs = tuple([input_of(one, names, ndim, local_dict) for one in several])
     return Entry(name, op, inputs, options)
-
-
-def _input(
-    of: Any, names: Sequence[Hashable], ndim: int, local_dict: Mapping[str, Any] | None
-) -> Input:
-    """Return a column by its name, or else what a text or a function computes of columns.
-
-    Raises
-    ------
-    TypeError
-        For anything else.
-    ValueError
-        For names that are not there, and texts that are none.
-    """
-    if is_name(of) and of in names:
-        if list(names).count(of) > 1:
-            raise ValueError(f"column {shown(of)} is there twice; rename one of them first")
-        return PlainColumn(of)
-    if isinstance(of, str):
-        variables = caller_variables(variables_of(of), local_dict)
-        plain = {name: unwrapped(value) for name, value in variables.items()}
-        text = Expression(of, captured(plain))
-        text.check(list(names))
-        return text
-    if inspect.isfunction(of) or hasattr(of, "py_func"):
-        function = function_of(of, list(names), ndim)
-        return Function(function.function, tuple(names)) if ndim == 1 else function
-    if is_name(of) and not callable(of):
-        raise ColumnError(f"column {not_among(of, list(names))}")
-    raise TypeError(
-        f"it must be a column, a text or a function of columns, found {shown(of)}; assign a Series as a column first"
-    )

@@ -9,19 +9,27 @@ from ...frames.registry import names_of, unused_name
 from ...ops.scan.fill import Fill, FillColumns
 from ...ops.scan.row_number import ResetIndex, RowNumber
 from ..arguments import check_flags, check_limit
-from ..types import FrameT, Methods, Obj, SeriesT
+from ..types import FrameT, Methods, Obj, Reset, SeriesT
+from .resets import in_segments
 
 
 class RowMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that fills nulls and numbers rows."""
 
-    def ffill(self, limit: SupportsIndex | None = None) -> Obj:
+    def ffill(
+        self,
+        limit: SupportsIndex | None = None,
+        *,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Fill nulls with the last value before them, over partition borders too.
 
         Parameters
         ----------
         limit : int, optional
             Fill at most this many nulls in a row.
+        reset : name, str, function or Series of bool, optional
+            Fill nothing with what came before a row after which this is true; see `cumsum`.
 
         Returns
         -------
@@ -45,9 +53,14 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> pd.Series([1.0, None, None, 4.0]).gpuscan.ffill(limit=1).tolist()
         [1.0, 1.0, nan, 4.0]
         """
-        return run(self._obj, FillColumns(Fill(False, check_limit(limit))))
+        return self._fill(False, limit, reset)
 
-    def bfill(self, limit: SupportsIndex | None = None) -> Obj:
+    def bfill(
+        self,
+        limit: SupportsIndex | None = None,
+        *,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Fill nulls with the next value after them; parameters as for `ffill`.
 
         See Also
@@ -61,10 +74,20 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> pd.Series([None, "a", None], dtype="string").gpuscan.bfill().tolist()
         ['a', 'a', <NA>]
         """
-        return run(self._obj, FillColumns(Fill(True, check_limit(limit))))
+        return self._fill(True, limit, reset)
 
-    def row_number(self) -> SeriesT:
+    def _fill(self, reverse: bool, limit: Any, reset: Any) -> Any:
+        if reset is not None:
+            return in_segments(self._obj, reset, lambda groups: groups._fill(reverse, limit))
+        return run(self._obj, FillColumns(Fill(reverse, check_limit(limit))))
+
+    def row_number(self, *, reset: Reset[SeriesT] = None) -> SeriesT:
         """Return the number of each row in the whole collection, from 0, as a Series of int64.
+
+        Parameters
+        ----------
+        reset : name, str, function or Series of bool, optional
+            Number from 0 again after each row where this is true; see `cumsum`.
 
         See Also
         --------
@@ -78,15 +101,24 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> ddf.gpuscan.row_number().compute().tolist()
         [0, 1, 2]
         """
+        if reset is not None:
+            return in_segments(self._obj, reset, lambda groups: groups.row_number())
         return self._numbers(RowNumber())
 
-    def cumcount(self, ascending: bool = True) -> SeriesT:
+    def cumcount(
+        self,
+        ascending: bool = True,
+        *,
+        reset: Reset[SeriesT] = None,
+    ) -> SeriesT:
         """Return the number of each row, from 0; or from the end. What `GroupBy.cumcount` is of one group.
 
         Parameters
         ----------
         ascending : bool, default True
             Number from the first row; else from the last one.
+        reset : name, str, function or Series of bool, optional
+            Number from 0 again after each row where this is true; see `cumsum`.
 
         Returns
         -------
@@ -106,8 +138,12 @@ class RowMethods(Methods[Obj, SeriesT, FrameT]):
         >>> import pandas as pd, dask_gpuscan
         >>> pd.Series(list("abc")).gpuscan.cumcount(ascending=False).tolist()
         [2, 1, 0]
+        >>> pd.Series([1, 2, 0, 5]).gpuscan.cumcount(reset=lambda x: x == 0).tolist()
+        [0, 1, 2, 0]
         """
         check_flags(ascending=ascending)
+        if reset is not None:
+            return in_segments(self._obj, reset, lambda groups: groups.cumcount(ascending))
         return self._numbers(RowNumber(None, not ascending))
 
     def _numbers(self, numbers: RowNumber) -> Any:

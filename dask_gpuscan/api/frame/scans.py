@@ -14,8 +14,9 @@ from ...ops.scan.column_scan import Scan
 from ...ops.scan.kernel_scan import ScanArguments
 from ...ops.scan.plan import Bounds
 from ..arguments import check_bounds, check_choice, check_flags, checked_options, hints, sum_of
-from ..types import Axis, FrameT, Obj, SeriesT
+from ..types import Axis, FrameT, Obj, Reset, SeriesT
 from .operator_scans import OperatorScans
+from .resets import in_segments
 
 ALONG_ROWS = (1, "columns")
 
@@ -39,6 +40,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         reproducible: bool = False,
         lower: float | None = None,
         upper: float | None = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running sum; of strings, all so far joined.
 
@@ -66,6 +68,10 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
             Clamp the sum after each row: what would be below `lower` is `lower`, what would be above `upper` is
             `upper`, and the next row is added to that. An integer sum with one bound stops at the other end of its
             dtype, rather than wrapping around.
+        reset : name, str, function or Series of bool, optional
+            Start anew after each row where this is true: a column of bool, or what `filter` takes, with variables of
+            the caller. A null is not true. Rows up to and with a true one are a group, so `initial` is what each
+            group starts from, `reverse` runs from its last row to its first, and dtypes are those of groups.
 
         Returns
         -------
@@ -112,10 +118,16 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
 
         >>> pd.Series([6, 7, -3, -9, 2]).gpuscan.cumsum(lower=0, upper=10).tolist()
         [6, 10, 7, 0, 2]
+
+        Kilometres since the last service:
+
+        >>> df = pd.DataFrame({"km": [5, 3, 4, 1], "service": [False, True, False, False]})
+        >>> df.gpuscan.cumsum(reset="service")["km"].tolist()
+        [5, 8, 4, 5]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
         op, bounds = sum_of(reproducible), check_bounds(lower, upper, reproducible)
-        return self._scan("cumsum", op, options, axis, numeric_only, bounds)
+        return self._scan("cumsum", op, options, axis, numeric_only, bounds, reset)
 
     def cumprod(
         self,
@@ -127,6 +139,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running product; parameters as for `Gpuscan.cumsum`.
 
@@ -141,7 +154,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         [1, 2, 6, 24]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cumprod", "multiply", options, axis, numeric_only)
+        return self._scan("cumprod", "multiply", options, axis, numeric_only, reset=reset)
 
     def cummax(
         self,
@@ -153,6 +166,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running maximum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
@@ -171,7 +185,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         [1, 3, 3]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cummax", "maximum", options, axis, numeric_only)
+        return self._scan("cummax", "maximum", options, axis, numeric_only, reset=reset)
 
     def cummin(
         self,
@@ -183,6 +197,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         initial: Any = None,
         reverse: bool = False,
         dtype: Any = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running minimum, of times, strings and ordered categories too; parameters as for `Gpuscan.cumsum`.
 
@@ -201,9 +216,15 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         [1, 1, 2]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._scan("cummin", "minimum", options, axis, numeric_only)
+        return self._scan("cummin", "minimum", options, axis, numeric_only, reset=reset)
 
-    def cumany(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
+    def cumany(
+        self,
+        *,
+        exclusive: bool = False,
+        reverse: bool = False,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Return whether any value so far is true (not zero), ignoring nulls.
 
         See Also
@@ -216,9 +237,16 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([0, 2, 0]).gpuscan.cumany().tolist()
         [False, True, True]
         """
-        return self._scan("cumany", "logical_any", ScanArguments(exclusive, reverse=reverse))
+        options = ScanArguments(exclusive, reverse=reverse)
+        return self._scan("cumany", "logical_any", options, reset=reset)
 
-    def cumall(self, *, exclusive: bool = False, reverse: bool = False) -> Obj:
+    def cumall(
+        self,
+        *,
+        exclusive: bool = False,
+        reverse: bool = False,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Return whether all values so far are true (not zero), ignoring nulls.
 
         See Also
@@ -231,7 +259,8 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         >>> pd.Series([1, 0, 2]).gpuscan.cumall().tolist()
         [True, False, False]
         """
-        return self._scan("cumall", "logical_all", ScanArguments(exclusive, reverse=reverse))
+        options = ScanArguments(exclusive, reverse=reverse)
+        return self._scan("cumall", "logical_all", options, reset=reset)
 
     def _scan(
         self,
@@ -241,6 +270,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         axis: Any = 0,
         numeric_only: bool | None = None,
         bounds: Bounds = None,
+        reset: Any = None,
     ) -> Any:
         """Scan each column; `numeric_only` is None where a method has none."""
         if numeric_only is not None:
@@ -248,7 +278,7 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
         check_choice("axis", axis, AXES[self._obj.ndim])
         if axis in ALONG_ROWS:
             told = options.initial is not None or options.dtype is not None
-            told = told or op == sum_of(True) or bounds is not None
+            told = told or op == sum_of(True) or bounds is not None or reset is not None
             if told or options.exclusive or options.reverse:
                 raise ValueError(f"axis=1: {label} along rows takes skipna and numeric_only only")
             along = (label, options.skipna, bool(numeric_only))
@@ -257,6 +287,12 @@ class ScanMethods(OperatorScans[Obj, SeriesT, FrameT]):
                 return engine_of(self._obj).map_partitions(
                     self._obj, _along_rows, *along, typed_by_rows=True
                 )
+        if reset is not None:
+            return in_segments(
+                self._obj,
+                reset,
+                lambda groups: groups._cumulate(label, op, options, bool(numeric_only), bounds),
+            )
         options = checked_options(options, lambda: names_of(meta_of(self._obj)))
         column = Scan(label, BUILT_IN[op], options, bounds=bounds)
         with hints(self._obj.ndim == 1, numeric_only):

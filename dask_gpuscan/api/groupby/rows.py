@@ -17,8 +17,9 @@ from ...ops.scan.row_number import CountRows
 from ...ops.sort.rank import RankGroups, RankOptions
 from ...ops.windows.surroundings import GroupOverlap, NeighbourOperation
 from ..arguments import check_choice, check_column, check_count, check_flags
+from ..frame.resets import in_segments
 from ..frame.shift import ShiftedStatistics
-from ..types import FrameT, Obj, SeriesT, TopKeep
+from ..types import FrameT, Obj, Reset, SeriesT, TopKeep
 from .columns import GroupByColumns
 
 Place = int | slice
@@ -56,7 +57,12 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         needed = [n for part in parts for n in part.sources]
         return run(self._needed([*needed, *carry.times]), carry)
 
-    def cumcount(self, ascending: bool = True) -> SeriesT:
+    def cumcount(
+        self,
+        ascending: bool = True,
+        *,
+        reset: Reset[SeriesT] = None,
+    ) -> SeriesT:
         """Return the number of each row within its group, from 0, counted from the first row or from the last.
 
         See Also
@@ -72,6 +78,10 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
         [1, 0, 0]
         """
         check_flags(ascending=ascending)
+        if reset is not None:
+            return in_segments(
+                self._obj, reset, lambda groups: groups.cumcount(ascending), groups=self
+            )
         return self._scan("cumcount", [Part(None, (), CountRows(not ascending))], True)
 
     def head(self, n: SupportsIndex = 5) -> Obj:

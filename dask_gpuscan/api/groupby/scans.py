@@ -16,9 +16,11 @@ from ...ops.scan.kernel_scan import ScanArguments
 from ...ops.scan.plan import Bounds
 from ...ops.scan.row_number import CountRows
 from ..arguments import check_bounds, check_flags, check_limit, checked_options, hints, sum_of
-from ..frame.operator_scans import check_scan, scan_parts, with_rows_told
+from ..frame.inputs import with_rows_told
+from ..frame.operator_scans import check_scan, scan_parts
+from ..frame.resets import in_segments
 from ..frame.rows import with_row_numbers
-from ..types import FrameT, Obj, SeriesT
+from ..types import FrameT, Obj, Reset, SeriesT
 from .rows import GroupByRows
 
 
@@ -33,7 +35,15 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         parts = [Part(n, (n,), scan_of(n)) for n in self._columns(numeric_only)]
         return self._scan(label, parts, self._as_series)
 
-    def _fill(self, reverse: bool, limit: Any) -> Any:
+    def _in_segments(
+        self, reset: Any, ask: Callable[[Any], Any], local_dict: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return what is asked of the rows of each group from one reset to the next."""
+        return in_segments(self._obj, reset, ask, local_dict, self)
+
+    def _fill(self, reverse: bool, limit: Any, reset: Any = None) -> Any:
+        if reset is not None:
+            return self._in_segments(reset, lambda groups: groups._fill(reverse, limit))
         fill = Fill(reverse, check_limit(limit), in_groups=True)
         return self._scan_columns(fill.label, lambda _: fill)
 
@@ -44,7 +54,12 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         options: ScanArguments,
         numeric_only: bool,
         bounds: Bounds = None,
+        reset: Any = None,
     ) -> Any:
+        if reset is not None:
+            return self._in_segments(
+                reset, lambda groups: groups._cumulate(label, op, options, numeric_only, bounds)
+            )
         options = checked_options(options, self._columns)
         operation = Scan(label, BUILT_IN[op], options, in_groups=True, bounds=bounds)
         with hints(self._as_series, numeric_only):
@@ -62,6 +77,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reproducible: bool = False,
         lower: float | None = None,
         upper: float | None = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running sum within each group, with integers in 64 bits.
 
@@ -71,6 +87,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
             As for `Gpuscan.cumsum`.
         initial : scalar or dict of column to scalar, optional
             Start each group from this value rather than from zero.
+        reset : name, str, function or Series of bool, optional
+            Start the group of a row anew after it where this is true; see `Gpuscan.cumsum`.
 
         Returns
         -------
@@ -92,7 +110,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
         op, bounds = sum_of(reproducible), check_bounds(lower, upper, reproducible)
-        return self._cumulate("cumsum", op, options, numeric_only, bounds)
+        return self._cumulate("cumsum", op, options, numeric_only, bounds, reset)
 
     def cumprod(
         self,
@@ -103,6 +121,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running product within each group, with integers in 64 bits; parameters as for `cumsum`.
 
@@ -118,7 +137,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         [6, 3, 30]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cumprod", "multiply", options, numeric_only)
+        return self._cumulate("cumprod", "multiply", options, numeric_only, reset=reset)
 
     def cummax(
         self,
@@ -129,6 +148,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running maximum within each group; parameters as for `cumsum`.
 
@@ -144,7 +164,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         [6, 3, 6]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cummax", "maximum", options, numeric_only)
+        return self._cumulate("cummax", "maximum", options, numeric_only, reset=reset)
 
     def cummin(
         self,
@@ -155,6 +175,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         reverse: bool = False,
         skipna: bool = True,
         dtype: Any = None,
+        reset: Reset[SeriesT] = None,
     ) -> Obj:
         """Return the running minimum within each group; parameters as for `cumsum`.
 
@@ -170,9 +191,14 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         [6, 3, 5]
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
-        return self._cumulate("cummin", "minimum", options, numeric_only)
+        return self._cumulate("cummin", "minimum", options, numeric_only, reset=reset)
 
-    def ffill(self, limit: SupportsIndex | None = None) -> Obj:
+    def ffill(
+        self,
+        limit: SupportsIndex | None = None,
+        *,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Fill nulls with the last value before them in their group, of columns of any dtype.
 
         See Also
@@ -186,9 +212,14 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].ffill().tolist()
         [6.0, 3.0, 6.0]
         """
-        return self._fill(False, limit)
+        return self._fill(False, limit, reset)
 
-    def bfill(self, limit: SupportsIndex | None = None) -> Obj:
+    def bfill(
+        self,
+        limit: SupportsIndex | None = None,
+        *,
+        reset: Reset[SeriesT] = None,
+    ) -> Obj:
         """Fill nulls with the next value after them in their group, of columns of any dtype.
 
         See Also
@@ -202,9 +233,9 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].bfill().tolist()
         [5.0, 3.0, 5.0]
         """
-        return self._fill(True, limit)
+        return self._fill(True, limit, reset)
 
-    def row_number(self) -> SeriesT:
+    def row_number(self, *, reset: Reset[SeriesT] = None) -> SeriesT:
         """Return the number of each row within its group, from 0, as a Series ``row_number``.
 
         See Also
@@ -218,6 +249,8 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k").row_number().tolist()
         [0, 0, 1]
         """
+        if reset is not None:
+            return self._in_segments(reset, lambda groups: groups.row_number())
         return self._scan("row-number", [Part("row_number", (), CountRows())], True)
 
     @overload
@@ -231,6 +264,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         skipna: bool = True,
         dtype: Any = None,
         positions: bool = False,
+        reset: Reset[SeriesT] = None,
     ) -> Obj | SeriesT: ...
     @overload
     def scan(
@@ -244,6 +278,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         dtype: Any = None,
         where: SeriesT | str | Callable[..., Any] | None = None,
         local_dict: Mapping[str, Any] | None = None,
+        reset: Reset[SeriesT] = None,
     ) -> FrameT: ...
     def scan(
         self,
@@ -257,6 +292,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         positions: bool = False,
         where: SeriesT | str | Callable[..., Any] | None = None,
         local_dict: Mapping[str, Any] | None = None,
+        reset: Reset[SeriesT] = None,
     ) -> Any:
         """Scan within groups by any operator, or by several in one pass.
 
@@ -265,7 +301,7 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         op : Operator or dict
             One of several inputs takes the columns in their order, and answers with one Series; a dict is as for
             `Gpuscan.scan`, of any columns of the frame.
-        exclusive, initial, reverse, skipna, dtype, positions, where, local_dict
+        exclusive, initial, reverse, skipna, dtype, positions, where, local_dict, reset
             As for `Gpuscan.scan`. Each group starts from `initial`; positions are those in the whole collection.
 
         Returns
@@ -287,6 +323,10 @@ class GroupByScans(GroupByRows[Obj, SeriesT, FrameT]):
         """
         options = ScanArguments(exclusive, initial, reverse, skipna, dtype)
         check_scan(op, positions, where=where)
+        if reset is not None:
+            given = {**vars(options), "positions": positions, "where": where}
+            given["local_dict"] = local_dict
+            return self._in_segments(reset, lambda groups: groups.scan(op, **given), local_dict)
         if isinstance(op, Mapping):
             frame, where = with_rows_told(self._obj, where)
             meta = meta_of(frame)

@@ -48,6 +48,8 @@ ANSWERS: dict[str, Method] = {
     "cummin exclusive": lambda d: d["x"].gpuscan.cummin(exclusive=True),
     "cumsum reproducible": lambda d: d["x"].gpuscan.cumsum(reproducible=True),
     "cumsum clamped": lambda d: d[["x", "n", "i"]].gpuscan.cumsum(lower=-9, upper=9),
+    "cumsum reset": lambda d: d[["x", "n"]].gpuscan.cumsum(reset="n > 5"),
+    "ffill reset of groups": lambda d: d.gpuscan.groupby("k")[["x", "s"]].ffill(reset="n > 5"),
     "scan": lambda d: d["x"].gpuscan.scan(MEAN),
     "fused": lambda d: d.gpuscan.scan(
         {"a": (dask_gpuscan.add, "x * n"), "b": (dask_gpuscan.maximum, "n", "exclusive")},

@@ -1,0 +1,53 @@
+"""Segments of rows: each ends with a row whose flag is true, and the next row begins another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...frames.protocol import Library
+from ...frames.registry import library_of
+from ...kernels import BUILT_IN
+from ..core.groups import INT64, Groups, ReducibleGroups, States, merged
+from ..core.operation import Needs
+from .fused.plan import entitled
+from .inputs import Input, kept
+
+_ADD = BUILT_IN["add"]
+
+
+@dataclass(frozen=True)
+class CountSegments:
+    """The number of each row's segment within its group, from 0: how many rows before it have a true flag."""
+
+    flag: Input
+    """What is true in the last row of a segment; a null is not."""
+
+    reverse = False
+    label = "segments"
+    needs = Needs.STATES
+
+    def dtype(self, columns: Sequence[Any]) -> Any:
+        self._flags(columns)
+        return INT64
+
+    def _flags(self, columns: Sequence[Any]) -> Any:
+        """Return 1 where the flag is true and else 0; raises a TypeError if it is not boolean."""
+        with entitled("reset"):
+            flags = kept(self.flag, dict(zip(self.flag.columns, columns, strict=True)))
+        return flags.astype(INT64)
+
+    def aggregate(self, columns: Sequence[Any], groups: ReducibleGroups) -> Callable[[], States]:
+        return groups.reduce(_ADD, self._flags(columns))
+
+    def combine(self, states: Sequence[States]) -> States:
+        return (sum(count for (count,) in states),)
+
+    def merge(self, library: Library, states: States, groups: ReducibleGroups) -> States:
+        return merged(_ADD, states, groups)
+
+    def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        before = None if prior is None else prior[0]
+        numbers = groups.scan(_ADD, self._flags(columns), exclusive=True, carry_in=before)
+        return library_of(columns[0]).from_integers(numbers)
