@@ -8,7 +8,15 @@ import pandas as pd
 import pytest
 
 from dask_gpuscan.api.frame.operator_scans import scan_parts
-from dask_gpuscan.kernels import BUILT_IN, INT128, carry_operator, operator, segmented, signature
+from dask_gpuscan.kernels import (
+    BUILT_IN,
+    INT128,
+    carry_operator,
+    clamped_add,
+    operator,
+    segmented,
+    signature,
+)
 from dask_gpuscan.kernels.compiler import cache as kernel_cache
 from dask_gpuscan.kernels.cuda.core import closure_constants as captured_numbers
 from dask_gpuscan.kernels.cuda.core import source as source_module
@@ -101,6 +109,9 @@ KERNELS = [
     (fused(PAIR), ["f8"], "in band", {"mark_nulls": True}),
     (fused(PAIR), ["f8"], "in band", {"exclusive": (False, True)}),
     (fused(OTHERS, "n > 2"), ["i8", "f8"], "none", {}),
+    (clamped_add(np.dtype("i8"), 0, 9), ["i8"], "bits", {}),
+    (clamped_add(np.dtype("u8"), 0, 9), ["u1"], "none", {"dtype": np.dtype("u8")}),
+    (clamped_add(np.dtype("f8"), 0), ["f8"], "in band", {"mark_nulls": True}),
 ]
 
 
