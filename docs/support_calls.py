@@ -147,6 +147,7 @@ SPECIAL: dict[str, Call] = {
     "GroupBy.expanding": lambda f: f.gpuscan.groupby("k")["x"].expanding().mean(),
     "GroupBy.ewm": lambda f: f.gpuscan.groupby("k")["x"].ewm(span=3).mean(),
     "Rolling.scan": on_windows("rolling", {"window": 3})("scan", dask_gpuscan.maximum),
+    "Rolling.apply": on_windows("rolling", {"window": 3})("apply", dask_gpuscan.maximum),
     "Resampler.agg": on_buckets("agg", ["sum", "max"]),
     "Resampler.reduce": on_buckets("reduce", dask_gpuscan.add),
 }

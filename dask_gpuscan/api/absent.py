@@ -48,7 +48,7 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "transform": "cumsum() and other scans for running values, or a reduction and a merge on the keys",
         "value_counts": "value_counts() of the frame",
     },
-    "rolling": {"apply": APPLY},
+    "rolling": {},
     "expanding": {"apply": "scan(op) of the frame, with an operator made by dask_gpuscan.operator"},
     "ewm": {
         "online": "dask_gpuscan.stream(source), whose ewm goes on from batch to batch",
@@ -56,12 +56,10 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
     "resample": {
         "aggregate": "agg(...)",
         "apply": "reduce(op), with an operator made by dask_gpuscan.operator",
-        "backfill": "first(), then bfill() of the answer",
-        "bfill": "first(), then bfill() of the answer",
-        "ffill": "last(), then ffill() of the answer",
-        "interpolate": "first(), then interpolate() of the answer",
+        "backfill": "bfill()",
+        "interpolate": "asfreq(), then interpolate() of the answer",
         "nearest": "dask_gpuscan.merge_asof(times, frame, direction='nearest')",
-        "pad": "last(), then ffill() of the answer",
+        "pad": "ffill()",
         "transform": "agg(...), whose answers dask_gpuscan.merge_asof brings to the rows",
     },
 }

@@ -21,6 +21,7 @@ from ..ops.predicates.filter import (
 )
 from ..ops.sort.rank import Ranking
 from ..ops.sort.sort import sort as sort
+from ..ops.time.shift_labels import ShiftLabels
 
 IN_PARTS = False
 
@@ -48,6 +49,12 @@ def tree_reduce(obj: Any, reduction: TreeReduction) -> Any:
 def rank(obj: Any, ranking: Ranking) -> Any:
     """Return the ranks of all rows."""
     return ranking.apply(obj)
+
+
+def move_labels(obj: Any, move: ShiftLabels) -> Any:
+    """Return all rows with labels that are moved."""
+    move.check(obj)
+    return move.apply(obj)
 
 
 def map_partitions(

@@ -40,6 +40,9 @@ class Engine(Protocol):
     def sort(self, obj: Any, order: Any, ignore_index: bool, /) -> Any:
         """Return the rows in order, if asked under a default index."""
 
+    def move_labels(self, obj: Any, move: Any) -> Any:
+        """Return the rows with labels that are moved."""
+
     def map_partitions(
         self,
         obj: Any,

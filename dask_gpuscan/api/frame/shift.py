@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, SupportsIndex
 
+import numpy as np
+import pandas as pd
+from pandas.tseries.frequencies import to_offset
+
 from ...engines.run import run
+from ...kernels.messages import shown
+from ...ops.time.shift_labels import ShiftLabels
 from ...ops.windows.shift import Difference, Shift
 from ...ops.windows.surroundings import ColumnOverlap, NeighbourOperation
 from ..arguments import check_count
-from ..types import FrameT, Methods, Obj, SeriesT
+from ..types import Duration, FrameT, Methods, Obj, SeriesT
 
 NO_FILL = object()
 """Stands for no `fill_value`, as None is a null."""
@@ -125,5 +132,82 @@ class ShiftedStatistics(Methods[Obj, SeriesT, FrameT]):
 class ShiftMethods(ShiftedStatistics[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that moves rows along."""
 
+    def shift(
+        self,
+        periods: SupportsIndex = 1,
+        *,
+        fill_value: Any = NO_FILL,
+        freq: Duration | None = None,
+    ) -> Obj:
+        """Return the value `periods` rows before each row, over partition borders too; or rows with other labels.
+
+        Parameters
+        ----------
+        periods : int, default 1
+            How many rows before; negative numbers mean rows after.
+        fill_value : scalar, optional
+            The value where there is no such row; by default null.
+        freq : duration or rule of a calendar, optional
+            Leave values where they are and move the labels of the index, which are datetimes or timedeltas, `periods`
+            times so far. Known divisions move, too; by a rule of a calendar they become unknown, as several
+            labels may become one.
+
+        Returns
+        -------
+        Series or DataFrame
+            With the rows and the index of the frame, and the dtypes of `pandas.DataFrame.shift`, but for NumPy's
+            integers and bool that may be null: these are nullable (``Int64``, ``boolean``), so that every value is
+            kept exactly. Columns may be of any dtype. With `freq`, all values and dtypes stay.
+
+        Raises
+        ------
+        TypeError
+            If `periods` is not an integer, for a `fill_value` that a column cannot hold, and if labels are no times.
+        ValueError
+            If `freq` is neither a duration nor a rule, and for a `fill_value` with it.
+
+        See Also
+        --------
+        diff : What changed since.
+
+        Notes
+        -----
+        A partition hands on its last `periods` rows, and only rows near a border see them.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> x = pd.Series([1, 2, 3], index=pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-05"]))
+        >>> x.gpuscan.shift(1, fill_value=0).tolist()
+        [0, 1, 2]
+        >>> x.gpuscan.shift(2, freq="D")
+        2026-01-03    1
+        2026-01-04    2
+        2026-01-07    3
+        dtype: int64
+        """
+        if freq is None:
+            return super().shift(periods, fill_value=fill_value)
+        if fill_value is not NO_FILL:
+            raise ValueError("fill_value goes without freq, which leaves no row without a value")
+        move = ShiftLabels(check_count("periods", periods), _offset(freq))
+        found: Obj = run(self._obj, move) if move.periods else super().shift(0)
+        return found
+
     def _neighbours(self, operation: NeighbourOperation) -> Any:
         return run(self._obj, ColumnOverlap(operation))
+
+
+def _offset(freq: Any) -> Any:
+    """Return a duration or a rule as pandas has it; raises a ValueError for anything else."""
+    if isinstance(freq, (timedelta, np.timedelta64)):
+        return pd.Timedelta(freq)
+    try:
+        found = None if freq == "infer" else to_offset(freq)
+    except (TypeError, ValueError):
+        found = None
+    if found is None:
+        raise ValueError(
+            f"freq must be a duration or a rule of pandas such as '15min', 'D' or 'ME', found {shown(freq)}"
+        )
+    return found

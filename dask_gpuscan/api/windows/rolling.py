@@ -149,6 +149,51 @@ class Rolling(WindowStatistics[Obj, SeriesT, FrameT]):
         statistic = ORDER_STATISTICS[name](**options)
         return RollingOrder(f"{self._label}-{name}", statistic, self._shape, self._min_periods)
 
+    def apply(self, func: Operator) -> Obj | SeriesT:
+        """Return the elements of each window, combined by an operator: `scan`, by the name that pandas has.
+
+        Parameters
+        ----------
+        func : Operator
+            A function of whole windows, as pandas takes it, would be called for each row and see other partitions: it
+            is refused. Say what it does to two elements or states, with `dask_gpuscan.operator`.
+
+        Returns
+        -------
+        Series or DataFrame
+            As from `scan`.
+
+        Raises
+        ------
+        TypeError
+            If `func` is not an operator, or does not take the columns.
+
+        See Also
+        --------
+        scan : The same, and says what windows are combined.
+        operator : Make an operator.
+
+        Examples
+        --------
+        The spread of the last three values, whose state is the smallest and the largest one:
+
+        >>> import pandas as pd, dask_gpuscan
+        >>> spread = dask_gpuscan.operator(
+        ...     lambda a, b: (min(a[0], b[0]), max(a[1], b[1])),
+        ...     identity=(float("inf"), -float("inf")),
+        ...     lift=lambda x: (x, x),
+        ...     lower=lambda s: s[1] - s[0],
+        ... )
+        >>> pd.Series([3.0, 1.0, 2.0, 9.0]).gpuscan.rolling(3).apply(spread).tolist()
+        [nan, nan, 2.0, 8.0]
+        """
+        if not isinstance(func, Operator):
+            raise TypeError(
+                f"func must be an operator made by dask_gpuscan.operator, found {shown(func)}; write what it does to "
+                f"two states as combine, or use a method such as mean, quantile or rank"
+            )
+        return self.scan(func)
+
     def scan(self, op: Operator) -> Obj | SeriesT:
         """Return the elements of each window, combined by an operator.
 

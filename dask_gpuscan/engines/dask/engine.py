@@ -19,6 +19,7 @@ from .expressions import (
     select,
 )
 from .filter import append_mask, check_mask, check_predicate, filter, partition, with_column
+from .labels import move_labels
 from .lookback import look_back, map_overlap
 from .ranks import rank
 from .rebalance import rebalance
@@ -41,6 +42,7 @@ __all__ = [
     "map_partitions",
     "merge_asof",
     "meta",
+    "move_labels",
     "narrow",
     "partition",
     "rank",

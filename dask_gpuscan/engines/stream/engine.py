@@ -18,6 +18,7 @@ from ...ops.predicates.filter import (
     split_rows,
 )
 from ...ops.scan.row_number import ResetIndex
+from ...ops.time.shift_labels import ShiftLabels
 from .steps import LookAhead, LookBack, Overlap, OverlapAhead, Step, Tables
 from .stream import Pass, Stream
 
@@ -76,6 +77,12 @@ def rank(obj: Stream, ranking: Any) -> NoReturn:
 def sort(obj: Stream, order: Any, ignore_index: bool) -> NoReturn:
     """Refuse to sort rows."""
     _refuse("sort_values")
+
+
+def move_labels(obj: Stream, move: ShiftLabels) -> Stream:
+    """Return a stream whose labels are moved."""
+    move.check(obj._meta)
+    return obj.map_batches(move.apply, label=move.label)
 
 
 def map_partitions(

@@ -1,6 +1,7 @@
 """shift, diff and pct_change: pandas' answers on the whole data, in groups and not, on whatever partitions."""
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import dask_gpuscan
 from helpers.backends import same
 from helpers.strategies import FLOATS, INTEGERS, OTHERS, TIMES, columns, cuts, frames, partitioned
 from helpers.thresholds import MANY_ROWS
@@ -229,3 +231,84 @@ def test_columns_that_have_no_difference_are_named():
         ddf.gpuscan.groupby("k").pct_change()
     with pytest.raises(TypeError, match="shift of column 'c'"):
         WHOLE.assign(c=pd.Categorical(list("aabbab")))[["c"]].gpuscan.shift(fill_value="z")
+
+
+LABELS = pd.DatetimeIndex(
+    ["2026-01-01", "2026-01-30", "2026-01-31", "2026-03-28 12:00", "2026-03-28 12:00"], name="t"
+)
+
+
+@pytest.mark.parametrize(
+    "freq", ["D", "3h", "ME", "B", pd.Timedelta("1min"), pd.DateOffset(months=1)]
+)
+@pytest.mark.parametrize("periods", [1, -2, 0])
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_labels_are_shifted_as_those_of_pandas(backend, freq, periods, zone):
+    frame = pd.DataFrame({"x": range(5), "y": [None, 1.5, 2.0, None, 3.0]}, index=LABELS)
+    frame = frame if zone is None else frame.tz_localize(zone)
+    expected = frame.shift(periods, freq=freq)
+    for d in (
+        backend.frame(frame),
+        *(partitioned(backend.frame(frame), at) for at in ([0.5], [0.2, 0.2, 0.7])),
+    ):
+        lazy = d.gpuscan.shift(periods, freq=freq)
+        (found,) = dask.compute(lazy)
+        same(backend.to_pandas(found), expected)
+        (series,) = dask.compute(d["x"].gpuscan.shift(periods, freq=freq))
+        same(backend.to_pandas(series), expected["x"])
+
+
+@pytest.mark.parametrize(("freq", "known"), [("D", True), ("3h", True), ("ME", False)])
+def test_known_divisions_are_shifted(freq, known):
+    frame = pd.DataFrame({"x": range(6)}, index=pd.date_range("2026-01-01", periods=6, freq="13D"))
+    d = dd.from_pandas(frame, npartitions=3)
+    for collection in (d, d["x"], d.clear_divisions()):
+        shifted = collection.gpuscan.shift(2, freq=freq)
+        assert shifted.known_divisions == (known and collection.known_divisions)
+        if shifted.known_divisions:
+            ends = pd.DatetimeIndex(d.divisions).shift(2, freq)
+            assert list(shifted.divisions) == list(ends)
+            assert shifted.loc[ends[1] :].compute().index[0] == ends[1]
+        whole = frame if collection.ndim == 2 else frame["x"]
+        same(shifted.compute(), whole.shift(2, freq=freq))
+    spans = frame.set_index(pd.to_timedelta(range(6), "h"))
+    lazy = dd.from_pandas(spans, npartitions=2).gpuscan.shift(freq="90min")
+    assert lazy.known_divisions
+    same(lazy.compute(), spans.shift(freq="90min"))
+
+
+def test_labels_of_streams_are_shifted():
+    frame = pd.DataFrame({"x": range(5)}, index=LABELS)
+    stream = dask_gpuscan.stream([frame[:2], frame[2:2], frame[2:]])
+    same(stream.gpuscan.shift(freq="D").compute(), frame.shift(freq="D"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"freq": "infer"},
+            ValueError,
+            r"freq must be a duration or a rule of pandas .* found 'infer'",
+        ),
+        ({"freq": "nope"}, ValueError, "freq must be a duration"),
+        ({"freq": 3.5}, ValueError, "freq must be a duration"),
+        ({"freq": "D", "fill_value": 3}, ValueError, "fill_value goes without freq"),
+        ({"freq": "D", "periods": "a"}, TypeError, "periods must be an integer"),
+    ],
+)
+def test_wrong_freq(options, error, message):
+    frame = pd.DataFrame({"x": range(5)}, index=LABELS)
+    for d in (frame, partitioned(frame, [0.5])):
+        with pytest.raises(error, match=message):
+            d.gpuscan.shift(**options)
+
+
+def test_freq_needs_times_in_the_index():
+    plain = pd.DataFrame({"x": [1, 2]})
+    spans = plain.set_index(pd.to_timedelta([1, 2], "h"))
+    for d, e in ((plain, spans), (partitioned(plain, [0.5]), partitioned(spans, [0.5]))):
+        with pytest.raises(TypeError, match="found an index of dtype int64"):
+            d.gpuscan.shift(freq="D")
+        with pytest.raises(TypeError, match="freq must be a duration, as labels are"):
+            e.gpuscan.shift(freq="ME")

@@ -407,3 +407,12 @@ def test_rows_near_borders_with_the_others_or_apart(backend, rows, centered):
     ask = lambda it: it.rolling(**options).sum()  # noqa: E731
     with copy_threshold(backend.frame(x), 200):
         check(backend, x, [1 / 3, 2 / 3], ask, x.rolling(**options).sum())
+
+
+def test_apply_takes_an_operator():
+    x = pd.Series([3.0, 1.0, None, 5.0, 2.0])
+    for d in (x, partitioned(x, [0.3, 0.6])):
+        (found,) = dask.compute(d.gpuscan.rolling(2, min_periods=1).apply(dask_gpuscan.maximum))
+        same(found, x.rolling(2, min_periods=1).max())
+        with pytest.raises(TypeError, match=r"made by dask_gpuscan.operator, found <function"):
+            d.gpuscan.rolling(2).apply(lambda window: window.max())

@@ -1,0 +1,38 @@
+"""Collections whose rows stay where they are and have other labels."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ...ops.time.shift_labels import ShiftLabels
+from .compat import Blockwise, new_collection
+from .expressions import ExprMixin
+
+
+class MovedLabels(ExprMixin, Blockwise):  # type: ignore[misc]
+    """Rows whose labels are moved, and divisions with them where no two labels come together."""
+
+    _parameters = ("frame", "move")
+    _label = "shift-labels"
+
+    @staticmethod
+    def operation(partition: Any, move: ShiftLabels) -> Any:
+        """Move the labels of a partition."""
+        return move.apply(partition)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("move").apply(self.frame._meta)
+
+    def _divisions(self) -> tuple[Any, ...]:
+        divisions, move = self.frame.divisions, self.operand("move")
+        if not self.frame.known_divisions or not move.keeps_gaps(self.frame._meta):
+            return (None,) * len(divisions)
+        return tuple(map(move.moved, divisions))
+
+
+def move_labels(obj: Any, move: ShiftLabels) -> Any:
+    """Return the rows of a collection with labels that are moved."""
+    move.check(obj._meta)
+    return new_collection(MovedLabels(obj.expr, move))

@@ -1,0 +1,104 @@
+"""resample(...).asfreq, ffill and bfill against pandas on the whole data, over any partitions."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.strategies import partitioned
+
+METHODS = ["asfreq", "ffill", "bfill"]
+STEPS = {"1h": "7min", "37min": "11min", "D": "5h", "ME": "9D", "W": "2D", "B": "7h", "QS": "20D"}
+
+
+def agree(found, expected):
+    """Assert that values are equal: integers that may be null stay integers here."""
+    assert found.index.equals(expected.index)
+    assert found.index.dtype == expected.index.dtype
+    assert found.index.name == expected.index.name
+    pairs = [x.to_numpy("float64", na_value=np.nan) for x in (found, expected)]
+    np.testing.assert_array_equal(*pairs)
+
+
+def measured(rule, zone, seed):
+    random = np.random.default_rng(seed)
+    steps = np.unique(random.integers(0, 40, 12))
+    times = pd.Timestamp("2026-03-27 10:00", tz=zone) + pd.Timedelta(STEPS[rule]) * steps
+    times = pd.DatetimeIndex(times, name="t")
+    if seed % 2:
+        times = times.floor("h").unique()
+    frame = pd.DataFrame({"x": random.normal(size=len(times)), "n": range(len(times))}, times)
+    frame.iloc[2, 0] = np.nan
+    return frame
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("rule", STEPS)
+def test_as_pandas(backend, rule, zone, method):
+    for seed, closed in enumerate((None, "left", "right")):
+        frame = measured(rule, zone, seed)
+        expected = getattr(frame.resample(rule, closed=closed, label="right"), method)()
+        for at in (None, [0.5], [0.2, 0.2, 0.7], [i / 12 for i in range(1, 12)]):
+            d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
+            lazy = getattr(d.gpuscan.resample(rule, closed=closed, label="right"), method)()
+            (found,) = dask.compute(lazy)
+            assert (found.dtypes == lazy.dtypes).all()
+            agree(backend.to_pandas(found), expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_columns_series_and_times_in_a_column(backend, method):
+    frame = measured("D", None, 1)
+    expected = getattr(frame.resample("2D"), method)()
+    columns = frame.reset_index()
+    for at in (None, [0.4]):
+        d, e = (
+            backend.frame(one) if at is None else partitioned(backend.frame(one), at)
+            for one in (frame, columns)
+        )
+        found = dask.compute(
+            getattr(d["n"].gpuscan.resample("2D"), method)(),
+            getattr(d.gpuscan.resample("2D")["n"], method)(),
+            getattr(e.gpuscan.resample("2D", on="t")["n"], method)(),
+        )
+        for series in found:
+            assert series.name == "n"
+            agree(backend.to_pandas(series), expected["n"])
+        several = dask.compute(
+            getattr(d.gpuscan.resample("2D")[["n"]], method)(),
+            getattr(e.gpuscan.resample("2D", on="t")[["n"]], method)(),
+        )
+        for some in several:
+            agree(backend.to_pandas(some), expected[["n"]])
+    unnamed = frame["n"].rename(None)
+    for series in (unnamed, partitioned(unnamed, [0.4])):
+        (found,) = dask.compute(getattr(series.gpuscan.resample("2D"), method)())
+        assert found.name is None
+        agree(found, expected["n"])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_empty_and_single_rows(method):
+    for frame in (measured("D", None, 0)[:0], measured("D", None, 0)[:1]):
+        expected = getattr(frame.resample("D"), method)()
+        for at in (None, [0.5], [0.5, 0.5]):
+            d = frame if at is None else partitioned(frame, at)
+            (found,) = dask.compute(getattr(d.gpuscan.resample("D"), method)())
+            agree(found, expected)
+
+
+def test_strings_and_rows_at_one_time():
+    times = pd.to_datetime(["2026-01-01", "2026-01-01", "2026-01-03"])
+    s = pd.Series(["a", "b", "c"], index=times, name="s")
+    for d in (s, partitioned(s, [0.5])):
+        found = dask.compute(*(getattr(d.gpuscan.resample("D"), method)() for method in METHODS))
+        lists = [[None if pd.isna(v) else v for v in each] for each in found]
+        assert lists == [["b", None, "c"], ["b", "b", "c"], ["a", "c", "c"]]
+
+
+def test_times_that_decrease_are_refused():
+    s = measured("D", None, 0)["n"][::-1]
+    for d in (s, partitioned(s, [0.5])):
+        with pytest.raises(ValueError, match="times must not decrease"):
+            dask.compute(d.gpuscan.resample("D").ffill())
