@@ -52,6 +52,11 @@ class GroupRows:
         """Return the answers of operations, one column each."""
         return self._answers(label, parts, as_series, named=True)
 
+    def scans_of(self, obj: Any, names: list[Hashable]) -> Any:
+        """Return the same groups of another frame or series with the same rows."""
+        groups = self.groups._of(obj)
+        return groups if obj.ndim == 1 else groups[names[0] if self.as_series else names]
+
     def _answers(self, label: str, parts: Sequence[Part[Any]], as_series: bool, named: bool) -> Any:
         return self.groups._scan(label, parts, as_series, named)
 

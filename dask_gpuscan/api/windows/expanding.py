@@ -21,6 +21,7 @@ from ...ops.windows.rolling import RowShape
 from ..arguments import check_flags, hints
 from ..types import Duration, FrameT, Methods, Obj, SeriesT
 from .arguments import MOST_ROWS, Times, Weights, check_periods
+from .records import Records
 from .rolling import Rolling
 from .statistics import WindowStatistics
 from .windows import FrameNeighbours, FrameRows, Rows, Statistics
@@ -118,7 +119,7 @@ class WindowMethods(Methods[Obj, SeriesT, FrameT]):
         return Expanding(FrameRows(self._obj), FrameNeighbours(self._obj), min_periods)
 
 
-class Expanding(WindowStatistics[Obj, SeriesT, FrameT]):
+class Expanding(WindowStatistics[Obj, SeriesT, FrameT], Records[Obj, SeriesT, FrameT]):
     """All rows so far, for each row; see `Gpuscan.expanding`."""
 
     _label = "expanding"

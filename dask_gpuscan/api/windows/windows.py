@@ -49,6 +49,9 @@ class Rows(Protocol):
     def parts(self, label: str, parts: Sequence[Part[Any]], as_series: bool) -> Any:
         """Return the answers of operations, one column each."""
 
+    def scans_of(self, obj: Any, names: list[Hashable]) -> Any:
+        """Return what has the methods that scan some columns of another frame or series with the same rows."""
+
     def align_columns(
         self, names: list[Hashable], others: Sequence[Any], what: str, by_label: bool
     ) -> tuple[Rows, list[Hashable], list[Hashable]]:
@@ -107,6 +110,10 @@ class FrameRows:
     def each(self, operation: Any, numeric_only: bool) -> Any:
         """Return the answers of an operation on each column."""
         return run(self._numbers() if numeric_only else self.obj, ColumnCarry(operation))
+
+    def scans_of(self, obj: Any, names: list[Hashable]) -> Any:
+        """Return what has the methods that scan some columns of another frame or series with the same rows."""
+        return (obj if obj.ndim == 1 else obj[names]).gpuscan
 
     def _numbers(self, beside: Hashable = None) -> Any:
         """The rows with the columns that `numeric_only` keeps, and one beside."""
