@@ -58,7 +58,6 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "apply": "reduce(op), with an operator made by dask_gpuscan.operator",
         "backfill": "bfill()",
         "interpolate": "asfreq(), then interpolate() of the answer",
-        "nearest": "dask_gpuscan.merge_asof(times, frame, direction='nearest')",
         "pad": "ffill()",
         "transform": "agg(...), whose answers dask_gpuscan.merge_asof brings to the rows",
     },

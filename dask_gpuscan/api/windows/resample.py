@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 import pandas as pd
 from pandas.tseries.frequencies import to_offset
@@ -28,10 +27,8 @@ from ..arguments import (
     check_flags,
     hints,
 )
-from ..frame.asof import merge_asof
-from ..frame.resets import without_name
-from ..groupby.sorted_values import GroupBySorted
 from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
+from .edges import EdgeRows
 
 OHLC = {"open": "first", "high": "max", "low": "min", "close": "last"}
 
@@ -113,10 +110,10 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
         return Resampler(self._obj, time_column, buckets)
 
 
-class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
+class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
     """Rows in buckets of time; see `Gpuscan.resample`.
 
-    Its reductions are those of groups, and `ohlc`.
+    Its reductions are those of groups, and `ohlc`; `asfreq` and its kin give rows at the edges of buckets.
 
     Examples
     --------
@@ -186,95 +183,6 @@ class Resampler(GroupBySorted[Obj, SeriesT, FrameT]):
         else:
             out.columns = library_of(self._meta).pair_names(self._meta, labels)
         return out
-
-    def asfreq(self) -> Obj:
-        """Return the rows at the edges of buckets, and null rows at edges where there are none.
-
-        Returns
-        -------
-        Series or DataFrame
-            With a row for each left edge, or for each right one if buckets are closed on the right, whatever `label`
-            says, as in pandas. NumPy's integers and bool are nullable where an edge may have no row.
-
-        Raises
-        ------
-        ValueError
-            At compute time, for times that are null or that decrease, naming the partition.
-
-        See Also
-        --------
-        ffill : The last row up to each edge instead.
-        Gpuscan.interpolate : Fills the nulls.
-
-        Notes
-        -----
-        This, `ffill` and `bfill` are as-of merges of the edges with the rows, so a row may be any number of partitions
-        away. Of several rows at one time, which pandas refuses, the last one is taken, and by `bfill` the first one.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> times = pd.to_datetime(["2026-01-01 09:00", "2026-01-01 09:50", "2026-01-01 11:00"])
-        >>> x = pd.Series([1.0, 2.0, 5.0], index=times)
-        >>> x.gpuscan.resample("1h").asfreq().tolist()
-        [1.0, nan, 5.0]
-        """
-        return self._at_edges("backward", tolerance=pd.Timedelta(0))
-
-    def ffill(self) -> Obj:
-        """Return for each edge of a bucket the last row up to it; edges are those of `asfreq`.
-
-        See Also
-        --------
-        asfreq : Only rows at the edges.
-        dask_gpuscan.merge_asof : The same for any times.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> times = pd.to_datetime(["2026-01-01 09:00", "2026-01-01 09:50", "2026-01-01 11:00"])
-        >>> x = pd.Series([1.0, 2.0, 5.0], index=times)
-        >>> x.gpuscan.resample("1h").ffill().tolist()
-        [1.0, 2.0, 5.0]
-        """
-        return self._at_edges("backward")
-
-    def bfill(self) -> Obj:
-        """Return for each edge of a bucket the next row from it on; edges are those of `asfreq`.
-
-        See Also
-        --------
-        asfreq : Only rows at the edges.
-
-        Examples
-        --------
-        >>> import pandas as pd, dask_gpuscan
-        >>> times = pd.to_datetime(["2026-01-01 09:00", "2026-01-01 10:50", "2026-01-01 11:00"])
-        >>> x = pd.Series([1.0, 2.0, 5.0], index=times)
-        >>> x.gpuscan.resample("1h").bfill().tolist()
-        [1.0, 2.0, 5.0]
-        """
-        return self._at_edges("forward")
-
-    def _at_edges(self, direction: Literal["backward", "forward"], **options: Any) -> Any:
-        """Return for each edge of a bucket the row that an as-of merge finds."""
-        on, names = self._time_column.on, self._columns()
-        rows = self._obj
-        if self._meta.ndim == 1:
-            names = ["value" if self._meta.name is None else self._meta.name]
-            rows = rows.to_frame(name=names[0])
-        rows = self._engine.narrow(rows, [*names, *(() if on is None else (on,))])
-        edges = replace(self._buckets, label=self._buckets.closed)
-        name = unused_name("edge", [str(name) for name in names])
-        grid: Any = Resampler(self._obj, self._time_column, edges).size().to_frame(name=name)
-        where: dict[str, Any] = {"right_index": True} if on is None else {"right_on": on}
-        found = merge_asof(grid, rows, left_index=True, direction=direction, **where, **options)
-        if not self._as_series:
-            return found[names]
-        series = found[names[0]]
-        if self._meta.ndim == 1 and self._meta.name is None:
-            return self._engine.map_partitions(series, without_name)
-        return series
 
     def _reduce_groups(
         self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
