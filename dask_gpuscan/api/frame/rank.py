@@ -125,4 +125,4 @@ class GroupByRank(GroupByColumns[Obj, SeriesT, FrameT]):
             self._by, tuple(names), rank, self._as_series, bool(self._clustered), self._dropna
         )
         with hints(self._as_series, numeric_only):
-            return run(self._needed(names), ranking)
+            return self._named(run(self._needed(names), ranking))

@@ -82,8 +82,8 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
             )
             out.columns = labels
         if isinstance(functions, str) and self._as_series:
-            return out[wanted[0][0]]
-        return out
+            out = out[wanted[0][0]]
+        return self._answer(out)
 
     def _check_reductions(self, wanted: Sequence[tuple[Hashable, Hashable, str]]) -> None:
         """Check that columns and reductions are there."""

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...engines.run import Engine, engine_of, run
+from ...engines.run import Engine, engine_of, meta_of, run
 from ...frames.keys import By
 from ...frames.registry import column_of, library_of, names_of
 from ...kernels import Operator
 from ...ops.core.groups import INT64
-from ...ops.core.operation import GroupScan, Operation, Part
+from ...ops.core.operation import GroupScan, Needs, Operation, Part
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
+from ...ops.scan.row_number import ResetIndex
 from ..types import FrameT, Methods, Obj, SeriesT
+from .grouping import Grouping, with_key_names, without_name
+
+
+@dataclass(frozen=True)
+class GroupOptions:
+    """How rows are grouped, and what answers of groups look like."""
+
+    clustered: bool | None = None
+    dropna: bool = True
+    sort: bool | None = None
+    """Whether groups are in the order of their keys; by default they are unless equal keys are adjacent."""
+    as_index: bool = True
 
 
 class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
@@ -22,9 +36,17 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
 
     _meta: Any
     _by: By
-    _clustered: bool | None
-    _dropna: bool
+    _grouping: Grouping
+    _options: GroupOptions
     _selected: Any
+
+    @property
+    def _clustered(self) -> bool | None:
+        return self._options.clustered
+
+    @property
+    def _dropna(self) -> bool:
+        return self._options.dropna
 
     @cached_property
     def _engine(self) -> Engine:
@@ -73,6 +95,7 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
             return KeyOrder.ADJACENT
         in_partitions = (
             self._clustered is None
+            and self._options.sort is None
             and self._engine.is_sorted_by_index(self._obj)
             and self._by.columns == self._by.levels == (self._meta.index.name,)
         )
@@ -100,9 +123,15 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
             named,
             null_keys=each_row and self._null_keys,
             each_row=each_row,
+            sort=each_row or self._one_pass or self._options.sort is not False,
         )
 
     def _run(self, spec: GroupBySpec) -> Any:
+        if not spec.sort and spec.needs is Needs.WHOLE_GROUPS:
+            raise ValueError(
+                "quantiles, nunique and lists have groups in the order of their keys; leave out sort=False, or use "
+                "clustered=True if equal keys are adjacent"
+            )
         frame = self._needed([n for part in spec.parts for n in part.sources])
         return run(frame, strategy(spec, self._key_order))
 
@@ -110,7 +139,20 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
         self, label: str, parts: Sequence[Part[GroupScan]], as_series: bool, named: bool = False
     ) -> Any:
         """Scan groups: one answer for each row."""
-        return self._run(self._spec(label, parts, as_series, named, each_row=True))
+        return self._named(self._run(self._spec(label, parts, as_series, named, each_row=True)))
+
+    def _named(self, out: Any) -> Any:
+        """Return an answer of rows or groups; that of a series without a name has none."""
+        if self._grouping.without_name and meta_of(out).ndim == 1:
+            return engine_of(out).map_partitions(out, without_name)
+        return out
+
+    def _answer(self, out: Any) -> Any:
+        """Return an answer of groups with keys where they are asked for: in its index, or as columns."""
+        grouping, out = self._grouping, self._named(out)
+        if not grouping.as_given:
+            out = engine_of(out).map_partitions(out, with_key_names, grouping.titles)
+        return out if self._options.as_index else run(out, ResetIndex())
 
     @cached_property
     def _null_keys(self) -> bool:

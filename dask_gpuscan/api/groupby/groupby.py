@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 from ...engines.run import meta_of, run
-from ...frames.keys import check_by
 from ...frames.messages import FLAG
 from ...frames.registry import names_of
 from ...kernels.messages import shown
@@ -15,6 +15,8 @@ from ..absent import no_attribute
 from ..arguments import check_choice_of_columns, check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Methods, Names, Obj, SeriesT
+from .columns import GroupOptions
+from .grouping import Grouping, grouping_of
 from .sorted_values import GroupBySorted
 from .windows import GroupByWindows
 
@@ -23,22 +25,40 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
     """The part of `Gpuscan` that makes groups."""
 
     def groupby(
-        self, by: Names, clustered: bool | Literal["check"] | None = None, dropna: bool = True
+        self,
+        by: Names | None = None,
+        *,
+        level: Names | None = None,
+        as_index: bool = True,
+        sort: bool | None = None,
+        observed: bool = True,
+        dropna: bool = True,
+        clustered: bool | Literal["check"] | None = None,
     ) -> GroupBy[Obj, SeriesT, FrameT]:
         """Return groups of rows with equal keys, to be reduced or scanned in the rows' own order.
 
         Parameters
         ----------
-        by : name or list of names
+        by : name or list of names, optional
             Columns, or levels of the index, of any dtype whose values can be hashed.
+        level : int, name or list of them, optional
+            Levels of the index, by number or name, instead of `by`.
+        as_index : bool, default True
+            Whether keys are the index of reductions; else they are columns.
+        sort : bool, optional
+            Whether reductions have groups in the order of their keys, as in pandas, or else in order of appearance.
+            By default they have, unless groups are clustered. Exact quantiles, ``nunique`` and ``nlargest`` have no
+            other order.
+        observed : bool, default True
+            Whether categories without rows are left out; others are refused.
+        dropna : bool, default True
+            Leave out rows with a null key; scans give null there.
         clustered : bool or "check", optional
             Whether equal keys are adjacent. If so, a reduction is one pass, and groups are in order of
             appearance; they may span partitions. This is not checked: a key that comes back after another one
             is a group of its own. "check" is True with a check: it raises a ValueError that names such a key;
             for a Dask collection, at compute time.
             By default, a Dask collection whose index is the key, with known divisions, counts as clustered.
-        dropna : bool, default True
-            Leave out rows with a null key; scans give null there.
 
         Returns
         -------
@@ -47,7 +67,9 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            If `by` does not name columns or levels, each once; for any other `clustered` or `dropna`.
+            If `by` does not name columns or levels, each once, and for other values of the other arguments; for
+            ``observed=False`` with categorical keys, ``sort=True`` with clustered ones, and ``as_index=False`` of a
+            Series.
 
         See Also
         --------
@@ -71,16 +93,46 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         >>> df.gpuscan.groupby("k")["x"].cumsum().tolist()
         [1, 3, 3, 7]
         """
-        check_flags(dropna=dropna)
+        check_flags(as_index=as_index, observed=observed, dropna=dropna)
+        if sort is not None:
+            check_flags(sort=sort)
         checks = isinstance(clustered, str) and clustered == "check"
         if not (checks or clustered is None or isinstance(clustered, FLAG)):
             raise ValueError(
                 f"clustered must be True or False, 'check' or None, found {shown(clustered)}"
             )
-        obj = self._obj
+        if clustered and sort:
+            raise ValueError(
+                "sort=True: clustered groups are in the order of appearance; leave out clustered, or sort the answer "
+                "by sort_index()"
+            )
+        grouping = grouping_of(self._obj, by, level)
+        if not as_index and meta_of(self._obj).ndim == 1:
+            raise TypeError("as_index=False is for DataFrames, found a Series")
+        if not observed:
+            _check_no_categories(grouping)
         if checks:
-            obj = run(obj, CheckAdjacent(check_by(meta_of(obj), by), bool(dropna)))
-        return GroupBy(obj, by, clustered if clustered is None else bool(clustered), dropna)
+            checked = run(grouping.obj, CheckAdjacent(grouping.by, bool(dropna)))
+            same = grouping.rows is grouping.obj
+            grouping = replace(grouping, obj=checked, rows=checked if same else grouping.rows)
+        options = GroupOptions(
+            clustered if clustered is None else bool(clustered),
+            bool(dropna),
+            sort if sort is None else bool(sort),
+            bool(as_index),
+        )
+        selected = names_of(meta_of(grouping.obj))[0] if grouping.of_series else None
+        return GroupBy(grouping, options, selected)
+
+
+def _check_no_categories(grouping: Grouping) -> None:
+    """Raise a ValueError for keys that may have categories without rows."""
+    for title, key in zip(grouping.titles, grouping.by.series(meta_of(grouping.obj)), strict=True):
+        if str(key.dtype) == "category":
+            raise ValueError(
+                f"observed=False: key {title!r} is categorical, and groups are those that have rows; "
+                f"leave it out, and reindex the answer by the categories"
+            )
 
 
 class GroupBy(
@@ -98,18 +150,16 @@ class GroupBy(
     {'b': 3, 'a': 3}
     """
 
-    def __init__(
-        self, obj: Any, by: Any, clustered: bool | None, dropna: bool, selected: Any = None
-    ) -> None:
-        self._obj = obj
-        self._meta = meta_of(obj)
-        self._by = check_by(self._meta, by)
-        self._clustered = clustered
-        self._dropna = bool(dropna)
+    def __init__(self, grouping: Grouping, options: GroupOptions, selected: Any = None) -> None:
+        self._grouping = grouping
+        self._obj = grouping.obj
+        self._meta = meta_of(grouping.obj)
+        self._by = grouping.by
+        self._options = options
         self._selected = selected
 
     def __repr__(self) -> str:
-        by = ", ".join(map(repr, self._by.columns))
+        by = ", ".join(map(repr, self._grouping.titles))
         of = "" if self._selected is None else f" of {self._selected!r}"
         return f"<GroupBy{of} by {by}, {self._key_order.value}>"
 
@@ -119,17 +169,18 @@ class GroupBy(
     def __getitem__(self, columns: Hashable) -> GroupBy[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> GroupBy[Any, SeriesT, FrameT]:
         """Return the same groups of some columns: of one by its name, of several by a list of names."""
-        if self._meta.ndim == 1:
+        if meta_of(self._grouping.rows).ndim == 1:
             raise TypeError("a Series has no columns to choose from")
-        check_choice_of_columns(columns, names_of(self._meta))
+        check_choice_of_columns(columns, names_of(meta_of(self._grouping.rows)))
         picked = list(columns) if isinstance(columns, list) else columns
-        return GroupBy(self._obj, list(self._by.columns), self._clustered, self._dropna, picked)
+        return GroupBy(self._grouping, self._options, picked)
 
     def __getattr__(self, name: str) -> GroupBy[SeriesT, SeriesT, FrameT]:
         """Return the same groups of the column of this name, as pandas does."""
         if name.startswith("_"):
             raise AttributeError(name)
-        columns = names_of(self._meta) if self._meta.ndim == 2 else []
+        meta = meta_of(self._grouping.rows)
+        columns = names_of(meta) if meta.ndim == 2 else []
         if name in columns:
             return self[name]
         raise no_attribute(self, "groupby", name, columns)

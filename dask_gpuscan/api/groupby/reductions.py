@@ -29,7 +29,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
     @property
     def _may_ask(self) -> bool:
         """Whether the library's own group-by is asked, which knows no parts."""
-        return not (self._engine.IN_PARTS or self._one_pass)
+        return not (self._engine.IN_PARTS or self._one_pass or self._options.sort is False)
 
     def _ask_library(self, names: Sequence[Hashable], method: str, **options: Any) -> Any:
         """What the library's own group-by answers for these columns; None where it is not asked, or refuses."""
@@ -81,12 +81,12 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         if not options.get("reproducible"):
             found = self._ask_library(names, name, **options)
             if found is not None:
-                return found
+                return self._answer(found)
         if not names:
             raise ValueError(f"{name} needs at least one column besides the keys")
         with hints(self._as_series, numeric_only):
             parts = [Part(n, (n,), self._operation(name, n, **options)) for n in names]
-            return self._reduce_groups(parts, self._as_series)
+            return self._answer(self._reduce_groups(parts, self._as_series))
 
     def sum(self, numeric_only: bool = False, *, reproducible: bool = False) -> Obj:
         """Return the sum of each group, ignoring nulls; a group without values has sum 0.
@@ -301,14 +301,18 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
             names = [n for n in self._by.columns if n not in self._by.levels][:1]
         found = self._ask_library(names, "size")  # cuDF has none for columns of Arrow's dtypes
         if found is not None:
-            return found
+            return self._sizes(found)
         name = self._meta.name if self._meta.ndim == 1 else None
         name = self._selected if self._as_series and self._meta.ndim == 2 else name
         if self._as_series:
             part = Part(name, (self._columns()[0],), ReduceColumn(REDUCTIONS["size"]))
         else:
             part = Part(name, (), ReduceColumn(ROWS))
-        return self._reduce_groups([part], True)
+        return self._sizes(self._reduce_groups([part], True))
+
+    def _sizes(self, found: Any) -> Any:
+        """Return the answer of `size`, which is a column of that name where keys are columns."""
+        return self._answer(found if self._options.as_index else found.rename("size"))
 
     def reduce(self, op: Operator) -> Obj | SeriesT:
         """Reduce each group by any operator.
@@ -337,7 +341,7 @@ class GroupByReductions(GroupByColumns[Obj, SeriesT, FrameT]):
         """
         operation = ReduceColumn(Reduction(check_operator(op).name, op, _unused), user=True)
         parts, joint = self._op_parts(op, operation)
-        return self._reduce_groups(parts, joint or self._as_series)
+        return self._answer(self._reduce_groups(parts, joint or self._as_series))
 
 
 def _unused(xp: Any, states: Any) -> Any:

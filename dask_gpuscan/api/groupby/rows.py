@@ -55,7 +55,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
             clustered=bool(self._clustered),
         )
         needed = [n for part in parts for n in part.sources]
-        return run(self._needed([*needed, *carry.times]), carry)
+        return self._named(run(self._needed([*needed, *carry.times]), carry))
 
     def cumcount(
         self,
@@ -283,8 +283,13 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
             group = unused_name("run", names_of(meta_of(frame)))
             frame = self._engine.with_column(frame, run(frame, RunNumbers(self._by)), group)
             group = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
+        if self._options.sort is False or not self._options.as_index:
+            raise ValueError(
+                f"{'nlargest' if largest else 'nsmallest'} of one column has groups in the order of their keys, which "
+                f"are in its index; leave out sort=False and as_index=False"
+            )
         top = TopRows(self._by, column, name, Top(count, largest, keep), self._dropna, group)
-        return run(frame, top)
+        return self._answer(run(frame, top))
 
     def _top_rows(self, top: Top, name: Hashable) -> Any:
         """The rows whose values have the first places in their groups."""
@@ -303,7 +308,9 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
 
     def _frame(self) -> Any:
         """The rows that are grouped, with the columns that are chosen."""
-        return self._obj if self._selected is None else self._obj[self._selected]
+        rows = self._grouping.rows
+        whole = self._selected is None or meta_of(rows).ndim == 1
+        return rows if whole else rows[self._selected]
 
     def _rows(self, places: list[Place]) -> Any:
         """The rows at these places of each group."""

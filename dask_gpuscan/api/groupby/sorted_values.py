@@ -128,4 +128,4 @@ class GroupBySorted(GroupByAgg[Obj, SeriesT, FrameT]):
             raise ValueError(f"{operation.name} needs at least one column besides the keys")
         spec = self._reductions([Part(name, (name,), operation) for name in names], self._as_series)
         with hints(self._as_series, numeric_only):
-            return self._run(QuantilesSpec(**vars(spec), qs=qs) if qs else spec)
+            return self._answer(self._run(QuantilesSpec(**vars(spec), qs=qs) if qs else spec))

@@ -67,10 +67,7 @@ class GroupRows:
         groups, obj = self.groups, self.obj
         frame, own, theirs = aligned_columns(obj, others, what, by_label)
         own = names if obj.ndim == 2 else own
-        made = frame.gpuscan.groupby(
-            list(groups._by.columns), clustered=groups._clustered, dropna=groups._dropna
-        )
-        return replace(self, groups=made[[*own, *theirs]]), own, theirs
+        return replace(self, groups=groups._of(frame)[[*own, *theirs]]), own, theirs
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ from ..arguments import (
     check_flags,
     hints,
 )
+from ..groupby.columns import GroupOptions
+from ..groupby.grouping import Grouping
 from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
 from .edges import EdgeRows
 
@@ -134,8 +136,8 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         self._time_column = time_column
         self._buckets = buckets
         self._by = By(() if time_column.on is None else (time_column.on,))
-        self._clustered = True
-        self._dropna = True
+        self._grouping = Grouping(obj, obj, self._by, self._by.columns)
+        self._options = GroupOptions(clustered=True)
         self._selected = selected
 
     def __repr__(self) -> str:

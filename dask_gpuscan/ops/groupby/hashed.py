@@ -9,7 +9,7 @@ of groups must never be compared between two calls: tables that merge are number
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ... import kernels
@@ -136,7 +136,8 @@ def _grouped(
         states = [wait() for wait in begun]
         first = first_rows(groups, order)
         taken = [library.take(a, first) for a in arrays]
-        return Table(library, taken, states, schema_of(partition)), groups
+        found = Table(library, taken, states, schema_of(partition))
+        return (found if spec.sort else _by_appearance(found, first)), groups
 
 
 def merge(spec: GroupBySpec, tables: Sequence[Table], adjacent: bool = False) -> Table:
@@ -160,7 +161,16 @@ def _merged(
     pairs = zip(spec.parts, fields, strict=True)
     states = [part.operation.merge(library, f, groups) for part, f in pairs]
     first = first_rows(groups, order)
-    return Table(library, [library.take(a, first) for a in arrays], states, schema), groups
+    found = Table(library, [library.take(a, first) for a in arrays], states, schema)
+    return (found if spec.sort else _by_appearance(found, first)), groups
+
+
+def _by_appearance(found: Table, first: Any) -> Table:
+    """Return a table with its groups in the order of the rows in which they are met first."""
+    order = kernels.argsort(first)
+    library = found.library
+    states = [tuple(_rows(library, f, order) for f in each) for each in found.states]
+    return replace(found, keys=[library.take(k, order) for k in found.keys], states=states)
 
 
 # --- scans -------------------------------------------------------------------------------------------
@@ -272,7 +282,7 @@ class HashedScan(DataFrameCarry):
 
 @dataclass(frozen=True)
 class HashedReduce(TreeReduction):
-    """One row for each group, in the order of the keys."""
+    """One row for each group, in the order of the keys or of appearance."""
 
     spec: GroupBySpec
 
@@ -303,4 +313,5 @@ class HashedReduce(TreeReduction):
         spec, found = self.spec, self.merge(tables)
         pairs = zip(spec.parts, found.states, strict=True)
         arrays = [p.operation.finalize(spec.columns(frame, p), states) for p, states in pairs]
-        return found.library.sort_by_index(spec.from_groups(frame, found.keys, arrays))
+        answer = spec.from_groups(frame, found.keys, arrays)
+        return found.library.sort_by_index(answer) if spec.sort else answer

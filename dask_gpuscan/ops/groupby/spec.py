@@ -31,6 +31,8 @@ class GroupBySpec:
     """Whether rows may be in no group, so that answers need dtypes that have a null."""
     each_row: bool = False
     """Whether there is an answer for each row (scans) rather than for each group (reductions)."""
+    sort: bool = True
+    """Whether groups in any order are in the order of their keys in the answer; else in order of appearance."""
 
     @property
     def needs(self) -> Needs:
