@@ -53,7 +53,7 @@ OF_FRAMES = ("groupby", "sessionize", "sessions")
 OF_LISTS = ("explode", "list")
 """Methods of a column of lists: those of the values of ``x`` by key."""
 
-NAMELESS = ("agg", "aggregate", "apply", "reduce", "scan")
+NAMELESS = ("agg", "aggregate", "apply", "pipe", "reduce", "scan", "transform")
 """Methods that do as their argument says."""
 
 WAITING = ("ewm", "expanding", "groupby", "list", "resample", "rolling")

@@ -68,6 +68,13 @@ def map_partitions(
     return function(obj, *given)
 
 
+def broadcast(
+    label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
+) -> Any:
+    """Return what a function makes of all rows and of a reduction of them."""
+    return function(obj, reduced(), *given)
+
+
 filter, partition = filter_rows, split_rows
 
 append_mask, with_column = append_mask_of, append_column

@@ -65,6 +65,28 @@ class Engine(Protocol):
             Whether the function may answer with other dtypes where there are no rows.
         """
 
+    def broadcast(
+        self,
+        label: str,
+        obj: Any,
+        reduced: Callable[[], Any],
+        function: Callable[..., Any],
+        *given: Any,
+    ) -> Any:
+        """Return what a function makes of each part and of a reduction of all rows, with arguments that follow.
+
+        Parameters
+        ----------
+        label : str
+            For messages.
+        obj : frame or series
+        reduced : callable
+            Makes the reduction, of the same engine and in one part.
+        function : callable
+            Keeps rows.
+        *given
+        """
+
     def filter(self, obj: Any, predicate: Any, /) -> Any:
         """Return the rows that a predicate keeps."""
 

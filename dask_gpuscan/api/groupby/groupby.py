@@ -16,9 +16,8 @@ from ..arguments import check_choice_of_columns, check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Methods, Names, Obj, SeriesT
 from .columns import GroupOptions
+from .describe import GroupByDescribe
 from .grouping import Grouping, grouping_of
-from .sorted_values import GroupBySorted
-from .windows import GroupByWindows
 
 
 class GroupMethods(Methods[Obj, SeriesT, FrameT]):
@@ -136,8 +135,7 @@ def _check_no_categories(grouping: Grouping) -> None:
 
 
 class GroupBy(
-    GroupBySorted[Obj, SeriesT, FrameT],
-    GroupByWindows[Obj, SeriesT, FrameT],
+    GroupByDescribe[Obj, SeriesT, FrameT],
     GroupByRank[Obj, SeriesT, FrameT],
 ):
     """Groups of rows with equal keys; see `Gpuscan.groupby`.

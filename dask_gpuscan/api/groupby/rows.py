@@ -274,7 +274,16 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
                 raise TypeError("nlargest and nsmallest are of one column; choose it by its name")
             check_column("columns", columns, names_of(self._meta))
             return self._top_rows(Top(count, largest, keep), columns)
-        (name,) = self._columns()
+        top = Top(count, largest, keep)
+        if self._options.sort is False or not self._options.as_index:
+            raise ValueError(
+                f"{top.method} of one column has groups in the order of their keys, which are in its index; leave out "
+                f"sort=False and as_index=False"
+            )
+        return self._answer(self._top_values(top, *self._columns()))
+
+    def _top_values(self, top: Top, name: Hashable) -> Any:
+        """The largest or smallest values of a column, by group, with keys and labels of rows as index."""
         frame, column, group = self._needed([name]), name, None
         if self._clustered:
             if frame.ndim == 1:  # whose only column has a name even if it has none
@@ -283,13 +292,7 @@ class GroupByRows(GroupByColumns[Obj, SeriesT, FrameT], ShiftedStatistics[Obj, S
             group = unused_name("run", names_of(meta_of(frame)))
             frame = self._engine.with_column(frame, run(frame, RunNumbers(self._by)), group)
             group = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
-        if self._options.sort is False or not self._options.as_index:
-            raise ValueError(
-                f"{'nlargest' if largest else 'nsmallest'} of one column has groups in the order of their keys, which "
-                f"are in its index; leave out sort=False and as_index=False"
-            )
-        top = TopRows(self._by, column, name, Top(count, largest, keep), self._dropna, group)
-        return self._answer(run(frame, top))
+        return run(frame, TopRows(self._by, column, name, top, self._dropna, group))
 
     def _top_rows(self, top: Top, name: Hashable) -> Any:
         """The rows whose values have the first places in their groups."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from ...ops.core.columnwise import join_columns
@@ -31,6 +31,7 @@ __all__ = [
     "align_columns",
     "append_mask",
     "as_series",
+    "broadcast",
     "check_labels",
     "check_mask",
     "check_predicate",
@@ -55,6 +56,13 @@ __all__ = [
 ]
 
 IN_PARTS = True
+
+
+def broadcast(
+    label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
+) -> Any:
+    """Return what a function makes of each partition and of a reduction of all, which is one partition."""
+    return map_partitions(obj, function, reduced(), *given)
 
 
 def renumber(obj: Any) -> Any:

@@ -96,6 +96,13 @@ def map_partitions(
     return obj.map_batches(function, *given, keeps_rows=keeps_divisions)
 
 
+def broadcast(
+    label: str, obj: Any, reduced: Callable[[], Any], function: Callable[..., Any], *given: Any
+) -> NoReturn:
+    """Refuse to meet a reduction of all rows."""
+    _refuse(label)
+
+
 def filter(obj: Stream, predicate: Any) -> Stream:
     """Return the rows that a predicate keeps."""
     return obj.map_batches(filter_rows, predicate, keeps_rows=False, label="filter")

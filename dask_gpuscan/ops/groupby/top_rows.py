@@ -37,16 +37,19 @@ class Top:
     largest : bool
     keep : {"first", "last", "all"}
         Which rows with the last value that is taken; "last" is for one column.
+    called : str, optional
+        The method that asks for them, if it is another one than `nlargest` and `nsmallest`.
     """
 
     n: int
     largest: bool
     keep: str = "first"
+    called: str | None = None
 
     @property
     def method(self) -> str:
         """The name of the method that asks for them."""
-        return "nlargest" if self.largest else "nsmallest"
+        return self.called or ("nlargest" if self.largest else "nsmallest")
 
     @property
     def most(self) -> int:
