@@ -68,6 +68,9 @@ Names: TypeAlias = Hashable | Sequence[Hashable]
 Reset: TypeAlias = Hashable | SeriesT | Callable[..., Any] | None
 """After which rows a scan starts anew: a column or a series of bool, a text or a function."""
 
+Keys: TypeAlias = Any
+"""What rows are grouped by: names, and series, arrays, functions of labels and groupers of pandas."""
+
 Axis: TypeAlias = Literal[0, 1, "index", "columns", "rows"]
 
 Duration: TypeAlias = str | datetime.timedelta | np.timedelta64 | BaseOffset

@@ -6,6 +6,8 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Literal, overload
 
+import pandas as pd
+
 from ...engines.run import meta_of, run
 from ...frames.messages import FLAG
 from ...frames.registry import names_of
@@ -14,7 +16,7 @@ from ...ops.groupby.adjacent import CheckAdjacent
 from ..absent import no_attribute
 from ..arguments import check_choice_of_columns, check_flags
 from ..frame.rank import GroupByRank
-from ..types import FrameT, Methods, Names, Obj, SeriesT
+from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
 from .columns import GroupOptions
 from .describe import GroupByDescribe
 from .grouping import Grouping, grouping_of
@@ -25,7 +27,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
 
     def groupby(
         self,
-        by: Names | None = None,
+        by: Keys | None = None,
         *,
         level: Names | None = None,
         as_index: bool = True,
@@ -38,8 +40,11 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
 
         Parameters
         ----------
-        by : name or list of names, optional
-            Columns, or levels of the index, of any dtype whose values can be hashed.
+        by : name, Series, array, function, pandas.Grouper, or list of them, optional
+            Names are of columns, or of levels of the index, of any dtype whose values can be hashed. A Series has
+            the rows and the labels of the frame, and for a Dask collection its partitions; an array is for frames in
+            memory; a function is called with each label of the index. A `pandas.Grouper` names a column or a level;
+            with ``freq``, which divides a day, it is one of several keys, and `resample` makes all buckets of time.
         level : int, name or list of them, optional
             Levels of the index, by number or name, instead of `by`.
         as_index : bool, default True
@@ -66,7 +71,7 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         Raises
         ------
         TypeError, ValueError
-            If `by` does not name columns or levels, each once, and for other values of the other arguments; for
+            If `by` is no key, or names one twice, and for other values of the other arguments; for
             ``observed=False`` with categorical keys, ``sort=True`` with clustered ones, and ``as_index=False`` of a
             Series.
 
@@ -91,7 +96,11 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
         [1, 3, 3, 4]
         >>> df.gpuscan.groupby("k")["x"].cumsum().tolist()
         [1, 3, 3, 7]
+        >>> df.gpuscan.groupby(df["x"] % 2)["x"].sum().to_dict()
+        {0: 6, 1: 4}
         """
+        if isinstance(by, pd.Grouper):  # which says so for itself, as in pandas
+            sort, dropna = by.sort, by.dropna
         check_flags(as_index=as_index, observed=observed, dropna=dropna)
         if sort is not None:
             check_flags(sort=sort)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+from dask.base import is_dask_collection
+from pandas.tseries.offsets import Day, Tick
+
 from ...engines.run import engine_of, meta_of
-from ...frames.keys import By, check_by
+from ...frames.keys import By, check_by, is_name
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import name_list, shown
-from ..arguments import is_integer
+from ...ops.time.buckets import fixed_width
+from ..arguments import check_column, is_integer
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,37 @@ def grouping_of(obj: Any, by: Any, level: Any) -> Grouping:
     """
     if (by is None) == (level is None):
         raise TypeError("groupby takes either by, the keys, or level, levels of the index")
-    if level is None:
-        found = check_by(meta_of(obj), by)
+    meta = meta_of(obj)
+    index_names = library_of(meta).index_names(meta)
+    if level is not None:
+        levels = level if isinstance(level, (list, tuple)) else [level]
+        places = [_place(index_names, each) for each in levels]
+        if not places or len(set(places)) < len(places):
+            raise ValueError(
+                f"level must name levels of the index, each once, found {shown(level)}"
+            )
+        return _grouping(obj, [_key_of_level(meta, place) for place in places])
+    columns = [] if meta.ndim == 1 else names_of(meta)
+    keys = list(by) if isinstance(by, (list, tuple)) and not _is_column(by, columns) else [by]
+    if all(_is_column(key, columns) or not _makes_column(key) for key in keys):
+        found = check_by(meta, by)
         return Grouping(obj, obj, found, found.columns)
-    names = library_of(meta_of(obj)).index_names(meta_of(obj))
-    levels = level if isinstance(level, (list, tuple)) else [level]
-    return _by_levels(obj, [_place(names, each) for each in levels])
+    if len(keys) == 1 and getattr(keys[0], "freq", None) is not None and _is_grouper(keys[0]):
+        raise ValueError(f"{keys[0]!r} alone makes buckets of time; use resample(rule, on=column)")
+    return _grouping(obj, [_key_of(obj, key, columns) for key in keys])
+
+
+def _is_column(key: Any, columns: Sequence[Hashable]) -> bool:
+    return is_name(key) and key in columns
+
+
+def _is_grouper(key: Any) -> bool:
+    return isinstance(key, pd.Grouper)
+
+
+def _makes_column(key: Any) -> bool:
+    """Return whether a key is no name, but is given for each row or makes what is."""
+    return callable(key) or _is_grouper(key) or getattr(key, "ndim", 0) == 1
 
 
 def _place(names: Sequence[Hashable], level: Any) -> int:
@@ -83,29 +113,26 @@ def _place(names: Sequence[Hashable], level: Any) -> int:
     raise ColumnError(f"level must be {of}, found {shown(level)}")
 
 
-def _by_levels(obj: Any, places: Sequence[int]) -> Grouping:
-    """Return rows grouped by levels of their index: those that names do not mean become columns."""
-    meta = meta_of(obj)
+@dataclass(frozen=True)
+class _Key:
+    """A key, and its name in answers."""
+
+    title: Hashable
+    name: Hashable = None
+    """Of a column or level."""
+    column: Callable[[Any], Any] | None = None
+    """Returns the key of each row of the rows; None for a key that has a name."""
+    by_label: bool = False
+    """Whether these have the labels of the rows."""
+
+
+def _key_of_level(meta: Any, place: int) -> _Key:
     names = library_of(meta).index_names(meta)
     columns = [] if meta.ndim == 1 else names_of(meta)
-    if not places or len(set(places)) < len(places):
-        raise ValueError(f"level must name levels of the index, each once, found {list(places)}")
-    keys = [
-        names[i] if names.count(names[i]) == 1 and names[i] not in (None, *columns) else _Level(i)
-        for i in places
-    ]
-    return _with_columns(obj, keys, tuple(names[i] for i in places))
-
-
-@dataclass(frozen=True)
-class _Level:
-    """A key: a level of the index by its number."""
-
-    place: int
-
-    def column(self, obj: Any) -> Any:
-        """Return the key of each row as a series of the rows' engine."""
-        return engine_of(obj).map_partitions(obj, _level, self.place)
+    name = names[place]
+    if name is not None and names.count(name) == 1 and name not in columns:
+        return _Key(name, name)
+    return _Key(name, column=lambda obj: engine_of(obj).map_partitions(obj, _level, place))
 
 
 def _level(frame: Any, place: int) -> Any:
@@ -113,18 +140,88 @@ def _level(frame: Any, place: int) -> Any:
     return library.series(library.array(library.index_level(frame, place)), library.index(frame))
 
 
-def _with_columns(obj: Any, keys: Sequence[Any], titles: tuple[Hashable, ...]) -> Grouping:
-    """Return rows with their keys, each a name or what makes a column."""
-    if not any(isinstance(key, _Level) for key in keys):
-        return Grouping(obj, obj, check_by(meta_of(obj), list(keys)), titles)
-    frame = _frame_of(obj)
-    found = []
+def _key_of(obj: Any, key: Any, columns: Sequence[Hashable]) -> _Key:
+    """Return a key that is given in any way."""
+    if _is_column(key, columns) or not _makes_column(key):
+        return _Key(key, key)
+    if _is_grouper(key):
+        return _key_of_grouper(obj, key)
+    if callable(key):
+        names = library_of(meta_of(obj)).index_names(meta_of(obj))
+        title = names[0] if len(names) == 1 else None
+        return _Key(
+            title,
+            column=lambda rows: engine_of(rows).map_partitions(
+                rows, _of_labels, key, typed_by_rows=True
+            ),
+        )
+    if not hasattr(key, "index") or isinstance(key, pd.Index):
+        return _Key(
+            getattr(key, "name", None),
+            column=lambda rows: engine_of(rows).as_series(meta_of(rows), key),
+        )
+    if _is_column(key.name, columns) and _are_same(obj[key.name], key):
+        return _Key(key.name, key.name)
+    return _Key(key.name, column=lambda _: key, by_label=True)
+
+
+def _are_same(column: Any, key: Any) -> bool:
+    """Return whether a key is a column of the frame, which then is no column of answers."""
+    if type(column) is not type(key):
+        return False
+    if is_dask_collection(key):
+        return bool(column.__dask_tokenize__() == key.__dask_tokenize__())
+    return bool(column.equals(key))
+
+
+def _of_labels(frame: Any, function: Any) -> Any:
+    """Return what a function makes of each label of the index."""
+    index = frame.index
+    index = index.to_pandas() if hasattr(index, "to_pandas") else index
+    series = engine_of(frame).as_series(frame, index.map(function).array)
+    series.index = frame.index
+    return series
+
+
+def _key_of_grouper(obj: Any, grouper: pd.Grouper) -> _Key:
+    meta = meta_of(obj)
+    if grouper.freq is None and grouper.key is None and grouper.level is not None:
+        return _key_of_level(meta, _place(library_of(meta).index_names(meta), grouper.level))
+    if grouper.key is None:
+        raise ValueError(f"{grouper!r} must have a key, the name of a column")
+    if grouper.freq is None:
+        return _Key(grouper.key, grouper.key)
+    check_column("key", grouper.key, names_of(meta))
+    if (
+        (grouper.closed, grouper.label, grouper.origin, grouper.offset)
+        != ("left", "left", "start_day", None)
+        or not isinstance(grouper.freq, (Tick, Day))
+        or pd.Timedelta("1D") % fixed_width(grouper.freq)
+        or getattr(meta[grouper.key].dtype, "kind", None) != "M"
+        or getattr(meta[grouper.key].dtype, "tz", None) is not None
+    ):
+        raise ValueError(
+            f"{grouper!r}: buckets among other keys are durations that divide a day, of datetimes without a zone; "
+            f"assign the start of each bucket as a column, and group by that"
+        )
+    return _Key(grouper.key, column=lambda rows: rows[grouper.key].dt.floor(grouper.freq))
+
+
+def _grouping(obj: Any, keys: Sequence[_Key]) -> Grouping:
+    """Return rows with their keys: those without a name become columns."""
+    titles = tuple(key.title for key in keys)
+    if all(key.column is None for key in keys):
+        return Grouping(obj, obj, check_by(meta_of(obj), [key.name for key in keys]), titles)
+    frame, found = _frame_of(obj), []
     for key in keys:
-        if isinstance(key, _Level):
-            title = unused_name("key", names_of(meta_of(frame)))
-            frame = engine_of(frame).with_column(frame, key.column(obj), title)
-            key = names_of(meta_of(frame))[-1]  # a tuple among columns of several levels
-        found.append(key)
+        name = key.name
+        if key.column is not None:
+            names = names_of(meta_of(frame))
+            name = unused_name("key", names)
+            frame = engine_of(frame).align_columns(
+                frame, [key.column(obj)], [*names, name], "a key of groupby", key.by_label
+            )
+        found.append(name)
     return Grouping(obj, frame, check_by(meta_of(frame), found), titles)
 
 

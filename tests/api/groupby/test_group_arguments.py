@@ -154,3 +154,107 @@ def test_observed_of_keys_without_categories():
         FRAME.gpuscan.groupby("k", observed=False)["x"].sum(),
         FRAME.groupby("k", observed=False)["x"].sum(),
     )
+
+
+# --- keys that are no names --------------------------------------------------------------------------
+
+PLAIN = FRAME.assign(
+    t=pd.to_datetime("2026-01-01")
+    + pd.to_timedelta([610, 490, 650, 1440, 1440, 615, 9], unit="min")
+)
+COLUMNS = ["x", "y"]
+GIVEN = {
+    "a series": lambda f: f["k"] % 2,
+    "a series with a name of its own": lambda f: (f["k"] % 2).rename("odd"),
+    "a column": lambda f: f["k"],
+    "a list": lambda f: [f["k"] % 2, "j"],
+    "a list with a level": lambda f: ["row", f["j"]],
+    "a function": lambda f: lambda label: label // 20,
+    "functions and names": lambda f: ["j", lambda label: label // 20],
+    "a grouper of a level": lambda f: [pd.Grouper(level="row"), "k"],
+    "a grouper of times": lambda f: ["j", pd.Grouper(key="t", freq="1h")],
+    "days": lambda f: [pd.Grouper(key="t", freq="D"), f["k"] % 2],
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_keys_without_names(backend, given):
+    key = GIVEN[given]
+
+    def both(ask):
+        expected = ask(PLAIN, key(PLAIN))
+        for each in pieces(backend, PLAIN):
+            (found,) = dask.compute(ask(each.gpuscan, key(each)))
+            found = backend.to_pandas(found)
+            if found.ndim == 1:  # times can be null, beside which integers stay integers
+                found = found.astype(expected.dtype)
+            same(found, expected)
+
+    both(lambda f, k: f.groupby(k)[COLUMNS].sum())
+    both(lambda f, k: f.groupby(k, as_index=False, sort=False)["x"].max())
+    both(lambda f, k: f.groupby(k)["y"].cumsum())
+    both(lambda f, k: f.groupby(k)["y"].transform("max"))
+    both(lambda f, k: f.groupby(k)[COLUMNS].median())
+    both(lambda f, k: f.groupby(k).head(1))
+    both(lambda f, k: f.groupby(k).ngroup())
+    both(lambda f, k: f.groupby(k).size())
+
+
+@pytest.mark.parametrize("name", ["y", None])
+def test_series_by_keys_without_names(backend, name):
+    series = PLAIN["y"].rename(name)
+    for ask in (
+        lambda s, rows: s.groupby(rows > 3).sum(),
+        lambda s, rows: s.groupby([rows % 2, lambda label: label // 20]).agg(["sum", "size"]),
+        lambda s, rows: s.groupby(rows > 3).shift(),
+        lambda s, rows: s.groupby(rows % 3).tail(1),
+    ):
+        expected = ask(series, series)
+        for each in pieces(backend, series):
+            (found,) = dask.compute(ask(each.gpuscan, each))
+            found = backend.to_pandas(found)
+            same(found.astype(expected.dtype) if found.ndim == 1 else found, expected)
+
+
+@pytest.mark.parametrize(
+    "values", [np.array([1, 2, 1, 1, 2, 3, 1]), pd.Index(list("abaabca"), name="q")]
+)
+def test_arrays(values):
+    same(PLAIN.gpuscan.groupby(values)[COLUMNS].sum(), PLAIN.groupby(values)[COLUMNS].sum())
+    same(PLAIN.gpuscan.groupby([values, "k"]).x.max(), PLAIN.groupby([values, "k"]).x.max())
+    same(PLAIN.y.gpuscan.groupby(values).cumsum(), PLAIN.y.groupby(values).cumsum())
+
+
+@pytest.mark.parametrize("sort", [True, False])
+def test_the_grouper_says_whether_groups_are_sorted(sort):
+    grouper = pd.Grouper(key="k", sort=sort)
+    agree_cpu(PLAIN, lambda f: f.groupby(grouper)[COLUMNS].sum())
+
+
+def test_selections_know_the_callers_columns():
+    groups = PLAIN.gpuscan.groupby(PLAIN["k"] % 2)
+    assert repr(groups["x"]) == "<GroupBy of 'x' by 'k', in any order>"
+    with pytest.raises(KeyError, match=r"columns are 'k', 'j', 'x', 'y', 't'"):
+        groups["key"]
+    with pytest.raises(TypeError, match="a Series has no columns"):
+        PLAIN.x.gpuscan.groupby(PLAIN["k"])["x"]
+
+
+def test_wrong_keys():
+    lazy = partitioned_at(PLAIN, [3])
+    for it, key, error, message in (
+        (PLAIN, pd.Series(range(7)), ValueError, "must have the index of its frame"),
+        (PLAIN, pd.Series([1]), ValueError, "as many rows as its frame, 7, found 1"),
+        (PLAIN, np.arange(3), ValueError, "as many rows as its frame, 7, found 3"),
+        (PLAIN, lazy["k"], TypeError, "must be of the library of its frame"),
+        (lazy, PLAIN["k"], TypeError, "must be of a Dask collection"),
+        (lazy, np.arange(7), TypeError, "must be of a Dask collection"),
+        (lazy, partitioned_at(PLAIN, [2, 4])["k"], ValueError, "the 2 partitions of its frame"),
+        (PLAIN, pd.Grouper(key="t", freq="1h"), ValueError, "use resample"),
+        (PLAIN, ["k", pd.Grouper(key="t", freq="7h")], ValueError, "durations that divide a day"),
+        (PLAIN, ["k", pd.Grouper(key="t", freq="ME")], ValueError, "durations that divide a day"),
+        (PLAIN, [pd.Grouper(freq="1h"), "k"], ValueError, "must have a key"),
+        (PLAIN, PLAIN, TypeError, "found a pandas DataFrame"),
+    ):
+        with pytest.raises(error, match=message):
+            it.gpuscan.groupby(key)
