@@ -33,6 +33,7 @@ import drawing  # noqa: E402
 import headlines  # noqa: E402
 import pictures  # noqa: E402
 import support_matrix  # noqa: E402
+import surface  # noqa: E402
 
 PAGES = "\n".join(page.read_text() for page in ROOT.glob("docs/api/*.md"))
 INSIDE = ("dask_gpuscan", "kernels", "tests")  # where a page may name a file without its folder
@@ -129,6 +130,16 @@ def test_support_matrix_is_written_out() -> None:
         text = page.read_text(encoding="utf-8")
         assert support_matrix.BEGIN in text
         assert support_matrix.put_in(text, made(known)) == text, "run docs/support_matrix.py"
+
+
+def test_the_comparison_with_pandas_is_written_out() -> None:
+    text, made = (
+        surface.PAGE.read_text(encoding="utf-8"),
+        surface.page(),
+    )  # a KeyError: say why in WHY
+    if text.splitlines()[2] != made.splitlines()[2]:
+        pytest.skip("the page is that of another version of pandas")
+    assert made == text, "run docs/surface.py"
 
 
 @pytest.mark.slow
