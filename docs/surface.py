@@ -22,61 +22,12 @@ from dask_gpuscan.api.windows.rolling import Rolling
 PAGE = Path(__file__).parent / "surface.md"
 
 ORDERED = (
-    *(
-        "agg",
-        "apply",
-        "argsort",
-        "asfreq",
-        "asof",
-        "autocorr",
-        "bfill",
-        "cummax",
-        "cummin",
-        "cumprod",
-        "cumsum",
-        "diff",
-    ),
-    *(
-        "drop_duplicates",
-        "duplicated",
-        "ewm",
-        "expanding",
-        "explode",
-        "ffill",
-        "first_valid_index",
-        "groupby",
-        "head",
-    ),
-    *(
-        "idxmax",
-        "idxmin",
-        "interpolate",
-        "is_monotonic_decreasing",
-        "is_monotonic_increasing",
-        "last_valid_index",
-    ),
-    *(
-        "mode",
-        "nlargest",
-        "nsmallest",
-        "pct_change",
-        "rank",
-        "resample",
-        "reset_index",
-        "rolling",
-        "searchsorted",
-    ),
-    *(
-        "shift",
-        "sort_index",
-        "sort_values",
-        "tail",
-        "transform",
-        "truncate",
-        "unique",
-        "value_counts",
-    ),
-)
+    "agg", "apply", "argsort", "asfreq", "asof", "autocorr", "bfill", "cummax", "cummin", "cumprod", "cumsum",
+    "diff", "drop_duplicates", "duplicated", "ewm", "expanding", "explode", "ffill", "first_valid_index", "groupby",
+    "head", "idxmax", "idxmin", "interpolate", "is_monotonic_decreasing", "is_monotonic_increasing",
+    "last_valid_index", "mode", "nlargest", "nsmallest", "pct_change", "rank", "resample", "reset_index", "rolling",
+    "searchsorted", "shift", "sort_index", "sort_values", "tail", "transform", "truncate", "unique", "value_counts",
+)  # fmt: skip
 """Methods of a Series or DataFrame whose answer depends on the order of rows, or is in an order."""
 
 
