@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ...engines.run import Engine, engine_of, meta_of, run
-from ...frames.keys import By
+from ...frames.keys import By, check_by
 from ...frames.registry import column_of, library_of, names_of
 from ...kernels import Operator
 from ...ops.core.groups import INT64
@@ -17,7 +17,40 @@ from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.scan.row_number import ResetIndex
 from ..types import FrameT, Methods, Obj, SeriesT
-from .grouping import Grouping, with_key_names, without_name
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Rows, and their keys by name."""
+
+    rows: Any
+    """The rows as the caller gave them."""
+    obj: Any
+    """The rows with a column for each key that has no name."""
+    by: By
+    titles: tuple[Hashable, ...]
+    """The names of keys in answers."""
+
+    @classmethod
+    def by_names(cls, obj: Any, by: Any) -> Grouping:
+        """Return rows with keys that have names; raises what the user should see."""
+        found = check_by(meta_of(obj), by)
+        return cls(obj, obj, found, found.columns)
+
+    @property
+    def of_series(self) -> bool:
+        """Whether the rows are a series that became a frame."""
+        return bool(meta_of(self.rows).ndim < meta_of(self.obj).ndim)
+
+    @property
+    def without_name(self) -> bool:
+        """Whether the rows are a series without a name, which has one in a frame."""
+        return self.of_series and meta_of(self.rows).name is None
+
+    @property
+    def as_given(self) -> bool:
+        """Whether keys have the names that they have in answers."""
+        return self.titles == self.by.columns
 
 
 @dataclass(frozen=True)
@@ -171,3 +204,20 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
                 f"{op.name} takes {op.inputs} input columns, found {len(names)}; choose them in order"
             )
         return [Part(None, tuple(names), operation)], True
+
+
+def without_name(series: Any) -> Any:
+    """Return a series without its name."""
+    out = series.copy(deep=False)
+    out.name = None
+    return out
+
+
+def with_key_names(frame: Any, titles: Sequence[Hashable]) -> Any:
+    """Return an answer of groups whose first levels of the index have these names."""
+    library = library_of(frame)
+    names = library.index_names(frame)
+    levels = [library.array(library.index_level(frame, i)) for i in range(len(names))]
+    out = frame.copy(deep=False)
+    out.index = library.key_index(levels, [*titles, *names[len(titles) :]])
+    return out

@@ -17,9 +17,9 @@ from ..absent import no_attribute
 from ..arguments import check_choice_of_columns, check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
-from .columns import GroupOptions
+from .columns import Grouping, GroupOptions
 from .describe import GroupByDescribe
-from .grouping import Grouping, grouping_of
+from .grouping import grouping_of
 
 
 class GroupMethods(Methods[Obj, SeriesT, FrameT]):
@@ -114,7 +114,11 @@ class GroupMethods(Methods[Obj, SeriesT, FrameT]):
                 "sort=True: clustered groups are in the order of appearance; leave out clustered, or sort the answer "
                 "by sort_index()"
             )
-        grouping = grouping_of(self._obj, by, level)
+        names = by if isinstance(by, list) else [by]
+        if level is None and all(isinstance(name, str) for name in names):
+            grouping = Grouping.by_names(self._obj, by)
+        else:
+            grouping = grouping_of(self._obj, by, level)
         if not as_index and meta_of(self._obj).ndim == 1:
             raise TypeError("as_index=False is for DataFrames, found a Series")
         if not observed:

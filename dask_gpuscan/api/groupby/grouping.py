@@ -11,40 +11,13 @@ from dask.base import is_dask_collection
 from pandas.tseries.offsets import Day, Tick
 
 from ...engines.run import engine_of, meta_of
-from ...frames.keys import By, check_by, is_name
+from ...frames.keys import check_by, is_name
 from ...frames.messages import ColumnError
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import name_list, shown
 from ...ops.time.buckets import fixed_width
 from ..arguments import check_column, is_integer
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """Rows, and their keys by name."""
-
-    rows: Any
-    """The rows as the caller gave them."""
-    obj: Any
-    """The rows with a column for each key that has no name."""
-    by: By
-    titles: tuple[Hashable, ...]
-    """The names of keys in answers."""
-
-    @property
-    def of_series(self) -> bool:
-        """Whether the rows are a series that became a frame."""
-        return bool(meta_of(self.rows).ndim < meta_of(self.obj).ndim)
-
-    @property
-    def without_name(self) -> bool:
-        """Whether the rows are a series without a name, which has one in a frame."""
-        return self.of_series and meta_of(self.rows).name is None
-
-    @property
-    def as_given(self) -> bool:
-        """Whether keys have the names that they have in answers."""
-        return self.titles == self.by.columns
+from .columns import Grouping
 
 
 def grouping_of(obj: Any, by: Any, level: Any) -> Grouping:
@@ -76,8 +49,7 @@ def grouping_of(obj: Any, by: Any, level: Any) -> Grouping:
     columns = [] if meta.ndim == 1 else names_of(meta)
     keys = list(by) if isinstance(by, (list, tuple)) and not _is_column(by, columns) else [by]
     if all(_is_column(key, columns) or not _makes_column(key) for key in keys):
-        found = check_by(meta, by)
-        return Grouping(obj, obj, found, found.columns)
+        return Grouping.by_names(obj, by)
     if len(keys) == 1 and getattr(keys[0], "freq", None) is not None and _is_grouper(keys[0]):
         raise ValueError(f"{keys[0]!r} alone makes buckets of time; use resample(rule, on=column)")
     return _grouping(obj, [_key_of(obj, key, columns) for key in keys])
@@ -229,20 +201,3 @@ def _frame_of(obj: Any) -> Any:
     if meta_of(obj).ndim == 2:
         return obj
     return obj.to_frame()
-
-
-def without_name(series: Any) -> Any:
-    """Return a series without its name."""
-    out = series.copy(deep=False)
-    out.name = None
-    return out
-
-
-def with_key_names(frame: Any, titles: Sequence[Hashable]) -> Any:
-    """Return an answer of groups whose first levels of the index have these names."""
-    library = library_of(frame)
-    names = library.index_names(frame)
-    levels = [library.array(library.index_level(frame, i)) for i in range(len(names))]
-    out = frame.copy(deep=False)
-    out.index = library.key_index(levels, [*titles, *names[len(titles) :]])
-    return out

@@ -27,8 +27,7 @@ from ..arguments import (
     check_flags,
     hints,
 )
-from ..groupby.columns import GroupOptions
-from ..groupby.grouping import Grouping
+from ..groupby.columns import Grouping, GroupOptions
 from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
 from .edges import EdgeRows
 
