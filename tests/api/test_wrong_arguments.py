@@ -83,6 +83,10 @@ TAKEN = {  # as pandas takes them
     ("dtype", "array"),
     ("fill_value", "bytes"),
     ("fill_value", "complex"),
+    ("groupby", "series"),
+    ("groupby", "lazy series"),
+    ("groupby", "index"),
+    ("groupby", "class"),  # a function of labels, which raises errors of its own
 }
 
 
