@@ -118,7 +118,8 @@ def test_partitions_are_what_the_meta_says(backend, method):
 )
 def test_partitions_of_groups_are_what_the_meta_says(backend, method, by, clustered):
     for dropna in (True, False):
-        groups = partitioned(backend.frame(frame), CUTS[1]).gpuscan.groupby(by, clustered, dropna)
+        rows = partitioned(backend.frame(frame), CUTS[1])
+        groups = rows.gpuscan.groupby(by, clustered=clustered, dropna=dropna)
         check(GROUPED[method](groups))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from dask.base import is_dask_collection
+from dask.tokenize import tokenize
 from pandas.tseries.offsets import Day, Tick
 
 from ...engines.run import engine_of, meta_of
@@ -141,8 +141,8 @@ def _are_same(column: Any, key: Any) -> bool:
     """Return whether a key is a column of the frame, which then is no column of answers."""
     if type(column) is not type(key):
         return False
-    if is_dask_collection(key):
-        return bool(column.__dask_tokenize__() == key.__dask_tokenize__())
+    if engine_of(key).IN_PARTS:
+        return bool(tokenize(column) == tokenize(key))
     return bool(column.equals(key))
 
 
