@@ -80,25 +80,27 @@ def _bound(name: str, given: Any, dtype: np.dtype) -> Any:
 # --- integers ----------------------------------------------------------------------------------------
 
 
-def _applied(f, x):
-    """Return what a function makes of a sum. Steps may wrap around, their answers do not."""
-    start, low, high = f
-    if x <= start:
-        return low
-    return high if x >= start + (high - low) else x - start + low
-
-
-def _after(f, g):
-    """Return the function that is `f` and then `g`."""
-    low, high = _applied(g, f[1]), _applied(g, f[2])
-    start = f[0] if g[0] <= f[1] else f[0] + (g[0] - f[1])
-    return (start, low, high)
-
-
 def _of_integers(lower: Any, upper: Any) -> Operator:
     wide = type(lower)
     least, most = map(wide, _limits(wide))
     zero = wide(0)
+
+    # differences are unsigned: those of signed integers may leave the type, which compilers take for impossible
+
+    def applied(f, x):
+        start, low, high = f
+        if x <= start:
+            return low
+        beyond = np.uint64(x) - np.uint64(start)
+        if beyond >= np.uint64(high) - np.uint64(low):
+            return high
+        return wide(np.uint64(low) + beyond)
+
+    def after(f, g):
+        low, high = applied(g, f[1]), applied(g, f[2])
+        if g[0] <= f[1]:
+            return (f[0], low, high)
+        return (wide(np.uint64(f[0]) + (np.uint64(g[0]) - np.uint64(f[1]))), low, high)
 
     def added(x):
         number = wide(x)
@@ -106,12 +108,12 @@ def _of_integers(lower: Any, upper: Any) -> Operator:
             plus = (least - number, least, most + number)
         else:
             plus = (least, least + number, most)
-        return _after(plus, (lower, lower, upper))
+        return after(plus, (lower, lower, upper))
 
     def at_zero(f):
-        return _applied(f, zero)
+        return applied(f, zero)
 
-    return Operator(_after, (least, least, most), added, at_zero, name="clamped_add", inputs=1)
+    return Operator(after, (least, least, most), added, at_zero, name="clamped_add", inputs=1)
 
 
 # --- floating-point numbers --------------------------------------------------------------------------

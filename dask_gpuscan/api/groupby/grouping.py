@@ -176,7 +176,8 @@ def _key_of_grouper(obj: Any, grouper: pd.Grouper) -> _Key:
             f"{grouper!r}: buckets among other keys are durations that divide a day, of datetimes without a zone; "
             f"assign the start of each bucket as a column, and group by that"
         )
-    return _Key(grouper.key, column=lambda rows: rows[grouper.key].dt.floor(grouper.freq))
+    width = grouper.freq.freqstr  # cuDF takes it as text
+    return _Key(grouper.key, column=lambda rows: rows[grouper.key].dt.floor(width))
 
 
 def _grouping(obj: Any, keys: Sequence[_Key]) -> Grouping:
