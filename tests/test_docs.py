@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import inspect
 import json
 import os
@@ -105,6 +106,13 @@ def test_pictures_show_the_results(tmp_path: Path) -> None:
         ]
         assert texts[0]
         assert texts[0] == texts[1], f"{name}: run docs/pictures.py"
+
+
+def test_the_map_shows_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    peers = importlib.import_module("peers")
+    shown = (ROOT / "docs" / "map.md").read_text(encoding="utf-8")
+    assert shown == peers.page(), "run benchmarks/peers.py --page"
 
 
 def test_speeds_in_readme() -> None:
