@@ -80,9 +80,11 @@ def by_code(
     )
     (codes,) = contiguous((codes,))
     source = inputs_of(op, work, values, options)
-    chunks = 1 if write or work.sequential else chunks_for(len(codes), groups)
+    chunks, stride = 1, groups
+    if not (write or work.sequential):
+        chunks, stride = chunks_for(len(codes), groups)
     parts = zip(work.start, work.state, strict=True)
-    table = [np.full(chunks * groups, part, d) for part, d in parts]
+    table = [np.full(chunks * stride, part, d) for part, d in parts]
     if carry_in is not None:
         for field, states in zip(table, carry_parts(work, carry_in), strict=True):
             field[slice(len(states)) if carry_codes is None else carry_codes] = states
@@ -101,7 +103,7 @@ def by_code(
     if wrong >= 0:
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {codes[wrong]}")
     if chunks > 1:
-        tables = [np.split(field, chunks) for field in table]
+        tables = [list(field.reshape(chunks, stride)[:, :groups]) for field in table]
         states = fold(op, tables[0] if work.scalar_state else list(zip(*tables, strict=True)))
     return out, states
 
@@ -187,7 +189,7 @@ def walk_codes(source, output, codes, table, groups, shares, control):
         share = take_ticket(control, TICKET)
         if share >= shares.tickets:
             break
-        offset = share * groups if shares.chunk else 0
+        offset = share * shares.stride if shares.chunk else 0
         begin, end = positions_of(shares, share, len(codes))
         for position in range(begin, end):
             at = row_at(shares, position)

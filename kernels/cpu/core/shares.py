@@ -32,6 +32,8 @@ class Shares(NamedTuple):
     tickets: int
     chunk: int
     """Rows of a chunk; 0 if groups are shared."""
+    stride: int
+    """Items from the table of one chunk to the next."""
     rows: np.ndarray
     """The rows of all shares, one share after the other."""
     bounds: np.ndarray
@@ -47,6 +49,7 @@ SHARES = record_type(
     Shares,
     tickets=types.int64,
     chunk=types.int64,
+    stride=types.int64,
     rows=array_type(ROW, layout="C"),
     bounds=array_type(WORD, layout="C"),
     wrong=array_type(WORD, layout="C"),
@@ -76,16 +79,21 @@ CHUNK = 1 << 18
 TABLE = CHUNK >> 6
 """The most groups of such tables: to combine them takes little time beside the rows."""
 
-APART = 16
-"""Words between what two threads count: they wait for each other where they write to one cache line."""
+APART = 128
+"""Items between what two threads write: they wait for each other where it is in one cache line."""
 
 TEAM = 4
 """Threads from which on groups are shared: to part the rows takes two threads as long as one takes for the walk."""
 
 
-def chunks_for(rows: int, groups: int) -> int:
-    """Return for how many chunks of rows there are to be tables: 1 if the groups are too many, or the rows too few."""
-    return -(-rows // CHUNK) if rows >= 2 * CHUNK and groups <= TABLE else 1
+def chunks_for(rows: int, groups: int) -> tuple[int, int]:
+    """Return for how many chunks of rows there are to be tables, and from the start of one to the next.
+
+    There is one table if the groups are too many, or the rows too few.
+    """
+    if rows < 2 * CHUNK or groups > TABLE:
+        return 1, groups
+    return -(-rows // CHUNK), groups + APART
 
 
 def run_shares(codes: np.ndarray, groups: int, kernel: Kernel, *given: Any, chunks: int = 1) -> int:
@@ -99,7 +107,7 @@ def run_shares(codes: np.ndarray, groups: int, kernel: Kernel, *given: Any, chun
         count = min(team, groups)
         rows, bounds = part_rows(codes, count, count / groups)
     chunk = CHUNK if chunks > 1 else 0
-    shares = Shares(count, chunk, rows, bounds, np.full(count, -1, WORD))
+    shares = Shares(count, chunk, groups + APART, rows, bounds, np.full(count, -1, WORD))
     control = np.zeros(STATUS, WORD)
     if count == 1:
         kernel(*given, shares, control)
