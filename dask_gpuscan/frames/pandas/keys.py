@@ -213,8 +213,8 @@ class PandasGrouping:
             ) from error
 
     def dense_group_ids(self, arrays: list[PandasArray]) -> tuple[Values, int]:
-        bare_ = [bare(a) for a in arrays]
-        return range_group_ids(bare_) or hashed_group_ids(bare_)
+        found = [bare(a) for a in arrays]
+        return range_group_ids(found) or hashed_group_ids(found)
 
     def own_group_ids(self, array: PandasArray) -> tuple[Values, int] | None:
         return own_group_ids(bare(array))

@@ -94,10 +94,9 @@ def by_code(
         outs = new_outputs(work, len(codes))
         out = outs[0] if work.scalar_output else outs
         output = Output(out, work.null_value, options.mark_nulls, options.exclusive)
+    walked = source, output, codes, states, groups
     try:
-        wrong = run_shares(
-            codes, groups, kernel, source, output, codes, states, groups, chunks=chunks
-        )
+        wrong = run_shares(codes, groups, kernel, *walked, chunks=chunks, stride=stride)
     except IndexError as error:
         raise outside(op, error) from error
     if wrong >= 0:

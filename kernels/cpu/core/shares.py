@@ -96,10 +96,12 @@ def chunks_for(rows: int, groups: int) -> tuple[int, int]:
     return -(-rows // CHUNK), groups + APART
 
 
-def run_shares(codes: np.ndarray, groups: int, kernel: Kernel, *given: Any, chunks: int = 1) -> int:
+def run_shares(
+    codes: np.ndarray, groups: int, kernel: Kernel, *given: Any, chunks: int = 1, stride: int = 0
+) -> int:
     """Run a kernel that takes `Shares`, and shares as tickets; return the first row with a code of no group, or -1.
 
-    It hands out so many chunks of rows, or shares groups among threads.
+    It hands out so many chunks of rows, whose tables begin `stride` items apart, or shares groups among threads.
     """
     count, rows, bounds = chunks, np.empty(0, ROW), np.empty(0, WORD)
     team = helpers_for(len(codes)) + 1 if len(codes) >= PARALLEL else 1
@@ -107,7 +109,7 @@ def run_shares(codes: np.ndarray, groups: int, kernel: Kernel, *given: Any, chun
         count = min(team, groups)
         rows, bounds = part_rows(codes, count, count / groups)
     chunk = CHUNK if chunks > 1 else 0
-    shares = Shares(count, chunk, groups + APART, rows, bounds, np.full(count, -1, WORD))
+    shares = Shares(count, chunk, stride, rows, bounds, np.full(count, -1, WORD))
     control = np.zeros(STATUS, WORD)
     if count == 1:
         kernel(*given, shares, control)
