@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from timing import ROOT, Bench, commit, machine, versions
+from timing import ROOT, Bench, commit, versions
 
 import dask_gpuscan
 
@@ -182,7 +182,7 @@ def _by(name: str, key: str, polars: Callable[[Any], Any] | None, whole: bool = 
     clustered = {"clustered": True} if key.startswith("s") else {}
     return (
         lambda d: getattr(d.gpuscan.groupby(key, **clustered)[column], name)(),
-        lambda d: getattr(d.groupby(key)[column], name)(),
+        lambda d: getattr(d.groupby(key, sort=True)[column], name)(),
         None if polars is None else theirs,
     )
 
@@ -362,11 +362,12 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # else each round looks through what was imported
     if given.gpu:
-        import cupy
+        import timing_gpu
 
-        gpu = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-        context = {"machine": f"{gpu}, {machine()}", "versions": versions(), "commit": commit()}
-        bench = Bench(only=given.only, context=context, settle=cupy.cuda.Device().synchronize)
+        timing_gpu.use_pool()
+        context = {"machine": timing_gpu.machine(1), "commit": commit()}
+        context["versions"] = versions(timing_gpu.PACKAGES)
+        bench = Bench(only=given.only, context=context, settle=timing_gpu.settle)
         rows, work, name = GPU_ROWS, run_gpu, "peers_h200.json"
     else:
         if given.cores and hasattr(os, "sched_setaffinity"):

@@ -280,7 +280,10 @@ def context(gpus: int, cpu: bool, protocol: str | None) -> Record:
     else:
         import timing_gpu
 
-        found = {"machine": timing_gpu.machine(gpus), "versions": timing_gpu.versions()}
+        found = {
+            "machine": timing_gpu.machine(gpus),
+            "versions": timing.versions(timing_gpu.PACKAGES),
+        }
     told = {} if protocol is None else {"protocol": protocol}
     return {
         **found,

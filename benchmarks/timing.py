@@ -6,6 +6,7 @@ counts is the ratio of two medians whose rounds were interleaved.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import json
@@ -15,7 +16,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import psutil
 import pyarrow as pa
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ["dask", "distributed", "numba", "numpy", "pandas", "polars", "pyarrow"]
+PACKAGES = ("dask", "distributed", "numba", "numpy", "pandas", "polars", "pyarrow")
 
 LOWER_BOUNDS = {
     "floor",
@@ -223,9 +224,13 @@ def machine() -> str:
 
 
 @functools.cache
-def versions() -> dict[str, str]:
-    """Everything whose version can move a figure."""
-    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
+    """Those of the packages that are here, and Python's."""
+    found = {"python": platform.python_version()}
+    for name in packages:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 @functools.cache

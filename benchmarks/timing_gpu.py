@@ -12,7 +12,6 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,12 @@ import cupy as cp
 import numpy as np
 import rmm
 from rmm.allocators.cupy import rmm_cupy_allocator
-from timing import ROOT, Bench, Work, commit, merge
+from timing import ROOT, Bench, Work, commit, merge, versions
 
-PACKAGES = [
+PACKAGES = (
     *("cudf-cu13", "dask-cudf-cu13", "dask-cuda", "rmm-cu13", "dask", "distributed"),
     *("cupy-cuda13x", "numba-cuda", "cuda-core", "numpy", "pandas"),
-]
+)
 POOL = 32 << 30
 
 CALLS = 20
@@ -37,7 +36,7 @@ class GpuBench(Bench):
     """Records of one run on GPUs: each knows its limit, and one that fails leaves the others alone."""
 
     def __init__(self, gpus: int, output: Path, **options: Any) -> None:
-        context = {"machine": machine(gpus), "versions": versions(), "commit": commit()}
+        context = {"machine": machine(gpus), "versions": versions(PACKAGES), "commit": commit()}
         context["memory"] = "one RMM pool for ours and the peer"
         super().__init__(settle=settle, context=context, **options)
         self.gpus, self.output = gpus, output
@@ -100,16 +99,6 @@ def machine(gpus: int) -> str:
     return f"{count}{name}, driver {driver}, CUDA {cuda[0]}.{cuda[1]}, {platform.machine()}"
 
 
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 def same(ours: Any, theirs: Any, tolerance: float | None = None) -> None:
     """Raise unless both hold the same values and nulls, floats up to rounding of the largest."""
     assert type(ours) is type(theirs), f"{type(ours)} is not {type(theirs)}"
@@ -139,10 +128,15 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def start(options: argparse.Namespace) -> GpuBench:
-    """Take memory from one pool, CuPy's too, and return what collects the records."""
+def use_pool() -> None:
+    """Take memory from one pool, CuPy's too, as workers of Dask-CUDA with a pool do."""
     rmm.reinitialize(pool_allocator=True, initial_pool_size=POOL)
     cp.cuda.set_allocator(rmm_cupy_allocator)
+
+
+def start(options: argparse.Namespace) -> GpuBench:
+    """Return what collects the records, and take memory from one pool."""
+    use_pool()
     quick = "h200-quick.json" if options.quick else "h200.json"
     output = options.output or ROOT / "benchmarks" / "results" / quick
     return GpuBench(options.gpus, output, quick=options.quick, only=options.only)

@@ -158,7 +158,7 @@ class CudfOrdering:
 
     def is_monotonic(self, column: cudf.Series, decreasing: bool) -> bool:
         if isinstance(column.dtype, cudf.CategoricalDtype):  # cuDF says no if they have no order
-            column = column.cat.codes
+            column = column.cat.codes.astype("int64").fillna(-1)  # the code of pandas' nulls
         return bool(
             column.is_monotonic_decreasing if decreasing else column.is_monotonic_increasing
         )

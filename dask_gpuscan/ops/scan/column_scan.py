@@ -48,12 +48,17 @@ class Scan(ScanBase):
 
     def of(self, library: Library, *dtypes: DType) -> ColumnScan:
         """Return the scan of columns of these dtypes."""
-        found = self.chosen.get(dtypes)
+        try:
+            found = self.chosen.get(dtypes)
+        except TypeError:  # cuDF's categories have no hash
+            return self._by(_kind(library, self.op.token, dtypes, self.bounds is not None))
         if found is None:
-            kind = _kind(library, self.op.token, dtypes, self.bounds is not None)
-            found = kind(self.label, self.op, self.options, self.in_groups, self.bounds)
-            self.chosen[dtypes] = found
+            kind = _kind_once(library, self.op.token, dtypes, self.bounds is not None)
+            found = self.chosen[dtypes] = self._by(kind)
         return found
+
+    def _by(self, kind: type[ColumnScan]) -> ColumnScan:
+        return kind(self.label, self.op, self.options, self.in_groups, self.bounds)
 
     def of_columns(self, columns: Sequence[Any]) -> ColumnScan:
         """Return the scan of these columns."""
@@ -114,7 +119,6 @@ ColumnScan = KernelScan | ValueScan | SparseScan
 """A scan of columns of known dtypes."""
 
 
-@lru_cache(maxsize=256)
 def _kind(library: Library, op: str, dtypes: tuple[DType, ...], clamped: bool) -> type[ColumnScan]:
     """Return how columns of these dtypes are scanned by the operator of a token."""
     traits, host, dtype = TRAITS.get(op, PLAIN), library.host_values, dtypes[0]
@@ -127,6 +131,9 @@ def _kind(library: Library, op: str, dtypes: tuple[DType, ...], clamped: bool) -
             check_reproducible(library, dtype)
         return JoinScan if host.joins(traits.library_method, dtype) else HostScan
     return RankedScan if traits.extreme and library.layout(dtype) is None else KernelScan
+
+
+_kind_once = lru_cache(maxsize=256)(_kind)
 
 
 def _dense(columns: Sequence[Any]) -> list[Any]:

@@ -27,7 +27,10 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Monotonic(TreeReduction):
-    """Whether a series never decreases, or with `decreasing` never increases; never if it holds a null."""
+    """Whether a series never decreases, or with `decreasing` never increases.
+
+    A null is in no order, but that of a category, which is less than all others, as pandas has it.
+    """
 
     decreasing: bool = False
 
