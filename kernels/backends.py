@@ -102,12 +102,19 @@ class Backend(Protocol):
         """Scan within runs of equal keys; see `kernels.scan_by_key`."""
 
     def sort(
-        self, keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
+        self,
+        keys: Sequence[SortKey],
+        arrays: Sequence[Any],
+        starts: Any,
+        *,
+        positions: Positions,
+        kth: Callable[[], Any] | None = None,
     ) -> list[Any]:
         """Return arrays in the order of keys; see `kernels.sort_pairs`.
 
         Arrays may be the values of keys. `starts` are the first rows of segments that are sorted each by itself, or
         None. With `positions`, those of the rows come last, as int64 or, if "narrow", in a dtype that holds them.
+        `kth` returns the only positions that matter.
         """
 
     def is_sorted(self, values: Any, heads: Any) -> bool:

@@ -5,7 +5,7 @@ numbers, nulls, descending order and several keys are more bits, not more compar
 *Revisiting sorting for GPGPU stream architectures* (UVA CS2010-03).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -253,6 +253,7 @@ def segmented_sort(
     descending: bool | Sequence[bool] = False,
     nulls_first: bool | Sequence[bool] = False,
     positions: bool = False,
+    kth: Callable[[], Array] | None = None,
 ) -> tuple[list[Any], list[Any]]:
     """Sort keys, and arrays along, within segments of rows.
 
@@ -264,6 +265,9 @@ def segmented_sort(
         Where segments start, from 0 on and not decreasing, and at last where the last one ends.
     within : array or sequence of arrays, optional
         Instead of offsets, keys whose runs are the segments, as for `head_flags`.
+    kth : callable, optional
+        Returns positions in ascending order, as int64. Only they need what a sort has there, with nothing greater
+        before and nothing less behind, as by `numpy.partition`. It is called where that takes less time.
 
     Returns
     -------
@@ -291,7 +295,7 @@ def segmented_sort(
         starts, _ = run_length_encode(within)
     else:
         starts = _starts(offsets, len(own[0]))
-    found = _sorted(by, [*own, *arrays], starts, positions=positions)
+    found = _sorted(by, [*own, *arrays], starts, positions=positions, kth=kth)
     return found[: len(own)], found[len(own) :]
 
 
@@ -320,7 +324,12 @@ def _starts(offsets: Any, length: int) -> Any:
 
 
 def _sorted(
-    by: list[SortKey], arrays: list[Any], starts: Any = None, *, positions: Positions = False
+    by: list[SortKey],
+    arrays: list[Any],
+    starts: Any = None,
+    *,
+    positions: Positions = False,
+    kth: Callable[[], Array] | None = None,
 ) -> list[Any]:
     backend = BACKENDS[frozenset(map(type, [*(key.values for key in by), *arrays]))]
-    return backend.sort(by, arrays, starts, positions=positions)
+    return backend.sort(by, arrays, starts, positions=positions, kth=kth)

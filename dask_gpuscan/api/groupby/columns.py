@@ -111,15 +111,16 @@ class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
 
     def _needed(self, names: Sequence[Hashable]) -> Any:
         """The collection with no other columns than these and the keys, if others would be read or moved."""
-        names = [name for name in names if name not in self._by.levels]
-        for name in names:
-            self._column(name)
         if self._meta.ndim == 1:
             return self._obj
-        kept = [*(n for n in self._by.columns if n not in self._by.levels), *names]
-        if self._one_pass:
+        names, known = [n for n in names if n not in self._by.levels], names_of(self._meta)
+        for name in names:
+            if known.count(name) != 1:
+                self._column(name)  # which tells what is wrong
+        kept = [*self._by.names, *names]
+        if self._one_pass or not self._engine.IN_PARTS:
             return self._engine.narrow(self._obj, kept)
-        return self._engine.select(self._obj, [name in kept for name in names_of(self._meta)])
+        return self._engine.select(self._obj, [name in kept for name in known])
 
     @cached_property
     def _key_order(self) -> KeyOrder:

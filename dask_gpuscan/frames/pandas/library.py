@@ -152,6 +152,8 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
 
     def is_sorted(self, index: pd.Index) -> bool:
+        if isinstance(index, pd.CategoricalIndex) and index.hasnans:  # pandas takes them for the least
+            return False
         return bool(index.is_monotonic_increasing)
 
     def same_index(self, index: pd.Index, other: pd.Index) -> bool:

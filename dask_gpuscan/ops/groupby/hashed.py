@@ -44,7 +44,7 @@ def _joined(library: Library, parts: list[Any]) -> Any:
     return library.concatenate(parts)
 
 
-def _in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
+def in_order(library: Library, columns: Sequence[Any], order: Any) -> list[Any]:
     """Return columns with their rows in an order; without an order, the columns themselves."""
     if order is None:
         return list(columns)
@@ -130,7 +130,7 @@ def _grouped(
         with named_keys(series):
             groups, order = reducible(library, arrays, adjacent)
         begun = [
-            p.operation.aggregate(_in_order(library, spec.columns(partition, p), order), groups)
+            p.operation.aggregate(in_order(library, spec.columns(partition, p), order), groups)
             for p in spec.parts
         ]
         states = [wait() for wait in begun]
@@ -245,7 +245,7 @@ class HashedScan(DataFrameCarry):
             for part, prior in zip(spec.parts, states, strict=True):
                 columns = spec.columns(met, part)
                 if alone:
-                    rows = _in_order(library, columns, order)
+                    rows = in_order(library, columns, order)
                     array = part.operation.apply(rows, AdjacentGroups(keys), None)
                     array = map_outputs(lambda a: put_back(library, a, order), array)
                 else:

@@ -5,7 +5,7 @@ The values of groups whose rows are adjacent are sorted within each group in one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,10 @@ class SortedReduction(WholeGroupReduction):
         """Return the array whose elements are sorted; what stands for nulls does not matter."""
         raise NotImplementedError
 
+    def kth(self, xp: Any, starts: Values, counts: Values) -> Callable[[], Values] | None:
+        """Return what finds the only positions that the answer is read from; None if it is of all."""
+        return None
+
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         """Return the answers of groups, and where they are null."""
         raise NotImplementedError
@@ -74,7 +78,9 @@ class SortedReduction(WholeGroupReduction):
             before = xp.append(xp.zeros(1, INT64), xp.cumsum(missing, dtype=INT64))[offsets]
             counts = counts - (before[1:] - before[:-1])
         if len(starts):
-            (values,), _ = kernels.segmented_sort(values, offsets=offsets, nulls=[nulls])
+            (values,), _ = kernels.segmented_sort(
+                values, offsets=offsets, nulls=[nulls], kth=self.kth(xp, starts, counts)
+            )
         return SortedValues(library, values, starts, counts)
 
 
@@ -133,6 +139,16 @@ class Quantiles(SortedReduction):
     def numbers(self, column: Any) -> Values:
         return stored_numbers(column)
 
+    def kth(self, xp: Any, starts: Values, counts: Values) -> Callable[[], Values]:
+        def places() -> Values:
+            found = []
+            for q in self.qs:
+                lower, part = _place(xp, counts, q)
+                found += [starts + lower, starts + lower + (part > 0)]
+            return xp.unique(xp.concatenate(found)[xp.tile(counts > 0, len(found))])
+
+        return places
+
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         xp, values, counts = found.library.xp, found.values, found.counts
         out = [self._at(xp, values, found.starts, counts, q, dtype) for q in self.qs]
@@ -144,13 +160,10 @@ class Quantiles(SortedReduction):
         self, xp: Any, values: Values, starts: Values, counts: Values, q: float, dtype: Any
     ) -> Values:
         """Return one quantile of each group; of a group without values, any number."""
-        last = xp.maximum(counts - 1, 0)
-        place = q * last.astype(FLOAT64)
-        lower = place.astype(INT64)
-        part = place - lower
-        at = xp.minimum(starts + lower, max(len(values) - 1, 0))
         if not len(values):
             return xp.zeros(len(starts), values.dtype)
+        lower, part = _place(xp, counts, q)
+        at = xp.minimum(starts + lower, len(values) - 1)
         below, above = values[at], values[xp.minimum(at + (part > 0), len(values) - 1)]
         if self.interpolation == "lower":
             return below
@@ -166,6 +179,13 @@ class Quantiles(SortedReduction):
         if self.interpolation == "midpoint":
             return xp.where(part > 0, (below + above) / 2, below)
         return xp.where(part > 0, below + (above - below) * part, below)
+
+
+def _place(xp: Any, counts: Values, q: float) -> tuple[Values, Values]:
+    """Return where a quantile of each group is: a position in the group, and how far it is to the next one."""
+    place = q * xp.maximum(counts - 1, 0).astype(FLOAT64)
+    lower = place.astype(INT64)
+    return lower, place - lower
 
 
 def _between_times(xp: Any, below: Values, above: Values, part: Values, midpoint: bool) -> Values:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import kernels
 from ...frames.keys import By, named_keys
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
@@ -23,7 +22,7 @@ from ..core.carry import TreeReduction
 from ..core.groups import INT64, AdjacentGroups, ReducibleGroups, States
 from ..core.operation import AnswerRuns, Needs
 from ..runs import EndedRuns
-from .adjacent import AdjacentReduce
+from .hashed import first_rows, in_order, reducible
 from .spec import GroupBySpec
 
 INT32 = np.dtype(np.int32)
@@ -69,10 +68,16 @@ class WholeGroupReduce(TreeReduction):
         library = library_of(partition)
         with library.acquire(partition):
             series = self.spec.by.series(partition)
+            keys = [library.array(c) for c in series]
             with named_keys(series):
-                codes, _ = library.dense_group_ids([library.array(c) for c in series])
-            rows = library.rows(partition, kernels.argsort(codes))
-            keys, arrays = AdjacentReduce(self.spec, ends=True).closed(rows, None)
+                groups, order = reducible(library, keys, adjacent=True)
+            first = first_rows(groups, order)
+            runs = EndedRuns(series, groups.first_rows, None, False)
+            arrays = []
+            for part in self.spec.parts:
+                columns = in_order(library, self.spec.columns(partition, part), order)
+                arrays.append(part.operation.reduce_runs(columns, groups)(runs, None))
+            keys = [library.take(key, first) for key in keys]
         return Answers(library, keys, arrays, schema_of(partition))
 
     def merge(self, tables: Sequence[Answers]) -> Answers:
@@ -90,9 +95,12 @@ class WholeGroupReduce(TreeReduction):
         """Return the answers of all groups."""
         spec, found = self.spec, self.merge(tables)
         library = found.library
-        order = sorted_rows(library, library.key_index(found.keys, spec.by.columns))
-        keys = [library.take(a, order) for a in found.keys]
-        arrays = [spec.take_groups(library, a, order) for a in found.arrays]
+        keys, arrays = found.keys, found.arrays
+        index = library.key_index(keys, spec.by.columns)
+        if not library.is_sorted(index):  # codes of integers are in their order
+            order = sorted_rows(library, index)
+            keys = [library.take(a, order) for a in keys]
+            arrays = [spec.take_groups(library, a, order) for a in arrays]
         return spec.from_groups(frame, keys, arrays)
 
 

@@ -7,7 +7,7 @@ them: after Odeh, Green, Mwassi, Shmueli and Birk, *Merge path: parallel merging
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -98,17 +98,22 @@ def takes_segments(key: SortKey, starts: np.ndarray) -> bool:
     return ascending and len(key.values) >= SEGMENT * len(starts)
 
 
-def sorted_segments(key: SortKey, starts: np.ndarray) -> np.ndarray:
-    """Return such a key in order within each segment."""
+def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = None) -> np.ndarray:
+    """Return such a key in order within each segment; of some positions, only these are."""
     values: Any = key.values
-    out = empty(len(values), values.dtype)
-    waiting = iter(list(pairwise([*starts.tolist(), len(values)])))
+    out, ends = empty(len(values), values.dtype), np.append(starts, len(values))
+    places = np.arange(0) if kth is None else kth
+    firsts = np.searchsorted(places, ends)
+    waiting = iter(list(zip(pairwise(ends.tolist()), pairwise(firsts.tolist()), strict=True)))
 
     def sort_segments(_: bool) -> None:
-        for start, end in waiting:  # of all threads: each takes the next
+        for (start, end), (first, last) in waiting:  # of all threads: each takes the next
             segment = out[start:end]
             segment[...] = values[start:end]
-            segment.sort()
+            if kth is None:
+                segment.sort()
+            elif first < last:
+                segment.partition(places[first:last] - start)
 
     run_team(len(values), np.zeros(STATUS, np.int64), sort_segments)
     return out
@@ -184,13 +189,20 @@ def _merging(dtype: np.dtype) -> Kernel:
 
 
 def sort(
-    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
+    keys: Sequence[SortKey],
+    arrays: Sequence[Any],
+    starts: Any,
+    *,
+    positions: Positions,
+    kth: Callable[[], np.ndarray] | None = None,
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
     alone = not positions and len(keys) == len(arrays) == 1 and arrays[0] is keys[0].values
     alone = alone and (starts is None or takes_segments(keys[0], starts))
     if alone and is_sorted_by_value(keys[0]):
-        return [sorted_values(keys[0]) if starts is None else sorted_segments(keys[0], starts)]
+        if starts is None:
+            return [sorted_values(keys[0])]
+        return [sorted_segments(keys[0], starts, kth and kth())]
     count = len(keys[0].values)
     fields = [fields_of(key) for key in keys]
     most = WORD_BITS - max(count - 1, 1).bit_length()

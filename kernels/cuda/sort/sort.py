@@ -4,7 +4,7 @@ Rows are sorted by the first word; those that tie are sorted by the words behind
 whose first key is null are sorted by themselves, by the other keys.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -42,9 +42,14 @@ class Level(NamedTuple):
 
 
 def sort(
-    keys: Sequence[SortKey], arrays: Sequence[Any], starts: Any, *, positions: Positions
+    keys: Sequence[SortKey],
+    arrays: Sequence[Any],
+    starts: Any,
+    *,
+    positions: Positions,
+    kth: Callable[[], Any] | None = None,
 ) -> list[Any]:
-    """Return arrays in the order of keys; see `kernels.sort_pairs`."""
+    """Return arrays in the order of keys, whatever `kth` is; see `kernels.sort_pairs`."""
     count = len(keys[0].values)
     columns = [readable(a) for a in arrays]
     if not count:
