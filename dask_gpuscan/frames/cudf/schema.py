@@ -48,6 +48,31 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     return _unsigned(method, dtype, answer)
 
 
+def _asked(method: str, dtype: DType, /, **options: Hashable) -> DType:
+    try:
+        if isinstance(dtype, DecimalDtype) and method == "cumprod":
+            raise TypeError("the scale of a decimal would change from row to row")
+        if method == "value_counts":  # which has other dtypes of no rows
+            number = np.dtype(np.float64 if options.get("normalize") else np.int64)
+            is_category = isinstance(dtype, cudf.CategoricalDtype)
+            return number if is_category else get_dtype_of_same_kind(dtype, number)
+        empty = cudf.Series._from_column(column_empty(0, dtype))
+        found: DType = getattr(empty, method)(**options).dtype
+        return _unsigned(method, dtype, found)
+    except (TypeError, AttributeError, NotImplementedError) as error:
+        raise TypeError(f"cuDF has no {method} for dtype {dtype}; {HINT}") from error
+
+
+_asked_before = lru_cache(maxsize=1024)(_asked)
+
+
+def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
+    """Return the dtype of an answer of a method of a series, whatever the values are."""
+    # categories have no hash
+    ask = _asked if isinstance(dtype, cudf.CategoricalDtype) else _asked_before
+    return ask(method, dtype, **options)
+
+
 def _unsigned(method: str, dtype: DType, answer: DType) -> DType:
     """Return the dtype of an answer: of sums of uint64, which cuDF takes for int64, it is uint64."""
     layout = layout_of(dtype)
@@ -68,6 +93,7 @@ class CudfDTypes:
     moved_layout = staticmethod(moved_layout_of)
     is_number = staticmethod(is_number)
     group_dtype = staticmethod(group_dtype)
+    answer_dtype = staticmethod(answer_dtype)
 
     def is_real(self, dtype: DType) -> bool:
         return is_number(dtype) and dtype.kind != "c"
@@ -98,20 +124,6 @@ class CudfDTypes:
             if scaled == int(scaled):
                 return int(scaled)
         raise TypeError(f"initial must be {dtype!r}, found {shown(value)}")
-
-    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
-        try:
-            if isinstance(dtype, DecimalDtype) and method == "cumprod":
-                raise TypeError("the scale of a decimal would change from row to row")
-            if method == "value_counts":  # which has other dtypes of no rows
-                number = np.dtype(np.float64 if options.get("normalize") else np.int64)
-                is_category = isinstance(dtype, cudf.CategoricalDtype)
-                return number if is_category else get_dtype_of_same_kind(dtype, number)
-            empty = cudf.Series._from_column(column_empty(0, dtype))
-            found: DType = getattr(empty, method)(**options).dtype
-            return _unsigned(method, dtype, found)
-        except (TypeError, AttributeError, NotImplementedError) as error:
-            raise TypeError(f"cuDF has no {method} for dtype {dtype}; {HINT}") from error
 
 
 class CudfIndex:

@@ -152,9 +152,9 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         return pd.Series(values.array, dtype=values.dtype, name=index.names[number], copy=False)
 
     def is_sorted(self, index: pd.Index) -> bool:
-        if isinstance(index, pd.CategoricalIndex) and index.hasnans:  # pandas takes them for the least
-            return False
-        return bool(index.is_monotonic_increasing)
+        # pandas takes nulls of categories for the least
+        nulls_first = isinstance(index, pd.CategoricalIndex) and index.hasnans
+        return not nulls_first and bool(index.is_monotonic_increasing)
 
     def same_index(self, index: pd.Index, other: pd.Index) -> bool:
         return index is other or bool(index.equals(other))
@@ -323,9 +323,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     # --- nulls ----------------------------------------------------------------------------------------
 
     def missing(self, column: pd.Series) -> Values | None:
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biu":
+        dtype = column.dtype
+        if isinstance(dtype, np.dtype) and dtype.kind in "biu":
             return None
-        missing = ~self.valid(column)
+        is_float = isinstance(dtype, np.dtype) and dtype.kind in "fc"
+        missing = np.isnan(bare(column.array)) if is_float else ~self.valid(column)
         return missing if missing.any() else None
 
     def valid(self, column: pd.Series) -> Values:

@@ -59,6 +59,28 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     return wide_integers(layout_of, method, dtype, answer)
 
 
+def _asked(method: str, dtype: DType, /, **options: Hashable) -> DType:
+    if dtype == ARROW_BOOL and method in ("cumsum", "cumprod", "cummax", "cummin"):
+        # as for pandas' own nullable bool
+        return pd.ArrowDtype(pa.int64()) if method in SUMS else dtype
+    try:
+        found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
+        return found
+    except (TypeError, NotImplementedError, pa.ArrowException) as error:
+        reason = first_line(error).removesuffix(".")
+        raise TypeError(f"pandas has no {method} for dtype {dtype} ({reason}); {HINT}") from error
+
+
+_asked_before = lru_cache(maxsize=1024)(_asked)
+
+
+def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
+    """Return the dtype of an answer of a method of a series, whatever the values are."""
+    # categories in another order are equal
+    ask = _asked if isinstance(dtype, pd.CategoricalDtype) else _asked_before
+    return ask(method, dtype, **options)
+
+
 class PandasDTypes:
     """Facts about the dtypes of pandas."""
 
@@ -73,6 +95,7 @@ class PandasDTypes:
     nullable = staticmethod(nullable)
     raises_on_overflow = staticmethod(raises_on_overflow)
     group_dtype = staticmethod(group_dtype)
+    answer_dtype = staticmethod(answer_dtype)
 
     def rounds_products(self, dtype: DType) -> bool:
         if not isinstance(dtype, pd.ArrowDtype):
@@ -99,16 +122,3 @@ class PandasDTypes:
         if view.missing()[0] or isinstance(value, (int, float, np.number)):
             raise TypeError(f"initial must be {dtype}, found {shown(value)}")
         return int(view.values[0])
-
-    def answer_dtype(self, method: str, dtype: DType, /, **options: Hashable) -> DType:
-        if dtype == ARROW_BOOL and method in ("cumsum", "cumprod", "cummax", "cummin"):
-            # as for pandas' own nullable bool
-            return pd.ArrowDtype(pa.int64()) if method in SUMS else dtype
-        try:
-            found: DType = getattr(pd.Series([], dtype=dtype), method)(**options).dtype
-            return found
-        except (TypeError, NotImplementedError, pa.ArrowException) as error:
-            reason = first_line(error).removesuffix(".")
-            raise TypeError(
-                f"pandas has no {method} for dtype {dtype} ({reason}); {HINT}"
-            ) from error

@@ -162,5 +162,10 @@ class TreeReduction(Labelled):
         raise NotImplementedError
 
     def finish(self, tables: Sequence[Any], frame: Any) -> Any:
-        """Output of all partitions, given their tables; `frame` is an input without rows."""
+        """Output of all partitions, given their tables; `frame` is an input, and may have no rows."""
         raise NotImplementedError
+
+    def whole(self, frame: Any) -> Any:
+        """Output of one partition that is all rows, checked first."""
+        self.check(frame)
+        return self.finish([self.table(frame)], frame)

@@ -169,33 +169,43 @@ class TopOfAll(TreeReduction):
         return SomeRows(self._some(joined_rows([t.rows for t in tables])), schema)
 
     def finish(self, tables: Sequence[SomeRows], frame: Any) -> Any:
-        rows = self.merge(tables).rows
-        library = library_of(rows)
-        with library.acquire(rows):
-            order, places = self.top.order(library, self.by.series(rows), None, None, final=True)
-            return library.rows(rows, order[places < self.top.n])
+        return self._first(self.merge(tables).rows)
+
+    def whole(self, frame: Any) -> Any:
+        """Output of one partition that is all rows, which are sorted once."""
+        self.check(frame)
+        return self._first(frame)
+
+    def _first(self, frame: Any) -> Any:
+        """Return the rows of the answer, in the order of their values."""
+        library = library_of(frame)
+        with library.acquire(frame):
+            frame = self._near(library, frame)
+            order, places = self.top.order(library, self.by.series(frame), None, None, final=True)
+            return library.rows(frame, order[places < self.top.n])
 
     def _some(self, frame: Any) -> Any:
         """Return the rows that may be among the answer, in their own order."""
         library = library_of(frame)
         with library.acquire(frame):
-            near = self._near(library, frame)
-            frame = frame if near is None else library.rows(frame, near)
+            frame = self._near(library, frame)
             order, places = self.top.order(library, self.by.series(frame), None, None, final=False)
             return library.rows(frame, kernels.sort(order[places < self.top.most]))
 
-    def _near(self, library: Library, frame: Any) -> Values | None:
-        """The rows whose first value is among the last that may be taken or beyond it; None if all may be."""
+    def _near(self, library: Library, frame: Any) -> Any:
+        """Return the rows whose first value is the last that may be taken, or beyond it."""
+        if len(frame) < MANY:
+            return frame
         xp, column = library.xp, self.by.series(frame)[0]
         missing, (values, _) = library.missing(column), library.sort_key(column)
         known = values if missing is None else values[~missing]
         most = self.top.n + 1
-        if len(frame) < MANY or len(known) <= most:
-            return None
+        if len(known) <= most:
+            return frame
         place = len(known) - most if self.top.largest else most - 1
         last = xp.partition(known, place)[place]
         near = ~(values < last if self.top.largest else values > last)  # NaN that is not null, too
-        return xp.flatnonzero(near if missing is None else near & ~missing)
+        return library.rows(frame, xp.flatnonzero(near if missing is None else near & ~missing))
 
 
 # --- of each group -----------------------------------------------------------------------------------
