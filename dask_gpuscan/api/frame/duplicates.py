@@ -12,7 +12,7 @@ from ...ops.core.operation import Part
 from ...ops.groupby.hashed import HashedScan
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.value_counts import ValueCounts
-from ...ops.scan.row_number import MetBefore, ResetIndex
+from ...ops.scan.row_number import FirstMet, ResetIndex
 from ..arguments import check_choice, check_flags
 from ..types import FrameT, Methods, Names, Obj, SeriesT
 
@@ -68,9 +68,9 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         check_choice("keep", keep, ("first", "last", False))
         check_flags(ignore_index=ignore_index)
         by = check_subset(meta_of(self._obj), subset)
-        flags = [~self._met_before(by, keep == "last")]
+        flags = [self._first_met(by, keep == "last")]
         if keep is False:
-            flags.append(~self._met_before(by, True))
+            flags.append(self._first_met(by, True))
         out = engine_of(self._obj).filter(self._obj, reduce(and_, flags))
         return run(out, ResetIndex(drop=True)) if ignore_index else out
 
@@ -134,9 +134,9 @@ class DuplicateMethods(Methods[Obj, SeriesT, FrameT]):
         levels = meta.ndim == 2 and (subset is None or by.columns != (subset,))
         return run(rows, ValueCounts(by, levels, *flags))
 
-    def _met_before(self, by: By, from_last: bool) -> Any:
-        """Return whether an equal row was met before each row."""
-        part = Part(None, (), MetBefore(from_last))
+    def _first_met(self, by: By, from_last: bool) -> Any:
+        """Return whether no equal row was met before each row."""
+        part = Part(None, (), FirstMet(from_last))
         spec = GroupBySpec(by, "drop-duplicates", (part,), as_series=True, dropna=False)
         rows = engine_of(self._obj).narrow(self._obj, by.columns)
         return run(rows, HashedScan(spec))

@@ -36,14 +36,16 @@ from .schema import CudfDTypes, CudfIndex
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
 
 
-def _gather(column: ColumnBase, rows: Values) -> plc.Column:
-    """The rows at these positions, null where one is past the end."""
+def _gather(columns: Sequence[ColumnBase], rows: Values, nulls: bool = False) -> list[ColumnBase]:
+    """The rows at these positions, with `nulls` null where one is past the end."""
+    policy = plc.copying.OutOfBoundsPolicy
     table = plc.copying.gather(
-        plc.Table([column.plc_column]),
+        plc.Table([column.plc_column for column in columns]),
         plc.Column.from_cuda_array_interface(rows),
-        plc.copying.OutOfBoundsPolicy.NULLIFY,
+        policy.NULLIFY if nulls else policy.DONT_CHECK,
     )
-    return table.columns()[0]
+    pairs = zip(table.columns(), columns, strict=True)
+    return [ColumnBase.create(found, column.dtype) for found, column in pairs]
 
 
 @contextmanager
@@ -106,7 +108,10 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         return frame.assign(**{name: column})
 
     def rows(self, frame: cudf.DataFrame, rows: Values | slice) -> cudf.DataFrame:
-        return frame.iloc[rows]
+        if not isinstance(rows, cupy.ndarray) or frame.attrs or not len(frame._columns):
+            return frame.iloc[rows]
+        arrays = _gather(frame._columns, rows)  # which looks for no position past the end
+        return self.rebuild(frame, arrays, self.take_index(frame.index, rows))
 
     def no_rows(self, frame: cudf.DataFrame) -> cudf.DataFrame:
         return frame.iloc[:0]
@@ -209,7 +214,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
                 positions = positions.astype(_INT64, copy=False)
             taken = kernels.take(view_of(array).values, positions)
             return LAYOUT.wrap(taken, None, array.dtype)
-        return ColumnBase.create(_gather(array, positions), array.dtype)
+        return _gather([array], positions, nulls=True)[0]
 
     def shift(self, array: ColumnBase, periods: int, /, *fill: Any) -> ColumnBase:
         if not fill and self._is_plain(array):  # libcudf asks each row whether it is null

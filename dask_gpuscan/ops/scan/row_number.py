@@ -48,11 +48,11 @@ class CountRows:
 
 
 @dataclass(frozen=True)
-class MetBefore:
-    """Whether a row of the same group was met before each row."""
+class FirstMet:
+    """Whether no row of the same group was met before each row."""
 
     reverse: bool = False
-    label = "met-before"
+    label = "first-met"
     needs = Needs.STATES
 
     def dtype(self, columns: Sequence[Any]) -> Any:
@@ -70,7 +70,7 @@ class MetBefore:
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
         before = None if prior is None else prior[0]
         met = groups.any_so_far(self._rows(columns), exclusive=True, carry_in=before)
-        return library_of(columns[0]).from_integers(met)
+        return library_of(columns[0]).from_integers(~met)
 
     @staticmethod
     def _rows(columns: Sequence[Any]) -> Any:
