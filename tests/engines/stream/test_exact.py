@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dask_gpuscan
+from helpers.backends import Cuda, has_cuda
 
 ROWS = 60
 _random = np.random.default_rng(5)
@@ -209,6 +210,26 @@ CUTS = st.lists(st.integers(0, ROWS), min_size=1, max_size=6)
 @pytest.mark.parametrize("name", ANSWERS)
 def test_bits_are_those_of_the_collection(name: str, tmp_path: Path) -> None:
     check(name, [3, 3, 20, 41], tmp_path / "state")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ANSWERS)
+def test_frames_of_cudf(name: str) -> None:
+    """A stream of cuDF frames has the bits of the collection of these, or refuses what it refuses."""
+    if not has_cuda():
+        pytest.skip("needs a GPU")
+    backend = Cuda()
+    parts, method = [backend.frame(part) for part in pieces([3, 20, 41])], ANSWERS[name]
+    ddf = dd.from_map(lambda part: part, parts, meta=parts[0].iloc[:0])
+    try:
+        answer = method(ddf).compute(scheduler="sync")
+    except (TypeError, ValueError, NotImplementedError) as error:
+        with pytest.raises(type(error)):
+            method(dask_gpuscan.stream(parts)).compute()
+        return
+    found = method(dask_gpuscan.stream(parts)).compute()
+    assert type(found) is type(answer)
+    same(backend.to_pandas(found), backend.to_pandas(answer), name)
 
 
 @settings(max_examples=10, deadline=None)
