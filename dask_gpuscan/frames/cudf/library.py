@@ -346,7 +346,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
         )
         if limit is not None:
             taken[cupy.abs(rows - taken) > limit] = count
-        return ColumnBase.create(_gather(source, taken), column.dtype)
+        return _gather([source], taken, nulls=True)[0]
 
     def seek_valid(self, column: cudf.Series, from_end: bool) -> Callable[[], int | None]:
         source = column._column.nans_to_nulls()
