@@ -2,6 +2,7 @@
 
 import os
 from contextlib import contextmanager
+from itertools import pairwise
 
 import dask
 import dask.dataframe as dd
@@ -39,6 +40,30 @@ CALLS = {
     "clustered sum": lambda f: f.gpuscan.groupby("k", clustered=True)["x"].sum(),
     "sort": lambda f: f.gpuscan.sort_values("x"),
 }
+
+
+INTEGERS, MANY, TIED = 12_000_000, 24, 4
+"""Values to be ranked, 48 MB of them, in how many partitions, and how many are equal."""
+
+
+def shuffled(at):
+    """Return the rows from one to another, of integers from 0 to INTEGERS / TIED in no order."""
+    rows = pd.RangeIndex(*at)
+    places = rows.to_numpy() * 7_654_321 % INTEGERS
+    x, k = ((places // TIED).astype("i4"), (places % TIED).astype("i4"))
+    return pd.DataFrame({"x": x, "k": k}, rows, copy=False)
+
+
+RANKS = {
+    "rank": (lambda f: f["x"].gpuscan.rank(), lambda f: TIED * f["x"] + (TIED + 1) / 2),
+    "rank of groups": (lambda f: f.gpuscan.groupby("k")["x"].rank(), lambda f: f["x"] + 1.0),
+}
+
+
+def wrong(ranks, known):
+    """Return how many ranks of a partition are wrong."""
+    expected = known(shuffled((ranks.index[0], ranks.index[-1] + 1)))
+    return pd.Series([(ranks != expected).sum()])
 
 
 @contextmanager
@@ -88,6 +113,26 @@ def test_data_that_spills(tmp_path, shuffle):
             found = answer(client, lazy)
             assert sum(client.run(spilled).values()) > SIZE // 2
             assert bits(found) == bits(undisturbed(CALLS[name], frame))
+
+
+@pytest.mark.parametrize("name", RANKS if WHOLE else ["rank"])
+def test_ranks_need_the_memory_of_a_few_partitions(tmp_path, name):
+    call, known = RANKS[name]
+
+    def lazy(partitions):
+        cuts = range(0, INTEGERS + 1, INTEGERS // MANY)
+        parts = list(pairwise(cuts))[:partitions]
+        ranks = call(dd.from_map(shuffled, parts, meta=shuffled((0, 0))))
+        return ranks.map_partitions(wrong, known, meta=(None, "i8")).sum()
+
+    # Dask itself would keep up to 1 GiB that is on its way
+    small_buffers = {f"distributed.p2p.{which}.buffer": "20 MB" for which in ("comm", "storage")}
+    with dask.config.set(small_buffers):
+        with workers(1, tmp_path, 0) as client:  # how much a worker needs by itself
+            answer(client, lazy(2))
+            (used,) = client.run(lambda: psutil.Process(os.getpid()).memory_info().rss).values()
+        with workers(1, tmp_path, used + 430_000_000, terminate=1.0) as client:
+            assert answer(client, lazy(MANY)) == [0]
 
 
 @pytest.mark.skipif(not WHOLE, reason="starts three clusters: make faults")

@@ -12,6 +12,7 @@ from dask_gpuscan.ops.arrays.groups import RowGroups
 from dask_gpuscan.ops.groupby import top_rows
 from dask_gpuscan.ops.groupby.hashed import NumberedRows
 from dask_gpuscan.ops.predicates import text
+from dask_gpuscan.ops.sort import rank_partitions
 
 MANY_ROWS: int = layouts.MANY + 1
 """So many that pandas columns are moved and subtracted by all cores."""
@@ -42,6 +43,11 @@ def groups_without_a_table() -> Any:
 def sorted_groups_of_arrays() -> Any:
     """Sort the elements of arrays by their groups, as on a GPU."""
     return _moved(RowGroups, "_are_few", False)
+
+
+def wide_ranks() -> Any:
+    """Send ranks back as float64, as of buckets of many rows."""
+    return _moved(rank_partitions, "HALVES_OF_FLOAT32", 0)
 
 
 def predicates_not_compiled() -> Any:

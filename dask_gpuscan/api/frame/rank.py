@@ -70,7 +70,8 @@ class RankMethods(Methods[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        One sort, one pass over the sorted values, and one write where the rows stand.
+        One sort, one pass over the sorted values, and one write where the rows stand. Over partitions, values are moved
+        as by a sort and only ranks come back.
 
         Examples
         --------

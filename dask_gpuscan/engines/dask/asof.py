@@ -17,7 +17,7 @@ from ...ops.asof.columns import LEFT, RIGHT, AsOfSide
 from .compat import Expr, FrameBase, Projection, determine_column_projection, new_collection
 from .expressions import ExprMixin, SeparateKeyRead, input_of, partition_of
 from .lookback import Aggregate, Key, MatchingSummary, combined, prefixes
-from .shuffle import SplitPieces, brought_together, packed_rows, read_separately
+from .shuffle import JoinRows, SplitPieces, brought_together, packed_rows, read_separately
 
 
 class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]
@@ -71,7 +71,7 @@ class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]
         ]
         found = Found(*keys, question)
         pieces = brought_together(
-            RightPieces, PackedRightPieces, [right, found, question], None, left.npartitions
+            RightPieces, PackedRightPieces, [right, found, question], JoinRows(), left.npartitions
         )
         return Matched(left, pieces, found, question, self._meta)
 

@@ -70,8 +70,21 @@ def partition_of(expression: Expr, number: int) -> TaskRef:
     return TaskRef((expression._name, number))
 
 
+class Inlined(ExprMixin, Expr):  # type: ignore[misc]
+    """Partitions that are made within each task that takes them, so that none is kept for the next one."""
+
+    def made(self, number: int) -> Task:
+        """Return what makes a partition."""
+        raise NotImplementedError
+
+    def _layer(self) -> dict[Any, Task]:
+        return {}
+
+
 def input_of(expression: Expr, number: int) -> Any:
     """Return what a task takes for one partition that users gave: with its collection's columns, in their order."""
+    if isinstance(expression, Inlined):
+        return expression.made(number)
     given, meta = partition_of(expression, number), expression._meta
     return Task(None, aligned, given, names_of(meta)) if getattr(meta, "ndim", 1) == 2 else given
 

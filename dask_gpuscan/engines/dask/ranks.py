@@ -1,26 +1,33 @@
-"""Ranks of Dask collections: rows are sorted over all partitions, ranked there, and brought back."""
+"""Ranks of Dask collections: rows are cut at splitters, ranked in the buckets between them, and ranks go back.
+
+Each partition is cut once, each bucket is ranked when its pieces have come, and its ranks leave it at once: no task
+waits for all buckets but the one that learns how they begin and end.
+"""
 
 from __future__ import annotations
 
 import functools
+from operator import attrgetter
 from typing import Any, ClassVar
 
-from dask.task_spec import List, Task, TaskRef
+from dask.sizeof import sizeof
+from dask.task_spec import List, Task
 
-from ...frames.registry import library_of, names_of
+from ...frames.registry import library_of
 from ...ops.runs import RunNumbers
-from ...ops.sort.rank import Ranking, RankOptions
+from ...ops.sort.rank import Ranking
 from ...ops.sort.rank_partitions import (
-    BACK,
-    ByOrigin,
-    Names,
-    ends,
+    Bucket,
+    Completion,
+    JoinRanks,
+    RankBucket,
+    complete,
+    cut,
+    no_ranks,
     order_of,
-    outsides,
-    placed,
-    put_back,
-    ranked_rows,
+    rank_rows,
 )
+from ...ops.sort.sort import Order, Splitters
 from .compat import (
     Blockwise,
     CumulativeAggregations,
@@ -29,9 +36,9 @@ from .compat import (
     new_collection,
     plain_column_projection,
 )
-from .expressions import ExprMixin, input_of, partition_of
+from .expressions import ExprMixin, Inlined, input_of, partition_of
 from .lookback import look_back
-from .shuffle import Shuffled, sorted_by
+from .shuffle import ChooseSplitters, Sampled, SplitPieces, brought_together, packed_rows
 
 
 class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
@@ -58,9 +65,12 @@ class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
         groups = None
         if ranking.clustered:
             groups = look_back(new_collection(frame), RunNumbers(ranking.by)).expr
-        columns = range(len(ranking.columns(frame._meta)))
-        moved = [_ranks(TagOrigin(frame, ranking, i, groups), ranking.rank) for i in columns]
-        return RestoreOrder(frame, ranking, self._meta, *moved)
+        of_columns = [
+            _of_column(frame, groups, ranking, number)
+            for number in range(len(ranking.columns(frame._meta)))
+        ]
+        operands = [operand for each in of_columns for operand in each]
+        return CompletedRanks(frame, ranking, self._meta, *operands)
 
 
 class RankedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]
@@ -74,79 +84,131 @@ class RankedPartitions(ExprMixin, Blockwise):  # type: ignore[misc]
         return ranking.apply(frame)
 
 
-class TagOrigin(ExprMixin, Expr):  # type: ignore[misc]
-    """One column of all partitions as rows to be sorted."""
+class RankRows(Inlined):
+    """One column of each partition as rows to be sorted."""
 
-    _parameters = ("frame", "ranking", "column", "groups")
-    _label = "tag-origin"
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        groups = self.operand("groups")
-        return placed(
-            self.frame._meta,
-            self.operand("ranking"),
-            self.operand("column"),
-            0,
-            None if groups is None else groups._meta,
-        )
-
-    def _divisions(self) -> Any:
-        return (None,) * (self.frame.npartitions + 1)
-
-    def _layer(self) -> dict[Any, Task]:
-        groups = self.operand("groups")
-        graph: dict[Any, Task] = {}
-        for i in range(self.frame.npartitions):
-            key, frame = (self._name, i), input_of(self.frame, i)
-            numbers = None if groups is None else partition_of(groups, i)
-            column = self.operand("column")
-            graph[key] = Task(key, placed, frame, self.operand("ranking"), column, i, numbers)
-        return graph
-
-
-def _ranks(rows: Expr, rank: RankOptions) -> Expr:
-    """Rows with their ranks, in the partitions and the order in which they were."""
-    names = Names.of(names_of(rows._meta))
-    in_order = sorted_by(new_collection(rows), order_of(rank, names))
-    return Shuffled(RankedRows(in_order.expr, rank, names), ByOrigin(), BACK)
-
-
-class RankedRows(ExprMixin, Expr):  # type: ignore[misc]
-    """The ranks of sorted rows: two tasks a partition, and one that tells each what of its ends is in others."""
-
-    _parameters = ("frame", "rank", "names")
+    _parameters = ("frame", "groups", "ranking", "column")
     _label = "rank-rows"
 
     @functools.cached_property
     def _meta(self) -> Any:
-        return ranked_rows(self.frame._meta, self.operand("rank"), self.operand("names"), (), 0)
+        groups = self.operand("groups")
+        numbers = None if groups is None else groups._meta
+        return rank_rows(self.frame._meta, numbers, self.operand("ranking"), self.operand("column"))
 
     def _divisions(self) -> Any:
         return (None,) * (self.frame.npartitions + 1)
 
+    def made(self, number: int) -> Task:
+        groups = self.operand("groups")
+        numbers = None if groups is None else partition_of(groups, number)
+        ranking, column = self.operand("ranking"), self.operand("column")
+        return Task(None, rank_rows, input_of(self.frame, number), numbers, ranking, column)
+
+
+def _of_column(frame: Any, groups: Any, ranking: Ranking, number: int) -> tuple[Expr, ...]:
+    """Return the rows of a column, their ranks that came back, and what these become."""
+    rows = RankRows(frame, groups, ranking, number)
+    order, partitions = order_of(ranking.rank, rows._meta), frame.npartitions
+    found = ChooseSplitters(Sampled(rows, order, partitions), order)
+    join = RankBucket(ranking.rank, order, partitions)
+    buckets = brought_together(RowPieces, PackedRowPieces, [rows, found, order], join)
+    ends = BucketEnds(buckets)
+    ranked = brought_together(RankPieces, PackedRankPieces, [buckets, ends], JoinRanks())
+    return rows, ranked, Completed(ends, ranking.rank.method)
+
+
+class RowPieces(SplitPieces):
+    """Rows cut at common splitters, without their index."""
+
+    operation = staticmethod(cut)
+
+
+def _cut_packed(rows: Any, order: Order, found: Splitters, partition: int) -> Any:
+    return packed_rows(cut(rows, order, found, partition).filled(), partition)
+
+
+class PackedRowPieces(RowPieces):
+    """The same as rows of a frame that Dask shuffles."""
+
+    operation = staticmethod(_cut_packed)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return packed_rows([], 0)
+
+
+@sizeof.register(Bucket)  # type: ignore[untyped-decorator]
+def _size(bucket: Bucket) -> int:
+    return int(sizeof(bucket.pieces))
+
+
+class BucketEnds(ExprMixin, Blockwise):  # type: ignore[misc]
+    """How buckets begin and end."""
+
+    _parameters = ("buckets",)
+    _label = "ends-of-bucket"
+    _meta = None
+
+    def _task(self, name: Any, index: int) -> Task:
+        return Task(name, attrgetter("ends"), partition_of(self.buckets, index))
+
+
+class RankPieces(ExprMixin, Blockwise):  # type: ignore[misc]
+    """The ranks of buckets, a piece for each partition.
+
+    A task takes the ends too, which are then known before the ranks go, so that nothing needs the bucket any more.
+    """
+
+    _parameters = ("buckets", "ends")
+    _label = "ranks-of-buckets"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return no_ranks(library_of(self.buckets._meta))
+
+    @staticmethod
+    def _pieces(bucket: Bucket, ends: Any, number: int) -> Any:
+        return bucket.pieces
+
+    def _task(self, name: Any, index: int) -> Task:
+        given = (partition_of(each, index) for each in (self.buckets, self.ends))
+        return Task(name, self._pieces, *given, index)
+
+
+class PackedRankPieces(RankPieces):
+    """The same as rows of a frame that Dask shuffles."""
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return packed_rows([], 0)
+
+    @staticmethod
+    def _pieces(bucket: Bucket, ends: Any, number: int) -> Any:
+        return packed_rows(bucket.pieces.filled(), number)
+
+
+class Completed(ExprMixin, Expr):  # type: ignore[misc]
+    """What ranks in buckets become: one partition."""
+
+    _parameters = ("ends", "method")
+    _label = "complete"
+    _meta = None
+
+    def _divisions(self) -> tuple[None, None]:
+        return (None, None)
+
     def _layer(self) -> dict[Any, Task]:
-        rank, names = self.operand("rank"), self.operand("names")
-        graph: dict[Any, Task] = {}
-        parts = [partition_of(self.frame, i) for i in range(self.frame.npartitions)]
-        found = []
-        for i, part in enumerate(parts):
-            key = (f"ends-{self._name}", i)
-            graph[key] = Task(key, ends, part, rank, names)
-            found.append(TaskRef(key))
-        outside = f"outside-{self._name}"
-        graph[outside] = Task(outside, outsides, List(*found))
-        for i, part in enumerate(parts):
-            out = (self._name, i)
-            graph[out] = Task(out, ranked_rows, part, rank, names, TaskRef(outside), i)
-        return graph
+        key = (self._name, 0)
+        refs = [partition_of(self.ends, i) for i in range(self.ends.npartitions)]
+        return {key: Task(key, Completion.of, List(*refs), self.operand("method"))}
 
 
-class RestoreOrder(ExprMixin, Expr):  # type: ignore[misc]
-    """The ranks of partitions, given rows with ranks for each column."""
+class CompletedRanks(ExprMixin, Blockwise):  # type: ignore[misc]
+    """The ranks of partitions, given for each column what `_of_column` returns."""
 
     _parameters = ("frame", "ranking", "like")
-    _label = "restore-order"
+    _label = "ranks"
 
     @functools.cached_property
     def _meta(self) -> Any:
@@ -155,14 +217,16 @@ class RestoreOrder(ExprMixin, Expr):  # type: ignore[misc]
     def _divisions(self) -> Any:
         return self.frame.divisions
 
-    def _layer(self) -> dict[Any, Task]:
-        graph: dict[Any, Task] = {}
-        for i in range(self.frame.npartitions):
-            key = (self._name, i)
-            moved = List(*(partition_of(rows, i) for rows in self.operands[3:]))
-            frame = input_of(self.frame, i)
-            graph[key] = Task(key, put_back, self.operand("ranking"), frame, moved)
-        return graph
+    def _broadcast_dep(self, dep: Any) -> bool:
+        return isinstance(dep, Completed)
+
+    def _task(self, name: Any, index: int) -> Task:
+        given = self.operands[3:]
+        rows = List(*(input_of(e, index) for e in given[::3]))
+        ranked = List(*(partition_of(e, index) for e in given[1::3]))
+        completions = List(*(partition_of(e, 0) for e in given[2::3]))
+        frame = input_of(self.frame, index)
+        return Task(name, complete, self.operand("ranking"), frame, rows, ranked, completions)
 
 
 def rank(obj: Any, ranking: Ranking) -> Any:

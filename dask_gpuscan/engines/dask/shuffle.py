@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 from typing import Any, ClassVar
@@ -28,7 +29,7 @@ from dask.task_spec import List, Task, TaskRef
 from ...frames.keys import By
 from ...frames.registry import common_schema
 from ...ops.scan.row_number import ResetIndex
-from ...ops.sort.pieces import ByKey, PartitionSlices, Splitter, are_alike, join_alike
+from ...ops.sort.pieces import ByKey, Join, PartitionSlices, Splitter, are_alike, join_alike
 from ...ops.sort.sort import Order, Splitters, sample, sort_rows, split, splitters
 from .compat import (
     IO,
@@ -48,9 +49,9 @@ TARGET, ORIGIN, PIECE = "_partitions", "origin", "piece"
 
 
 class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
-    """As many partitions of the pieces of all, in `order`, or as they come from the first partition to the last."""
+    """As many partitions of the pieces of all, as they come from the first partition to the last."""
 
-    _parameters = ("frame", "cut", "order")
+    _parameters = ("frame", "cut")
     _label = "move"
 
     @functools.cached_property
@@ -62,7 +63,7 @@ class Shuffled(ExprMixin, Expr):  # type: ignore[misc]
 
     def _lower(self) -> Any:
         operands = [self.frame, self.operand("cut")]
-        return brought_together(CutPieces, PackedCutPieces, operands, self.operand("order"))
+        return brought_together(CutPieces, PackedCutPieces, operands, JoinRows())
 
 
 class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
@@ -114,28 +115,27 @@ def shuffle_by_key(collection: Any, by: By) -> Any:
     """Return a collection with its rows where rows with equal keys share a partition, in their order."""
     if collection.npartitions == 1:
         return collection
-    return new_collection(Shuffled(collection.expr, ByKey(by), None))
+    return new_collection(Shuffled(collection.expr, ByKey(by)))
 
 
 def brought_together(
     pieces: type[Expr],
     packed: type[Expr],
     operands: Sequence[Any],
-    order: Order | None,
+    join: Join,
     count: int | None = None,
 ) -> Expr:
     """Return new partitions, each joined of its pieces; `packed` are the pieces as bytes.
 
-    Rows are in order, or without one as they come from the first partition to the last. There are `count` new
-    partitions, by default as many as old ones.
+    There are `count` new partitions, by default as many as old ones.
     """
-    frame = operands[0]
-    count = frame.npartitions if count is None else count
-    way = _way(frame._meta)
+    count = operands[0].npartitions if count is None else count
+    cut = pieces(*operands)
+    way = _way(cut._meta)
     if way in TOGETHER:
-        return TOGETHER[way](pieces(*operands), order, count)
+        return TOGETHER[way](cut, join, count)
     shuffled = Shuffle(packed(*operands), TARGET, count, method=way)
-    return Unpacked(shuffled, order, frame._meta)
+    return Unpacked(shuffled, join, cut._meta)
 
 
 def _way(meta: Any) -> str:
@@ -160,17 +160,25 @@ def _size(pieces: PartitionSlices) -> int:
     return int(sizeof(pieces.rows))
 
 
-def joined(parts: Sequence[PartitionSlices], number: int, order: Order | None) -> Any:
-    """Return the pieces with a number, of partitions in turn, as one partition in order."""
-    common_schema([part.schema for part in parts])
-    filled = [part for part in parts if part.has_rows(number)]
-    if len(filled) < 2:
-        return [*filled, parts[0]][0][number]
-    if are_alike(filled):
-        rows = join_alike(filled, number)
-    else:
-        rows = concat([part[number] for part in filled])
-    return rows if order is None else sort_rows(rows, order)
+@dataclass(frozen=True)
+class JoinRows:
+    """Pieces as one partition in order, or without one as they come from the first partition to the last."""
+
+    order: Order | None = None
+
+    def __call__(
+        self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
+    ) -> Any:
+        """Return the pieces with a number as one partition."""
+        common_schema([part.schema for part in parts])
+        filled = [part for part in parts if part.has_rows(number)]
+        if len(filled) < 2:
+            return [*filled, parts[0]][0][number]
+        if are_alike(filled):
+            rows = join_alike(filled, number)
+        else:
+            rows = concat([part[number] for part in filled])
+        return rows if self.order is None else sort_rows(rows, self.order)
 
 
 # --- pieces that stay in the memory of one process ---------------------------------------------------
@@ -179,7 +187,7 @@ def joined(parts: Sequence[PartitionSlices], number: int, order: Order | None) -
 class Together(ExprMixin, Expr):  # type: ignore[misc]
     """So many new partitions, each joined of its pieces."""
 
-    _parameters = ("pieces", "order", "count")
+    _parameters = ("pieces", "join", "count")
     _label = "join"
 
     @functools.cached_property
@@ -194,10 +202,10 @@ class TakenTogether(Together):
     """New partitions that take their pieces out of what all partitions were cut into: a task each."""
 
     def _layer(self) -> dict[Any, Task]:
-        order = self.operand("order")
-        every = List(*(partition_of(self.pieces, i) for i in range(self.pieces.npartitions)))
+        given = range(self.pieces.npartitions)
+        every = List(*(partition_of(self.pieces, i) for i in given))
         keys = [(self._name, j) for j in range(self.operand("count"))]
-        return {key: Task(key, joined, every, key[1], order) for key in keys}
+        return {key: Task(key, self.operand("join"), every, key[1], given) for key in keys}
 
 
 # --- pieces that workers send each other -------------------------------------------------------------
@@ -224,7 +232,8 @@ class MovedTogether(Together):
             graph[bundle] = Task(bundle, _bundle, List(*map(TaskRef, parts)))
             for j in range(first, last):
                 key = (name, j)
-                graph[key] = Task(key, joined, TaskRef(bundle), j - first, self.operand("order"))
+                join = self.operand("join")
+                graph[key] = Task(key, join, TaskRef(bundle), j - first, range(given))
         return graph
 
 
@@ -257,7 +266,7 @@ def packed_rows(pieces: Iterable[tuple[int, PartitionSlices]], origin: int) -> p
 class Unpacked(ExprMixin, Blockwise):  # type: ignore[misc]
     """New partitions, each joined of its rows of pieces."""
 
-    _parameters = ("frame", "order", "like")
+    _parameters = ("frame", "join", "like")
     _label = "join"
 
     @functools.cached_property
@@ -265,10 +274,13 @@ class Unpacked(ExprMixin, Blockwise):  # type: ignore[misc]
         return self.operand("like")
 
     @staticmethod
-    def operation(rows: pd.DataFrame, order: Order | None, like: Any) -> Any:
-        packed = rows[PIECE].array[np.argsort(rows[ORIGIN].to_numpy())]
-        pieces = [pickle.loads(piece) for piece in packed]
-        return joined(pieces or [PartitionSlices.of(like, [(0, 0)])], 0, order)
+    def operation(rows: pd.DataFrame, join: Join, like: Any) -> Any:
+        origins = rows[ORIGIN].to_numpy()
+        in_order = np.argsort(origins)
+        pieces = [pickle.loads(piece) for piece in rows[PIECE].array[in_order]]
+        if not pieces:
+            return join([PartitionSlices.of(like, [(0, 0)])], 0, [0])
+        return join(pieces, 0, origins[in_order].tolist())
 
 
 # --- rows in order -------------------------------------------------------------------------------------
@@ -303,7 +315,7 @@ class Sorted(ExprMixin, Expr):  # type: ignore[misc]
         if keys.npartitions != frame.npartitions:  # some of few columns are read as one
             keys = _keys_of(frame, order)
         found = ChooseSplitters(Sampled(keys, order, frame.npartitions), order)
-        return brought_together(SplitPieces, PackedPieces, [frame, found, order], order)
+        return brought_together(SplitPieces, PackedPieces, [frame, found, order], JoinRows(order))
 
 
 def _keys_of(frame: Any, order: Order) -> Any:

@@ -153,6 +153,15 @@ class Splitter(Protocol):
         """Return the rows of a partition that go to each of so many new ones, as they are to be there."""
 
 
+class Join(Protocol):
+    """What becomes of the pieces that come together."""
+
+    def __call__(
+        self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
+    ) -> Any:
+        """Return what is made of the pieces with a number, given which partitions they came from, in order."""
+
+
 @dataclass(frozen=True)
 class ByKey:
     """Rows with equal keys go to one new partition, in their order."""

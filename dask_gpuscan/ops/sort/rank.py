@@ -48,24 +48,6 @@ METHODS: dict[str, Callable[[Ties], Values]] = {
 
 
 @dataclass(frozen=True)
-class Outside:
-    """What is in other partitions of the first group and run of sorted rows, and of the last ones."""
-
-    rows: int = 0
-    """Rows of the first group, before."""
-    runs: int = 0
-    """Runs of the first group that start before."""
-    run: int = 0
-    """Rows of the first run, before."""
-    run_after: int = 0
-    """Rows of the last run, after."""
-    first_size: int = 0
-    """What counts for the size of the first group."""
-    last_size: int = 0
-    """The same of the last group, if that is another."""
-
-
-@dataclass(frozen=True)
 class SortedRuns:
     """Runs of equal values in sorted rows, and groups of runs."""
 
@@ -130,34 +112,17 @@ class SortedRuns:
             return of_groups
         return kernels.run_length_decode(self.runs, [of_groups])[0]
 
-    def ties(self, method: str, outside: Outside) -> Ties:
-        """Return the runs as parts of their whole groups."""
+    def ranks(self, method: str, sizes: Values | None = None) -> Values:
+        """Return the ranks of the rows, in their order, divided by a size for each group if there are sizes."""
+        xp = self.xp
+        if sizes is None and len(self.heads) == 1 and len(self.starts) == self.count:
+            return xp.arange(1, self.count + 1, dtype=FLOAT64)  # without ties all methods agree
         start = self.starts - self.of_runs(self.starts[self.heads])
-        number = self.xp.arange(len(start)) - self.of_runs(self.heads)
-        if outside == Outside():
-            return Ties(start, self.lengths, number)
-        first, length = int(self.runs[0]), self.lengths.copy()
-        start[:first] += outside.rows
-        number[:first] += outside.runs - (outside.run > 0)
-        length[0] += outside.run
-        length[-1] += outside.run_after
-        if method != "first":  # whose rows count on from those before
-            start[0] -= outside.run
-        return Ties(start, length, number)
-
-    def ranks(self, method: str, pct: bool, outside: Outside = Outside()) -> Values:
-        """Return the ranks of the rows, in their order."""
-        xp, alone = self.xp, outside == Outside() and len(self.heads) == 1
-        if alone and not pct and len(self.starts) == self.count:  # without ties all methods agree
-            return xp.arange(1, self.count + 1, dtype=FLOAT64)
-        found = METHODS[method](self.ties(method, outside))
+        number = xp.arange(len(start)) - self.of_runs(self.heads)
+        found = METHODS[method](Ties(start, self.lengths, number))
         counts_on = method == "first"
         per_run = [found - self.starts if counts_on else found]
-        if pct:
-            sizes = self.sizes(method).copy()
-            sizes[0] += outside.first_size
-            if len(sizes) > 1:
-                sizes[-1] += outside.last_size
+        if sizes is not None:
             sizes = xp.maximum(sizes, 1)
             per_run.append(xp.broadcast_to(self.of_runs(sizes), found.shape))
         rows = per_run
@@ -165,7 +130,7 @@ class SortedRuns:
             arrays = [xp.ascontiguousarray(array) for array in per_run]
             rows = kernels.run_length_decode(self.lengths, arrays)
         out = rows[0] + xp.arange(self.count) if counts_on else rows[0]
-        return out / rows[1] if pct else out
+        return out if sizes is None else out / rows[1]
 
 
 @dataclass(frozen=True)
@@ -259,7 +224,7 @@ class RankOptions:
             keys[-1] = library.dense_group_ids([library.array(column)])[0][order]
         null = None if missing is None else missing[order]
         found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
-        ranks = found.ranks(self.method, self.pct)
+        ranks = found.ranks(self.method, found.sizes(self.method) if self.pct else None)
         return kernels.put(ranks.astype(FLOAT64, copy=False), order)
 
     @property

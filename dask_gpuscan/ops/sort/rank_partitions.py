@@ -1,47 +1,45 @@
-"""Ranks over partitions, in three steps: rows to be sorted, the ranks of sorted rows, and the way back.
+"""Ranks over partitions: rows are cut at splitters, ranked in the buckets between these, and ranks go back.
 
-Sorted rows know the place from which they came. Of other partitions they know only how much of their first and of their
-last group, and run, is there.
+Only keys and values travel to a bucket, and only ranks travel back. A partition sorts its rows again when its ranks are
+back, so no row needs a number. A bucket does not wait for the others: it says of each rank whether it belongs to the
+first or the last run, or to the first or the last group, which other buckets may share. What to add to such ranks is
+known when all buckets have told how they begin and end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ... import kernels
 from ...frames.keys import By, boundary_key
-from ...frames.registry import library_of, stored_numbers, unused_name
+from ...frames.protocol import Library
+from ...frames.registry import common_schema, library_of, names_of, stored_numbers, unused_name
 from ...frames.types import Values
 from ..core.groups import INT64
-from .pieces import PartitionSlices, pieces_of
-from .rank import FLOAT64, Outside, Ranking, RankOptions, SortedRuns
-from .sort import Order
-
-ORIGIN, PLACE = "origin", "place"
-"""The partition that a row came from, and its place there: the last columns of rows that are sorted."""
-
-RANK = "rank"
+from .pieces import PartitionSlices
+from .rank import FLOAT64, METHODS, Ranking, RankOptions, SortedRuns, Ties
+from .sort import Order, Splitters, concatenated, sorted_rows, split
 
 
-def placed(frame: Any, ranking: Ranking, column: int, partition: int, groups: Any = None) -> Any:
-    """Return one column of a partition as rows to be sorted: keys of groups, values, and where they are.
+def rank_rows(frame: Any, groups: Any, ranking: Ranking, column: int) -> Any:
+    """Return one column of a partition as rows to be sorted: keys of groups, and values.
 
     Parameters
     ----------
     frame : DataFrame or Series
         The partition.
+    groups : Series, optional
+        The number of the group of each row; by default, rows of equal keys are a group.
     ranking : Ranking
     column : int
         Which of its columns.
-    partition : int
-        The number of the partition.
-    groups : Series, optional
-        The number of the group of each row; by default, rows of equal keys are a group.
     """
-    library, count = library_of(frame), len(frame)
-    xp = library.xp
+    library = library_of(frame)
     with library.acquire(frame):
         columns = [] if ranking.by is None else ranking.by.series(frame)
         if groups is not None:
@@ -51,35 +49,20 @@ def placed(frame: Any, ranking: Ranking, column: int, partition: int, groups: An
         # errors name columns as users know them
         names: list[str] = []
         for c in columns:
-            name = "key" if c.name is None else str(c.name)
-            names.append(unused_name(name, (*names, ORIGIN, PLACE)))
-        origin = library.from_integers(xp.full(count, partition, INT64))
-        place = library.from_integers(xp.arange(count, dtype=INT64))
-        every = [*arrays, origin, place]
-        return library.frame(every, [*names, ORIGIN, PLACE], library.range_index(0, count))
+            names.append(unused_name("key" if c.name is None else str(c.name), names))
+        return library.frame(arrays, names, library.range_index(0, len(frame)))
 
 
-@dataclass(frozen=True)
-class Names:
-    """The columns of `placed` rows."""
-
-    groups: tuple[str, ...]
-    value: str
-
-    @staticmethod
-    def of(names: Sequence[str]) -> Names:
-        *groups, value, _, _ = names
-        return Names(tuple(groups), value)
+def order_of(rank: RankOptions, rows: Any) -> Order:
+    """Return the order in which `rank_rows` are ranked."""
+    names = names_of(rows)
+    ascending = (*(True for _ in names[:-1]), rank.ascending)
+    return Order(By(tuple(names)), ascending, nulls_first=rank.nulls == "top")
 
 
-def order_of(rank: RankOptions, names: Names) -> Order:
-    """Return the order in which rows are ranked."""
-    ascending = (*(True for _ in names.groups), rank.ascending)
-    return Order(By((*names.groups, names.value)), ascending, nulls_first=rank.nulls == "top")
-
-
-BACK = Order(By((PLACE,)), (True,))
-"""The order in which rows of a partition were."""
+def cut(rows: Any, order: Order, found: Splitters, partition: int) -> PartitionSlices:
+    """Return the pieces of a partition between splitters, each in order, without their index."""
+    return split(rows, order, found, partition, new_index=True)
 
 
 # --- how much of the first and last group and run of sorted rows is in other partitions ---------------
@@ -148,35 +131,54 @@ def ends_of(found: SortedRuns, method: str, keys: tuple[tuple[Hashable, ...], ..
     return RankEnds(run, rows, runs, sizes, method == "dense" and first_has_rank)
 
 
-def outsides(ends: Sequence[RankEnds | None]) -> list[Outside]:
-    """Return for each of all partitions, None for those without rows, what of its ends is in others."""
-    filled = [e for e in ends if e is not None]
-    run = [e.run for e in filled]
-    before = _before(run)
-    rows = _before([e.rows for e in filled])
-    runs = _before([_less(e.runs, there > 0) for e, there in zip(filled, before, strict=True)])
-    sizes = [
-        _less(e.sizes, e.counts_runs and there > 0) for e, there in zip(filled, before, strict=True)
-    ]
-    parts = zip(
-        filled, rows, runs, before, _after(run), sizes, _before(sizes), _after(sizes), strict=True
-    )
-    found = iter(
-        Outside(
-            rows=in_group,
-            runs=in_runs,
-            run=in_run,
-            run_after=later,
-            # less what `sizes` has of these rows
-            first_size=earlier
-            + (after if size.is_one else 0)
-            + size.first_amount
-            - e.sizes.first_amount,
-            last_size=after,
-        )
-        for e, in_group, in_runs, in_run, later, size, earlier, after in parts
-    )
-    return [Outside() if e is None else next(found) for e in ends]
+FIRST_RUN, FIRST_GROUP, MIDDLE, LAST_GROUP, LAST_RUN = PARTS = range(5)
+"""Parts of a bucket. The first run is no part of the first group, and the last one is no part of the last group.
+
+Where the first and the last group are one, it is the first; so with runs.
+"""
+
+FIRST, LAST = slice(FIRST_RUN, MIDDLE), slice(LAST_GROUP, None)
+EVERY = slice(None)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What ranks in buckets become: a row each bucket and a column each part, on the host."""
+
+    added: Values
+    sizes: Values
+    """What ``pct`` divides by after that; in the middle, ranks are divided already."""
+
+    @staticmethod
+    def of(ends: Sequence[RankEnds | None], method: str) -> Completion:
+        """Find it, given the ends of all buckets, None for those without rows."""
+        shape = len(ends), len(PARTS)
+        start, length, number = ties = np.zeros((3, *shape), INT64)
+        sizes = np.ones(shape, INT64)
+        buckets = [bucket for bucket, e in enumerate(ends) if e is not None]
+        filled = [e for e in ends if e is not None]
+        rows = _before([e.rows for e in filled])
+        before, after = _before([e.run for e in filled]), _after([e.run for e in filled])
+        shared = [amount > 0 for amount in before]
+        pairs = list(zip(filled, shared, strict=True))
+        runs = _before([_less(e.runs, one) for e, one in pairs])
+        own = [_less(e.sizes, e.counts_runs and one) for e, one in pairs]
+        earlier, later = _before(own), _after(own)
+        for i, (bucket, e) in enumerate(zip(buckets, filled, strict=True)):
+            group = EVERY if e.rows.is_one else FIRST
+            start[bucket, group] = rows[i]
+            number[bucket, group] = runs[i] - shared[i]
+            if method != "first":  # whose rows count on from those before
+                start[bucket, FIRST_RUN] -= before[i]
+            length[bucket, FIRST_RUN] = before[i] + (after[i] if e.run.is_one else 0)
+            length[bucket, LAST_RUN] = after[i]
+            sizes[bucket, LAST] = own[i].last_amount + later[i]
+            sizes[bucket, group] = own[i].first_amount + earlier[i]
+            if e.rows.is_one:
+                sizes[bucket] += later[i]
+        of_run = METHODS[method]
+        added = of_run(Ties(*ties)) - of_run(Ties(*np.zeros_like(ties)))
+        return Completion(added.astype(FLOAT64), np.maximum(sizes, 1))
 
 
 def _less(span: KeySpan, one: bool) -> KeySpan:
@@ -185,72 +187,162 @@ def _less(span: KeySpan, one: bool) -> KeySpan:
     return replace(span, first_amount=span.first_amount - one, last_amount=last)
 
 
-# --- sorted rows -------------------------------------------------------------------------------------
+# --- buckets -----------------------------------------------------------------------------------------
+
+RANK, PART = "rank", "part"
+"""The columns of rows on their way back."""
+
+HALVES_OF_FLOAT32 = 1 << 23
+"""Up to this number, float32 has all halves of integers."""
 
 
-def _runs(rows: Any, rank: RankOptions, names: Names) -> SortedRuns:
-    library = library_of(rows)
-    codes = None
-    if names.groups:
-        groups = [library.array(library.column(rows, name)) for name in names.groups]
-        codes, _ = library.dense_group_ids(groups)
-    return rank.runs_of_sorted(library, library.column(rows, names.value), codes)
+@dataclass(frozen=True)
+class Bucket:
+    """The ranks of the rows between two splitters, as far as they are known without other buckets."""
+
+    pieces: PartitionSlices
+    """Ranks and parts, for each partition in the order in which its rows came."""
+    ends: RankEnds | None
+    """None if there are no rows."""
 
 
-def ends(rows: Any, rank: RankOptions, names: Names) -> RankEnds | None:
-    """Return what other partitions need to know of a partition of sorted rows; None if it has no rows."""
-    if not len(rows):
-        return None
-    library = library_of(rows)
-    with library.acquire(rows):
-        columns = [library.column(rows, name) for name in (*names.groups, names.value)]
+@dataclass(frozen=True)
+class RankBucket:
+    """Pieces of all partitions become a bucket."""
+
+    rank: RankOptions
+    order: Order
+    partitions: int
+
+    def __call__(
+        self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
+    ) -> Bucket:
+        """Return the ranks of the pieces with a number."""
+        common_schema([part.schema for part in parts])
+        lengths = np.zeros(self.partitions, INT64)
+        lengths[list(origins)] = [np.diff(part.bounds[number])[0] for part in parts]
+        stops = lengths.cumsum()
+        filled = [part for part in parts if part.has_rows(number)]
+        like = parts[0].rows
+        library, names = library_of(like), names_of(like)
+        with ExitStack() as stack:
+            for part in filled:
+                stack.enter_context(library.acquire(part.rows))
+            if filled:
+                arrays = concatenated(library, [part[number] for part in filled])
+                index = library.range_index(0, int(stops[-1]))
+                ends, found = self._ranked(library, library.frame(arrays, names, index))
+            else:
+                ends, found = None, no_ranks(library)
+        return Bucket(PartitionSlices(found, np.stack([stops - lengths, stops], axis=1)), ends)
+
+    def _ranked(self, library: Library, given: Any) -> tuple[RankEnds, Any]:
+        """Return how a bucket begins and ends, and the ranks of its rows where they are."""
+        method = self.rank.method
+        rows, positions = sorted_rows(given, self.order, self.order.columns(given), new_index=True)
+        *groups, values = columns = library.columns(rows)
+        codes = None
+        if groups:
+            codes, _ = library.dense_group_ids([library.array(column) for column in groups])
+        found = self.rank.runs_of_sorted(library, values, codes)
         keys = tuple(boundary_key(columns, row).values for row in (0, len(rows) - 1))
-        return ends_of(_runs(rows, rank, names), rank.method, keys)
+        sizes = None
+        if self.rank.pct:
+            sizes = found.sizes(method).copy()
+            sizes[0] = sizes[-1] = 1
+        has_halves = sizes is None and found.count <= HALVES_OF_FLOAT32
+        dtype = np.float32 if has_halves else np.float64
+        ranks = found.ranks(method, sizes).astype(dtype, copy=False)
+        both = [kernels.put(array, positions) for array in (ranks, parts_of(found))]
+        return ends_of(found, method, keys), ranked_frame(library, *both)
 
 
-def ranked_rows(
-    rows: Any, rank: RankOptions, names: Names, outside: Sequence[Outside], number: int
-) -> Any:
-    """Return the ranks of a partition of sorted rows, and where rows were, given what is outside of each."""
-    library = library_of(rows)
-    with library.acquire(rows):
-        found = library.xp.empty(0, FLOAT64)
-        if len(rows):
-            found = _runs(rows, rank, names).ranks(rank.method, rank.pct, outside[number])
-        ranks = library.from_floats(found.astype(FLOAT64, copy=False))
-        arrays = [library.array(library.column(rows, name)) for name in (ORIGIN, PLACE)]
-        return library.frame([*arrays, ranks], [ORIGIN, PLACE, RANK], library.index(rows))
+def parts_of(found: SortedRuns) -> Values:
+    """Return the part of each row of a sorted bucket."""
+    parts = found.xp.full(found.count, MIDDLE, np.int8)
+    rows = found.rows
+    parts[found.count - int(rows[-1]) :] = LAST_GROUP
+    parts[: int(rows[0])] = FIRST_GROUP
+    parts[found.count - int(found.lengths[-1]) :] = LAST_RUN
+    parts[: int(found.lengths[0])] = FIRST_RUN
+    return parts
+
+
+def ranked_frame(library: Library, ranks: Values, parts: Values) -> Any:
+    """Return ranks and their parts as rows."""
+    arrays = [library.from_floats(ranks), library.from_integers(parts)]
+    return library.frame(arrays, [RANK, PART], library.range_index(0, len(ranks)))
+
+
+def no_ranks(library: Library) -> Any:
+    """Return no rows of ranks."""
+    return ranked_frame(library, library.xp.empty(0, FLOAT64), library.xp.empty(0, np.int8))
 
 
 # --- the way back ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class ByOrigin:
-    """Rows go to the partition that they came from, in the order in which they were."""
+class JoinRanks:
+    """Ranks of one partition from all buckets, with the numbers of their parts among those of all buckets."""
 
-    label = "by-origin"
+    def __call__(
+        self, parts: Sequence[PartitionSlices], number: int, origins: Sequence[int]
+    ) -> Any:
+        """Return the pieces with a number as one frame."""
+        library = library_of(parts[0].rows)
+        xp = library.xp
+        with ExitStack() as stack:
+            for part in parts:
+                stack.enter_context(library.acquire(part.rows))
+            frames = [part[number] for part in parts]
+            ranks = xp.concatenate([_numbers(rows, RANK) for rows in frames])
+            found = xp.concatenate(
+                [
+                    _numbers(rows, PART).astype(INT64) + len(PARTS) * bucket
+                    for bucket, rows in zip(origins, frames, strict=True)
+                ]
+            )
+            return ranked_frame(library, ranks, found)
 
-    def pieces(self, frame: Any, count: int) -> PartitionSlices:
-        with library_of(frame).acquire(frame):
-            origins = _numbers(frame, ORIGIN)
-            order = kernels.argsort([origins, _numbers(frame, PLACE)])
-            return pieces_of(frame, order, origins, count)
 
-
-def put_back(ranking: Ranking, frame: Any, ranked: list[Any]) -> Any:
-    """Return ranks as the result of a partition, given them for each column in the order of its rows."""
+def complete(
+    ranking: Ranking,
+    frame: Any,
+    rows: Sequence[Any],
+    ranked: Sequence[Any],
+    completions: Sequence[Completion],
+) -> Any:
+    """Return the ranks of a partition, given for each column its rows, their ranks in order, and what these become."""
     library = library_of(frame)
     with library.acquire(frame):
         no_group = ranking.no_group(frame)
-        triples = zip(ranking.columns(frame), ranking.dtypes(frame), ranked, strict=True)
-        arrays = [  # of copies: nulls are written into them, and the rows are another task's
+        of_columns = zip(
+            ranking.columns(frame), ranking.dtypes(frame), rows, ranked, completions, strict=True
+        )
+        arrays = [
             ranking.rank.wrap(
-                library, _numbers(rows, RANK).copy(), dtype, library.missing(column), no_group
+                library,
+                _completed(ranking.rank, *of_column),
+                dtype,
+                library.missing(column),
+                no_group,
             )
-            for column, dtype, rows in triples
+            for column, dtype, *of_column in of_columns
         ]
         return ranking.build(frame, arrays)
+
+
+def _completed(rank: RankOptions, rows: Any, ranked: Any, completion: Completion) -> Values:
+    """Return the ranks of a column where its rows are."""
+    library, order = library_of(rows), order_of(rank, rows)
+    xp = library.xp
+    with library.acquire(ranked):
+        parts = _numbers(ranked, PART)
+        found = _numbers(ranked, RANK) + kernels.take(xp.asarray(completion.added.ravel()), parts)
+        if rank.pct:
+            found /= kernels.take(xp.asarray(completion.sizes.ravel()), parts)
+    return kernels.put(found, order.argsort(order.columns(rows)))
 
 
 def _numbers(rows: Any, name: str) -> Values:

@@ -126,11 +126,13 @@ def _mapped(frame: Any, column: Column, key: Callable[[Any], Any], labels: bool)
 def sort_rows(frame: Any, order: Order) -> Any:
     """Return the rows of a frame or series in order."""
     with library_of(frame).acquire(frame):
-        return _sorted(frame, order, order.columns(frame))[0]
+        return sorted_rows(frame, order, order.columns(frame))[0]
 
 
-def _sorted(frame: Any, order: Order, keys: Sequence[Column]) -> tuple[Any, Values]:
-    """Return the rows of a frame in the order of its keys, and where they were."""
+def sorted_rows(
+    frame: Any, order: Order, keys: Sequence[Column], new_index: bool = False
+) -> tuple[Any, Values]:
+    """Return the rows of a frame in the order of its keys, and where they were; with a range as index, or their own."""
     flat, arguments = flat_frame(frame), order.arguments(keys)
     own = _own_keys(flat, order, arguments["keys"])
     others = [array for i, array in enumerate(flat.arrays) if i not in own]
@@ -138,7 +140,8 @@ def _sorted(frame: Any, order: Order, keys: Sequence[Column]) -> tuple[Any, Valu
     *rest, positions = moved
     left = iter(rest)
     arrays = [by[own[i]] if i in own else next(left) for i in range(len(flat.arrays))]
-    return flat.rebuild(arrays, positions), positions
+    index = library_of(frame).range_index(0, len(frame)) if new_index else None
+    return flat.rebuild(arrays, positions, index), positions
 
 
 def _own_keys(flat: FlatFrame, order: Order, keys: Sequence[Values]) -> dict[int, int]:
@@ -222,7 +225,7 @@ def splitters(samples: Sequence[Sample], order: Order) -> Splitters:
     if not rows:  # any cut will do
         nowhere = np.zeros(count - 1, np.int64)
         return Splitters(samples[0].keys, nowhere, nowhere)
-    arrays = _concatenated(library, [s.keys for s in samples])
+    arrays = concatenated(library, [s.keys for s in samples])
     at = np.asarray(order.argsort([library.as_column(a) for a in arrays]).tolist(), np.int64)
     sizes = [len(s.places) for s in samples]
     weights = np.repeat([s.weight for s in samples], sizes)[at]
@@ -246,12 +249,14 @@ def _check_categories(columns: Sequence[Sequence[Column]], schema: Schema) -> No
             )
 
 
-def split(frame: Any, order: Order, found: Splitters, partition: int) -> PartitionSlices:
+def split(
+    frame: Any, order: Order, found: Splitters, partition: int, new_index: bool = False
+) -> PartitionSlices:
     """Return the pieces of a partition between splitters, each in order; `partition` is its own number."""
     library = library_of(frame)
     with library.acquire(frame):
         columns = order.columns(frame)
-        ordered, positions = _sorted(frame, order, columns)
+        ordered, positions = sorted_rows(frame, order, columns, new_index)
         bounds = [0, *_bounds(columns, positions, order, found, partition), len(positions)]
     return PartitionSlices.of(ordered, list(pairwise(bounds)))
 
@@ -288,7 +293,7 @@ def _ranks(columns: list[Column], rows: Values, order: Order, found: Splitters) 
     library = library_of(columns[0])
     xp, many = library.xp, len(found.partitions)
     inner = _frame(library, _taken(columns, rows))
-    arrays = _concatenated(library, [found.keys, inner, found.keys])
+    arrays = concatenated(library, [found.keys, inner, found.keys])
     sorted_rows = order.argsort([library.as_column(a) for a in arrays])
     before = xp.cumsum((sorted_rows >= many) & (sorted_rows < many + len(rows)))
     ranks = xp.empty_like(before)
@@ -304,7 +309,7 @@ def _frame(library: Library, arrays: list[Any]) -> Frame:
     return library.frame(arrays, range(len(arrays)), library.range_index(0, len(arrays[0])))
 
 
-def _concatenated(library: Library, frames: Sequence[Frame]) -> list[Any]:
+def concatenated(library: Library, frames: Sequence[Frame]) -> list[Any]:
     """Return the columns of frames, one after the other, as arrays."""
     by_column = zip(*(library.columns(f) for f in frames), strict=True)
     return [library.concatenate([library.array(c) for c in each]) for each in by_column]

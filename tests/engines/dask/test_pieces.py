@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dask_gpuscan.engines.dask.shuffle import joined
+from dask_gpuscan.engines.dask.shuffle import JoinRows
 from dask_gpuscan.ops.sort.pieces import PartitionSlices
 from helpers.backends import same
 
@@ -37,13 +37,13 @@ def test_pieces_are_joined_as_concat_does(backend, unlike):
     for number, (start, stop) in enumerate(bounds):
         expected = pd.concat([backend.to_pandas(f.iloc[start:stop]) for f in frames])
         same(
-            backend.to_pandas(joined(sent, number, None)),
+            backend.to_pandas(JoinRows()(sent, number, range(5))),
             expected if len(expected) else backend.to_pandas(frames[0][:0]),
         )
         again = pickle.loads(pickle.dumps(sent))
         same(
-            backend.to_pandas(joined(again, number, None)),
-            backend.to_pandas(joined(sent, number, None)),
+            backend.to_pandas(JoinRows()(again, number, range(5))),
+            backend.to_pandas(JoinRows()(sent, number, range(5))),
         )
 
 

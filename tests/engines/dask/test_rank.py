@@ -5,10 +5,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.utils import key_split
 
 from fuzz.schedules import CUTS, ScheduleCase, jobs
 from fuzz.simulation import Harms
 from helpers.backends import same
+from helpers.thresholds import wide_ranks
 
 
 def part(i):
@@ -34,6 +36,27 @@ def test_rows_are_moved_between_workers(client, way):
             (ddf.gpuscan.groupby("k")["w"].nunique(), WHOLE.groupby("k")["w"].nunique()),
         ):
             same(client.compute(lazy).result(), expected)
+
+
+@pytest.mark.parametrize("method", ["average", "dense"])
+def test_ranks_among_many_rows(method):
+    ddf = dd.from_map(part, range(7), meta=part(0).iloc[:0])
+    with wide_ranks(), dask.config.set({"dataframe.shuffle.method": "tasks"}):
+        (found,) = dask.compute(ddf.x.gpuscan.rank(method=method), scheduler="sync")
+    same(found, WHOLE.x.rank(method=method))
+
+
+def test_no_task_waits_for_all_buckets():
+    """Rows to be sorted are made where they are used, and a bucket is gone when its ranks are."""
+    ddf = dd.from_map(part, range(7), meta=part(0).iloc[:0])
+    with dask.config.set({"dataframe.shuffle.method": "tasks"}):
+        graph = ddf.x.gpuscan.rank().optimize(fuse=False).__dask_graph__()
+    tasks = {name: {k for k in graph if key_split(k) == name} for name in map(key_split, graph)}
+    ends, ranks = tasks["ends-of-bucket"], tasks["ranks-of-buckets"]
+    buckets = {key for end in ends for key in graph[end].dependencies}
+    assert {key for key, task in graph.items() if task.dependencies & buckets} == ends | ranks
+    assert all(len(graph[key].dependencies & ends) == 1 for key in ranks)
+    assert "rank-rows" not in tasks
 
 
 @pytest.mark.parametrize("name", ["Gpuscan.rank", "GroupBy.rank"])
