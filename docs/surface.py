@@ -85,7 +85,6 @@ WHY = {
     "kwargs": "an operator uses what is around its function",
     "kind": "all sorts are stable",
     "level": "all levels, or name the level as a column by `on`",
-    "limit": "fill the answer of `asfreq`",
     "limit_area": '`interpolate("pad", limit_area=)` has it',
     "method": "is of pandas' engines; operators of several inputs see several columns",
     "min_count": "`count()` says how many values there are, for `where`",

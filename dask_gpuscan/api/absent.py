@@ -52,7 +52,6 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "aggregate": "agg(...)",
         "apply": "reduce(op), with an operator made by dask_gpuscan.operator",
         "backfill": "bfill()",
-        "interpolate": "asfreq(), then interpolate() of the answer",
         "pad": "ffill()",
         "transform": "agg(...), whose answers dask_gpuscan.merge_asof brings to the rows",
     },

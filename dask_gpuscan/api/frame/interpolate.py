@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from ...engines.run import run
 from ...kernels.messages import shown
@@ -73,16 +73,20 @@ class InterpolateMethods(Methods[Obj, SeriesT, FrameT]):
         >>> ddf.gpuscan.interpolate(limit=1, limit_area="inside").compute().tolist()
         [1.0, 2.0, nan, 4.0, nan]
         """
-        check_choice("method", method, METHODS)
-        check_choice("limit_direction", limit_direction, (*DIRECTIONS, None))
-        check_choice("limit_area", limit_area, AREAS)
-        limit = check_limit(limit)
-        if method == "pad":
-            if limit_direction not in (None, "forward"):
-                raise ValueError(
-                    f"limit_direction must be 'forward' for method='pad', found {shown(limit_direction)}"
-                )
-            if limit_area is None:
-                return run(self._obj, FillColumns(Fill(False, limit)))
-        fill = Interpolate(method, limit, limit_direction or "forward", limit_area)
-        return run(self._obj, fill)
+        return run(self._obj, checked_fill(method, limit, limit_direction, limit_area))
+
+
+def checked_fill(method: Any, limit: Any, limit_direction: Any, limit_area: Any) -> Any:
+    """Return the operation that fills nulls as the arguments of `interpolate` say; raises a ValueError for others."""
+    check_choice("method", method, METHODS)
+    check_choice("limit_direction", limit_direction, (*DIRECTIONS, None))
+    check_choice("limit_area", limit_area, AREAS)
+    limit = check_limit(limit)
+    if method == "pad":
+        if limit_direction not in (None, "forward"):
+            raise ValueError(
+                f"limit_direction must be 'forward' for method='pad', found {shown(limit_direction)}"
+            )
+        if limit_area is None:
+            return FillColumns(Fill(False, limit))
+    return Interpolate(method, limit, limit_direction or "forward", limit_area)

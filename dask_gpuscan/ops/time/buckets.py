@@ -137,7 +137,7 @@ class Buckets:
             return self._labels(first, last, label)
         day = self._times(last, last)[-1].tz_localize(None).normalize()
         later = pd.DatetimeIndex([day + self.freq + pd.Timedelta(36, "h")], tz=self.zone)
-        return self._labels(first, int(_stored(later.as_unit(self.unit))[0]), label)
+        return self._labels(first, int(stored(later.as_unit(self.unit))[0]), label)
 
     def _edges(self, first: int, last: int) -> np.ndarray:
         """Return where buckets start and the last one ends, as numbers; maybe those of later buckets too."""
@@ -147,12 +147,12 @@ class Buckets:
             moment = pd.Timedelta(1, self.unit).as_unit(self.unit)
             edges = edges.tz_localize(None) + pd.Timedelta(1, "D").as_unit(self.unit) - moment
             edges = edges.tz_localize(self.zone)
-        return _stored(edges)
+        return stored(edges)
 
     @lru_cache(maxsize=256)  # noqa: B019 (of buckets, which are few and small)
     def _left_edge(self, first: int) -> int:
         """Return the left edge of the first bucket, of those of one width."""
-        return int(_stored(self._labels(first, first, "left"))[0])
+        return int(stored(self._labels(first, first, "left"))[0])
 
     def _start(self, first: int) -> int:
         """Return the first moment that is in the first bucket, of those of one width."""
@@ -220,7 +220,7 @@ def without_broken_rule(labels: pd.DatetimeIndex) -> pd.DatetimeIndex:
     return pd.DatetimeIndex(labels, freq=None)
 
 
-def _stored(index: pd.DatetimeIndex) -> np.ndarray:
+def stored(index: pd.DatetimeIndex) -> np.ndarray:
     """Return times as numbers in their own unit."""
     if index.tz is not None:
         index = index.tz_convert(None)

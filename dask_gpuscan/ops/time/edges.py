@@ -1,12 +1,22 @@
-"""The nearer one of two rows of each edge of a bucket: the last row up to it, and the next one from it on."""
+"""Rows at the edges of buckets: the nearer one of two, those that are near enough, and new ones between other rows."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
-from ...frames.registry import column_of, library_of, names_of, stored_numbers
-from ...frames.types import DType
+from ...frames.messages import column_title
+from ...frames.protocol import Library
+from ...frames.registry import column_of, library_of, stored_numbers
+from ...frames.types import Column, DType, Values
+from ..core.carry import DataFrameCarry
+from ..core.groups import INT64
+from ..scan.overflow import check_exact
+from ..statistics.groups import FLOAT64
+from ..windows.shift import Shift
+from .buckets import Buckets, Span, span_of, stored, times_in_order
 from .time_column import TimeColumn
 
 
@@ -29,7 +39,7 @@ def nearer_rows(
     time : name
         The column of the times of the rows, as numbers.
     dtypes : sequence of dtype
-        Of the answer's columns: any edge has a row.
+        Of the answer's columns; those that cannot hold null are nullable where an edge has no row.
     """
     library = library_of(before)
     edges = stored_numbers(library.index_level(before, 0))
@@ -43,6 +53,144 @@ def nearer_rows(
     for name, dtype in zip(names, dtypes, strict=True):
         columns = [library.array(column_of(frame, name)) for frame in (before, ahead)]
         both = library.concatenate([library.to_nullable(array) for array in columns])
-        arrays.append(library.cast(library.take(both, rows), dtype))
-    answer = library.select(before, [name in names for name in names_of(before)])
-    return library.rebuild(answer, arrays)
+        array = library.take(both, rows)
+        is_full = library.missing(library.as_column(array)) is None
+        arrays.append(library.cast(array, dtype) if is_full else array)
+    return _with_columns(before, names, arrays)
+
+
+def _with_columns(frame: Any, names: Sequence[Hashable], arrays: list[Any]) -> Any:
+    """Return a frame of columns of these names, with the index of a frame."""
+    library = library_of(frame)
+    return library.frame(arrays, list(names), library.index(frame), frame)
+
+
+def append_inexact(frame: Any, time: Hashable, name: str) -> Any:
+    """Return edges and their rows with one more column: 1 where the time of the row is not that of the edge, else 0."""
+    library = library_of(frame)
+    edges, times = library.index_level(frame, 0), column_of(frame, time)
+    inexact = stored_numbers(edges) != stored_numbers(times)
+    return library.append(frame, inexact.astype(INT64), name)
+
+
+def near_enough(frame: Any, names: Sequence[Hashable], number: Hashable, limit: int) -> Any:
+    """Return these columns, null at edges whose number, counted from their row on, is above a limit."""
+    library = library_of(frame)
+    far = stored_numbers(column_of(frame, number)) > limit
+    arrays = [library.array(column_of(frame, name)) for name in names]
+    if bool(far.any()):
+        arrays = [library.set_null(array, far) for array in arrays]
+    return _with_columns(frame, names, arrays)
+
+
+class FillEdges(Shift):
+    """What stands for the value of a row where an edge has none."""
+
+    label = "asfreq"
+
+
+def fill_edges(
+    frame: Any, names: Sequence[Hashable], time: Hashable, samples: Sequence[Column]
+) -> Any:
+    """Return these columns, each with the value of its sample at edges without a row, whose time is null."""
+    library = library_of(frame)
+    missing = library.missing(column_of(frame, time))
+    rows = library.xp.arange(1, len(frame) + 1, dtype=INT64)
+    if missing is not None:
+        rows[missing] = 0
+    arrays = []
+    for name, sample in zip(names, samples, strict=True):
+        array = library.array(column_of(frame, name))
+        one = library.cast(library.array(sample), library.as_column(array).dtype)
+        array = library.take(library.concatenate([one, array]), rows)
+        arrays.append(library.cast(array, sample.dtype))
+    return _with_columns(frame, names, arrays)
+
+
+@dataclass(frozen=True)
+class InsertEdges(DataFrameCarry):
+    """The rows of a frame or series under their times, and null rows at the edges of buckets between them.
+
+    A partition has the edges after the last time before it, up to its own last time.
+    """
+
+    time_column: TimeColumn
+    edges: Buckets
+    """Whose labels are the edges."""
+    names: tuple[Hashable, ...]
+    """The columns that are kept."""
+    as_floats: bool
+    """Whether NumPy's integers become float64 where they get nulls; else they become nullable."""
+    in_parts: bool
+    """Whether dtypes hold null, whether there are new rows or not."""
+    ends: bool = False
+    """Whether nothing follows."""
+
+    label = "resample-edges"
+
+    @property
+    def final(self) -> InsertEdges:
+        """The carry for the partition that nothing follows, which has all other edges."""
+        return replace(self, ends=True)
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def aggregate(self, partition: Any) -> Span:
+        with library_of(partition).acquire(partition):
+            return span_of(partition, self.time_column)
+
+    def combine(self, aggregates: Sequence[Span]) -> Span:
+        return reduce(Span.then, aggregates)
+
+    def apply(self, partition: Any, prefix: Span | None) -> Any:
+        library = library_of(partition)
+        with library.acquire(partition):
+            times = times_in_order(partition, self.time_column, prefix)
+            prefix = prefix or Span()
+            edges = self._edges(library, prefix, prefix.then(span_of(partition, self.time_column)))
+            at = library.xp.searchsorted(times, edges)
+            is_new = at == library.xp.searchsorted(times, edges, side="right")
+            edges, at = edges[is_new], at[is_new]
+            places = at + library.xp.arange(len(at))
+            rows = library.xp.ones(len(times) + len(edges), INT64)
+            rows[places] = 0
+            rows = library.xp.cumsum(rows) - 1
+            labels = times[rows] if len(times) else rows
+            labels[places], rows[places] = edges, -1
+            columns = [column_of(partition, name) for name in self.names]
+            arrays = [self._with_nulls(column, rows, len(edges) > 0) for column in columns]
+            return library.frame(arrays, list(self.names), self._index(partition, labels))
+
+    def _edges(self, library: Library, before: Span, span: Span) -> Values:
+        """Return the edges after the last time before, up to the last time so far or, at the end, all others."""
+        xp = library.xp
+        if span.first is None or span.last is None:
+            return xp.zeros(0, INT64)
+        start = 0
+        if before.last is not None:
+            last = xp.asarray([before.last], INT64)
+            start = int(self.edges.numbers(library, last, span.first)[0])
+        stop = self.edges.count(span.first, span.last)
+        edges = stored(self.edges.labels(span, start, stop))
+        if before.last is not None:
+            edges = edges[edges > before.last]
+        return xp.asarray(edges if self.ends else edges[edges <= span.last])
+
+    def _with_nulls(self, column: Any, rows: Values, has_new: bool) -> Any:
+        """Return the rows of a column at these positions, and null at -1."""
+        library, dtype = library_of(column), column.dtype
+        array = library.array(column)
+        if not (has_new or self.in_parts):
+            return library.copy(array)
+        if self.as_floats and not library.holds_null(dtype) and dtype.kind in "iu":
+            check_exact(stored_numbers(column), f"interpolate of {column_title(column)}")
+            array = library.cast(array, FLOAT64)
+        return library.take(library.to_nullable(array), rows, nulls=True)
+
+    def _index(self, partition: Any, labels: Values) -> Any:
+        library, times = library_of(partition), self.time_column.column(partition)
+        layout = library.layout(times.dtype)
+        assert layout is not None
+        wrapped = layout.wrap(labels.astype(layout.storage(times.dtype)), None, times.dtype)
+        return library.key_index([wrapped], [times.name])

@@ -53,10 +53,10 @@ class Shift:
 
     def asked(self, column: Any) -> DType:
         """Return the dtype of the library's own answer."""
-        return self._sample(column).dtype
+        return self.sample(column).dtype
 
-    def _sample(self, column: Any) -> Column:
-        """The library's own answer of one row."""
+    def sample(self, column: Any) -> Column:
+        """Return the library's own answer of one row; raises a TypeError for a fill that the column cannot hold."""
         library = library_of(column)
         try:
             shifted = library.shift(filled(column, 1), self.periods and 1, *self.fill)
@@ -96,7 +96,7 @@ class Shift:
         positions = self._positions(rows)
         if not self.fill:
             return library.take(library.to_nullable(array), positions, nulls=True)
-        sample = self._sample(column)
+        sample = self.sample(column)
         own = library.cast(array, sample.dtype)
         array = library.concatenate([library.array(sample), own])
         return library.take(array, positions + 1)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from helpers.strategies import partitioned
+from helpers.versions import since
 
 METHODS = ["asfreq", "ffill", "bfill", "nearest"]
 STEPS = {"1h": "7min", "37min": "11min", "D": "5h", "ME": "9D", "W": "2D", "B": "7h", "QS": "20D"}
@@ -111,3 +112,120 @@ def test_nearest_keeps_dtypes_that_have_no_null():
         assert lazy.dtypes.tolist() == [np.float64, np.int64]
         (found,) = dask.compute(lazy)
         pd.testing.assert_frame_equal(found, frame.resample("7h").nearest(), check_freq=False)
+
+
+LIMITED = [("ffill", 2), ("bfill", 1), ("nearest", 1)]
+FEW = ["37min", "D", "ME", "W"]
+
+
+@pytest.mark.parametrize(("method", "limit"), LIMITED)
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("rule", FEW)
+def test_limits_as_pandas(backend, rule, zone, method, limit):
+    for seed, closed in enumerate((None, "left", "right")):
+        frame = measured(rule, zone, seed)[::2]
+        options = {"closed": closed, "label": "right"}
+        expected = getattr(frame.resample(rule, **options), method)(limit=limit)
+        for at in (None, [0.5], [0.2, 0.2, 0.7], [i / 6 for i in range(1, 6)]):
+            d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
+            lazy = getattr(d.gpuscan.resample(rule, **options), method)(limit=limit)
+            (found,) = dask.compute(lazy)
+            if at is not None:
+                assert (found.dtypes == lazy.dtypes).all()
+            agree(backend.to_pandas(found), expected)
+
+
+@pytest.mark.parametrize("rule", ["7h", "W", "ME"])
+def test_asfreq_with_a_value_for_edges_without_rows(backend, rule):
+    frame = measured("D", None, 1).iloc[::2]
+    frame["s"] = pd.Series(frame.index.astype(str), frame.index, dtype="str")
+    numbers, texts = frame[["x", "n"]], frame["s"]
+    for part, value in ((numbers, 7), (texts, "none")):
+        expected = part.resample(rule).asfreq(fill_value=value)
+        for at in (None, [0.3, 0.3], [0.2, 0.5, 0.9]):
+            d = backend.frame(part) if at is None else partitioned(backend.frame(part), at)
+            lazy = d.gpuscan.resample(rule).asfreq(fill_value=value)
+            (found,) = dask.compute(lazy)
+            found = backend.to_pandas(found)
+            check = (
+                pd.testing.assert_frame_equal if part.ndim == 2 else pd.testing.assert_series_equal
+            )
+            check(found, expected, check_freq=False)
+    for null in (None, np.nan, pd.NA):
+        found = numbers.gpuscan.resample("7h").asfreq(fill_value=null)
+        agree(found, numbers.resample("7h").asfreq())
+    with pytest.raises(
+        TypeError, match=r"asfreq of column 'n': dtype int64 cannot hold the fill_value 0\.5"
+    ):
+        numbers.gpuscan.resample("7h").asfreq(fill_value=0.5)
+
+
+INTERPOLATED = [
+    {},
+    {"method": "time"},
+    {"method": "index", "limit": 1, "limit_direction": "both"},
+    {"limit": 2, "limit_direction": "backward"},
+    {"limit_area": "inside"},
+]
+
+
+@since("pandas", "3", "it takes rows at edges only")
+@pytest.mark.parametrize("options", INTERPOLATED, ids=str)
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("rule", FEW)
+def test_interpolate_as_pandas(backend, rule, zone, options):
+    for seed, closed in enumerate((None, "left", "right")):
+        frame = measured(rule, zone, seed)
+        expected = frame.resample(rule, closed=closed).interpolate(**options)
+        for at in (None, [0.5], [0.2, 0.2, 0.7], [i / 12 for i in range(1, 12)]):
+            d = backend.frame(frame) if at is None else partitioned(backend.frame(frame), at)
+            lazy = d.gpuscan.resample(rule, closed=closed).interpolate(**options)
+            (found,) = dask.compute(lazy)
+            found = backend.to_pandas(found)
+            is_pandas = at is None and backend.name == "cpu"
+            if at is not None:
+                assert (found.dtypes == lazy.dtypes).all()
+            pd.testing.assert_frame_equal(
+                found, expected, check_dtype=is_pandas, check_freq=is_pandas, rtol=1e-12
+            )
+
+
+@since("pandas", "3", "it takes rows at edges only")
+def test_interpolate_of_columns_series_and_few_rows(backend):
+    frame = measured("D", None, 1)
+    for rows in (frame, frame[:1], frame[:0]):
+        expected = rows.resample("2D").interpolate()
+        for at in (None, [0.4], [0.4, 0.4]):
+            d, e = (
+                backend.frame(one) if at is None else partitioned(backend.frame(one), at)
+                for one in (rows, rows.reset_index())
+            )
+            found = dask.compute(
+                d["n"].gpuscan.resample("2D").interpolate(),
+                d.gpuscan.resample("2D")["n"].interpolate(),
+                e.gpuscan.resample("2D", on="t")["n"].interpolate(),
+            )
+            for series in found:
+                agree(backend.to_pandas(series), expected["n"])
+            (some,) = dask.compute(d.gpuscan.resample("2D")[["n", "x"]].interpolate())
+            agree(backend.to_pandas(some), expected[["n", "x"]])
+
+
+def test_interpolate_in_steps_and_of_other_dtypes():
+    frame = measured("D", None, 0).assign(s="a")
+    for d in (frame, partitioned(frame, [0.4])):
+        (found,) = dask.compute(d.gpuscan.resample("12h").interpolate("pad"))
+        assert found["s"].isna().tolist() == [True, *[False] * (len(found) - 1)]
+        agree(found[["n"]], frame.resample("12h").ffill()[["n"]])
+        with pytest.raises(TypeError, match="interpolate of column 's'"):
+            d.gpuscan.resample("12h").interpolate()
+        with pytest.raises(ValueError, match="method must be one of"):
+            d.gpuscan.resample("12h").interpolate("cubic")
+        with pytest.raises(ValueError, match="limit must be a positive integer"):
+            d.gpuscan.resample("12h").ffill(limit=0)
+
+
+def test_columns_in_another_order():
+    frame = measured("D", None, 0)
+    found = frame.gpuscan.resample("7h")[["n", "x"]].nearest()
+    pd.testing.assert_frame_equal(found, frame.resample("7h")[["n", "x"]].nearest())
