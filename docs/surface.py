@@ -94,6 +94,7 @@ WHY = {
     "skipna": "nulls are passed over",
     "sort_remaining": "further levels are sorted, too",
     "step": "take every so many rows of the answer",
+    "subset": "choose the columns first",
     "suffix": "several distances are several calls",
     "win_type": "weighted windows are not built",
 }

@@ -212,6 +212,41 @@ def check_ddof(ddof: Any) -> int:
     return int(ddof)
 
 
+FUNCTIONS: dict[Any, str] = {
+    len: "size",
+    max: "max",
+    min: "min",
+    sum: "sum",
+    **{
+        getattr(np, name): name
+        for name in ("sum", "prod", "max", "min", "mean", "any", "all", "cumsum", "cumprod")
+    },
+    **{getattr(np, f"nan{name}"): name for name in ("sum", "prod", "max", "min", "mean", "median")},
+}
+"""Functions that answer as methods do, and the names of these."""
+
+
+def method_name(method: str, func: Any) -> Any:
+    """Return the name of the method that a function stands for, and anything else as it is.
+
+    Raises
+    ------
+    TypeError
+        For a function that stands for none.
+    """
+    if not callable(func):
+        return func
+    name = getattr(func, "__name__", None)
+    if isinstance(func, Hashable) and func in FUNCTIONS:
+        return FUNCTIONS[func]
+    if name is not None and getattr(pd.Series, name, None) is func:
+        return name
+    raise TypeError(
+        f"{method} takes the name of a method, found the function {name or shown(func)}; combine answers of names, as "
+        f"in x - groups.transform('mean'), or make an operator with dask_gpuscan.operator, for reduce(op) or scan(op)"
+    )
+
+
 def named_reductions(
     columns: list[Hashable], as_series: bool, functions: Any, named: Mapping[str, Any]
 ) -> tuple[list[tuple[Hashable, Hashable, str]], bool]:
@@ -228,15 +263,19 @@ def named_reductions(
     wanted: list[tuple[Hashable, Hashable, str]] = []
     lists = any(isinstance(names, (list, tuple)) for names in functions.values())
     for column, names in functions.items():
-        if not isinstance(names, (str, list, tuple)):
+        if callable(names):
+            method_name("agg", names)
+        elif not isinstance(names, (str, list, tuple)):
             raise TypeError(f"agg takes names of reductions, found {shown(names)}")
-        if not isinstance(names, str) and not 0 < len(names) == len(set(map(repr, names))):
+        several = isinstance(names, (list, tuple))
+        if several and not 0 < len(names) == len(set(map(repr, names))):
             raise ValueError(f"agg takes each name once, and at least one, found {shown(names)}")
-        for name in [names] if isinstance(names, str) else names:
+        for name in names if several else [names]:
             label: Hashable = column
             if lists:
-                label = name if as_series else (column, name)
-            wanted.append((label, column, name))
+                title = getattr(name, "__name__", name)
+                label = title if as_series else (column, title)
+            wanted.append((label, column, method_name("agg", name)))
     return wanted, lists and not as_series
 
 
@@ -247,9 +286,9 @@ def _pair(
     if isinstance(asked, pd.NamedAgg) and not (
         getattr(asked, "args", ()) or getattr(asked, "kwargs", {})
     ):
-        return asked.column, asked.aggfunc
-    if as_series and isinstance(asked, str):
-        return columns[0], asked
+        return asked.column, method_name("agg", asked.aggfunc)
+    if as_series and (isinstance(asked, str) or callable(asked)):
+        return columns[0], method_name("agg", asked)
     if not isinstance(asked, tuple) or len(asked) != 2:
         raise TypeError(f"agg takes {keyword}=(column, reduction), found {shown(asked)}")
-    return asked
+    return asked[0], method_name("agg", asked[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, overload
 
 from ...frames.messages import ColumnError
@@ -27,9 +27,9 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that does several reductions at once."""
 
     @overload
-    def agg(self, functions: str) -> Obj: ...
+    def agg(self, functions: str | Callable[..., Any]) -> Obj: ...
     @overload
-    def agg(self, functions: list[str] | tuple[str, ...] | Mapping[Any, Any]) -> FrameT: ...
+    def agg(self, functions: list[Any] | tuple[Any, ...] | Mapping[Any, Any]) -> FrameT: ...
     @overload
     def agg(self, **named: tuple[Hashable, str] | str) -> FrameT: ...
     def agg(self, functions: Any = None, **named: tuple[Hashable, str] | str) -> Any:
@@ -37,8 +37,9 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
 
         Parameters
         ----------
-        functions : str, list of str or dict, optional
+        functions : str, callable, list of these or dict, optional
             Names of reductions for all columns, or by column; lists give columns of two levels, as in pandas.
+            Functions that have such a name stand for it: ``len``, ``max``, ``numpy.sum``.
             ``"list"`` gives all values of a group as a list of Arrow, in the rows' order.
         **named : (column, name)
             One column of the result each.
@@ -81,7 +82,7 @@ class GroupByAgg(GroupByReductions[Obj, SeriesT, FrameT]):
                 self._meta, [label for label, _, _ in wanted]
             )
             out.columns = labels
-        if isinstance(functions, str) and self._as_series:
+        if self._as_series and (isinstance(functions, str) or callable(functions)):
             out = out[wanted[0][0]]
         return self._answer(out)
 

@@ -20,6 +20,7 @@ from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
 from .columns import Grouping, GroupOptions
 from .describe import GroupByDescribe
 from .grouping import grouping_of
+from .values import GroupByValues
 
 
 class GroupMethods(Methods[Obj, SeriesT, FrameT]):
@@ -148,6 +149,7 @@ def _check_no_categories(grouping: Grouping) -> None:
 
 
 class GroupBy(
+    GroupByValues[Obj, SeriesT, FrameT],
     GroupByDescribe[Obj, SeriesT, FrameT],
     GroupByRank[Obj, SeriesT, FrameT],
 ):

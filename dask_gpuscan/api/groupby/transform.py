@@ -13,7 +13,7 @@ from ...kernels.messages import not_among, shown
 from ...ops.groupby.broadcast import broadcast, group_numbers
 from ...ops.runs import RunNumbers
 from ...ops.statistics.table import REDUCTIONS
-from ..arguments import check_flags
+from ..arguments import check_flags, method_name
 from ..types import FrameT, Obj, SeriesT
 from .sorted_values import GroupBySorted
 from .windows import GroupByWindows
@@ -34,13 +34,14 @@ BY_ROW = (
 class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that brings answers of groups to their rows."""
 
-    def transform(self, func: str, *args: Any, **kwargs: Any) -> Any:
+    def transform(self, func: str | Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Return for each row what a reduction answers for its group.
 
         Parameters
         ----------
-        func : str
-            Name of a reduction, or of a method that answers each row, which is called as it is.
+        func : str or callable
+            Name of a reduction, or of a method that answers each row, which is called as it is. Functions that have
+            such a method stand for it: ``len``, ``max``, ``numpy.sum``, ``pandas.Series.mean``.
         *args, **kwargs
             Its arguments.
 
@@ -53,7 +54,7 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         Raises
         ------
         TypeError
-            For a function.
+            For any other function.
         ValueError
             For other names.
 
@@ -73,11 +74,7 @@ class GroupByTransform(GroupBySorted[Obj, SeriesT, FrameT], GroupByWindows[Obj, 
         >>> df.gpuscan.groupby("k")["x"].transform("max").tolist()
         [6, 3, 6]
         """
-        if callable(func):
-            raise TypeError(
-                "transform takes the name of a method, found a function; make an operator with dask_gpuscan.operator, "
-                "for reduce(op) or scan(op)"
-            )
+        func = method_name("transform", func)
         if func in BY_ROW:
             return getattr(self, func)(*args, **kwargs)
         if func not in BY_GROUP:

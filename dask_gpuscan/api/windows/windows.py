@@ -312,7 +312,7 @@ class Statistics(Generic[Obj, SeriesT, FrameT]):
             if name not in self._named:
                 listed = not_among(name, self._named, "a statistic", "statistics")
                 raise ValueError(f"agg: {listed}")
-        one = as_series and isinstance(func, str)
+        one = as_series and (isinstance(func, str) or callable(func))
         windows = self._windows_of([name for _, _, name in wanted])
         parts = [Part(label, (c,), windows._operation(name)) for label, c, name in wanted]
         out = windows._rows.parts(f"{self._label}-agg", parts, one)

@@ -17,6 +17,7 @@ from ..core.carry import TreeReduction
 from ..core.groups import INT64, ones
 from ..statistics.groups import FLOAT64
 from .hashed import first_rows, reducible
+from .whole_groups import sorted_rows
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class ValueCounts(TreeReduction):
     sort: bool = True
     ascending: bool = False
     dropna: bool = True
+    keys: int = 0
+    """How many of the columns, the first ones, are keys of groups whose values are counted and shared out apart."""
+    drop_keys: bool = True
+    sort_keys: bool = True
+    """Whether groups are in the order of their keys; else values of all groups are in one order."""
     label = "value-counts"
 
     def check(self, frame: Any) -> None:
@@ -62,7 +68,7 @@ class ValueCounts(TreeReduction):
             arrays = [library.array(column) for column in series]
             counts = ones(library.xp, len(partition))
             for i, always in enumerate(map(library.always_counted, arrays)):
-                if always is None:
+                if always is None or i < self.keys:
                     continue
                 if self.by.columns:
                     raise TypeError(
@@ -98,23 +104,49 @@ class ValueCounts(TreeReduction):
     def finish(self, tables: Sequence[Counts], frame: Any) -> Any:
         found = self.merge(tables)
         library, values, counts = found.library, found.values, found.counts
-        null = any_null([library.as_column(array) for array in values]) if self.dropna else None
+        dropped = [
+            *(values[: self.keys] if self.drop_keys else ()),
+            *(values[self.keys :] if self.dropna else ()),
+        ]
+        null = any_null([library.as_column(array) for array in dropped]) if dropped else None
         if null is not None:
             rows = library.xp.flatnonzero(~null)
             values, counts = [library.take(array, rows) for array in values], counts[rows]
         if self.sort:
             order = kernels.argsort(counts, descending=not self.ascending)
             values, counts = [library.take(array, order) for array in values], counts[order]
+        groups = self._groups(library, values)
+        if groups is not None and self.sort_keys:
+            order = kernels.argsort(groups)
+            values, counts = [library.take(array, order) for array in values], counts[order]
+            groups = groups[order]
         dtype = self._dtype(library, frame)
         layout = library.layout(dtype)
         assert layout is not None
         numbers = counts
-        if self.normalize:  # of no values, categories have no share
+        if self.normalize and groups is not None:
+            numbers = counts / library.xp.bincount(groups, weights=counts)[groups]
+        elif self.normalize:  # of no values, categories have no share
             numbers = counts / (int(counts.sum()) or float("nan"))
         array = layout.wrap(numbers.astype(layout.storage(dtype)), None, dtype)
         names = [column.name for column in self.by.series(frame)]
         index = library.key_index(values, names, levels=self.levels)
         return library.series(array, index, "proportion" if self.normalize else "count")
+
+    def _groups(self, library: Library, values: list[Any]) -> Values | None:
+        """Return the number of the group of each row, in the order of the keys; None without keys."""
+        if not self.keys:
+            return None
+        xp, keys = library.xp, values[: self.keys]
+        codes, most = library.dense_group_ids(keys)
+        rows = xp.full(most, -1, INT64)
+        rows[codes] = xp.arange(len(codes), dtype=INT64)
+        present = xp.flatnonzero(rows >= 0)
+        firsts = [library.take(array, rows[present]) for array in keys]
+        order = sorted_rows(library, library.key_index(firsts, range(self.keys)))
+        numbers = xp.zeros(most, INT64)
+        numbers[present[order]] = xp.arange(len(order), dtype=INT64)
+        return numbers[codes]
 
     def _dtype(self, library: Library, frame: Any) -> Any:
         if self.by.columns:

@@ -21,7 +21,7 @@ from ..core.groups import INT64
 from ..scan.overflow import check_exact
 from ..statistics.groups import FLOAT64
 
-_NOWHERE = 2**61
+NOWHERE = 2**61
 """Stands for the place of a value that is not there."""
 
 _FAR = 2**60
@@ -254,25 +254,29 @@ class Interpolate(OverlapCarry):
         library, count = library_of(column), len(column)
         xp, missing = library.xp, library.missing(column)
         if missing is None:
-            return self._converted(column, None, None, None)
+            return self.converted(column, None, None, None)
         rows, known = xp.flatnonzero(missing), xp.flatnonzero(~missing)
         places = xp.concatenate(
             [
-                xp.asarray([-1 - before.rows if before.value is not None else -_NOWHERE], INT64),
+                xp.asarray([-1 - before.rows if before.value is not None else -NOWHERE], INT64),
                 known,
-                xp.asarray([count + after.rows if after.value is not None else _NOWHERE], INT64),
+                xp.asarray([count + after.rows if after.value is not None else NOWHERE], INT64),
             ]
         )
         earlier = rows - xp.arange(len(rows), dtype=INT64)  # values before each null
         taken = places[earlier]
         since, until = rows - taken, places[earlier + 1] - rows
-        most = min(self.limit or _FAR, _FAR)
-        filled = _REACHED[self.direction](since <= most, until <= most)
-        filled = _AREAS[self.area](filled, (since < _FAR) & (until < _FAR))
+        filled = self.reached(since, until)
         if self.method == "pad":
             return self._padded(column, rows, xp.where(filled, taken, rows), before)
         found = self._on_lines(column, xs, rows, known, before, after)
-        return self._converted(column, rows, found, rows[~filled])
+        return self.converted(column, rows, found, rows[~filled])
+
+    def reached(self, since: Values, until: Values) -> Values:
+        """Return which nulls are filled, given how many rows each is behind a value and before one."""
+        most = min(self.limit or _FAR, _FAR)
+        filled = _REACHED[self.direction](since <= most, until <= most)
+        return _AREAS[self.area](filled, (since < _FAR) & (until < _FAR))
 
     def _on_lines(
         self,
@@ -302,7 +306,7 @@ class Interpolate(OverlapCarry):
         values = values.astype(np.result_type(values.dtype, FLOAT64), copy=False)
         return xp.interp(places.astype(FLOAT64), points, values)
 
-    def _converted(
+    def converted(
         self, column: Any, rows: Values | None, found: Values | None, null: Values | None
     ) -> Any:
         """Return a column in the dtype of the answer, with what is found in some rows, and null in others."""

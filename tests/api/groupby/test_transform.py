@@ -56,6 +56,48 @@ def test_arguments_of_what_transform_names(backend):
     agree(backend, FRAME, lambda f, o: f.groupby("k", **o)["x"].transform("cumsum"))
 
 
+FUNCTIONS = {
+    np.sum: "sum",
+    max: "max",
+    np.nanmean: "mean",
+    pd.Series.std: "std",
+    np.cumsum: "cumsum",
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_that_have_a_method(backend, function):
+    name = FUNCTIONS[function]
+    agree(
+        backend,
+        FRAME,
+        lambda f, o: f.groupby("k")[["x", "y"]].transform(function if f is not FRAME else name),
+    )
+    if name != "cumsum":
+        agree(
+            backend,
+            FRAME,
+            lambda f, o: f.groupby("k")["x"].agg(function if f is not FRAME else name),
+        )
+
+
+def test_functions_among_names(backend):
+    expected = FRAME.groupby("k").agg({"x": ["sum", "mean", "size"], "y": "max"})
+    expected.columns = pd.MultiIndex.from_tuples(
+        [("x", "sum"), ("x", "mean"), ("x", "len"), ("y", "max")]
+    )
+    for each in (backend.frame(FRAME), partitioned_at(backend.frame(FRAME), [3])):
+        groups = each.gpuscan.groupby("k")
+        lazy = groups.agg({"x": [np.sum, "mean", len], "y": [max]}), groups.agg(n=("y", len))
+        found, rows = dask.compute(*lazy)
+        same(backend.to_pandas(found), expected)
+        assert backend.to_pandas(rows)["n"].tolist() == [3, 3, 2]
+    same(
+        FRAME.gpuscan.groupby("k")["x"].transform(len),
+        FRAME.groupby("k")["x"].transform("size"),
+    )
+
+
 @pytest.mark.parametrize("name", ["x", None])
 def test_transform_of_a_series(backend, name):
     series = FRAME.set_index("k")["x"].rename(name)
@@ -181,7 +223,9 @@ def test_describe_of_nullable_numbers(dtype):
 
 
 WRONG = [
-    (lambda f: f.groupby("k").transform(lambda x: x), TypeError, "found a function; make an op"),
+    (lambda f: f.groupby("k").transform(lambda x: x), TypeError, "found the function <lambda>"),
+    (lambda f: f.groupby("k").agg(lambda x: x), TypeError, "agg takes the name of a method"),
+    (lambda f: f.groupby("k").agg(x=("x", np.ptp)), TypeError, "found the function ptp"),
     (lambda f: f.groupby("k").transform("summ"), ValueError, "did you mean 'sum'"),
     (lambda f: f.groupby("k")["x"].transform("quantile", [0.1]), ValueError, "one quantile"),
     (lambda f: f.groupby("k").ngroup(3), ValueError, "ascending must be True or False"),

@@ -1,0 +1,215 @@
+"""Counts of values and lines between values of groups, as pandas has them of each group."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan  # noqa: F401
+from helpers.backends import same
+from helpers.strategies import partitioned_at
+
+RANDOM = np.random.default_rng(3)
+COUNT = 40
+FRAME = pd.DataFrame(
+    {
+        "k": RANDOM.integers(0, 4, COUNT),
+        "j": RANDOM.integers(7, 9, COUNT),
+        "x": np.where(RANDOM.random(COUNT) < 0.5, np.nan, RANDOM.normal(size=COUNT)),
+        "n": RANDOM.integers(0, 3, COUNT),
+    },
+    index=pd.Index(RANDOM.permutation(COUNT), name="row"),
+)
+FRAME.loc[FRAME["k"] == 3, "x"] = np.nan
+PARTITIONS = ([], [40], [3], [0, 1, 1, 25], [12, 14, 14, 36], [0, 0])
+"""Where rows are cut: partitions may have one row or none."""
+
+
+def wholes(backend, frame):
+    """Return a frame as it is, and cut in all ways."""
+    whole = backend.frame(frame)
+    return [whole, *(partitioned_at(whole, list(rows)) for rows in PARTITIONS)]
+
+
+def alike(found, expected, keys=1, in_order=True):
+    """Assert that counts are equal, and in one order but for ties, which pandas sorts by a sort that is not stable."""
+    if expected.ndim == 2:
+        names = list(expected.columns[:-1])
+        assert found.columns.equals(expected.columns)
+        found, expected = (each.set_index(names)[each.columns[-1]] for each in (found, expected))
+    pairs = [each.reset_index().iloc[:, [*range(keys), -1]] for each in (found, expected)]
+    if in_order:
+        pd.testing.assert_frame_equal(*pairs)
+    same(found.sort_index(), expected.sort_index())
+
+
+COUNTED = [
+    {},
+    {"sort": False},
+    {"ascending": True, "dropna": False},
+    {"normalize": True},
+    {"normalize": True, "dropna": False, "sort": False},
+]
+
+
+@pytest.mark.parametrize("options", COUNTED, ids=str)
+@pytest.mark.parametrize("made", [{}, {"sort": False}, {"as_index": False}], ids=str)
+def test_value_counts(backend, made, options):
+    frame = FRAME.round(0)
+
+    def ask(frame, by, columns):
+        return frame.groupby(by, **made)[columns].value_counts(**options)
+
+    for by, columns in (("k", "x"), (["k", "j"], "n"), ("k", ["n", "x"])):
+        expected = ask(frame, by, columns)
+        for each in wholes(backend, frame):
+            (found,) = dask.compute(ask(each.gpuscan, by, columns))
+            keys = 0 if made.get("sort") is False else 1 + isinstance(by, list)
+            alike(backend.to_pandas(found), expected, keys, options.get("sort", True))
+
+
+def test_values_that_are_there_as_often_are_in_the_order_of_rows(backend):
+    frame = pd.DataFrame({"k": [2, 1, 2, 1, 2, 2], "x": [9, 5, 3, 4, 7, 3]})
+    for each in (backend.frame(frame), partitioned_at(backend.frame(frame), [1, 4])):
+        (found,) = dask.compute(each.gpuscan.groupby("k")["x"].value_counts())
+        labels = [(1, 5), (1, 4), (2, 3), (2, 9), (2, 7)]
+        assert backend.to_pandas(found).index.tolist() == labels
+
+
+def test_value_counts_of_all_columns_and_of_none(backend):
+    for frame in (FRAME[["k", "n", "j"]], FRAME[["k", "n", "j"]][:0]):
+        expected = frame.groupby("k").value_counts()
+        for each in (backend.frame(frame), partitioned_at(backend.frame(frame), [len(frame) // 2])):
+            (found,) = dask.compute(each.gpuscan.groupby("k").value_counts())
+            alike(backend.to_pandas(found), expected)
+
+
+def test_value_counts_of_clustered_groups(backend):
+    frame = FRAME.sort_values("k", ascending=False, kind="stable")
+    expected = (
+        frame.groupby("k")["n"]
+        .value_counts()
+        .sort_index(level=0, ascending=False, sort_remaining=False)
+    )
+    for each in wholes(backend, frame):
+        (found,) = dask.compute(each.gpuscan.groupby("k", clustered=True)["n"].value_counts())
+        alike(backend.to_pandas(found), expected)
+
+
+@pytest.mark.parametrize("name", ["n", None])
+def test_value_counts_of_series(backend, name):
+    series = FRAME.set_index("k")["n"].rename(name)
+    expected = series.groupby("k").value_counts()
+    for each in wholes(backend, series):
+        (found,) = dask.compute(each.gpuscan.groupby("k").value_counts())
+        alike(backend.to_pandas(found), expected)
+    if backend.name == "cpu":
+        given = FRAME["n"].rename(name)
+        expected = given.groupby(FRAME["k"]).value_counts()
+        alike(given.gpuscan.groupby(FRAME["k"]).value_counts(), expected)
+
+
+KEYS = {
+    "text": ["b", None, "a", "b"],
+    "categories": pd.Categorical(["b", None, "a", "b"], list("zcba")),
+    "floats": [0.5, np.nan, -0.0, 0.0],
+    "nullable": pd.array([2, None, 1, 2], "Int8"),
+    "times": pd.to_datetime(["2026", None, "2025", "2026"]),
+}
+
+
+@pytest.mark.parametrize("dropna", [True, False])
+@pytest.mark.parametrize("keys", KEYS)
+def test_null_keys(keys, dropna):
+    frame = pd.DataFrame({"k": KEYS[keys], "n": [1, 2, 2, 1], "x": [1.0, np.nan, 3.0, np.nan]})
+    frame = pd.concat([frame, frame[::-1]], ignore_index=True)
+    groups = frame.groupby("k", dropna=dropna, observed=True)
+    counts = groups["n"].value_counts()
+    lines = groups["x"].transform(lambda column: column.interpolate())
+    for each in (frame, partitioned_at(frame, [1, 1, 5])):
+        found = each.gpuscan.groupby("k", dropna=dropna)
+        answers = dask.compute(found["n"].value_counts(), found["x"].interpolate())
+        alike(answers[0], counts)
+        same(answers[1], lines)
+
+
+FILLED = [
+    {},
+    {"limit": 1},
+    {"limit": 2, "limit_direction": "both"},
+    {"limit_direction": "backward"},
+    {"limit_area": "inside"},
+    {"limit_direction": "both", "limit_area": "outside"},
+]
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("options", FILLED, ids=str)
+def test_interpolate(backend, options, clustered):
+    frame = FRAME.sort_values("k", kind="stable") if clustered else FRAME
+    for columns in ("x", ["x", "n"]):
+        expected = frame.groupby("k")[columns].transform(lambda c: c.interpolate(**options))
+        for each in wholes(backend, frame):
+            groups = each.gpuscan.groupby("k", clustered=clustered or None)[columns]
+            lazy = groups.interpolate(**options)
+            (found,) = dask.compute(lazy)
+            same(backend.to_pandas(found), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float32", "double[pyarrow]", "M8[ns]"])
+def test_interpolate_of_dtypes(dtype):
+    values = FRAME["x"].abs().round(0)
+    column = (
+        pd.to_datetime(values, unit="D").astype(dtype)
+        if dtype == "M8[ns]"
+        else values.astype(dtype)
+    )
+    frame = FRAME.assign(x=column)
+    expected = frame["x"].copy().astype("Float64" if dtype == "Int64" else dtype)
+    for rows in frame.groupby("k").indices.values():
+        part = frame["x"].iloc[rows]
+        expected.iloc[rows] = part.gpuscan.interpolate().array
+    for each in wholes_of_pandas(frame):
+        (found,) = dask.compute(each.gpuscan.groupby("k")["x"].interpolate())
+        same(found, expected)
+
+
+def wholes_of_pandas(frame):
+    return [frame, partitioned_at(frame, [3, 3, 20])]
+
+
+@pytest.mark.parametrize("name", ["x", None])
+def test_interpolate_of_series_and_pad(backend, name):
+    series = FRAME.set_index("k")["x"].rename(name)
+    expected = series.groupby("k").transform(lambda c: c.interpolate())
+    padded = series.groupby("k").ffill(limit=1)
+    for each in wholes(backend, series):
+        groups = each.gpuscan.groupby("k")
+        found = dask.compute(groups.interpolate(), groups.interpolate("pad", limit=1))
+        same(backend.to_pandas(found[0]), expected)
+        same(backend.to_pandas(found[1]), padded)
+
+
+def test_infinities():
+    frame = pd.DataFrame({"k": 1, "x": [-np.inf, np.nan, 1, np.nan, np.inf, np.nan, np.inf]})
+    expected = frame["x"].interpolate()
+    same(frame.gpuscan.groupby("k")["x"].interpolate(), expected)
+
+
+WRONG = [
+    (lambda g: g.interpolate("time"), ValueError, "method must be 'linear' or 'pad' in groups"),
+    (lambda g: g.interpolate("cubic"), ValueError, "method must be one of"),
+    (lambda g: g.interpolate(limit=0), ValueError, "limit must be a positive integer"),
+    (lambda g: g.interpolate("pad", limit_area="inside"), ValueError, "limit_area is for"),
+    (lambda g: g["s"].interpolate(), TypeError, "interpolate of column 's'"),
+    (lambda g: g.value_counts(sort=2), ValueError, "sort must be True or False"),
+    (lambda g: g["c"].value_counts(), TypeError, "pairs of categories"),
+]
+
+
+@pytest.mark.parametrize(("ask", "error", "message"), WRONG)
+def test_wrong_arguments(ask, error, message):
+    frame = FRAME.assign(s="a", c=pd.Categorical(["a"] * COUNT))
+    for each in wholes_of_pandas(frame):
+        with pytest.raises(error, match=message):
+            ask(each.gpuscan.groupby("k"))
