@@ -15,6 +15,7 @@ OWNERS = {
     "ListAccessor": "dask_gpuscan.api.frame.list_accessor",
     "GroupBy": "dask_gpuscan.api.groupby.groupby",
     "Resampler": "dask_gpuscan.api.windows.resample",
+    "GroupResampler": "dask_gpuscan.api.windows.group_resample",
     "Rolling": "dask_gpuscan.api.windows.rolling",
     "Expanding": "dask_gpuscan.api.windows.expanding",
     "Ewm": "dask_gpuscan.api.windows.expanding",

@@ -144,6 +144,9 @@ SPECIAL: dict[str, Call] = {
     "GroupBy.agg": on_groups("agg", ["sum", "max"]),
     "GroupBy.nth": on_groups("nth", 1),
     "GroupBy.transform": on_groups("transform", "mean"),
+    "GroupBy.resample": lambda f: (
+        f[["k", "t", "x"]].gpuscan.groupby("k").resample("1min", on="t")["x"].sum()
+    ),
     "GroupBy.pipe": on_groups("pipe", lambda groups: groups.max() - groups.min()),
     "GroupBy.ngroups": lambda f: f.gpuscan.groupby("k").ngroups,
     "GroupBy.rolling": lambda f: f.gpuscan.groupby("k")["x"].rolling(2).sum(),

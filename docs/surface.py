@@ -16,6 +16,7 @@ from dask_gpuscan import Gpuscan
 from dask_gpuscan.api.absent import PEERS, SUBSTITUTES
 from dask_gpuscan.api.groupby.groupby import GroupBy
 from dask_gpuscan.api.windows.expanding import Ewm, Expanding
+from dask_gpuscan.api.windows.group_resample import GroupResampler
 from dask_gpuscan.api.windows.resample import Resampler
 from dask_gpuscan.api.windows.rolling import Rolling
 
@@ -61,6 +62,7 @@ SURFACES = (
     Surface("Expanding", "expanding", Expanding),
     Surface("ExponentialMovingWindow", "ewm", Ewm),
     Surface("Resampler", "resample", Resampler),
+    Surface("Resampler of groups", "groupby.resample", GroupResampler),
 )
 
 WITHOUT_MEANING = ("axis", "copy", "engine", "engine_kwargs", "inplace")
@@ -83,6 +85,7 @@ WHY = {
     "group_keys": "keys are in the index of what has one row a group, and of nothing else",
     "include": "choose the columns first",
     "kwargs": "an operator uses what is around its function",
+    "include_groups": "keys are not reduced, as in pandas 3",
     "kind": "all sorts are stable",
     "level": "all levels, or name the level as a column by `on`",
     "limit_area": '`interpolate("pad", limit_area=)` has it',

@@ -39,7 +39,6 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "fillna": "ffill() or bfill()",
         "ohlc": "agg(['first', 'max', 'min', 'last'])",
         "pad": "ffill()",
-        "resample": "resample(rule) of the rows of one group",
     },
     "rolling": {},
     "expanding": {"apply": "scan(op) of the frame, with an operator made by dask_gpuscan.operator"},
@@ -53,6 +52,15 @@ SUBSTITUTES: dict[str, dict[str, str]] = {
         "pad": "ffill()",
         "transform": "agg(...), whose answers dask_gpuscan.merge_asof brings to the rows",
     },
+    "groupby.resample": {
+        "aggregate": "agg(...)",
+        "apply": "reduce(op), with an operator made by dask_gpuscan.operator",
+        "ohlc": "agg(['first', 'max', 'min', 'last'])",
+        **dict.fromkeys(
+            ("asfreq", "backfill", "bfill", "ffill", "interpolate", "nearest", "pad"),
+            "dask_gpuscan.merge_asof(edges, rows, by=keys, ...), or resample(rule) of the rows of one group",
+        ),
+    },
 }
 """What to use instead of absent methods, by what they are looked for in."""
 
@@ -63,6 +71,7 @@ PEERS: dict[str, tuple[Any, ...]] = {
     "expanding": (pandas_types.Expanding,),
     "ewm": (pandas_types.ExponentialMovingWindow,),
     "resample": (pandas_types.Resampler,),
+    "groupby.resample": (pandas_types.Resampler,),
 }
 """The classes of pandas that have the methods, by the same names."""
 

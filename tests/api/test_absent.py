@@ -25,6 +25,7 @@ def owners(request):
         "expanding": it.expanding(),
         "ewm": it.ewm(com=1),
         "resample": it.resample("D"),
+        "groupby.resample": it.groupby("k").resample("D"),
     }
 
 

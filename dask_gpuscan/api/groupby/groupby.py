@@ -17,6 +17,7 @@ from ..absent import no_attribute
 from ..arguments import check_choice_of_columns, check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
+from ..windows.group_resample import GroupByResample
 from .columns import Grouping, GroupOptions
 from .describe import GroupByDescribe
 from .grouping import grouping_of
@@ -150,6 +151,7 @@ def _check_no_categories(grouping: Grouping) -> None:
 
 class GroupBy(
     GroupByValues[Obj, SeriesT, FrameT],
+    GroupByResample[Obj, SeriesT, FrameT],
     GroupByDescribe[Obj, SeriesT, FrameT],
     GroupByRank[Obj, SeriesT, FrameT],
 ):

@@ -72,8 +72,11 @@ class GroupByValues(GroupByTransform[Obj, SeriesT, FrameT]):
         names = [name for name in names if name not in groups._by.columns]
         counts = ValueCounts(
             By((*groups._by.columns, *names), groups._by.levels),
-            True,
-            *map(bool, (normalize, sort, ascending, dropna)),
+            levels=True,
+            normalize=bool(normalize),
+            sort=bool(sort),
+            ascending=bool(ascending),
+            dropna=bool(dropna),
             keys=len(groups._by.columns),
             drop_keys=self._dropna,
             sort_keys=bool(runs) or self._options.sort is not False,

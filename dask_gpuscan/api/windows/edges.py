@@ -26,8 +26,8 @@ from ..arguments import check_limit
 from ..frame.asof import merge_asof
 from ..frame.interpolate import checked_fill
 from ..frame.resets import without_name
-from ..groupby.sorted_values import GroupBySorted
 from ..types import FrameT, Obj, SeriesT
+from .bucket_reductions import BucketReductions
 
 Way = Literal["backward", "forward"]
 
@@ -54,7 +54,7 @@ class Edges:
         return merge_asof(self.grid, self.rows, left_index=True, direction=way, **where, **options)
 
 
-class EdgeRows(GroupBySorted[Obj, SeriesT, FrameT]):
+class EdgeRows(BucketReductions[Obj, SeriesT, FrameT]):
     """The part of `Resampler` that gives rows at the edges of buckets."""
 
     _time_column: TimeColumn

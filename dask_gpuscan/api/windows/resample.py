@@ -13,7 +13,6 @@ from ...frames.keys import By
 from ...frames.registry import library_of, names_of, unused_name
 from ...kernels.messages import name_list, shown
 from ...ops.core.operation import GroupReduction, Part
-from ...ops.groupby.sorted_values import SortedReduction
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.time.buckets import Buckets, fixed_width
 from ...ops.time.resample import NumberBuckets, ResampleReduce
@@ -24,8 +23,6 @@ from ..arguments import (
     check_choice_of_columns,
     check_column,
     check_duration,
-    check_flags,
-    hints,
 )
 from ..groupby.columns import Grouping, GroupOptions
 from ..types import Duration, FrameT, Methods, Obj, SeriesT, Side
@@ -103,12 +100,8 @@ class ResampleMethods(Methods[Obj, SeriesT, FrameT]):
         2026-01-01 10:00:00  0
         2026-01-01 11:00:00  5
         """
-        meta = meta_of(self._obj)
-        time_column = _time_column(meta, on)
-        check_choice("closed", closed, SIDES)
-        check_choice("label", label, SIDES)
-        buckets = _buckets(meta, time_column, rule, closed, label, origin, offset)
-        return Resampler(self._obj, time_column, buckets)
+        found = checked_buckets(meta_of(self._obj), rule, closed, label, on, origin, offset)
+        return Resampler(self._obj, *found)
 
 
 class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
@@ -216,17 +209,15 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
         )
         return run(run(self._needed(list(names)), rows), carry)
 
-    def _reduce_sorted(
-        self, operation: SortedReduction, numeric_only: bool, qs: tuple[float, ...] = ()
-    ) -> Any:
-        check_flags(numeric_only=numeric_only)
-        if qs:
-            raise TypeError(f"q must be one number between 0 and 1, found {list(qs)}")
-        names = self._columns(bool(numeric_only))
-        if not names:
-            raise ValueError(f"{operation.name} needs at least one column besides the times")
-        with hints(self._as_series, numeric_only):
-            return self._reduce_groups([Part(n, (n,), operation) for n in names], self._as_series)
+
+def checked_buckets(
+    meta: Any, rule: Any, closed: Any, label: Any, on: Any, origin: Any, offset: Any
+) -> tuple[TimeColumn, Buckets]:
+    """Return where the times are and their buckets, as the arguments of `resample` say; raises for others."""
+    time_column = _time_column(meta, on)
+    check_choice("closed", closed, SIDES)
+    check_choice("label", label, SIDES)
+    return time_column, _buckets(meta, time_column, rule, closed, label, origin, offset)
 
 
 def _time_column(meta: Any, on: Any) -> TimeColumn:

@@ -113,6 +113,25 @@ class Buckets:
         has_effect = self.is_fixed or isinstance(self.freq, Tick)
         return self if has_effect else replace(self, origin="start_day", offset=None)
 
+    @property
+    def depends_on_first(self) -> bool:
+        """Whether the edges of buckets depend on the first of all times."""
+        if not self.is_fixed:
+            # pandas puts an empty bucket before the one of a time that is after the start of a day
+            return bool(self.freq.n > 1) or (self.closed == "right" and not self._ends_days)
+        divides_day = self.zone is None and self._day % self.width == 0
+        return self.origin == "start" or (self.origin == "start_day" and not divides_day)
+
+    @property
+    def _ends_days(self) -> bool:
+        """Whether edges are the ends of days rather than their starts."""
+        return self.closed == "right" and self.freq.rule_code.split("-")[0] in _WHOLE_DAYS
+
+    @property
+    def _day(self) -> int:
+        """How long a day is, in the unit of the times."""
+        return int(pd.Timedelta(1, "D") // pd.Timedelta(1, self.unit))
+
     # --- what pandas says, given the first and the last time ---------------------------------------
 
     def _times(self, *stored: int) -> pd.DatetimeIndex:
@@ -143,7 +162,7 @@ class Buckets:
         """Return where buckets start and the last one ends, as numbers; maybe those of later buckets too."""
         edges = pd.DatetimeIndex(self._labels_until(first, last, "left"), freq=None)
         edges = edges.append(self._labels_until(first, last, "right")[-1:])
-        if self.closed == "right" and self.freq.rule_code.split("-")[0] in _WHOLE_DAYS:
+        if self._ends_days:
             moment = pd.Timedelta(1, self.unit).as_unit(self.unit)
             edges = edges.tz_localize(None) + pd.Timedelta(1, "D").as_unit(self.unit) - moment
             edges = edges.tz_localize(self.zone)
@@ -181,6 +200,55 @@ class Buckets:
         numbers = xp.arange(low, low + len(edges) - 1, dtype=INT64)
         (found,) = kernels.run_length_decode(bounds[1:] - bounds[:-1], [numbers])
         return found
+
+    def labels_of(self, library: Library, times: Values, firsts: Values | None) -> Values:
+        """Return the label of the bucket of each time, as a number; times may be in any order.
+
+        Parameters
+        ----------
+        library : Library
+        times : array
+        firsts : array, optional
+            For each time the one from which its buckets are counted; None if they are the same for all.
+        """
+        if not len(times):
+            return times
+        if not self.is_fixed:
+            ends = int(times.min()), int(times.max())
+            side = "right" if self.closed == "left" else "left"
+            edges = library.xp.asarray(self._edges(*ends))
+            labels = library.xp.asarray(stored(self._labels_until(*ends, self.label)))
+            return labels[library.xp.searchsorted(edges, times, side=side) - 1]
+        start = self._origins(library, firsts)
+        number = (times - start - (self.closed == "right")) // self.width
+        return start + (number + (self.label == "right")) * self.width
+
+    def _origins(self, library: Library, firsts: Values | None) -> Any:
+        """Return from where buckets of one width are counted, given the first times."""
+        moment = pd.Timedelta(1, self.unit)
+        offset = 0 if self.offset is None else self.offset // moment
+        if isinstance(self.origin, pd.Timestamp):
+            return int(self.origin.as_unit(self.unit).asm8.view(INT64)) + offset
+        if firsts is None:
+            return offset
+        if self.origin == "start":
+            return firsts + offset
+        if self.zone is None:
+            return firsts - firsts % self._day + offset
+        days = self._times(*library.fetch(firsts)()).normalize()
+        return library.xp.asarray(stored(days)) + offset
+
+    def between(self, library: Library, labels: Values) -> Values | None:
+        """Return the labels of all buckets from the first to the last of some; None of buckets of one width."""
+        if self.is_fixed or not len(labels):
+            return None
+        ends = self._times(int(labels.min()), int(labels.max())).tz_localize(None).normalize()
+        found = pd.date_range(*ends, freq=self.freq, unit=self.unit)
+        if self.zone is not None:
+            found = found.tz_localize(
+                self.zone, ambiguous=np.ones(len(found), np.bool_), nonexistent="shift_forward"
+            )
+        return library.xp.asarray(stored(found))
 
     def count(self, first: int, last: int) -> int:
         """Return the number of all buckets."""

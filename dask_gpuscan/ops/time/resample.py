@@ -60,6 +60,37 @@ class NumberBuckets(DataFrameCarry):
             return library.frame(arrays, [*self.names, self.number], library.index(partition))
 
 
+def with_empty(
+    part: Part[GroupReduction], columns: Sequence[Any], array: Any, rows: Values, may_be_empty: bool
+) -> Any:
+    """Return the answers of all buckets, given those of some.
+
+    Parameters
+    ----------
+    part : Part
+        What the buckets are reduced by.
+    columns : sequence of columns
+        What it reduces; they may have no rows.
+    array : array
+        The answers of the buckets that have rows.
+    rows : array of int64
+        Which answer is each bucket's, -1 for a bucket without rows.
+    may_be_empty : bool
+        Whether dtypes are those of answers with nulls, whether there are nulls or not.
+    """
+    library = library_of(columns[0])
+    has_empty = len(array) < len(rows)
+    answer = part.operation.of_nothing(columns)
+    if answer is None and (may_be_empty or has_empty):
+        array = library.to_nullable(array)
+    if not has_empty:
+        return array
+    if answer is None:
+        taken = library.take(array, rows, nulls=True)
+        return library.first_last(taken) if part.operation.name in ("first", "last") else taken
+    return library.take(library.concatenate([answer, array]), rows + 1)
+
+
 @dataclass(frozen=True)
 class OpenBucket:
     """Some rows, as what follows needs to know them: their open bucket, and their first and last time."""
@@ -104,23 +135,11 @@ class ResampleReduce(AdjacentReduce):
             rows = library.xp.full(stop - start, -1, INT64)
             rows[found] = library.xp.arange(len(found), dtype=INT64)
             pairs = zip(self.spec.parts, arrays, strict=True)
-            arrays = [self._filled(partition, p, a, rows, len(found)) for p, a in pairs]
+            arrays = [
+                with_empty(part, self.spec.columns(partition, part), a, rows, self.may_be_empty)
+                for part, a in pairs
+            ]
             return self.spec.build(self.like, arrays, self._index(library, span, start, stop))
-
-    def _filled(
-        self, partition: Any, part: Part[GroupReduction], array: Any, rows: Values, count: int
-    ) -> Any:
-        """Return the answers of all buckets, given those of some and which row is each bucket's, -1 for none."""
-        library = library_of(partition)
-        answer = part.operation.of_nothing(self.spec.columns(partition, part))
-        if answer is None and (self.may_be_empty or count < len(rows)):
-            array = library.to_nullable(array)
-        if count == len(rows):
-            return array
-        if answer is None:
-            taken = library.take(array, rows, nulls=True)
-            return library.first_last(taken) if part.operation.name in ("first", "last") else taken
-        return library.take(library.concatenate([answer, array]), rows + 1)
 
     def _index(self, library: Library, span: Span, start: int, stop: int) -> Any:
         labels = self.buckets.labels(span, start, stop)

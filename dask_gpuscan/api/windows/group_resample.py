@@ -1,0 +1,223 @@
+"""What ``.gpuscan.groupby().resample()`` returns: buckets of time of each group, waiting for a reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+from ...engines.run import meta_of, run
+from ...frames.keys import By
+from ...frames.registry import library_of, names_of, unused_name
+from ...kernels.messages import shown
+from ...ops.core.operation import GroupReduction, Part
+from ...ops.groupby.spec import GroupBySpec
+from ...ops.groupby.strategy import KeyOrder, strategy
+from ...ops.time.buckets import Buckets
+from ...ops.time.edges import append_times
+from ...ops.time.group_buckets import FillBuckets, append_labels
+from ...ops.time.time_column import TimeColumn
+from ..absent import no_attribute
+from ..arguments import check_choice_of_columns
+from ..groupby.columns import Grouping, GroupOptions
+from ..groupby.sorted_values import GroupBySorted
+from ..types import Duration, FrameT, Obj, SeriesT, Side
+from .bucket_reductions import BucketReductions
+from .resample import checked_buckets
+
+
+class GroupByResample(GroupBySorted[Obj, SeriesT, FrameT]):
+    """The part of `GroupBy` that makes buckets of time."""
+
+    def resample(
+        self,
+        rule: Duration,
+        closed: Side | None = None,
+        label: Side | None = None,
+        *,
+        on: Hashable = None,
+        origin: Any = "start_day",
+        offset: Duration | None = None,
+    ) -> GroupResampler[Obj, SeriesT, FrameT]:
+        """Return the rows of each group in buckets of time, to be reduced to one row a bucket.
+
+        Parameters
+        ----------
+        rule, closed, label, on, origin, offset
+            As for `Gpuscan.resample`; buckets of each group are counted from its own first time.
+
+        Returns
+        -------
+        GroupResampler
+
+        Raises
+        ------
+        TypeError
+            If there are no datetimes in the index, or in `on`.
+        ValueError
+            For several units of a calendar as `rule`, such as ``"2ME"``, or months that are closed on the right but
+            for their ends, for groups made with ``sort=False`` or
+            ``as_index=False``, and as for `Gpuscan.resample`. At compute time, for times that are null, or that
+            decrease within a group.
+
+        See Also
+        --------
+        Gpuscan.resample : Without groups.
+
+        Notes
+        -----
+        Answers are those of `pandas.api.typing.DataFrameGroupBy.resample`, with keys as the first levels of the index
+        and times as the last: a group has buckets from its first to its last time, those without rows too. The
+        label of a bucket is one more key, so groups may be in any order, or clustered.
+
+        Examples
+        --------
+        >>> import pandas as pd, dask_gpuscan
+        >>> times = pd.to_datetime(["2026-01-01 09:10", "2026-01-01 09:50", "2026-01-01 11:05"])
+        >>> df = pd.DataFrame({"k": list("aba"), "x": [1, 2, 5]}, index=times)
+        >>> df.gpuscan.groupby("k").resample("1h")["x"].sum()
+        k
+        a  2026-01-01 09:00:00    1
+           2026-01-01 10:00:00    0
+           2026-01-01 11:00:00    5
+        b  2026-01-01 09:00:00    2
+        Name: x, dtype: int64
+        """
+        if self._options.sort is False or not self._options.as_index:
+            raise ValueError(
+                "resample of groups has keys as its index and in order; leave out sort=False and as_index=False"
+            )
+        time_column, buckets = checked_buckets(self._meta, rule, closed, label, on, origin, offset)
+        if not buckets.is_fixed and buckets.depends_on_first:
+            raise ValueError(
+                f"rule must be one unit of a calendar in groups, closed as by default, found {shown(rule)} closed on "
+                f"the {buckets.closed}; resample the rows of one group"
+            )
+        grouping, selected = self._grouping, self._selected
+        if self._meta.ndim == 1:
+            selected = "value" if self._meta.name is None else self._meta.name
+            grouping = replace(grouping, obj=self._obj.to_frame(name=selected))
+        return GroupResampler(grouping, self._options, selected, time_column, buckets)
+
+
+class GroupResampler(BucketReductions[Obj, SeriesT, FrameT]):
+    """Rows of groups in buckets of time; see `GroupBy.resample`. Its reductions are those of groups.
+
+    Examples
+    --------
+    >>> import pandas as pd, dask_gpuscan
+    >>> times = pd.to_datetime(["2026-01-01", "2026-01-30", "2026-03-02"])
+    >>> df = pd.DataFrame({"k": 1, "x": [1, 2, 5]}, index=times)
+    >>> df.gpuscan.groupby("k").resample("MS")["x"].agg(["sum", "size"])
+                  sum  size
+    k
+    1 2026-01-01    3     2
+      2026-02-01    0     0
+      2026-03-01    5     1
+    """
+
+    _may_ask = False
+
+    def __init__(
+        self,
+        grouping: Grouping,
+        options: GroupOptions,
+        selected: Any,
+        time_column: TimeColumn,
+        buckets: Buckets,
+    ) -> None:
+        self._grouping = grouping
+        self._obj = grouping.obj
+        self._meta = meta_of(grouping.obj)
+        self._by = grouping.by
+        self._options = options
+        self._selected = selected
+        self._time_column = time_column
+        self._buckets = buckets
+
+    def __repr__(self) -> str:
+        by = ", ".join(map(repr, self._grouping.titles))
+        of = "" if self._selected is None else f" of {self._selected!r}"
+        return f"<GroupResampler{of} by {by} and {self._buckets.freq.freqstr} of {self._time_column.title}>"
+
+    @overload
+    def __getitem__(self, columns: list[Any]) -> GroupResampler[FrameT, SeriesT, FrameT]: ...
+    @overload
+    def __getitem__(self, columns: Hashable) -> GroupResampler[SeriesT, SeriesT, FrameT]: ...
+    def __getitem__(self, columns: Any) -> GroupResampler[Any, SeriesT, FrameT]:
+        """Return the same buckets of some columns: of one by its name, of several by a list of names."""
+        rows = meta_of(self._grouping.rows)
+        if rows.ndim == 1:
+            raise TypeError("a Series has no columns to choose from")
+        check_choice_of_columns(columns, names_of(rows))
+        picked = list(columns) if isinstance(columns, list) else columns
+        return GroupResampler(
+            self._grouping, self._options, picked, self._time_column, self._buckets
+        )
+
+    def __getattr__(self, name: str) -> GroupResampler[SeriesT, SeriesT, FrameT]:
+        """Return the same buckets of the column of this name, as pandas does."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        rows = meta_of(self._grouping.rows)
+        columns = names_of(rows) if rows.ndim == 2 else []
+        if name in columns:
+            return self[name]
+        raise no_attribute(self, "groupby.resample", name, columns)
+
+    def _columns(self, numeric_only: bool = False) -> list[Hashable]:
+        names = super()._columns(numeric_only)
+        return [n for n in names if self._selected is not None or n != self._time_column.on]
+
+    def _reduce_groups(
+        self, parts: Sequence[Part[GroupReduction]], as_series: bool, named: bool = False
+    ) -> Any:
+        """Reduce the buckets of groups to one row each."""
+        sources = [name for part in parts for name in part.sources]
+        on, engine = self._time_column.on, self._engine
+        rows = self._needed(sources if on is None else [*sources, on])
+        rows, label = self._with_labels(rows)
+        spec = GroupBySpec(
+            By((*self._by.columns, label), self._by.levels),
+            f"resample-{parts[0].operation.name if len(parts) == 1 else 'agg'}",
+            tuple(parts),
+            as_series,
+            self._dropna,
+            named,
+        )
+        order = KeyOrder.ADJACENT if self._clustered else KeyOrder.ANYWHERE
+        like = library_of(self._meta).no_rows(meta_of(rows))
+        fill = FillBuckets(spec, like, self._time_column, self._buckets, engine.IN_PARTS)
+        return run(run(rows, strategy(spec, order)), fill)
+
+    def _with_labels(self, rows: Any) -> tuple[Any, Hashable]:
+        """Return rows with the label of their bucket as one more column, and its name."""
+        engine = self._engine
+        known = [str(name) for name in names_of(meta_of(rows))]
+        timed = engine.map_partitions(
+            rows, append_times, self._time_column, unused_name("time", known)
+        )
+        time = names_of(meta_of(timed))[-1]
+        groups = timed.gpuscan.groupby(
+            list(self._by.columns), clustered=self._clustered, dropna=self._dropna
+        )[time]
+        rows, names = timed, []
+        scans = (
+            [groups.cummax(), groups.cummin()]
+            if self._buckets.depends_on_first
+            else [groups.cummax()]
+        )
+        for title, scan in zip(("latest", "first"), scans, strict=False):
+            rows = engine.with_column(rows, scan, unused_name(title, known))
+            names.append(names_of(meta_of(rows))[-1])
+        latest, first = [*names, None][:2]
+        rows = engine.map_partitions(
+            rows,
+            append_labels,
+            self._time_column,
+            self._buckets,
+            latest,
+            first,
+            unused_name("bucket", known),
+        )
+        return rows, names_of(meta_of(rows))[-1]

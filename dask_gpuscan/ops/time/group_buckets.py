@@ -1,0 +1,167 @@
+"""Buckets of time within groups: the label of a bucket is one more key, and buckets without rows are put in later.
+
+The first and the last bucket of a group are those of its own rows. A partition of groups that are reduced hands on its
+last key and label, so that the buckets between these and the next ones are written, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ... import kernels
+from ...frames.keys import BoundaryKey, boundary_key, key_arrays
+from ...frames.protocol import Library
+from ...frames.registry import column_of, columns_of, library_of, names_of, stored_numbers
+from ...frames.types import Values
+from ..core.carry import DataFrameCarry
+from ..core.groups import INT64
+from ..groupby.spec import GroupBySpec
+from .buckets import Buckets
+from .resample import with_empty
+from .time_column import TimeColumn
+
+
+def append_labels(
+    frame: Any,
+    time_column: TimeColumn,
+    buckets: Buckets,
+    latest: Hashable,
+    first: Hashable,
+    label: str,
+) -> Any:
+    """Return rows with the label of their bucket as one more column, and without the two that say what is around it.
+
+    Parameters
+    ----------
+    frame : frame
+    time_column : TimeColumn
+    buckets : Buckets
+    latest : name
+        A column of the latest time so far in the group of each row, null in rows that are in no group.
+    first : name
+        One of the first time, or None if buckets do not depend on it.
+    label : str
+        The name of the new column.
+
+    Raises
+    ------
+    ValueError
+        For times that are null, or that decrease within a group.
+    """
+    library = library_of(frame)
+    times, so_far = time_column.times(frame), column_of(frame, latest)
+    late = (stored_numbers(so_far) > times) & library.valid(so_far)
+    if bool(late.any()):
+        raise ValueError(
+            f"resample: times must not decrease within a group, those of {time_column.title} do; sort by them first"
+        )
+    firsts = None if first is None else stored_numbers(column_of(frame, first))
+    labels = buckets.labels_of(library, times, firsts)
+    kept = library.select(frame, [name not in (latest, first) for name in names_of(frame)])
+    return library.append(kept, labels.astype(INT64, copy=False), label)
+
+
+@dataclass(frozen=True)
+class LastBucket:
+    """The last bucket of some reduced groups."""
+
+    key: BoundaryKey
+    label: int
+
+
+@dataclass(frozen=True)
+class FillBuckets(DataFrameCarry):
+    """Reduced groups whose last key is the label of a bucket, with those of their buckets that have no rows."""
+
+    spec: GroupBySpec
+    """What the groups were reduced by."""
+    like: Any
+    """The frame that was reduced, without rows."""
+    time_column: TimeColumn
+    buckets: Buckets
+    may_be_empty: bool
+    """Whether dtypes are those of answers with nulls, whether there are nulls or not."""
+
+    label = "resample-fill"
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def _keys(self, frame: Any) -> list[Any]:
+        """Return the levels of the index of reduced groups, which are the keys and then the labels of buckets."""
+        return [library_of(frame).index_level(frame, i) for i in range(len(self.spec.by.columns))]
+
+    def aggregate(self, partition: Any) -> LastBucket | None:
+        if not len(partition):
+            return None
+        *keys, labels = self._keys(partition)
+        label = stored_numbers(labels)[-1].item()
+        return LastBucket(boundary_key(keys, len(partition) - 1), label)
+
+    def combine(self, aggregates: Sequence[LastBucket | None]) -> LastBucket | None:
+        known = [each for each in aggregates if each is not None]
+        return known[-1] if known else None
+
+    def apply(self, partition: Any, prefix: LastBucket | None) -> Any:
+        library = library_of(partition)
+        with library.acquire(partition):
+            *keys, labels = self._keys(partition)
+            numbers = stored_numbers(labels)
+            rows, numbers = self._all_buckets(library, keys, numbers, prefix)
+            arrays = [library.take(library.array(key), abs(rows) - 1) for key in keys]
+            found = library.xp.where(rows > 0, rows - 1, -1)
+            pairs = zip(self.spec.parts, columns_of(partition), strict=True)
+            answers = [
+                with_empty(
+                    part,
+                    self.spec.columns(self.like, part),
+                    library.array(column),
+                    found,
+                    self.may_be_empty,
+                )
+                for part, column in pairs
+            ]
+            index = self._index(library, arrays, numbers)
+            names = [column.name for column in columns_of(partition)]
+            if partition.ndim == 1:
+                return library.series(answers[0], index, names[0])
+            return library.frame(answers, names, index, partition)
+
+    def _all_buckets(
+        self, library: Library, keys: Sequence[Any], labels: Values, prefix: LastBucket | None
+    ) -> tuple[Values, Values]:
+        """Return the row of each bucket, from 1, and its label.
+
+        Of a bucket without rows, the number of the row behind it is returned, less than 0.
+        """
+        xp = library.xp
+        if not len(labels):
+            return xp.zeros(0, INT64), labels
+        follows = ~key_arrays(keys).head_flags()
+        previous = xp.concatenate([labels[:1], labels[:-1]])
+        if prefix is not None and boundary_key(keys, 0).values == prefix.key.values:
+            follows[:1], previous[:1] = True, prefix.label
+        grid = self.buckets.between(library, xp.concatenate([previous[:1], labels]))
+        places, step = labels, 1
+        if grid is None:
+            step = self.buckets.width
+        else:
+            places, previous = xp.searchsorted(grid, labels), xp.searchsorted(grid, previous)
+        lengths = xp.where(follows, (places - previous) // step, 1)
+        numbers = xp.arange(1, len(labels) + 1, dtype=INT64)
+        ends = xp.cumsum(lengths)
+        rows, places, ends = kernels.run_length_decode(lengths, [numbers, places, ends])
+        missing = ends - 1 - xp.arange(len(rows), dtype=INT64)
+        places = places - step * missing
+        return xp.where(missing > 0, -rows, rows), places if grid is None else grid[places]
+
+    def _index(self, library: Library, keys: list[Any], labels: Values) -> Any:
+        """Return the index of keys and the labels of buckets as times."""
+        dtype = self.time_column.column(self.like).dtype
+        layout = library.layout(dtype)
+        assert layout is not None
+        times = layout.wrap(labels.astype(layout.storage(dtype)), None, dtype)
+        names = [*self.spec.by.columns[:-1], self.time_column.column(self.like).name]
+        return library.key_index([*keys, times], names)

@@ -1,0 +1,231 @@
+"""groupby(...).resample(...) against pandas on the whole data, over any partitions, clustered or in any order."""
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_gpuscan
+from helpers.backends import same
+from helpers.strategies import partitioned
+
+CUTS = (None, [0.5], [0, 0.4, 0.4, 0.9, 1], [i / 24 for i in range(1, 24)])
+RULES = {
+    "1h": "17min", "7h": "5h", "D": "9h", "2D": "15h", "37min": "11min", "W": "3D", "ME": "9D", "B": "13h",
+    "QS": "20D", "MS": "11D",
+}  # fmt: skip
+
+
+RULES_FROM_FIRST = ["B", "QS", "MS"]
+
+
+def measured(step, zone=None, seed=0):
+    random = np.random.default_rng(seed)
+    steps = np.sort(random.integers(0, 60, 24))
+    times = pd.Timestamp("2026-03-27 10:40", tz=zone) + pd.Timedelta(step) * steps
+    frame = pd.DataFrame(
+        {
+            "k": random.integers(0, 3, 24),
+            "x": np.where(random.random(24) < 0.2, np.nan, random.integers(-9, 9, 24)),
+            "n": range(24),
+        },
+        pd.DatetimeIndex(times, name="t"),
+    )
+    return frame
+
+
+def answers(backend, frame, ask, clustered=None):
+    """Give what is asked of the groups of a frame, whole and in partitions."""
+    whole = backend.frame(frame)
+    for at in CUTS:
+        d = whole if at is None else partitioned(whole, at)
+        lazy = ask(d.gpuscan.groupby("k", clustered=clustered))
+        (found,) = dask.compute(lazy)
+        if at is not None and hasattr(lazy, "_meta"):
+            assert list(np.ravel(lazy.dtypes)) == list(np.ravel(found.dtypes))
+        yield backend.to_pandas(found)
+
+
+def agree(found, expected):
+    """Assert that values and labels are equal: integers that may be null stay integers here."""
+    if found.ndim == 2:
+        assert found.columns.equals(expected.columns)
+        for name in expected.columns:
+            agree(found[name], expected[name])
+        return
+    if expected.dtype == "float64":
+        found = found.astype("float64")
+    same(found, expected)
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("rule", RULES)
+def test_as_pandas(backend, rule, zone):
+    for seed, options in enumerate(({}, {"closed": "right"}, {"closed": "left", "label": "right"})):
+        frame = measured(RULES[rule], zone, seed)
+        if options.get("closed") == "right" and rule in (
+            *RULES_FROM_FIRST,
+            *(["D"] if zone else []),
+        ):
+            with pytest.raises(ValueError, match="rule must be one unit of a calendar"):
+                frame.gpuscan.groupby("k").resample(rule, **options)
+            continue
+        if zone and rule == "2D":
+            continue
+
+        def ask(groups, options=options):
+            return groups.resample(rule, **options)[["x", "n"]].sum()
+
+        expected = ask(frame.groupby("k"))
+        for found in answers(backend, frame, ask):
+            agree(found, expected)
+        sorted_frame = frame.sort_values("k", kind="stable")
+        for found in answers(backend, sorted_frame, ask, clustered=True):
+            agree(found, expected)
+
+
+REDUCTIONS = [
+    "sum", "mean", "min", "max", "count", "size", "first", "last", "std", "nunique", "median", "prod",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("clustered", [None, True])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(backend, name, clustered):
+    frame = measured("9h").sort_values("k", kind="stable")
+    for columns in ("n", "x"):
+
+        def ask(groups, columns=columns):
+            return getattr(groups.resample("D")[columns], name)()
+
+        expected = ask(frame.groupby("k"))
+        for found in answers(backend, frame, ask, clustered):
+            agree(found.rename(expected.name) if name == "size" else found, expected)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"origin": "start"},
+        {"offset": "1h"},
+        {"origin": "epoch"},
+        {"origin": pd.Timestamp("2026-03-01 00:13")},
+        {"origin": "start", "offset": "-20min"},
+    ],
+    ids=str,
+)
+def test_origins(backend, options):
+    for rule in ("7h", "1h", "2D"):
+        frame = measured("5h")
+        expected = frame.groupby("k").resample(rule, **options)["n"].sum()
+        for found in answers(
+            backend, frame, lambda g, rule=rule: g.resample(rule, **options)["n"].sum()
+        ):
+            agree(found, expected)
+
+
+def test_aggregates_operators_and_times_in_a_column(backend):
+    frame = measured("9h")
+    expected = frame.groupby("k").resample("D")["n"].agg(["sum", "count"])
+    for found in answers(backend, frame, lambda g: g.resample("D")["n"].agg(["sum", "count"])):
+        agree(found, expected)
+    expected = frame.groupby("k").resample("D")["n"].sum()
+    columns = frame.reset_index()
+
+    def reduced(groups):
+        return groups.resample("D", on="t").n.reduce(dask_gpuscan.add)
+
+    for found in answers(backend, columns, reduced):  # null where a bucket has no rows
+        agree(found.fillna(0).astype("int64"), expected)
+    for found in answers(backend, columns, lambda g: g.resample("D", on="t").sum()):
+        agree(found, frame.groupby("k").resample("D")[["x", "n"]].sum())
+
+
+def test_series_and_several_keys(backend):
+    frame = measured("9h").assign(j=lambda f: f["n"] % 2)
+    expected = frame.groupby(["j", "k"]).resample("D")["n"].sum()
+    for at in CUTS:
+        whole = backend.frame(frame)
+        d = whole if at is None else partitioned(whole, at)
+        (found,) = dask.compute(d.gpuscan.groupby(["j", "k"]).resample("D")["n"].sum())
+        agree(backend.to_pandas(found), expected)
+    for name in ("n", None):
+        series = frame["n"].rename(name)
+        expected = series.groupby(frame["k"]).resample("D").sum()
+        found = series.gpuscan.groupby(frame["k"]).resample("D").sum()
+        agree(found, expected)
+
+
+KEYS = {
+    "text": ["b", None, "a", "b"] * 6,
+    "floats": [0.5, np.nan, -0.0, 0.0] * 6,
+    "nullable": pd.array([2, None, 1, 2] * 6, "Int8"),
+    "times": pd.to_datetime(["2026", None, "2025", "2026"] * 6),
+}
+
+
+@pytest.mark.parametrize("dropna", [True, False])
+@pytest.mark.parametrize("keys", KEYS)
+def test_null_keys(keys, dropna):
+    frame = measured("9h").assign(k=KEYS[keys])
+    expected = frame.groupby("k", dropna=dropna).resample("D")["n"].sum()
+    for at in CUTS:
+        d = frame if at is None else partitioned(frame, at)
+        groups = d.gpuscan.groupby("k", dropna=dropna)
+        (found,) = dask.compute(groups.resample("D")["n"].sum())
+        agree(found, expected)
+
+
+def test_categories_as_keys():
+    frame = measured("9h").assign(k=pd.Categorical(list("baab") * 6, list("zcba")))
+    expected = frame.groupby("k", observed=True).resample("D")["n"].sum()
+    for at in CUTS:
+        d = frame if at is None else partitioned(frame, at)
+        (found,) = dask.compute(d.gpuscan.groupby("k").resample("D")["n"].sum())
+        agree(found, expected)
+
+
+def test_few_rows():
+    frame = measured("9h")
+    for count in (0, 1, 2):
+        for at in (None, [0.5], [0.5, 0.5]):
+            d = frame[:count] if at is None else partitioned(frame[:count], at)
+            (found,) = dask.compute(d.gpuscan.groupby("k").resample("D")["n"].sum())
+            if count:
+                agree(found, frame[:count].groupby("k").resample("D")["n"].sum())
+            else:  # of which pandas leaves out the levels of keys
+                assert len(found) == 0
+                assert found.index.names == ["k", "t"]
+                assert found.dtype == "int64"
+
+
+WRONG = [
+    (lambda g: g.resample("2ME"), ValueError, "rule must be one unit of a calendar in groups"),
+    (lambda g: g.resample("x"), ValueError, "rule must be a duration"),
+    (lambda g: g.resample("D", on="n"), TypeError, "resample needs datetimes"),
+    (lambda g: g.resample("D")["y"], KeyError, "'y' is not a column"),
+    (lambda g: g.resample("D").ffill(), AttributeError, "merge_asof"),
+    (lambda g: g.resample("D").summ, AttributeError, "did you mean 'sum'"),
+]
+
+
+@pytest.mark.parametrize(("ask", "error", "message"), WRONG)
+def test_wrong_arguments(ask, error, message):
+    frame = measured("9h")
+    for d in (frame, partitioned(frame, [0.5])):
+        with pytest.raises(error, match=message):
+            ask(d.gpuscan.groupby("k"))
+
+
+def test_times_without_order_and_options_of_groups():
+    frame = measured("9h")
+    for d in (frame[::-1], partitioned(frame[::-1], [0.5])):
+        for clustered in (None, True):
+            lazy = d.assign(k=1).gpuscan.groupby("k", clustered=clustered).resample("D")
+            with pytest.raises(ValueError, match="times must not decrease within a group"):
+                dask.compute(lazy["n"].sum())
+    for option in ("sort", "as_index"):
+        with pytest.raises(ValueError, match=f"leave out .*{option}=False"):
+            frame.gpuscan.groupby("k", **{option: False}).resample("D")
+    found = frame.gpuscan.groupby("k").resample("D")
+    assert repr(found) == "<GroupResampler by 'k' and D of the index>"
