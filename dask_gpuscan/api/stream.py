@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 from ..engines.stream.sources import FRAMES, Format, Source, batches_of
 from ..engines.stream.state import State
 from ..engines.stream.stream import Stream
 from ..kernels.messages import shown
 from .arguments import check_flags
-from .tables.tables import TableSource, is_table
+from .tables.tables import TableSource, is_lazy_frame, is_table
 from .types import FrameT, Methods, Obj, SeriesT
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Stream:
@@ -66,6 +69,22 @@ def stream(source: Any, *, state: State | None = None, ends: bool = True) -> Str
         raise TypeError(f"state must be a State or None, found {shown(state)}")
     opened = Source(batches_of(source), _format_of, state, bool(ends))
     return Stream(opened, opened.meta)
+
+
+def streams_lazy_frames(function: F) -> F:
+    """Let a function of two frames take a LazyFrame of polars as the first: its answer is one, too."""
+
+    @wraps(function)
+    def call(left: Any, right: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_lazy_frame(right):
+            raise TypeError(
+                f"{function.__name__}: right is a LazyFrame, and all its rows are needed; give right.collect()"
+            )
+        if not is_lazy_frame(left):
+            return function(left, right, *args, **kwargs)
+        return function(stream(left), right, *args, **kwargs).to_polars()
+
+    return call  # type: ignore[return-value]
 
 
 class StreamMethods(Methods[Obj, SeriesT, FrameT]):

@@ -22,6 +22,7 @@ from ...kernels.messages import not_among, shown
 from ...ops.asof.asof import AsOf
 from ...ops.asof.columns import AsOfSide, dropped, plan_of
 from ..arguments import check_choice, check_flags
+from ..stream import streams_lazy_frames
 from ..tables.tables import takes_tables
 from ..types import Duration, Names, Table
 
@@ -71,6 +72,7 @@ def merge_asof(
 def merge_asof(
     left: Table, right: Any, on: Hashable = None, **keywords: Unpack[AsOfKeywords]
 ) -> Table: ...
+@streams_lazy_frames
 @takes_tables
 def merge_asof(
     left: Any,
@@ -94,7 +96,8 @@ def merge_asof(
     ----------
     left, right : DataFrame or named Series
         Of pandas or cuDF, or Dask collections of these, of any numbers of partitions; one may be a collection and the
-        other not. Each is ordered by what it is matched on, over all its partitions.
+        other not. Each is ordered by what it is matched on, over all its partitions. A LazyFrame of polars as `left`
+        stays lazy, and is read in batches.
     on, left_on, right_on : name, optional
         The column of numbers or times that is ordered; default the one column that both have.
     left_index, right_index : bool, default False

@@ -107,6 +107,11 @@ def _is_polars(obj: Any) -> bool:
     return any(base.__module__.partition(".")[0] == "polars" for base in type(obj).__mro__)
 
 
+def is_lazy_frame(obj: Any) -> bool:
+    """Tell whether an object is a LazyFrame of polars."""
+    return _is_polars(obj) and type(obj).__name__ == "LazyFrame"
+
+
 def _kind_of(table: Any) -> Kind:
     """Return the kind of a table or column of polars or pyarrow."""
     if _is_polars(table):

@@ -261,10 +261,34 @@ def test_expressions_are_no_arguments():
     for call in (frame.gpuscan.filter, frame.gpuscan.sort_values, frame.gpuscan.groupby):
         with pytest.raises(TypeError, match="a Expr of polars is not taken as an argument"):
             call(pl.col("x") > 1)
-    with pytest.raises(TypeError, match="a LazyFrame of polars is not taken"):
+    with pytest.raises(TypeError, match=r"give right\.collect\(\)"):
         dask_gpuscan.merge_asof(frame, frame.lazy(), on="x")
     with pytest.raises(TypeError, match="dtype Int128 cannot be read as Arrow"):
         frame.gpuscan.cumsum(dtype=pl.Int128)
+
+
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+def test_merge_asof_of_a_lazy_frame_is_lazy(direction):
+    left = pl.DataFrame({"t": range(0, 3000, 3), "k": ["a", "b"] * 500, "v": range(1000)})
+    right = pl.DataFrame({"t": range(1, 2000, 7), "k": ["b"] * 286, "w": range(286)})
+    right = right.with_columns(
+        pl.when(pl.col("w") % 2 == 0).then(pl.lit("a")).otherwise("k").alias("k")
+    )
+    options = {"on": "t", "by": "k", "direction": direction}
+    expected = dask_gpuscan.merge_asof(left, right, **options)
+    for sides in (
+        {"left": left.lazy(), "right": right},
+        {"left": left.lazy(), "right": right.to_arrow()},
+    ):
+        lazy = dask_gpuscan.merge_asof(**sides, **options)
+        assert isinstance(lazy, pl.LazyFrame)
+        assert lazy.collect_schema() == expected.schema
+        assert lazy.collect().equals(expected)
+        assert lazy.select("w").head(3).collect().equals(expected.select("w").head(3))
+    with pytest.raises(TypeError, match=r"give right\.collect\(\)"):
+        dask_gpuscan.merge_asof(left.lazy(), right.lazy(), **options)
+    with pytest.raises(KeyError, match="'q' is not a column"):
+        dask_gpuscan.merge_asof(left.lazy(), right, on="q")
 
 
 def test_lazy_frames_are_collected_by_a_word():
