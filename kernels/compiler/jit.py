@@ -37,13 +37,35 @@ hold_over_forks()
 # --- compilers --------------------------------------------------------------------------------------------------------
 
 
-class _LinkedLibrary(JITCodeLibrary):
-    """LLVM code that is linked into that of its callers, and has no machine code of its own."""
+class _EntryLibrary(JITCodeLibrary):
+    """LLVM code that is optimised once, when all that it calls is linked into it."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+
+class _LinkedLibrary(_EntryLibrary):
+    """LLVM code that is linked into that of its callers, optimised there, and has no machine code of its own."""
+
+    def _optimize_final_module(self) -> None: ...
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _EntryLowering(NativeLowering):
+    """Numba's pass that makes LLVM code, and machine code of it."""
+
+    _name = "entry_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        super().run_pass(state)
+        return True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -65,27 +87,45 @@ class _LinkedLowering(NativeLowering):
         return True
 
 
-class _LinkedCompiler(Compiler):
-    """Numba's compiler for functions that only compiled code calls.
+class _EntryCompiler(Compiler):
+    """Numba's compiler for functions that are called by Python or by address.
 
-    Its own makes machine code of each function as soon as it is compiled, though callers hold a copy of what they call.
+    Its own optimises each function alone as well, and again in each of its callers.
     """
+
+    lowering: type[NativeLowering] = _EntryLowering
 
     def define_pipelines(self) -> list[Any]:
         pipelines = list(super().define_pipelines())
         for pipeline in pipelines:
             pipeline.passes = [
-                (_LinkedLowering if made is NativeLowering else made, why)
+                (self.lowering if made is NativeLowering else made, why)
                 for made, why in pipeline.passes
             ]
         return pipelines
 
 
-ENTRY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+class _LinkedCompiler(_EntryCompiler):
+    """Numba's compiler for functions that only compiled code calls.
+
+    Its own makes machine code of each function as soon as it is compiled, though callers hold a copy of what they call.
+    """
+
+    lowering = _LinkedLowering
+
+
+ENTRY: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False,
+    "pipeline_class": _EntryCompiler,
+}  # fmt: skip
 SHARED: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "no_cfunc_wrapper": False}
 OPTIONS: dict[str, Any] = {**ENTRY, "no_cpython_wrapper": True, "pipeline_class": _LinkedCompiler}
 """Options of functions that Python calls, that are called by address, and that only compiled code calls: wrappers that
-nobody calls would double a function's compile time."""
+nobody calls would double a function's compile time. They do not count who uses an array, which callers keep."""
+
+ALLOCATING: dict[str, Any] = {**ENTRY, "_nrt": True}
+LINKED_ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
+"""Options of those that make arrays: what `ENTRY` and `OPTIONS` are for others."""
 
 
 # --- entries and their cache ------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from numba.extending import (
 )
 
 from ..compiler.function_fingerprint import rebuild
-from ..compiler.jit import OPTIONS
+from ..compiler.jit import LINKED_ALLOCATING, OPTIONS
 from ..compiler.numba_internals import cgutils, struct_value
 from .operator import ROLES, Code, Operator
 
@@ -145,7 +145,11 @@ def converted(context, builder, like, kind, value):
 @lru_cache(maxsize=4096)
 def _compiled(token: str, role: str) -> Any:
     function = _known[token].functions[role]
-    return None if function is None else rebuild(function, numba.njit(boundscheck=True, **OPTIONS))
+    return (
+        None
+        if function is None
+        else rebuild(function, numba.njit(boundscheck=True, **LINKED_ALLOCATING))
+    )
 
 
 def resolve(typing_context, function, arguments):

@@ -14,7 +14,7 @@ Recognition Letters 13, 1992) and Gil and Werman (IEEE PAMI 15, 1993).
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
 from ...options import Box, edges_of
 from ..core.engine import STATUS, TICKET, wait_for
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel, run_team
@@ -49,7 +49,7 @@ def summed_area_table(values: np.ndarray, dtype: np.dtype, state: np.dtype) -> n
     return out
 
 
-@cached_njit
+@partial(cached_njit, options=ALLOCATING)
 def walk_bands(values, out, above, width, control):
     """Write tables, together with any other thread that runs the same call."""
     values, out, above, control = borrow(values), borrow(out), borrow(above), borrow(control)
@@ -176,7 +176,7 @@ def _along(
     return out
 
 
-@cached_njit
+@partial(cached_njit, options=ALLOCATING)
 def walk_panels(values, edges, outside, out, panels, control):
     """Write sums of windows, together with any other thread that runs the same call."""
     values, edges, out, control = borrow(values), borrow(edges), borrow(out), borrow(control)

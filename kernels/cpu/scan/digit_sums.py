@@ -15,7 +15,7 @@ import numpy as np
 from numba.extending import intrinsic
 
 from ...compiler.function_fingerprint import rebuild
-from ...compiler.jit import OPTIONS
+from ...compiler.jit import LINKED_ALLOCATING, OPTIONS
 from ...operators import numerics, reproducible
 from ...operators.calls import combine, kinds, whole
 from ...operators.reproducible import BIAS, FRACTION, HIGHEST, LOWEST, ORIGIN, SIGN, WIDTH
@@ -189,7 +189,7 @@ def _observe(work, space, state, first, size):
     return state, None
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**LINKED_ALLOCATING)
 def _emit(work, space, prefix, memo, first, size):
     source, output, stride = work.source, work.output, work.stride
     numbers, answers = np.empty(BLOCK, np.float64), np.empty(BLOCK, output.outs.dtype)

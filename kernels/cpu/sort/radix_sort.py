@@ -9,14 +9,14 @@ Programming 3*, 5.2.5, and Polychroniou and Ross, *A comprehensive study of main
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, Kernel, array_type, empty, entry, run_kernel
 from ..core.memory import borrow, take_ticket
@@ -203,7 +203,7 @@ def _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts):
             codes[i] = words[i] >> np.uint64(low)
 
 
-@cached_njit
+@partial(cached_njit, options=ALLOCATING)
 def sort_leaves(words, other, out, ties, codes, ends, most, low, bits, control):
     """Sort the runs between `ends` that have no more than so many words."""
     words, other, out, ties = borrow(words), borrow(other), borrow(out), borrow(ties)
@@ -218,7 +218,7 @@ def sort_leaves(words, other, out, ties, codes, ends, most, low, bits, control):
             _sort_leaf(words, other, out, ties, codes, start, end, low, bits, counts)
 
 
-@cached_njit
+@partial(cached_njit, options=ALLOCATING)
 def sort_runs(words, other, out, ties, tied, low, bits, long, number, control):
     """Sort runs of rows that are tied with the one before, and list those that are too long for one thread."""
     words, other, out, ties = borrow(words), borrow(other), borrow(out), borrow(ties)

@@ -8,7 +8,7 @@ order, and then those with a 1.
 # Numba reads these functions; annotations would say less than its own types do.
 # mypy: disable-error-code="no-untyped-def"
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numba
@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from ...compiler.jit import OPTIONS, cached_njit
+from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
 from ...options import RANKS, Distinct, OrderStatistic, Quantile, SortKey
 from ...windows import BoundWindows, Windows, pieces
 from ..core.engine import FAILED, STATUS, TICKET
@@ -264,7 +264,7 @@ def _share(way, share, place):
     return 1.0 if share > 0.5 or (share == 0.5 and place % 2 == 1) else 0.0
 
 
-@cached_njit
+@partial(cached_njit, options=ALLOCATING)
 def quantiles(words, zeros, distinct, starts, stops, q, way, least, out, control):
     """Write a quantile of each window: followed down the matrix, to one value or to two neighbours."""
     words, zeros, distinct, control = (
@@ -308,7 +308,7 @@ def quantiles(words, zeros, distinct, starts, stops, q, way, least, out, control
                 out[first + lane] = value
 
 
-@cached_njit
+@partial(cached_njit, options=ALLOCATING)
 def ranks(words, zeros, codes, starts, stops, added, share, ascending, pct, least, out, control):
     """Write the place of the value of each window's last row."""
     words, zeros, codes, control = borrow(words), borrow(zeros), borrow(codes), borrow(control)
@@ -339,7 +339,7 @@ def ranks(words, zeros, codes, starts, stops, added, share, ascending, pct, leas
                 out[first + lane] = rank / found if pct else rank
 
 
-@cached_njit
+@partial(cached_njit, options=ALLOCATING)
 def count_distinct(codes, starts, stops, least, out):
     """Write how many codes differ in each window, as rows enter windows and leave them."""
     codes, starts, stops, out = borrow(codes), borrow(starts), borrow(stops), borrow(out)
