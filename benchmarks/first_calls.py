@@ -1,0 +1,104 @@
+"""First calls: how long the kernels of each call of peers.py compile, with an empty cache of kernels.
+
+    python benchmarks/first_calls.py                 # pandas frames; about ten minutes on two cores
+    python benchmarks/first_calls.py --gpu           # cuDF frames
+    python benchmarks/first_calls.py --only rank
+
+Each call has a process and a cache of its own. Its time is that of the first call less that of the second, without
+imports. On CPUs it is the processor's: a compiler runs on one thread, so that on an idle machine the user waits for as
+long. Those that take long are repeated, and the least time counts, as other work on the machine only adds to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from peers import RESULTS, Call, calls, make
+from timing import Bench, Record, commit, machine, versions
+
+ROWS = 10**6
+LIMIT = 3000
+"""Milliseconds that a first call may take."""
+REPEATS = 3
+
+FURTHER: dict[str, Call] = {
+    "resample.ohlc": lambda d: d[["t", "x"]].gpuscan.resample("1h", on="t")["x"].ohlc(),
+    "sessions": lambda d: d[["t", "x"]].gpuscan.sessions("t", gap="2s"),
+    "sessions by key": lambda d: d[["t", "x", "g"]].gpuscan.sessions("t", gap="2s", by="g"),
+}
+"""Calls that are not on the map."""
+
+
+def works() -> dict[str, Call]:
+    """All calls, by name."""
+    return {name: ours for name, (ours, _, _) in calls().items()} | FURTHER
+
+
+def first_less_second(name: str, gpu: bool) -> float:
+    """Return the milliseconds by which the first call is longer, in this process."""
+    frame: Any = make(ROWS)
+    if gpu:
+        import cudf
+
+        frame = cudf.DataFrame(frame)
+    clock, seconds = time.perf_counter if gpu else time.process_time, []
+    for _ in range(2):
+        start = clock()
+        works()[name](frame)
+        if gpu:
+            import cupy
+
+            cupy.cuda.Device().synchronize()
+        seconds.append(clock() - start)
+    return 1e3 * (seconds[0] - seconds[1])
+
+
+def in_a_process(name: str, gpu: bool) -> float:
+    """Return the same for a process whose cache of kernels is empty."""
+    command = [sys.executable, __file__, "--call", name, *["--gpu"] * gpu]
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "DASK_GPUSCAN_CACHE": cache}
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment)
+    return float(done.stdout)
+
+
+def context(gpu: bool) -> Record:
+    """Return what the calls ran on."""
+    where = machine()
+    if gpu:
+        import cupy
+
+        where = f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}, {where}"
+    return {"machine": where, "versions": versions(), "commit": commit()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--call", help="the one call of a process")
+    parser.add_argument("--output", type=Path)
+    given = parser.parse_args()
+    if given.call:
+        print(first_less_second(given.call, given.gpu))
+        return
+    bench = Bench(only=given.only, context=context(given.gpu))
+    for name in filter(bench.wanted, works()):
+        least = in_a_process(name, given.gpu)
+        for _ in range(REPEATS - 1):
+            if least > LIMIT:
+                least = min(least, in_a_process(name, given.gpu))
+        target = None if given.gpu else f"ours_ms <= {LIMIT}"
+        bench.record(name, "float64", ROWS, max(least, 0.0), target=target)
+    bench.save(given.output or RESULTS / f"first_calls_{'gpu' if given.gpu else 'cpu'}.json")
+
+
+if __name__ == "__main__":
+    main()
