@@ -140,7 +140,10 @@ class CudfIndex:
         return cudf.Series._from_column(index._columns[number], name=index.names[number])
 
     def is_sorted(self, index: cudf.Index) -> bool:
-        return bool(index.is_monotonic_increasing)
+        # cuDF takes nulls of several levels for the least
+        levels = index._columns if isinstance(index, cudf.MultiIndex) else ()
+        nulls_first = any(level.has_nulls(include_nan=True) for level in levels)
+        return not nulls_first and bool(index.is_monotonic_increasing)
 
     def same_index(self, index: cudf.Index, other: cudf.Index) -> bool:
         return index is other or bool(index.equals(other))
