@@ -145,7 +145,7 @@ SPECIAL: dict[str, Call] = {
     "GroupBy.nth": on_groups("nth", 1),
     "GroupBy.transform": on_groups("transform", "mean"),
     "GroupBy.resample": lambda f: (
-        f[["k", "t", "x"]].gpuscan.groupby("k").resample("1min", on="t")["x"].sum()
+        f[["k", "t", "x"]].gpuscan.groupby("k").resample("1min", on="t")["x"].mean()
     ),
     "GroupBy.pipe": on_groups("pipe", lambda groups: groups.max() - groups.min()),
     "GroupBy.ngroups": lambda f: f.gpuscan.groupby("k").ngroups,
