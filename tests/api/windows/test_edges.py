@@ -228,4 +228,4 @@ def test_interpolate_in_steps_and_of_other_dtypes():
 def test_columns_in_another_order():
     frame = measured("D", None, 0)
     found = frame.gpuscan.resample("7h")[["n", "x"]].nearest()
-    pd.testing.assert_frame_equal(found, frame.resample("7h")[["n", "x"]].nearest())
+    pd.testing.assert_frame_equal(found, frame.resample("7h").nearest()[["n", "x"]])

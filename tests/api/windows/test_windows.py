@@ -177,8 +177,9 @@ def test_agg_of_what_is_not_there():
         for names in ([], ["sum", "max", "sum"]):
             with pytest.raises(ValueError, match="agg takes each name once, and at least one"):
                 ask.agg(names)
-    with pytest.raises(TypeError, match="names of reductions"):
-        df.gpuscan.expanding().agg(np.sum)
+    with pytest.raises(TypeError, match="agg takes the name of a method"):
+        df.gpuscan.expanding().agg(lambda x: x.sum())
+    assert df.gpuscan.expanding().agg(np.sum).equals(df.expanding().sum())
 
 
 def test_numeric_only():
