@@ -91,11 +91,18 @@ def sorted_values(key: SortKey) -> np.ndarray:
 SEGMENT = 256
 """Rows that segments have on average from which on NumPy sorts them, each by itself, and not the radix sort."""
 
+LONG = 1 << 13
+"""Rows from which on the radix sort is faster again, but to select takes NumPy less than either.
 
-def takes_segments(key: SortKey, starts: np.ndarray) -> bool:
-    """Return whether NumPy puts the elements of long segments in the order of a key."""
+Measured for two million float64 on two cores, milliseconds, NumPy and the radix sort: segments of 256 rows 17 and 37,
+of 4,000 rows 23 and 32, of 16,000 rows 31 and 25, of 64,000 rows 40 and 27."""
+
+
+def takes_segments(key: SortKey, starts: np.ndarray, selects: bool) -> bool:
+    """Return whether NumPy puts the elements of segments in the order of a key, or selects some."""
     ascending = not (key.descending or key.nulls_first or _are_times(key))
-    return ascending and len(key.values) >= SEGMENT * len(starts)
+    most = np.inf if selects else LONG
+    return ascending and SEGMENT * len(starts) <= len(key.values) < most * len(starts)
 
 
 def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = None) -> np.ndarray:
@@ -198,7 +205,7 @@ def sort(
 ) -> list[Any]:
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
     alone = not positions and len(keys) == len(arrays) == 1 and arrays[0] is keys[0].values
-    alone = alone and (starts is None or takes_segments(keys[0], starts))
+    alone = alone and (starts is None or takes_segments(keys[0], starts, kth is not None))
     if alone and is_sorted_by_value(keys[0]):
         if starts is None:
             return [sorted_values(keys[0])]
