@@ -112,6 +112,25 @@ def test_equal_keys_meet_whatever_is_in_their_partitions(dtype):
     same(found.compute(), frame.groupby("k", dropna=False)["x"].median())
 
 
+@pytest.mark.parametrize("keys", [3, 40])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "Float64", "int16", "uint32", "Int64"])
+def test_long_groups(backend, dtype, keys):
+    """Values of long groups are selected rather than sorted; a group may have none."""
+    random = np.random.default_rng(keys)
+    x = pd.Series(random.integers(0, 99, 30_000)).astype("float64")
+    k = pd.Series(random.integers(0, keys, len(x)))
+    if dtype not in ("int16", "uint32"):
+        x = x.mask((random.random(len(x)) < 0.2) | (k == 1))
+    frame = pd.DataFrame({"k": k, "x": x.astype(dtype)})
+    groups = backend.frame(frame).gpuscan.groupby("k")["x"]
+    expected = frame.astype({"x": "float64"}).groupby("k")["x"]
+    for q in (0.0, 0.37, 1.0, [0.9, 0.1]):
+        found = backend.to_pandas(groups.quantile(q)).astype("float64")
+        pd.testing.assert_series_equal(found, expected.quantile(q), check_names=False)
+    found = backend.to_pandas(groups.median()).astype("float64")
+    pd.testing.assert_series_equal(found, expected.median(), check_names=False)
+
+
 def test_bad_arguments():
     frame = pd.DataFrame({"k": [1], "x": [2.0], "w": ["a"]})
     for each in (frame, partitioned(frame, [0.5])):
