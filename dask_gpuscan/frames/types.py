@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, wraps
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -182,3 +182,18 @@ class Texts(NamedTuple):
 
     data: np.ndarray
     offsets: np.ndarray
+
+
+def asked_once(ask: Callable[..., DType]) -> Callable[..., DType]:
+    """Return a function of a method, a dtype and options that asks once for each of them.
+
+    Of categories it asks each time: those of pandas are equal in another order, and those of cuDF have no hash.
+    """
+    known = lru_cache(maxsize=1024)(ask)
+
+    @wraps(ask)
+    def asked(method: str, dtype: DType, /, **options: Hashable) -> DType:
+        found: DType = (ask if hasattr(dtype, "categories") else known)(method, dtype, **options)
+        return found
+
+    return asked

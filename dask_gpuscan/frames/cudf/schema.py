@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import cudf
@@ -20,10 +19,11 @@ from ...kernels.messages import shown
 from ..messages import HINT, check_one_level
 from ..pandas.library import PANDAS
 from ..pandas.schema import SUMS, wide_integers
-from ..types import DType, Scalar, Values
+from ..types import DType, Scalar, Values, asked_once
 from .layouts import LAYOUT, is_number, layout_of, moved_layout_of
 
 
+@asked_once
 def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Ask a group of one null: of no groups cuDF says that means of integers are integers."""
     groups = cudf.Series._from_column(column_empty(1, dtype)).groupby(cudf.Series([0]))
@@ -37,18 +37,16 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         raise TypeError(f"cuDF has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
-_asked_once = lru_cache(maxsize=1024)(_asked_of_groups)
-
-
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
-    # categories have no hash
-    ask = _asked_of_groups if isinstance(dtype, cudf.CategoricalDtype) else _asked_once
-    answer = wide_integers(layout_of, method, dtype, ask(method, dtype, **options))
+    found = _asked_of_groups(method, dtype, **options)
+    answer = wide_integers(layout_of, method, dtype, found)
     return _unsigned(method, dtype, answer)
 
 
-def _asked(method: str, dtype: DType, /, **options: Hashable) -> DType:
+@asked_once
+def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
+    """Return the dtype of an answer of a method of a series, whatever the values are."""
     try:
         if isinstance(dtype, DecimalDtype) and method == "cumprod":
             raise TypeError("the scale of a decimal would change from row to row")
@@ -61,16 +59,6 @@ def _asked(method: str, dtype: DType, /, **options: Hashable) -> DType:
         return _unsigned(method, dtype, found)
     except (TypeError, AttributeError, NotImplementedError) as error:
         raise TypeError(f"cuDF has no {method} for dtype {dtype}; {HINT}") from error
-
-
-_asked_before = lru_cache(maxsize=1024)(_asked)
-
-
-def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
-    """Return the dtype of an answer of a method of a series, whatever the values are."""
-    # categories have no hash
-    ask = _asked if isinstance(dtype, cudf.CategoricalDtype) else _asked_before
-    return ask(method, dtype, **options)
 
 
 def _unsigned(method: str, dtype: DType, answer: DType) -> DType:
@@ -191,7 +179,7 @@ class CudfIndex:
         return index.argsort()
 
     def sort_by_index(self, frame: cudf.DataFrame) -> cudf.DataFrame:
-        return frame.sort_index()
+        return frame if self.is_sorted(frame.index) else frame.sort_index()
 
     def reset_index(self, frame: cudf.DataFrame, start: int, drop: bool) -> cudf.DataFrame:
         out = frame.reset_index(drop=drop)

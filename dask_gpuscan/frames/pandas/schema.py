@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 
 from ...kernels.messages import shown
 from ..messages import HINT, first_line
-from ..types import DType, Layout, Scalar
+from ..types import DType, Layout, Scalar, asked_once
 from .layouts import holds_null, is_number, is_real, layout_of, nullable, raises_on_overflow
 
 SUMS = ("sum", "prod", "cumsum", "cumprod")
@@ -45,7 +44,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
-@lru_cache(maxsize=1024)
+@asked_once
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     answer = _asked_of_groups(method, dtype, **options)
@@ -59,7 +58,9 @@ def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     return wide_integers(layout_of, method, dtype, answer)
 
 
-def _asked(method: str, dtype: DType, /, **options: Hashable) -> DType:
+@asked_once
+def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
+    """Return the dtype of an answer of a method of a series, whatever the values are."""
     if dtype == ARROW_BOOL and method in ("cumsum", "cumprod", "cummax", "cummin"):
         # as for pandas' own nullable bool
         return pd.ArrowDtype(pa.int64()) if method in SUMS else dtype
@@ -69,16 +70,6 @@ def _asked(method: str, dtype: DType, /, **options: Hashable) -> DType:
     except (TypeError, NotImplementedError, pa.ArrowException) as error:
         reason = first_line(error).removesuffix(".")
         raise TypeError(f"pandas has no {method} for dtype {dtype} ({reason}); {HINT}") from error
-
-
-_asked_before = lru_cache(maxsize=1024)(_asked)
-
-
-def answer_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
-    """Return the dtype of an answer of a method of a series, whatever the values are."""
-    # categories in another order are equal
-    ask = _asked if isinstance(dtype, pd.CategoricalDtype) else _asked_before
-    return ask(method, dtype, **options)
 
 
 class PandasDTypes:

@@ -313,7 +313,5 @@ class HashedReduce(TreeReduction):
         spec, found = self.spec, self.merge(tables)
         pairs = zip(spec.parts, found.states, strict=True)
         arrays = [p.operation.finalize(spec.columns(frame, p), states) for p, states in pairs]
-        library, answer = found.library, spec.from_groups(frame, found.keys, arrays)
-        # codes of integers are in the order of the keys
-        in_order = not spec.sort or library.is_sorted(library.index(answer))
-        return answer if in_order else library.sort_by_index(answer)
+        answer = spec.from_groups(frame, found.keys, arrays)
+        return found.library.sort_by_index(answer) if spec.sort else answer
