@@ -16,6 +16,7 @@ from ...ops.core.operation import GroupScan, Needs, Operation, Part
 from ...ops.groupby.spec import GroupBySpec
 from ...ops.groupby.strategy import KeyOrder, strategy
 from ...ops.scan.row_number import ResetIndex
+from ..arguments import check_choice_of_columns
 from ..types import FrameT, Methods, Obj, SeriesT
 
 
@@ -67,11 +68,21 @@ class GroupOptions:
 class GroupByColumns(Methods[Obj, SeriesT, FrameT]):
     """The part of `GroupBy` that knows its frame."""
 
-    _meta: Any
-    _by: By
-    _grouping: Grouping
-    _options: GroupOptions
-    _selected: Any
+    def __init__(self, grouping: Grouping, options: GroupOptions, selected: Any = None) -> None:
+        self._grouping = grouping
+        self._obj = grouping.obj
+        self._meta: Any = meta_of(grouping.obj)
+        self._by = grouping.by
+        self._options = options
+        self._selected = selected
+
+    def _chosen(self, columns: Any) -> Any:
+        """Return what may be selected of the rows: the name of a column, or a list of names."""
+        rows = meta_of(self._grouping.rows)
+        if rows.ndim == 1:
+            raise TypeError("a Series has no columns to choose from")
+        check_choice_of_columns(columns, names_of(rows))
+        return list(columns) if isinstance(columns, list) else columns
 
     @property
     def _clustered(self) -> bool | None:

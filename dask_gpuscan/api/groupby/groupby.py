@@ -14,7 +14,7 @@ from ...frames.registry import names_of
 from ...kernels.messages import shown
 from ...ops.groupby.adjacent import CheckAdjacent
 from ..absent import no_attribute
-from ..arguments import check_choice_of_columns, check_flags
+from ..arguments import check_flags
 from ..frame.rank import GroupByRank
 from ..types import FrameT, Keys, Methods, Names, Obj, SeriesT
 from ..windows.group_resample import GroupByResample
@@ -165,14 +165,6 @@ class GroupBy(
     {'b': 3, 'a': 3}
     """
 
-    def __init__(self, grouping: Grouping, options: GroupOptions, selected: Any = None) -> None:
-        self._grouping = grouping
-        self._obj = grouping.obj
-        self._meta = meta_of(grouping.obj)
-        self._by = grouping.by
-        self._options = options
-        self._selected = selected
-
     def __repr__(self) -> str:
         by = ", ".join(map(repr, self._grouping.titles))
         of = "" if self._selected is None else f" of {self._selected!r}"
@@ -184,11 +176,7 @@ class GroupBy(
     def __getitem__(self, columns: Hashable) -> GroupBy[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> GroupBy[Any, SeriesT, FrameT]:
         """Return the same groups of some columns: of one by its name, of several by a list of names."""
-        if meta_of(self._grouping.rows).ndim == 1:
-            raise TypeError("a Series has no columns to choose from")
-        check_choice_of_columns(columns, names_of(meta_of(self._grouping.rows)))
-        picked = list(columns) if isinstance(columns, list) else columns
-        return GroupBy(self._grouping, self._options, picked)
+        return GroupBy(self._grouping, self._options, self._chosen(columns))
 
     def __getattr__(self, name: str) -> GroupBy[SeriesT, SeriesT, FrameT]:
         """Return the same groups of the column of this name, as pandas does."""

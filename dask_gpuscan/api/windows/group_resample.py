@@ -18,7 +18,6 @@ from ...ops.time.edges import append_times
 from ...ops.time.group_buckets import FillBuckets, append_labels
 from ...ops.time.time_column import TimeColumn
 from ..absent import no_attribute
-from ..arguments import check_choice_of_columns
 from ..groupby.columns import Grouping, GroupOptions
 from ..groupby.sorted_values import GroupBySorted
 from ..types import Duration, FrameT, Obj, SeriesT, Side
@@ -126,12 +125,7 @@ class GroupResampler(BucketReductions[Obj, SeriesT, FrameT]):
         time_column: TimeColumn,
         buckets: Buckets,
     ) -> None:
-        self._grouping = grouping
-        self._obj = grouping.obj
-        self._meta = meta_of(grouping.obj)
-        self._by = grouping.by
-        self._options = options
-        self._selected = selected
+        super().__init__(grouping, options, selected)
         self._time_column = time_column
         self._buckets = buckets
 
@@ -146,11 +140,7 @@ class GroupResampler(BucketReductions[Obj, SeriesT, FrameT]):
     def __getitem__(self, columns: Hashable) -> GroupResampler[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> GroupResampler[Any, SeriesT, FrameT]:
         """Return the same buckets of some columns: of one by its name, of several by a list of names."""
-        rows = meta_of(self._grouping.rows)
-        if rows.ndim == 1:
-            raise TypeError("a Series has no columns to choose from")
-        check_choice_of_columns(columns, names_of(rows))
-        picked = list(columns) if isinstance(columns, list) else columns
+        picked = self._chosen(columns)
         return GroupResampler(
             self._grouping, self._options, picked, self._time_column, self._buckets
         )

@@ -20,7 +20,6 @@ from ...ops.time.time_column import TimeColumn
 from ..absent import no_attribute
 from ..arguments import (
     check_choice,
-    check_choice_of_columns,
     check_column,
     check_duration,
 )
@@ -123,14 +122,10 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
     def __init__(
         self, obj: Any, time_column: TimeColumn, buckets: Buckets, selected: Any = None
     ) -> None:
-        self._obj = obj
-        self._meta = meta_of(obj)
+        by = By(() if time_column.on is None else (time_column.on,))
+        super().__init__(Grouping(obj, obj, by, by.columns), GroupOptions(clustered=True), selected)
         self._time_column = time_column
         self._buckets = buckets
-        self._by = By(() if time_column.on is None else (time_column.on,))
-        self._grouping = Grouping(obj, obj, self._by, self._by.columns)
-        self._options = GroupOptions(clustered=True)
-        self._selected = selected
 
     def __repr__(self) -> str:
         of = "" if self._selected is None else f" of {self._selected!r}"
@@ -143,11 +138,7 @@ class Resampler(EdgeRows[Obj, SeriesT, FrameT]):
     def __getitem__(self, columns: Hashable) -> Resampler[SeriesT, SeriesT, FrameT]: ...
     def __getitem__(self, columns: Any) -> Resampler[Any, SeriesT, FrameT]:
         """Return the same buckets of some columns: of one by its name, of several by a list of names."""
-        if self._meta.ndim == 1:
-            raise TypeError("a Series has no columns to choose from")
-        check_choice_of_columns(columns, names_of(self._meta))
-        picked = list(columns) if isinstance(columns, list) else columns
-        return Resampler(self._obj, self._time_column, self._buckets, picked)
+        return Resampler(self._obj, self._time_column, self._buckets, self._chosen(columns))
 
     def __getattr__(self, name: str) -> Resampler[SeriesT, SeriesT, FrameT]:
         """Return the same buckets of the column of this name, as pandas does."""

@@ -17,7 +17,7 @@ from ...ops.asof.columns import LEFT, RIGHT, AsOfSide
 from .compat import Expr, FrameBase, Projection, determine_column_projection, new_collection
 from .expressions import ExprMixin, SeparateKeyRead, input_of, partition_of
 from .lookback import Aggregate, Key, MatchingSummary, combined, prefixes
-from .shuffle import JoinRows, SplitPieces, brought_together, packed_rows, read_separately
+from .shuffle import JoinRows, Packed, SplitPieces, brought_together, packed_rows, read_separately
 
 
 class AsOfMerge(ExprMixin, Expr):  # type: ignore[misc]
@@ -116,14 +116,10 @@ def _cut_packed(frame: Any, question: AsOf, found: Bounds, number: int) -> Any:
     return packed_rows(cut(frame, question, found, number).filled(), number)
 
 
-class PackedRightPieces(RightPieces):
+class PackedRightPieces(Packed, RightPieces):
     """The same as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_cut_packed)
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return packed_rows([], 0)
 
 
 class Matched(ExprMixin, Expr):  # type: ignore[misc]

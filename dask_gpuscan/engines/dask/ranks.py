@@ -38,7 +38,7 @@ from .compat import (
 )
 from .expressions import ExprMixin, Inlined, input_of, partition_of
 from .lookback import look_back
-from .shuffle import ChooseSplitters, Sampled, SplitPieces, brought_together, packed_rows
+from .shuffle import ChooseSplitters, Packed, Sampled, SplitPieces, brought_together, packed_rows
 
 
 class Ranked(ExprMixin, CumulativeAggregations):  # type: ignore[misc]
@@ -128,14 +128,10 @@ def _cut_packed(rows: Any, order: Order, found: Splitters, partition: int) -> An
     return packed_rows(cut(rows, order, found, partition).filled(), partition)
 
 
-class PackedRowPieces(RowPieces):
+class PackedRowPieces(Packed, RowPieces):
     """The same as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_cut_packed)
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return packed_rows([], 0)
 
 
 @sizeof.register(Bucket)  # type: ignore[untyped-decorator]
@@ -176,12 +172,8 @@ class RankPieces(ExprMixin, Blockwise):  # type: ignore[misc]
         return Task(name, self._pieces, *given, index)
 
 
-class PackedRankPieces(RankPieces):
+class PackedRankPieces(Packed, RankPieces):
     """The same as rows of a frame that Dask shuffles."""
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return packed_rows([], 0)
 
     @staticmethod
     def _pieces(bucket: Bucket, ends: Any, number: int) -> Any:

@@ -95,16 +95,20 @@ class CutPieces(ExprMixin, Expr):  # type: ignore[misc]
         return graph
 
 
-class PackedCutPieces(CutPieces):
+class Packed(ExprMixin):
+    """Pieces as rows of a frame that Dask shuffles: where each goes, where it came from, and itself as bytes."""
+
+    @functools.cached_property
+    def _meta(self) -> pd.DataFrame:
+        return packed_rows([], 0)
+
+
+class PackedCutPieces(Packed, CutPieces):
     """The same as rows of a frame that Dask shuffles."""
 
     @property
     def _label(self) -> str:
         return f"pack-{self.operand('cut').label}"
-
-    @functools.cached_property
-    def _meta(self) -> Any:
-        return packed_rows([], 0)
 
     @staticmethod
     def _pieces(frame: Any, cut: Splitter, count: int, number: int) -> Any:
@@ -391,14 +395,10 @@ def _split_packed(frame: Any, order: Order, found: Splitters, partition: int) ->
     return packed_rows(split(frame, order, found, partition).filled(), partition)
 
 
-class PackedPieces(SplitPieces):
-    """Pieces as rows of a frame: where each goes, where it came from, and itself as bytes."""
+class PackedPieces(Packed, SplitPieces):
+    """The same as rows of a frame that Dask shuffles."""
 
     operation = staticmethod(_split_packed)
-
-    @functools.cached_property
-    def _meta(self) -> pd.DataFrame:
-        return packed_rows([], 0)
 
 
 def read_separately(keys: Any) -> Any:

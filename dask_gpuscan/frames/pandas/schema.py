@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _asked_of_groups(method: str, dtype: DType, /, **options: Hashable) -> DType
         raise TypeError(f"pandas has no {method} of groups for dtype {dtype}; {HINT}") from error
 
 
-@asked_once
+@lru_cache(maxsize=1024)
 def group_dtype(method: str, dtype: DType, /, **options: Hashable) -> DType:
     """Return the dtype of an answer of a method of group-by, whatever the values are."""
     answer = _asked_of_groups(method, dtype, **options)

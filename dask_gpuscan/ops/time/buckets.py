@@ -7,10 +7,11 @@ last time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...frames.types import DType, Values
+from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
 from .time_column import TimeColumn
 
@@ -52,6 +54,26 @@ def span_of(frame: Any, time_column: TimeColumn) -> Span:
     ends = library_of(frame).rows(frame, slice(None, None, max(len(frame) - 1, 1)))
     times = time_column.numbers(ends)
     return Span(times[0].item(), times[-1].item())
+
+
+class SpanCarry(DataFrameCarry):
+    """What carries have in common that need to know the first and the last time of the rows before."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def time_column(self) -> TimeColumn:
+            """Where the times are."""
+
+    def meta(self, frame: Any) -> Any:
+        return self.apply(library_of(frame).no_rows(frame), None)
+
+    def aggregate(self, partition: Any) -> Span:
+        with library_of(partition).acquire(partition):
+            return span_of(partition, self.time_column)
+
+    def combine(self, aggregates: Sequence[Span]) -> Span:
+        return reduce(Span.then, aggregates)
 
 
 def times_in_order(frame: Any, time_column: TimeColumn, before: Span | None) -> Values:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 from ...frames.messages import column_title
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Column, DType, Values
-from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
 from ..scan.overflow import check_exact
 from ..statistics.groups import FLOAT64
 from ..windows.shift import Shift
-from .buckets import Buckets, Span, span_of, stored, times_in_order
+from .buckets import Buckets, Span, SpanCarry, span_of, stored, times_in_order
 from .time_column import TimeColumn
 
 
@@ -108,7 +106,7 @@ def fill_edges(
 
 
 @dataclass(frozen=True)
-class InsertEdges(DataFrameCarry):
+class InsertEdges(SpanCarry):
     """The rows of a frame or series under their times, and null rows at the edges of buckets between them.
 
     A partition has the edges after the last time before it, up to its own last time.
@@ -132,16 +130,6 @@ class InsertEdges(DataFrameCarry):
     def final(self) -> InsertEdges:
         """The carry for the partition that nothing follows, which has all other edges."""
         return replace(self, ends=True)
-
-    def meta(self, frame: Any) -> Any:
-        return self.apply(library_of(frame).no_rows(frame), None)
-
-    def aggregate(self, partition: Any) -> Span:
-        with library_of(partition).acquire(partition):
-            return span_of(partition, self.time_column)
-
-    def combine(self, aggregates: Sequence[Span]) -> Span:
-        return reduce(Span.then, aggregates)
 
     def apply(self, partition: Any, prefix: Span | None) -> Any:
         library = library_of(partition)

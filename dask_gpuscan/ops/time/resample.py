@@ -14,17 +14,16 @@ from typing import Any
 from ...frames.protocol import Library
 from ...frames.registry import column_of, library_of, stored_numbers
 from ...frames.types import Values
-from ..core.carry import DataFrameCarry
 from ..core.groups import INT64
 from ..core.operation import GroupReduction, Part
 from ..groupby.adjacent import AdjacentReduce
 from ..runs import Open
-from .buckets import Buckets, Span, span_of, times_in_order, without_broken_rule
+from .buckets import Buckets, Span, SpanCarry, span_of, times_in_order, without_broken_rule
 from .time_column import TimeColumn
 
 
 @dataclass(frozen=True)
-class NumberBuckets(DataFrameCarry):
+class NumberBuckets(SpanCarry):
     """Columns of a frame or series, and one more of the number of the bucket of each row."""
 
     time_column: TimeColumn
@@ -38,16 +37,6 @@ class NumberBuckets(DataFrameCarry):
 
     def check(self, frame: Any) -> None:
         """The arguments have been checked."""
-
-    def meta(self, frame: Any) -> Any:
-        return self.apply(library_of(frame).no_rows(frame), None)
-
-    def aggregate(self, partition: Any) -> Span:
-        with library_of(partition).acquire(partition):
-            return span_of(partition, self.time_column)
-
-    def combine(self, aggregates: Sequence[Span]) -> Span:
-        return reduce(Span.then, aggregates)
 
     def apply(self, partition: Any, prefix: Span | None) -> Any:
         library = library_of(partition)
