@@ -30,6 +30,8 @@ _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 
 _FEW = 16
 """Rows a bucket from which on looking for edges among times takes less than dividing each of them."""
+_CALENDAR_DAYS = pd.__version__.startswith("3.0.")
+"""Whether origins have no effect on days, and days closed on the right may begin with an empty one: so in pandas 3.0."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +124,9 @@ class Buckets:
     @property
     def is_fixed(self) -> bool:
         """Whether all buckets are of one width; days of a time zone are not."""
-        # in pandas 2 a day is a Tick
-        return self.zone is None if isinstance(self.freq, Day) else isinstance(self.freq, Tick)
+        if not isinstance(self.freq, Day):
+            return isinstance(self.freq, Tick)
+        return self.zone is None and not (_CALENDAR_DAYS and self.closed == "right")
 
     @property
     def width(self) -> int:
@@ -132,7 +135,9 @@ class Buckets:
 
     def plain(self) -> Buckets:
         """Return these buckets without what pandas says has no effect on them."""
-        has_effect = self.is_fixed or isinstance(self.freq, Tick)
+        # in pandas 2 a day is a Tick
+        is_span = self.is_fixed and not (_CALENDAR_DAYS and isinstance(self.freq, Day))
+        has_effect = is_span or isinstance(self.freq, Tick)
         return self if has_effect else replace(self, origin="start_day", offset=None)
 
     @property
