@@ -31,7 +31,7 @@ _WHOLE_DAYS = ("BME", "ME", "BQE", "QE", "BYE", "YE", "W")
 _FEW = 16
 """Rows a bucket from which on looking for edges among times takes less than dividing each of them."""
 _CALENDAR_DAYS = pd.__version__.startswith("3.0.")
-"""Whether origins have no effect on days, and those closed on the right may begin with an empty one, as in pandas 3.0."""
+"""Whether origins have no effect on days, and days closed on the right begin with an empty one, as in pandas 3.0."""
 
 
 @dataclass(frozen=True)
