@@ -70,6 +70,28 @@ class RowWindows:
         before, after = (min(max(int(x), -rows), rows) for x in (self.before, self.after))
         return replace(self, before=before, after=after, first=first, count=count)
 
+    @property
+    def number(self) -> int:
+        """How many windows there are; of windows `within` an array."""
+        return int(self.count or 0)
+
+    @property
+    def bounds(self) -> list[Any]:
+        """No arrays."""
+        return []
+
+    @property
+    def around(self) -> tuple[int, int]:
+        """The rows that window j has at most: so many, from row j and this number on.
+
+        Examples
+        --------
+        >>> RowWindows(before=3, after=-1, first=5).around
+        (2, 3)
+        """
+        before, after = (min(max(int(x), -FAR), FAR) for x in (self.before, self.after))
+        return int(self.first) - before, max(before + after + 1, 0)
+
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
         """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
 
@@ -130,6 +152,11 @@ class BoundWindows:
         return f"BoundWindows({bounds}, before={self.before}, after={self.after})"
 
     @property
+    def number(self) -> int:
+        """How many windows there are."""
+        return len(self.starts)
+
+    @property
     def bounds(self) -> list[Any]:
         """The bounds that are there: starts, then stops unless there are none."""
         return [self.starts] if self.stops is None else [self.starts, self.stops]
@@ -180,7 +207,7 @@ def pieces(
     >>> pieces(RowWindows(1).within(9), 9, 5, np.arange)
     [(0, 5, 0, 5), (5, 9, 4, 9)]
     """
-    count = int(windows.count or 0) if isinstance(windows, RowWindows) else len(windows.starts)
+    count = windows.number
     while True:
         firsts = arange(0, count, size)
         lasts = (firsts + size).clip(0, count)

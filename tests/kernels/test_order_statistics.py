@@ -57,7 +57,7 @@ def check(backend, statistic, x, windows, bounds, least=1):
 
 @given(
     x=st.lists(VALUES | st.integers(-9, 9).map(float), max_size=70),
-    before=st.integers(-3, 40),
+    before=st.integers(-3, 40) | st.integers(0, 300),
     after=st.integers(-3, 12),
     skipped=st.integers(0, 5),
     statistic=ASKED,
@@ -107,7 +107,7 @@ STATISTICS = {
 
 
 @pytest.mark.parametrize("name", known_to_pandas(STATISTICS))
-@pytest.mark.parametrize("width", [1, 10, 1000, 70_000, 10**6])
+@pytest.mark.parametrize("width", [1, 3, 10, 32, 60, 250, 1000, 70_000, 10**6])
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_many_rows(poisoned, backend, name, width, holes):
     rng = np.random.default_rng(3)
@@ -143,6 +143,31 @@ def test_pieces_see_little_more_than_all_rows():
         assert list(lows) == [max(first - width + 1, 0) for first in firsts]
         assert highs == lasts
         assert sum(highs) - sum(lows) <= 1.25 * rows
+
+
+def test_zeros_have_one_sign(backend):
+    x = backend.array(np.array([-0.0, 0.0, 0.0, -0.0]))
+    for before in (1, 100, 1000):
+        for q in (0.0, 1.0):
+            found = order_statistics(Quantile(q), x, RowWindows(before))
+            assert not np.signbit(backend.to_numpy(found)).any()
+
+
+@pytest.mark.parametrize("name", list(STATISTICS))
+@pytest.mark.parametrize("width", [8, 31, 200])
+def test_short_windows_within_groups(poisoned, backend, name, width):
+    rng = np.random.default_rng(5)
+    lengths = np.concatenate([rng.integers(1, 40, 2000), rng.integers(1, 5000, 20)])
+    ends = np.cumsum(lengths)
+    stops, starts = np.repeat(ends, lengths), np.repeat(ends - lengths, lengths)
+    x = np.round(rng.normal(size=len(stops)), 1)
+    x[rng.random(len(x)) < 0.1] = np.nan
+    statistic, of_pandas = STATISTICS[name]
+    windows = BoundWindows(backend.array(starts), backend.array(stops), width - 1, 0)
+    found = order_statistics(statistic, backend.array(x), windows)
+    groups = pd.Series(x).groupby(np.repeat(np.arange(len(ends)), lengths))
+    expected = of_pandas(groups.rolling(width, min_periods=1))
+    np.testing.assert_array_equal(backend.to_numpy(found), expected)
 
 
 def test_values_that_are_strided_and_read_only():

@@ -10,7 +10,7 @@ import numpy as np
 
 from dask_gpuscan import kernels
 from dask_gpuscan.kernels import BUILT_IN, BoundWindows, RowWindows
-from dask_gpuscan.kernels.options import Quantile
+from dask_gpuscan.kernels.options import Distinct, Quantile, Rank
 
 ROWS = 20_002
 
@@ -61,7 +61,9 @@ def _rolling(on: Any) -> Iterator[Any]:
 
 def _order(on: Any) -> Iterator[Any]:
     median = Quantile(0.5, "linear")
-    yield kernels.order_statistics(median, on(_values()), RowWindows(9), least=1)
+    for before in (9, 99, 999):
+        for asked in (median, Rank(), Distinct()):
+            yield kernels.order_statistics(asked, on(_values()), RowWindows(before), least=1)
 
 
 def _moves(on: Any) -> Iterator[Any]:

@@ -69,7 +69,7 @@ def number_values(ordered, rows, codes, distinct):
     count = 0
     for i in range(len(rows)):
         if i == 0 or ordered[i] != ordered[i - 1]:
-            distinct[count] = ordered[i]
+            distinct[count] = ordered[i] + 0.0  # whichever zero comes first
             count += 1
         codes[np.uintp(rows[i])] = count - 1
     return count

@@ -1,4 +1,4 @@
-"""Order statistics of windows of CuPy arrays: in pieces, each with a wavelet matrix of the rows that it sees.
+"""Order statistics of windows of CuPy arrays: of long windows in pieces, each with a wavelet matrix of its rows.
 
 The matrix holds the places of values: see `kernels.cpu.windows.order_statistics`.
 """
@@ -15,12 +15,13 @@ from ...windows import Windows, pieces
 from ..core.device_arrays import readable
 from ..sort.permute import put
 from ..sort.sort import sort
+from .sorted_windows import LONGEST, sorted_windows
 from .tuning import ORDER_PIECE
 
 THREADS = 256
 """Of a block; one row, or one window, each."""
 
-SOURCE = Path(__file__).with_name("wavelet.cuh")
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("order_answers.cuh", "wavelet.cuh"))
 
 
 class Matrix(NamedTuple):
@@ -53,11 +54,12 @@ def matrix(values: Any) -> Matrix:
     is_first = cupy.ones(len(ordered), bool)
     is_first[1:] = ordered[1:] != ordered[:-1]
     places = cupy.cumsum(is_first, dtype=np.uint32) - np.uint32(1)
-    return Matrix(put(places, rows), ordered[is_first])
+    # zeros of two signs are one value, and have one sign whichever comes first
+    return Matrix(put(places, rows), ordered[is_first] + 0.0)
 
 
 def run(name: str, threads: int, *given: Any) -> None:
-    """Launch a kernel of `SOURCE` with so many threads, or a few more."""
+    """Launch a kernel with so many threads, or a few more."""
     if threads > 0:
         _kernel(name)((-(-threads // THREADS),), (THREADS,), given)
 
@@ -65,11 +67,18 @@ def run(name: str, threads: int, *given: Any) -> None:
 @lru_cache(maxsize=8)
 def _kernel(name: str) -> Any:
     # the answers are those of CPUs bit by bit, so products and sums are rounded one by one
-    return cupy.RawKernel(SOURCE.read_text(), name, ("--fmad=false",))
+    return cupy.RawKernel(source(), name, ("--fmad=false",))
+
+
+def source() -> str:
+    """Return the source of the kernels."""
+    return "\n".join(path.read_text() for path in SOURCES)
 
 
 def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
     """Return an order statistic of each window; see `kernels.order_statistics`."""
+    if windows.around[1] <= LONGEST:
+        return sorted_windows(statistic, values, windows, least)
     # bounds are cut to the rows of their piece: that they never decrease is not checked, which would wait for the GPU
     found = pieces(windows, len(values), ORDER_PIECE, cupy.arange)
     out = cupy.empty(found[-1][1] if found else 0, np.float64)

@@ -35,3 +35,8 @@ STARTS_HALO, STARTS_NEAR = 512, 8
 ORDER_PIECE = 1 << 22
 """Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
 cache of an H100."""
+
+SORTED_THREADS, SORTED_ITEMS, SORTED_RUN = 128, 23, (1024, 8192)
+"""Of windows whose values are kept in order: threads of a block; neighbouring windows of a thread, an odd number, so
+that threads read different banks, and few enough for 48 KB a block; windows of a warp at most, and warps below which
+they are fewer."""

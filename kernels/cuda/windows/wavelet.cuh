@@ -2,8 +2,6 @@
 // a time, and what windows of rows ask of it. A word has the bits of 32 rows and, in its upper half, how many rows
 // before it have a 0. Rows with a 0 come first on the next level, in their order, and then those with a 1.
 
-typedef unsigned long long Word;
-
 struct Matrix {
   const Word* words;  // `stride` of them a level
   const Word* zeros;  // of each level
@@ -45,8 +43,6 @@ struct Matrix {
   }
 };
 
-__device__ double null() { return __longlong_as_double(0x7ff8000000000000); }
-
 // Blocks are whole warps, one row a thread; words are those of rows 0 to `rows`, included.
 __device__ Word own_row() { return Word(blockIdx.x) * blockDim.x + threadIdx.x; }
 
@@ -72,15 +68,6 @@ extern "C" __global__ void part_rows(const unsigned* codes, Word rows, int shift
   if (row == 0) *zeros = all;
 }
 
-// How far a quantile lies from the value at a place to the next: by the numbers of `options.INTERPOLATIONS`.
-__device__ double share_of(int way, double share, Word place) {
-  if (way == 0 || share == 0.0) return share;
-  if (way == 1) return 0.0;
-  if (way == 2) return 1.0;
-  if (way == 3) return 0.5;
-  return share > 0.5 || (share == 0.5 && place % 2) ? 1.0 : 0.0;
-}
-
 extern "C" __global__ void quantiles(const Word* words, const Word* zeros, Word stride, int levels,
                                      const double* distinct, const long long* starts, const long long* stops,
                                      Word windows, double q, int way, long long least, double* out) {
@@ -92,15 +79,7 @@ extern "C" __global__ void quantiles(const Word* words, const Word* zeros, Word 
     out[i] = null();
     return;
   }
-  const double at = q * double(found - 1);
-  const Word place = Word(at);
-  const double share = share_of(way, at - double(place), place);
-  double value = distinct[matrix.select(start, stop, place + (share == 1.0))];
-  if (share > 0.0 && share < 1.0) {
-    const double other = distinct[matrix.select(start, stop, place + 1)];
-    value = way == 3 ? (value + other) / 2.0 : value + (other - value) * share;
-  }
-  out[i] = value;
+  out[i] = quantile(q, way, found, [&](Word place) { return distinct[matrix.select(start, stop, place)]; });
 }
 
 extern "C" __global__ void ranks(const Word* words, const Word* zeros, Word stride, int levels, const unsigned* codes,
@@ -116,9 +95,7 @@ extern "C" __global__ void ranks(const Word* words, const Word* zeros, Word stri
   }
   Word less, equal;
   matrix.count(start, stop, codes[stop - 1], less, equal);
-  const Word before = ascending ? less : found - less - equal;
-  const double rank = double(before) + added + share * double(equal);
-  out[i] = pct ? rank / double(found) : rank;
+  out[i] = rank(added, share, ascending, pct, found, less, equal);
 }
 
 // How many windows come before the first whose bound, which never decreases, is behind a row.
