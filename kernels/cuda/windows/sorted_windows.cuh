@@ -1,11 +1,14 @@
 // Order statistics of short windows: the values of a window are kept in order in registers, where one leaves and one
 // enters from row to row, in a pass without branches. Follows order_answers.cuh.
 //
-// SLOTS is how many values a thread keeps. Up to 32 are those of one thread, which answers neighbouring windows; more
-// are kept by a warp, of which each lane has SLOTS neighbouring ones. What is missing is infinite, and so comes last.
+// A group of LANES threads answers ITEMS neighbouring windows; each thread has SLOTS neighbouring values of the window
+// in order. What is missing is infinite, and so comes last. All lanes of a group call the methods of `Window` together.
 
 #define INFINITE __longlong_as_double(0x7ff0000000000000)
 #define ALL 0xffffffffu
+
+__device__ constexpr int log2_of(int number) { return number > 1 ? 1 + log2_of(number / 2) : 0; }
+constexpr int CAPACITY = LANES * SLOTS, TILE = THREADS / LANES * ITEMS, SEEN = TILE + CAPACITY;
 
 enum Kind { QUANTILE, RANK, DISTINCT };
 
@@ -22,6 +25,11 @@ __device__ double kept(double value) { return isfinite(value) ? value + 0.0 : IN
 
 __device__ long long clip(long long value, long long least, long long most) { return min(max(value, least), most); }
 
+__device__ int lane() { return threadIdx.x % LANES; }
+
+// The lanes of this group, in their warp.
+__device__ unsigned group() { return (LANES == 32 ? ALL : (1u << LANES % 32) - 1) << (threadIdx.x % 32 - lane()); }
+
 // Rows that window `j` has: of the `width` ones from j + `shift` on those within its bounds, or within all rows.
 struct Bounds {
   const long long* starts;
@@ -36,78 +44,69 @@ struct Bounds {
   }
 };
 
-// The value at a place below SLOTS that is known only as the kernel runs: registers have no addresses.
-__device__ double picked(const double (&values)[SLOTS], unsigned place) {
-  double left[SLOTS];
+// The value at a place that is known only as the kernel runs: registers have no addresses.
+template <int COUNT> struct Pick {
+  static __device__ double of(const double (&values)[COUNT], unsigned place) {
+    double half[COUNT / 2];
 #pragma unroll
-  for (int i = 0; i < SLOTS; ++i) left[i] = values[i];
-#pragma unroll
-  for (int half = SLOTS / 2, bit = 0; half > 0; half /= 2, ++bit) {
-#pragma unroll
-    for (int i = 0; i < half; ++i) left[i] = place >> bit & 1 ? left[2 * i + 1] : left[2 * i];
-  }
-  return left[0];
-}
-
-// The values of a window in the registers of one thread.
-struct OfThread {
-  double values[SLOTS];
-
-  __device__ void clear() {
-#pragma unroll
-    for (int i = 0; i < SLOTS; ++i) values[i] = INFINITE;
-  }
-
-  // Drop one value that is there, and add another; an infinite one stands for none.
-  __device__ void replace(double old, double added) {
-    double before = added;
-#pragma unroll
-    for (int i = 0; i < SLOTS; ++i) {
-      const double next = i + 1 < SLOTS ? values[i + 1] : INFINITE, here = values[i] < old ? values[i] : next;
-      values[i] = here <= added ? here : before <= added ? added : before;
-      before = here;
-    }
-  }
-
-  __device__ double at(Word place) const { return picked(values, unsigned(place)); }
-
-  __device__ void count(double value, Word& less, Word& equal) const {
-    int below = 0, same = 0;
-#pragma unroll
-    for (int i = 0; i < SLOTS; ++i) {
-      below += values[i] < value;
-      same += values[i] == value;
-    }
-    less = below;
-    equal = same;
-  }
-
-  __device__ int distinct() const {
-    int found = values[0] < INFINITE;
-#pragma unroll
-    for (int i = 1; i < SLOTS; ++i) found += values[i] < INFINITE && values[i] != values[i - 1];
-    return found;
+    for (int i = 0; i < COUNT / 2; ++i) half[i] = place & 1 ? values[2 * i + 1] : values[2 * i];
+    return Pick<COUNT / 2>::of(half, place >> 1);
   }
 };
 
-// The values of a window in the registers of a warp; all lanes call, and get the same answers.
-struct OfWarp {
+template <> struct Pick<1> {
+  static __device__ double of(const double (&values)[1], unsigned) { return values[0]; }
+};
+
+struct Window {
   double values[SLOTS];
 
-  static __device__ int lane() { return threadIdx.x % 32; }
-
-  __device__ void clear() {
+  // Take rows of shared memory, in any order, of which there are at most CAPACITY.
+  __device__ void load(const double* rows, int count) {
 #pragma unroll
-    for (int i = 0; i < SLOTS; ++i) values[i] = INFINITE;
+    for (int i = 0; i < SLOTS; ++i) values[i] = lane() * SLOTS + i < count ? rows[lane() * SLOTS + i] : INFINITE;
   }
 
+  // Put the values in order: Batcher's bitonic sort.
+  __device__ void sort() {
+#pragma unroll
+    for (int up = 1; up <= log2_of(CAPACITY); ++up) {
+#pragma unroll
+      for (int down = up - 1; down >= 0; --down) exchange(1 << up, 1 << down);
+    }
+  }
+
+  // Put values at the distance `step` in order, rising and falling in turn in blocks of `block`.
+  __device__ void exchange(int block, int step) {
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) {
+      const int place = lane() * SLOTS + i;
+      const bool rises = !(place & block);
+      if (step >= SLOTS) {
+        const double other = __shfl_xor_sync(ALL, values[i], step / SLOTS);
+        values[i] = (other < values[i]) == (rises == !(place & step)) ? other : values[i];
+      } else if (!(i & step)) {
+        const double low = values[i], high = values[i | step];
+        const bool swaps = (high < low) == rises;
+        values[i] = swaps ? high : low;
+        values[i | step] = swaps ? low : high;
+      }
+    }
+  }
+
+  // Drop one value that is there, and add another; an infinite one stands for none. All lanes of a warp call.
   __device__ void replace(double old, double added) {
-    double following = __shfl_down_sync(ALL, values[0], 1), here[SLOTS];
-    if (lane() == 31) following = INFINITE;
+    double following = INFINITE, before = added, here[SLOTS];
+    if (LANES > 1) {
+      const double next = __shfl_down_sync(ALL, values[0], 1, LANES);
+      if (lane() < LANES - 1) following = next;
+    }
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) here[i] = values[i] < old ? values[i] : i + 1 < SLOTS ? values[i + 1] : following;
-    double before = __shfl_up_sync(ALL, here[SLOTS - 1], 1);
-    if (lane() == 0) before = added;
+    if (LANES > 1) {
+      const double last = __shfl_up_sync(ALL, here[SLOTS - 1], 1, LANES);
+      if (lane() > 0) before = last;
+    }
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
       values[i] = here[i] <= added ? here[i] : before <= added ? added : before;
@@ -116,59 +115,63 @@ struct OfWarp {
   }
 
   __device__ double at(Word place) const {
-    return __shfl_sync(ALL, picked(values, unsigned(place) % SLOTS), unsigned(place) / SLOTS);
+    const double mine = Pick<SLOTS>::of(values, unsigned(place) % SLOTS);
+    return LANES > 1 ? __shfl_sync(group(), mine, unsigned(place) / SLOTS, LANES) : mine;
   }
 
-  __device__ void count(double value, Word& less, Word& equal) const {
-    int below = 0, same = 0;
+  // How many values there are, less than one, and equal to it.
+  __device__ int present() const { return less_than(INFINITE); }
+
+  __device__ int less_than(double value) const {
+    int found = 0;
 #pragma unroll
-    for (int i = 0; i < SLOTS; ++i) {
-      below += __popc(__ballot_sync(ALL, values[i] < value));
-      same += __popc(__ballot_sync(ALL, values[i] == value));
-    }
-    less = below;
-    equal = same;
+    for (int i = 0; i < SLOTS; ++i) found += values[i] < value;
+    return together(found);
+  }
+
+  __device__ int equal_to(double value) const {
+    int found = 0;
+#pragma unroll
+    for (int i = 0; i < SLOTS; ++i) found += values[i] == value;
+    return together(found);
   }
 
   __device__ int distinct() const {
-    double before = __shfl_up_sync(ALL, values[SLOTS - 1], 1);
+    double before = LANES > 1 ? __shfl_up_sync(group(), values[SLOTS - 1], 1, LANES) : INFINITE;
     if (lane() == 0) before = INFINITE;
     int found = 0;
 #pragma unroll
     for (int i = 0; i < SLOTS; ++i) {
-      found += __popc(__ballot_sync(ALL, values[i] < INFINITE && values[i] != before));
+      found += values[i] < INFINITE && values[i] != before;
       before = values[i];
     }
-    return found;
+    return together(found);
+  }
+
+  static __device__ int together(int number) {
+#pragma unroll
+    for (int step = LANES / 2; step > 0; step /= 2) number += __shfl_xor_sync(group(), number, step, LANES);
+    return number;
   }
 };
 
 // `newest` is the value of the last row of the window.
-template <class Window> __device__ double answer(const Asked& asked, const Window& window, int found, double newest) {
+__device__ double answer(const Asked& asked, const Window& window, int found, double newest) {
   if (asked.kind == DISTINCT) return found < asked.least ? null() : double(window.distinct());
   if (found < 1 || found < asked.least) return null();
   if (asked.kind == QUANTILE)
     return quantile(asked.first, asked.way, found, [&](Word place) { return window.at(place); });
   if (!(newest < INFINITE)) return null();
-  Word less, equal;
-  window.count(newest, less, equal);
+  const int less = window.less_than(newest), equal = window.equal_to(newest);
   return rank(asked.first, asked.second, asked.ascending, asked.pct, found, less, equal);
 }
 
-#define PARAMETERS                                                                                                    \
-  const double *values, const long long *starts, const long long *stops, long long rows, long long windows,           \
-      long long shift, int width, int run, int kind, double first, double second, int way, int ascending, int pct,    \
-      long long least, double *out
-#define GIVEN                                                                                                         \
-  const Asked asked{kind, first, second, way, ascending, pct, least};                                                 \
+extern "C" __global__ void __launch_bounds__(THREADS)
+    sorted_windows(const double* values, const long long* starts, const long long* stops, long long rows,
+                   long long windows, long long shift, int width, int kind, double first, double second, int way,
+                   int ascending, int pct, long long least, double* out) {
+  const Asked asked{kind, first, second, way, ascending, pct, least};
   const Bounds bounds{starts, stops, rows, shift, width};
-
-#ifdef ITEMS  // of neighbouring windows a thread
-
-constexpr int TILE = THREADS * ITEMS, SEEN = TILE + SLOTS;
-
-extern "C" __global__ void __launch_bounds__(THREADS) windows_of_threads(PARAMETERS) {
-  GIVEN
   __shared__ double seen[SEEN], answers[TILE];
   const long long tile = (long long)blockIdx.x * TILE, low = tile + shift;
   for (int i = threadIdx.x; i < SEEN; i += THREADS) {
@@ -176,87 +179,36 @@ extern "C" __global__ void __launch_bounds__(THREADS) windows_of_threads(PARAMET
     seen[i] = row >= 0 && row < rows ? kept(values[row]) : INFINITE;
   }
   __syncthreads();
-  OfThread window;
+  Window window;
   int from = 0, to = 0, found = 0;  // the rows that the window has, counted from `low`
-  double newest = INFINITE;
-  for (int i = threadIdx.x * ITEMS; i < (threadIdx.x + 1) * ITEMS && tile + i < windows; ++i) {
-    long long start, stop;
-    bounds.of(tile + i, start, stop);
-    const int first = int(clip(start - low, 0, SEEN)), last = int(clip(stop - low, 0, SEEN));
-    if (first >= to) {
-      window.clear();
-      from = to = first;
-      found = 0;
+  const int begin = threadIdx.x / LANES * ITEMS;
+  for (int i = begin; i < begin + ITEMS; ++i) {
+    int next = from, behind = to;
+    if (tile + i < windows) {
+      long long start, stop;
+      bounds.of(tile + i, start, stop);
+      next = int(clip(start - low, 0, SEEN));
+      behind = int(clip(stop - low, 0, SEEN));
     }
-    while (from < first || to < last) {
-      const double old = from < first ? seen[from++] : INFINITE;
-      double added = INFINITE;
-      if (to < last) newest = added = seen[to++];
+    if (i == begin) {
+      from = next;
+      to = behind;
+      window.load(seen + from, to - from);
+      window.sort();
+      found = window.present();
+    } else if (next >= to) {  // nothing stays
+      from = to = next;
+      found = 0;
+      window.load(seen, 0);
+    }
+    while (LANES > 1 ? __any_sync(ALL, from < next || to < behind) : from < next || to < behind) {
+      const double old = from < next ? seen[from++] : INFINITE, added = to < behind ? seen[to++] : INFINITE;
       window.replace(old, added);
       found += int(added < INFINITE) - int(old < INFINITE);
     }
-    answers[i] = answer(asked, window, found, newest);
+    const double here = answer(asked, window, found, from < to ? seen[to - 1] : INFINITE);
+    if (lane() == 0) answers[i] = here;
   }
   __syncthreads();
   for (int i = threadIdx.x; i < TILE && tile + i < windows; i += THREADS) out[tile + i] = answers[i];
 }
-
-#else
-
-// Values of rows in order, of which a warp reads 32 at once.
-struct Reader {
-  const double* values;
-  long long rows, base;
-  double chunk;
-
-  __device__ void start(long long row) {
-    base = row;
-    const long long own = row + OfWarp::lane();
-    chunk = own >= 0 && own < rows ? kept(values[own]) : INFINITE;
-  }
-
-  // Rows never decrease from call to call.
-  __device__ double operator()(long long row) {
-    if (row >= base + 32) start(row);
-    return __shfl_sync(ALL, chunk, int(row - base));
-  }
-};
-
-extern "C" __global__ void __launch_bounds__(THREADS) windows_of_warps(PARAMETERS) {
-  GIVEN
-  const long long warp = ((long long)blockIdx.x * THREADS + threadIdx.x) / 32, begin = warp * run;
-  const long long end = min(begin + run, windows);
-  if (begin >= end) return;
-  Reader leaving{values, rows}, entering{values, rows};
-  OfWarp window;
-  long long from = 0, to = -1;  // the rows that the window has
-  int found = 0;
-  double newest = INFINITE;
-  for (long long group = begin; group < end; group += 32) {
-    long long start = 0, stop = 0;
-    if (group + OfWarp::lane() < end) bounds.of(group + OfWarp::lane(), start, stop);
-    double own = 0.0;
-    for (int i = 0; i < 32 && group + i < end; ++i) {
-      const long long first = __shfl_sync(ALL, start, i), last = __shfl_sync(ALL, stop, i);
-      if (first >= to) {
-        window.clear();
-        from = to = first;
-        leaving.start(first);
-        entering.start(first);
-        found = 0;
-      }
-      while (from < first || to < last) {
-        const double old = from < first ? leaving(from++) : INFINITE;
-        double added = INFINITE;
-        if (to < last) newest = added = entering(to++);
-        window.replace(old, added);
-        found += int(added < INFINITE) - int(old < INFINITE);
-      }
-      const double found_here = answer(asked, window, found, newest);
-      if (OfWarp::lane() == i) own = found_here;
-    }
-    if (group + OfWarp::lane() < end) out[group + OfWarp::lane()] = own;
-  }
-}
-
-#endif

@@ -10,12 +10,9 @@ import numpy as np
 from ...options import RANKS, Distinct, OrderStatistic, Quantile
 from ...windows import Windows
 from ..core.device_arrays import readable
-from .tuning import SORTED_ITEMS, SORTED_RUN, SORTED_THREADS
+from .tuning import SORTED_SHAPES, SORTED_THREADS
 
-OF_THREAD, OF_WARP = (4, 8, 16, 32), (2, 4, 8)
-"""Values that a thread keeps of its own windows, and that each lane of a warp keeps of a window of all."""
-
-LONGEST = 32 * OF_WARP[-1]
+LONGEST = max(SORTED_SHAPES)
 """Rows of a window at most."""
 
 NO_BOUNDS = np.uint64(0)
@@ -27,27 +24,20 @@ SOURCES = tuple(
 
 
 def source() -> str:
-    """Return the source of the kernels."""
+    """Return the source of the kernel."""
     return "\n".join(path.read_text() for path in SOURCES)
 
 
-def options(slots: int, by_thread: bool) -> tuple[str, ...]:
-    """Return how a kernel is compiled."""
-    sizes = {"SLOTS": slots, "THREADS": SORTED_THREADS}
-    if by_thread:
-        sizes["ITEMS"] = SORTED_ITEMS
+def options(lanes: int, slots: int, items: int) -> tuple[str, ...]:
+    """Return how the kernel is compiled for windows that are kept by so many lanes."""
+    sizes = {"LANES": lanes, "SLOTS": slots, "ITEMS": items, "THREADS": SORTED_THREADS}
     # the answers are those of CPUs bit by bit, so products and sums are rounded one by one
     return ("--fmad=false", *(f"-D{name}={size}" for name, size in sizes.items()))
 
 
-def name_of(by_thread: bool) -> str:
-    """Return the name of a kernel."""
-    return "windows_of_threads" if by_thread else "windows_of_warps"
-
-
 @cache
-def _kernel(slots: int, by_thread: bool) -> Any:
-    return cupy.RawKernel(source(), name_of(by_thread), options(slots, by_thread))
+def _kernel(lanes: int, slots: int, items: int) -> Any:
+    return cupy.RawKernel(source(), "sorted_windows", options(lanes, slots, items))
 
 
 def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
@@ -57,25 +47,20 @@ def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, lea
     if not count:
         return out
     shift, width = windows.around
-    by_thread = width <= OF_THREAD[-1]
-    kept = OF_THREAD if by_thread else OF_WARP
-    slots = next(each for each in kept if width <= each * (1 if by_thread else 32))
-    run = SORTED_ITEMS if by_thread else min(max(count // SORTED_RUN[1], width), SORTED_RUN[0])
-    threads = -(-count // run) * (1 if by_thread else 32)
-    values, bounds = readable(values), [readable(each) for each in windows.bounds]
-    starts, stops = [*bounds, NO_BOUNDS, NO_BOUNDS][:2]
+    lanes, slots, items = SORTED_SHAPES[next(most for most in SORTED_SHAPES if width <= most)]
+    starts, stops = [*map(readable, windows.bounds), NO_BOUNDS, NO_BOUNDS][:2]
     given = (
-        values,
+        readable(values),
         starts,
         stops,
         *map(np.int64, (len(values), count, shift)),
-        *map(np.int32, (width, run)),
+        np.int32(width),
         *_asked(statistic),
         np.int64(least),
         out,
     )
-    grid = (-(-threads // SORTED_THREADS),)
-    _kernel(slots, by_thread)(grid, (SORTED_THREADS,), given)
+    blocks = -(-count // (SORTED_THREADS // lanes * items))
+    _kernel(lanes, slots, items)((blocks,), (SORTED_THREADS,), given)
     return out
 
 

@@ -36,7 +36,12 @@ ORDER_PIECE = 1 << 22
 """Windows of a piece for order statistics, at least: the wavelet matrix of so many rows takes 23 MB, and stays in the
 cache of an H100."""
 
-SORTED_THREADS, SORTED_ITEMS, SORTED_RUN = 128, 23, (1024, 8192)
-"""Of windows whose values are kept in order: threads of a block; neighbouring windows of a thread, an odd number, so
-that threads read different banks, and few enough for 48 KB a block; windows of a warp at most, and warps below which
-they are fewer."""
+SORTED_THREADS = 128
+"""Of a block that keeps the values of windows in order."""
+
+SORTED_SHAPES = {
+    4: (1, 4, 23), 8: (1, 8, 23), 16: (1, 16, 23), 32: (1, 32, 23),
+    64: (2, 32, 45), 128: (8, 16, 129), 256: (16, 16, 129),
+}  # fmt: skip
+"""By the rows of windows at most: lanes that keep a window, values of each, and neighbouring windows that they answer,
+an odd number, so that threads read different banks."""

@@ -7,17 +7,14 @@ import pytest
 
 from cuda.core import Program, ProgramOptions
 from dask_gpuscan.kernels.cuda.windows import order_statistics, sorted_windows
+from dask_gpuscan.kernels.cuda.windows.tuning import SORTED_SHAPES
 from helpers.architectures import EVERY
 
 CAPABILITIES = sorted({on for on, _ in EVERY})
-SORTED = [
-    *((slots, True) for slots in sorted_windows.OF_THREAD),
-    *((slots, False) for slots in sorted_windows.OF_WARP),
-]
 
 
 def compiled(source, capability, given=()):
-    """The machine code, and how many bytes of registers spill."""
+    """The machine code, and how many bytes of registers and arrays are in memory."""
     log = io.StringIO()
     macros = [each[2:].split("=") for each in given if each.startswith("-D")]
     options = ProgramOptions(
@@ -26,7 +23,7 @@ def compiled(source, capability, given=()):
         ptxas_options=["-v"],
     )
     code = Program(source, "c++", options).compile("cubin", logs=log).code
-    return code, set(re.findall(r"(\d+) bytes spill", log.getvalue()))
+    return code, set(re.findall(r"(\d+) bytes (?:spill|stack)", log.getvalue()))
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
@@ -38,9 +35,8 @@ def test_a_wavelet_matrix(capability):
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
-@pytest.mark.parametrize(("slots", "by_thread"), SORTED)
-def test_values_in_order(capability, slots, by_thread):
-    given = sorted_windows.options(slots, by_thread)
-    code, spilt = compiled(sorted_windows.source(), capability, given)
-    assert b".text." + sorted_windows.name_of(by_thread).encode() in code
+@pytest.mark.parametrize("shape", SORTED_SHAPES.values())
+def test_values_in_order(capability, shape):
+    code, spilt = compiled(sorted_windows.source(), capability, sorted_windows.options(*shape))
+    assert b".text.sorted_windows" in code
     assert spilt == {"0"}
