@@ -57,7 +57,7 @@ def series(bench: GpuBench) -> None:
             targets={"cudf": target},
             **options,
         )
-    for window in (10, 1000):
+    for window in (3, 10, 31, 100, 255, 1000):
         against_limit(
             bench,
             f"{MEDIAN}_{window}",

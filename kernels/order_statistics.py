@@ -56,7 +56,9 @@ def order_statistics(
     values are less than one: two look-ups a bit, and 2 bits a row and bit of memory. After Claude, Navarro and Ordonez,
     *The wavelet matrix: an efficient wavelet tree for large alphabets* (Information Systems 47, 2015). Windows are
     answered in pieces that see little more than all rows together: the matrix of a piece is small enough for a cache,
-    and on CPUs each thread takes one at a time. Distinct values are counted as rows enter windows and leave them.
+    and on CPUs each thread takes one at a time. On GPUs the values of windows of at most 256 rows are kept in order in
+    registers instead: from row to row one leaves and one enters. Distinct values are counted as rows enter windows
+    and leave them.
 
     Examples
     --------

@@ -51,9 +51,7 @@ class RollingOrder(Windowed):
         if isinstance(self.statistic, (Rank, Distinct)) and holds_integers(column):
             values = _apart(column, values)
         out = kernels.order_statistics(self.statistic, values, windows, least=self.min_periods)
-        return rows.floats(
-            out + 0.0
-        )  # -0.0 is 0.0: which of equal values was met first is not known
+        return rows.floats(out)
 
 
 def _apart(column: Any, floats: Values) -> Values:

@@ -40,8 +40,8 @@ SORTED_THREADS = 128
 """Of a block that keeps the values of windows in order."""
 
 SORTED_SHAPES = {
-    4: (1, 4, 23), 8: (1, 8, 23), 16: (1, 16, 23), 32: (1, 32, 23),
-    64: (2, 32, 45), 128: (8, 16, 129), 256: (16, 16, 129),
+    4: (1, 4, 15), 8: (1, 8, 15), 16: (1, 16, 15), 32: (1, 32, 23),
+    64: (2, 32, 45), 128: (4, 32, 91), 256: (8, 32, 129),
 }  # fmt: skip
 """By the rows of windows at most: lanes that keep a window, values of each, and neighbouring windows that they answer,
 an odd number, so that threads read different banks."""
