@@ -1,6 +1,7 @@
 """scan and reduce of arrays against a plain fold, and the algebra between them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,6 +118,37 @@ def test_any_axis(backend, shape, layout):
         np.testing.assert_array_equal(backend.to_numpy(back), flipped)
         total = reduce(BUILT_IN["add"], backend.array(y), axis=axis)
         np.testing.assert_array_equal(backend.to_numpy(total), y.sum(axis=axis))
+
+
+@pytest.mark.parametrize("width", [2, 3, 4, 8, 9, 16, 31, 33, 64])
+@pytest.mark.parametrize("dtype", ["int16", "float32", "float64"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_few_lines_side_by_side(poisoned, backend, width, dtype, reverse):
+    x = numbers(9001 * width, dtype).reshape(9001, width)
+    y = x[::-1] if reverse else x
+    wide = np.dtype("int64" if dtype == "int16" else dtype)
+    sums = np.cumsum(y, axis=0, dtype=wide)
+    for exclusive in (False, True):
+        options = {"axis": 0, "reverse": reverse, "exclusive": exclusive, "dtype": wide}
+        out, end = scan(BUILT_IN["add"], backend.array(x), **options)
+        found = backend.to_numpy(out)[::-1] if reverse else backend.to_numpy(out)
+        expected = np.concatenate([sums[:1] * 0, sums[:-1]]) if exclusive else sums
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+        np.testing.assert_allclose(end, sums[-1], rtol=1e-5)
+    total = reduce(BUILT_IN["add"], backend.array(x), axis=0, dtype=wide)
+    np.testing.assert_allclose(total, sums[-1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("width", [3, 8, 20])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_values_before_of_few_lines_side_by_side(poisoned, backend, width, reverse):
+    x = numbers(9001 * width, "float64").reshape(9001, width)
+    x[numbers(x.size, "bool", 5).reshape(x.shape)] = np.nan
+    x[[0, -1]] = 7.0
+    out, _ = scan(BUILT_IN["last"], backend.array(x), axis=0, reverse=reverse, nulls=InBand())
+    held = pd.DataFrame(x)
+    expected = held.bfill() if reverse else held.ffill()
+    np.testing.assert_array_equal(backend.to_numpy(out), expected)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

@@ -11,6 +11,9 @@ from ..columns.tuning import REDUCTION_SHAPES, TILE_BYTES, TILE_SHAPES, WIDE_TIL
 
 LONG_LINES = ("classic", "pipelined")
 
+STRIDED = {"strided_1": 1, "strided_4": 4, "strided_16": 16, "strided": 32}
+"""Lanes that have a row of lines side by side, by the name of the schedule. Of few lines, a warp has several rows."""
+
 
 @dataclass(frozen=True)
 class VisitorSpec:
@@ -27,7 +30,7 @@ class VisitorSpec:
         rolling windows, "starts" for rows of one value that does not decrease, "intervals" for intervals and their
         items, "grids" for images; these six have no tiles to visit, and their source is the whole kernel.
     schedules : tuple of str
-        How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel.
+        How tiles may be handed out; `<engine>_<schedule>.cuh` has the kernel; what follows an underscore is a size.
     looks_back : bool
         Whether a tile waits for what comes before it.
     reduces : bool
@@ -61,7 +64,7 @@ def _on_columns(name: str, source: str, **options: Any) -> VisitorSpec:
     return VisitorSpec(name, source, tile_bytes=size, wide_tile_bytes=wide, **options)
 
 
-SCAN = VisitorSpec("scan", "scan_tile", "scan", (*LONG_LINES, "strided", "rows"))
+SCAN = VisitorSpec("scan", "scan_tile", "scan", (*LONG_LINES, *STRIDED, "rows"))
 SELECT = _on_columns("select", "compact", lists=True)
 UNIQUE = _on_columns("unique", "compact", lists=True)
 RUN_LENGTHS = _on_columns("run_lengths", "run_lengths", lists=True, counts=2)

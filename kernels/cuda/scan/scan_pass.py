@@ -33,7 +33,7 @@ from ..core.source import (
     words_of,
 )
 from ..core.tuning import PIPELINED_FROM, STAGES_AT_LEAST, WIDE_BATCH, WINDOW
-from ..core.visitors import SCAN, VisitorSpec
+from ..core.visitors import SCAN, STRIDED, VisitorSpec
 from .tuning import (
     GROUP_WORDS,
     PANEL_BLOCKS,
@@ -49,6 +49,7 @@ from .tuning import (
     lookbacks_for,
     panel_for,
     rakes,
+    strided_for,
     tile_for,
 )
 
@@ -135,7 +136,7 @@ class ScanPass(OfOperator):
         """Return how tiles are handed out: by the shape of the lines, then by the GPU and the number of tiles."""
         items = self.tile.items
         if extent.inner > 1:
-            return "strided"
+            return strided_for(extent.inner, self.panel.vector)
         if extent.lines > 1:
             short = 2 * extent.length < items and extent.lines >= 2048
             if short or extent.length <= SHORT_LINE:
@@ -151,14 +152,15 @@ class ScanPass(OfOperator):
             shared, most = self.stages(capability) * self.stage, 1
             warps += self.aggregators if self.write else tile.warps
             warps += 2 + lookbacks_for(words)
-        elif schedule == "strided":
-            items, warps, lines = self.panel.items, self.panel.warps, 32
+        elif schedule in STRIDED:
+            lines = STRIDED[schedule]
+            items, warps = self.panel.items * 32 // lines, self.panel.warps
         elif schedule == "rows":
             items, lines = 0, warps
         return Geometry(
             threads=32 * warps, shared=shared, items=items, lines=lines, blocks=most,
             descriptor=8 if words == 1 else 8 * (words + words % 2), described_from=2,
-            tickets=schedule == "strided",
+            tickets=schedule in STRIDED,
         )  # fmt: skip
 
 
@@ -197,9 +199,10 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
         "LOWEST_BIN": LOWEST,
         "HIGHEST_BIN": HIGHEST,
     }
-    if schedule == "strided":
+    if schedule in STRIDED:
         panel = each.panel
         constants |= {"VN": panel.vector, "WARPS": panel.warps, "DEPTH": panel.depth}
+        constants["ACROSS"] = STRIDED[schedule]
         constants["RESIDENT"] = max(1, PANEL_BLOCKS >> relief)
     if schedule == "rows":  # no number of blocks is asked for, or one
         constants["RESIDENT"] = int(relief > 0)
@@ -211,5 +214,7 @@ def scan_source(each: ScanPass, schedule: str, capability: Capability, relief: i
             f"template <> constexpr int FIRST_DIGIT<State> = {len(of.state) - len(NOTHING)};"
         )
     lines += words_of([(f"s.f{i}", dtype) for i, dtype in enumerate(of.state)])
-    lines += include("states", visitor.source, "lookback", f"{visitor.engine}_{schedule}")
+    lines += include(
+        "states", visitor.source, "lookback", f"{visitor.engine}_{schedule.partition('_')[0]}"
+    )
     return "\n".join([*lines, ""])

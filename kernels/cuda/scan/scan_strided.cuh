@@ -1,5 +1,5 @@
-// Lines that lie side by side (an axis that is not the last): panels of 32 * VN lines, chunks of them handed on down the
-// lines.
+// Lines that lie side by side (an axis that is not the last): panels of ACROSS * VN lines, chunks of them handed on down
+// the lines. Of few lines, ACROSS lanes of a warp have a row of all, and the next ones rows further down.
 //
 // Chunks are taken by ticket, all panels' first chunks first, so a chunk's predecessor is long done when it is needed. The
 // prefix of a chunk is its predecessor's prefix and aggregate, hence the same bits on every run. Of a few panels it is not
@@ -8,8 +8,9 @@
 
 constexpr int FEW_PANELS = 32;
 
-constexpr int PANEL = 32 * VN;         // lines
-constexpr int CHUNK = WARPS * DEPTH;   // items of each
+constexpr int BESIDE = 32 / ACROSS;             // patches of a warp, one below the other
+constexpr int PANEL = ACROSS * VN;              // lines
+constexpr int CHUNK = WARPS * BESIDE * DEPTH;   // items of each
 static_assert(PANEL <= WARPS * 32 && VN * DEPTH <= 64);
 
 // Which items a lane has: `rows` times `columns` of them, VN neighbours at most in each of DEPTH rows.
@@ -73,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
   __shared__ i64 next;
   __shared__ State sums[WARPS][PANEL];
   __shared__ State seeds[WARPS][PANEL];
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32, across = lane % ACROSS, beside = lane / ACROSS;
   i64 panels = (p.inner + PANEL - 1) / PANEL, side = p.lines / p.inner * panels;
   Patch patch;
   patch.step = REVERSE ? -p.inner : p.inner;
@@ -88,8 +89,9 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
   if (threadIdx.x == 0) next = take_ticket(p, true);
   __syncthreads();
   while (next < side * p.tiles) {
-    i64 chunk = next / side, panel = next % side, group = panel / panels, begin = chunk * CHUNK + warp * DEPTH;
-    i64 left = panel % panels * PANEL, column = left + lane * VN;  // of the panel, and of this lane
+    i64 chunk = next / side, panel = next % side, group = panel / panels;
+    i64 begin = chunk * CHUNK + (warp * BESIDE + beside) * DEPTH;
+    i64 left = panel % panels * PANEL, column = left + across * VN;  // of the panel, and of this lane
     patch.rows = int(p.length - begin < DEPTH ? p.length - begin : DEPTH);
     patch.columns = int(p.inner - column < VN ? p.inner - column : VN);
     patch.first = (group * p.length + (REVERSE ? p.length - 1 - begin : begin)) * p.inner + column;
@@ -121,12 +123,19 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
           if (patch.has(i, j)) take(i, j, read_element(p.in, patch.first + i * patch.step + j));
         }
     }
+    State above[VN];  // of the patches of this warp above this one
 #pragma unroll
     for (int j = 0; j < VN; j++) {
       State sum = x[0][j];
 #pragma unroll
       for (int i = 1; i < DEPTH; i++) sum = combine(sum, x[i][j]);
-      sums[warp][lane * VN + j] = sum;
+#pragma unroll
+      for (int distance = ACROSS; distance < 32; distance *= 2) {
+        State earlier = from_earlier(sum, distance);
+        if (lane >= distance) sum = combine(earlier, sum);
+      }
+      if constexpr (WRITE && BESIDE > 1) above[j] = from_earlier(sum, ACROSS);
+      if (beside == BESIDE - 1) sums[warp][across * VN + j] = sum;
     }
     __syncthreads();
     if (threadIdx.x < PANEL) {
@@ -165,7 +174,10 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
     if constexpr (WRITE) {
       State before[VN];
 #pragma unroll
-      for (int j = 0; j < VN; j++) before[j] = seeds[warp][lane * VN + j];
+      for (int j = 0; j < VN; j++) {
+        before[j] = seeds[warp][across * VN + j];
+        if (beside > 0) before[j] = combine(before[j], above[j]);
+      }
 #pragma unroll
       for (int i = 0; i < DEPTH; i++) {
         Output y[VN];

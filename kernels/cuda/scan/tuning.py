@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ..core.plan import Form
 from ..core.tuning import Limits
+from ..core.visitors import STRIDED
 
 SCAN_LIMITS = Limits(shared=200 << 10, shared_elsewhere=88 << 10, stages=12, blocks=8)
 """Of scans: the bytes are for stages alone."""
@@ -116,9 +117,14 @@ PANEL_BYTES, PANEL_WORDS, PANEL_WARPS, PANEL_BLOCKS = 8, 64, 8, 2
 block, and blocks on a multiprocessor."""
 
 
+def strided_for(inner: int, vector: int) -> str:
+    """Return the schedule of so many lines side by side, of which a lane has `vector`."""
+    return next((name for name, lanes in STRIDED.items() if lanes * vector >= inner), "strided")
+
+
 @dataclass(frozen=True)
 class Panel:
-    """How lines that lie side by side are cut: chunks of `warps` times `depth` rows of 32 lanes of `vector` lines."""
+    """How lines that lie side by side are cut: chunks of `warps` times `depth` rows of lanes of `vector` lines."""
 
     vector: int
     depth: int
@@ -126,7 +132,7 @@ class Panel:
 
     @property
     def items(self) -> int:
-        """Items of a line in a chunk."""
+        """Items of a line in a chunk of warps that have one row at a time."""
         return self.warps * self.depth
 
 

@@ -146,7 +146,15 @@ def test_no_spills(kernel, capability, schedule, record_property):
 
 @pytest.mark.parametrize(
     ("schedule", "write"),
-    [("strided", True), ("strided", False), ("rows", True), ("rows", False), ("classic", False)],
+    [
+        ("strided", True),
+        ("strided", False),
+        ("strided_4", True),
+        ("strided_1", False),
+        ("rows", True),
+        ("rows", False),
+        ("classic", False),
+    ],
 )
 @pytest.mark.parametrize("kernel", KERNELS[2::4], ids=name_of)
 def test_lines_and_reductions(kernel, schedule, write):
