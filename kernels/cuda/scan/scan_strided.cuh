@@ -10,8 +10,9 @@ constexpr int FEW_PANELS = 32;
 
 constexpr int BESIDE = 32 / ACROSS;             // patches of a warp, one below the other
 constexpr int PANEL = ACROSS * VN;              // lines
+constexpr int SEATS = PANEL < 32 ? 32 : PANEL;  // threads that hand prefixes on, in whole warps
 constexpr int CHUNK = WARPS * BESIDE * DEPTH;   // items of each
-static_assert(PANEL <= WARPS * 32 && VN * DEPTH <= 64);
+static_assert(SEATS <= WARPS * 32 && VN * DEPTH <= 64);
 
 // Which items a lane has: `rows` times `columns` of them, VN neighbours at most in each of DEPTH rows.
 struct Patch {
@@ -72,8 +73,8 @@ __device__ __forceinline__ State before_in_group(const u64* chain, i64 step, int
 extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(const __grid_constant__ Params p) {
   take_numbers(p);
   __shared__ i64 next;
-  __shared__ State sums[WARPS][PANEL];
-  __shared__ State seeds[WARPS][PANEL];
+  __shared__ State sums[WARPS][SEATS];
+  __shared__ State seeds[WARPS][SEATS];
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32, across = lane % ACROSS, beside = lane / ACROSS;
   i64 panels = (p.inner + PANEL - 1) / PANEL, side = p.lines / p.inner * panels;
   Patch patch;
@@ -138,8 +139,8 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32, RESIDENT) run_tiles(con
       if (beside == BESIDE - 1) sums[warp][across * VN + j] = sum;
     }
     __syncthreads();
-    if (threadIdx.x < PANEL) {
-      bool mine = left + threadIdx.x < p.inner;
+    if (threadIdx.x < SEATS) {
+      bool mine = threadIdx.x < PANEL && left + threadIdx.x < p.inner;
       i64 line = group * p.inner + left + threadIdx.x;
       State total = sums[0][threadIdx.x];
 #pragma unroll
