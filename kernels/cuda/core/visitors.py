@@ -11,7 +11,7 @@ from ..columns.tuning import REDUCTION_SHAPES, TILE_BYTES, TILE_SHAPES, WIDE_TIL
 
 LONG_LINES = ("classic", "pipelined")
 
-STRIDED = {"strided_1": 1, "strided_4": 4, "strided_16": 16, "strided": 32}
+STRIDED = {**{f"strided_{lanes}": lanes for lanes in (1, 2, 4, 8, 16)}, "strided": 32}
 """Lanes that have a row of lines side by side, by the name of the schedule. Of few lines, a warp has several rows."""
 
 
