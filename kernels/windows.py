@@ -174,6 +174,22 @@ class BoundWindows:
         end = FAR if self.after is None else min(max(int(self.after) + 1, -FAR), FAR)
         return shift, max(end - shift, 0)
 
+    def tightened(self, rows: int, arange: Callable[..., Any]) -> "BoundWindows":
+        """Return the same windows of so many rows with the least `before` and `after`, which waits for a GPU.
+
+        Examples
+        --------
+        >>> BoundWindows(np.array([0, 0, 1]), None, after=0).tightened(3, np.arange).around
+        (-1, 2)
+        """
+        own = arange(self.number)
+        starts, stops = self.limits(own, rows)
+        own, starts, stops = (each[stops > starts] for each in (own, starts, stops))
+        if not len(own):
+            return replace(self, before=0, after=-1)
+        before, after = int((own - starts).max()), int((stops - own).max()) - 1
+        return replace(self, before=before, after=after)
+
     def limits(self, windows: Any, rows: int) -> tuple[Any, Any]:
         """Return the first row of some windows, given by number, and the row behind the last; of so many rows.
 

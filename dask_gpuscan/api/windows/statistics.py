@@ -299,9 +299,10 @@ class WindowStatistics(Statistics[Obj, SeriesT, FrameT]):
 
         Notes
         -----
-        A median is looked up in a wavelet matrix of the rows (Claude, Navarro and Ordonez 2015), by two
-        look-ups for each bit of the number of rows, however long the window is. On GPUs windows of at most 256 rows
-        are kept in order instead, row by row. See `kernels.order_statistics`.
+        The values of windows of at most 512 rows, on GPUs 256, are kept in order: from row to row one leaves and one
+        enters. In longer windows a median is looked up in a wavelet matrix of the rows (Claude, Navarro and Ordonez
+        2015), by two look-ups for each bit of the number of rows, however long the window is. See
+        `kernels.order_statistics`.
 
         In expanding windows, every earlier value may be the median later, so partitions hand on all their
         values: in groups with their keys, with clustered keys those of the last group: for p partitions of n

@@ -1,4 +1,4 @@
-"""Order statistics of windows of NumPy arrays: in pieces, each with a wavelet matrix of the rows that it sees.
+"""Order statistics of windows of NumPy arrays: of long windows in pieces, each with a wavelet matrix of its rows.
 
 The matrix says which rows of any range come first in order, bit by bit of the places of values. A word has the bits of
 32 rows and, in its upper half, how many rows before it have a 0. Rows with a 0 come first on the next level, in their
@@ -23,6 +23,7 @@ from ..core.engine import FAILED, STATUS, TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel, run_team
 from ..core.memory import borrow, take_ticket
 from ..sort.sort import sort
+from .sorted_windows import LONGEST, between, rank_of, share_of, sorted_windows
 
 WIDTH, HALF, REST = np.uint64(5), np.uint64(32), np.uint64(31)
 """A word has ``1 << WIDTH`` rows; a row is in one of them at ``row & REST``."""
@@ -198,6 +199,10 @@ def order_statistics(
         for bounds in windows.bounds:
             if (bounds[1:] < bounds[:-1]).any():
                 raise ValueError("starts and stops must not decrease")
+        if windows.around[1] > LONGEST:
+            windows = windows.tightened(len(values), np.arange)
+    if windows.around[1] <= LONGEST:
+        return sorted_windows(statistic, values, windows, least)
     found = pieces(windows, len(values), PIECE, np.arange)
     count = found[-1][1] if found else 0
     out = empty(count, values.dtype)
@@ -250,20 +255,6 @@ def _answer(
         out[without] = np.nan
 
 
-@numba.njit(**OPTIONS)
-def _share(way, share, place):
-    """Return how far a quantile lies from the value at a place to the next: as `INTERPOLATIONS` say."""
-    if way == 0 or share == 0.0:
-        return share
-    if way == 1:
-        return 0.0
-    if way == 2:
-        return 1.0
-    if way == 3:
-        return 0.5
-    return 1.0 if share > 0.5 or (share == 0.5 and place % 2 == 1) else 0.0
-
-
 @partial(cached_njit, options=ALLOCATING)
 def quantiles(words, zeros, distinct, starts, stops, q, way, least, out, control):
     """Write a quantile of each window: followed down the matrix, to one value or to two neighbours."""
@@ -288,7 +279,7 @@ def quantiles(words, zeros, distinct, starts, stops, q, way, least, out, control
                 start, stop = starts[first + lane], stops[first + lane]
                 at = q * max(stop - start - 1, 0)
                 place = int(at)
-                share = _share(way, at - place, place)
+                share = share_of(way, at - place, place)
                 shares[lane] = share
                 lies_between |= 0.0 < share < 1.0
                 for of in (lane, count + lane):
@@ -302,9 +293,7 @@ def quantiles(words, zeros, distinct, starts, stops, q, way, least, out, control
                     continue
                 value, share = distinct[codes[lane]], shares[lane]
                 if 0.0 < share < 1.0:
-                    other = distinct[codes[count + lane]]
-                    midpoint = way == 3
-                    value = (value + other) / 2.0 if midpoint else value + (other - value) * share
+                    value = between(value, distinct[codes[count + lane]], share, way)
                 out[first + lane] = value
 
 
@@ -333,10 +322,7 @@ def ranks(words, zeros, codes, starts, stops, added, share, ascending, pct, leas
                     out[first + lane] = np.nan
                     continue
                 equal, before = float(highs[lane] - lows[lane]), float(less[lane])
-                if not ascending:
-                    before = found - before - equal
-                rank = before + added + share * equal
-                out[first + lane] = rank / found if pct else rank
+                out[first + lane] = rank_of(before, equal, found, added, share, ascending, pct)
 
 
 @partial(cached_njit, options=ALLOCATING)

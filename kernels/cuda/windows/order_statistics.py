@@ -11,7 +11,7 @@ import cupy
 import numpy as np
 
 from ...options import RANKS, Distinct, OrderStatistic, Quantile, SortKey
-from ...windows import Windows, pieces
+from ...windows import BoundWindows, Windows, pieces
 from ..core.device_arrays import readable
 from ..sort.permute import put
 from ..sort.sort import sort
@@ -77,6 +77,8 @@ def source() -> str:
 
 def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
     """Return an order statistic of each window; see `kernels.order_statistics`."""
+    if windows.around[1] > LONGEST and isinstance(windows, BoundWindows):
+        windows = windows.tightened(len(values), cupy.arange)
     if windows.around[1] <= LONGEST:
         return sorted_windows(statistic, values, windows, least)
     # bounds are cut to the rows of their piece: that they never decrease is not checked, which would wait for the GPU
