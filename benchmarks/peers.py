@@ -327,9 +327,10 @@ def page() -> str:
         for r in records:
             row = cells.setdefault(r["name"], {})
             row[r["n"]] = min(r["ratio"], row.get(r["n"], np.inf))
-        one = records[0]
+        commits = list(dict.fromkeys(r["commit"][:7] for r in records))
         parts.append(f"## {title}\n")
-        parts.append(f"{one['machine']}, commit {one['commit'][:7]}.\n")
+        of = f"commit{'s' * (len(commits) > 1)} {', '.join(commits)}"
+        parts.append(f"{records[0]['machine']}, {of}.\n")
         parts.append("| call | " + " | ".join(f"{n:,} rows" for n in sizes) + " |")
         parts.append("| --- |" + " ---: |" * len(sizes))
         for name, row in cells.items():
