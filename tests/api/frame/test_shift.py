@@ -72,7 +72,8 @@ def test_series(backend, x, at, method, periods):
     assume(x.dtype != "bool" or method != "pct_change")  # pandas divides them if none is False
     x.index = pd.Index(np.arange(len(x)) // 2, name="row")
     ask = lambda it, **options: getattr(it, method)(periods, **options)  # noqa: E731
-    wraps = method == "diff" and x.dtype == "int32" and backend.name == "cpu"  # in pandas
+    overflows = x.dtype in ("int32", "uint8", "uint32")  # in pandas
+    wraps = method == "diff" and overflows and backend.name == "cpu"
     wide = x.astype("int64") if wraps else x
     expected = told(backend, wide, lambda it: ask(it, **unfilled(method)))
     check(backend, x, at, ask, held(backend, expected, x, method, periods))

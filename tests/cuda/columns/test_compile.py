@@ -188,7 +188,7 @@ def test_every_visitor_has_its_sources():
     for visitor in VISITORS:
         wanted = {visitor.source}
         if visitor.engine in ("scan", "columns"):  # whose tiles are handed out in more than one way
-            wanted |= {f"{visitor.engine}_{s}" for s in visitor.schedules}
+            wanted |= {f"{visitor.engine}_{s.partition('_')[0]}" for s in visitor.schedules}
         assert wanted <= {path.stem for path in folder.rglob("*.cuh")}
 
 
