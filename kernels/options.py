@@ -189,6 +189,34 @@ class Distinct:
 OrderStatistic = Quantile | Rank | Distinct
 """What is asked of the values of a window in order."""
 
+QUANTILE, RANK, DISTINCT = range(3)
+"""How kernels know the kinds of order statistics."""
+
+
+def as_numbers(statistic: OrderStatistic) -> tuple[int, float, float, int, bool, bool]:
+    """Return an order statistic as kernels of short windows take it.
+
+    Returns
+    -------
+    kind : int
+    first, second : float
+        The share of the way of a quantile; for a rank, what equal values get.
+    way : int
+        Of a quantile.
+    ascending, pct : bool
+        Of a rank.
+
+    Examples
+    --------
+    >>> as_numbers(Quantile(0.25)), as_numbers(Rank("min", pct=True)), as_numbers(Distinct())
+    ((0, 0.25, 0.0, 0, False, False), (1, 1.0, 0.0, 0, True, True), (2, 0.0, 0.0, 0, False, False))
+    """
+    if isinstance(statistic, Quantile):
+        return QUANTILE, float(statistic.q), 0.0, statistic.way, False, False
+    if isinstance(statistic, Rank):
+        return RANK, *RANKS[statistic.method], 0, statistic.ascending, statistic.pct
+    return DISTINCT, 0.0, 0.0, 0, False, False
+
 
 def _check_choice(name: str, found: str, accepted: tuple[str, ...]) -> None:
     if found not in accepted:

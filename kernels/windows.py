@@ -100,10 +100,9 @@ class RowWindows:
         >>> RowWindows(before=2, first=1).limits(np.array([0, 3]), 6)
         (array([0, 2]), array([2, 5]))
         """
-        before, after = (min(max(int(x), -FAR), FAR) for x in (self.before, self.after))
-        own = windows + int(self.first)
-        starts = (own - before).clip(0, rows)
-        return starts, (own + (after + 1)).clip(starts, rows)
+        shift, width = self.around
+        starts = (windows + shift).clip(0, rows)
+        return starts, (windows + (shift + width)).clip(starts, rows)
 
 
 @dataclass(frozen=True, eq=False)

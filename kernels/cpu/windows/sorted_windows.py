@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from ...compiler.jit import ALLOCATING, OPTIONS, cached_njit
-from ...options import RANKS, Distinct, OrderStatistic, Quantile
+from ...options import DISTINCT, QUANTILE, RANK, OrderStatistic, as_numbers
 from ...windows import Windows
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, empty, entry, run_kernel
@@ -27,8 +27,6 @@ and 279, of 3 rows 25 and 116."""
 SLICE = 1 << 12
 """Windows that a thread takes at once; the values of the first are put in order one by one."""
 
-QUANTILE, RANK, DISTINCT = range(3)
-
 VALUES, ROWS = array_type(np.dtype(np.float64)), array_type(WORD)
 
 
@@ -40,14 +38,8 @@ def sorted_windows(
     none = np.empty(0, WORD)
     starts, stops = [*windows.bounds, none, none][:2]
     shift, width = windows.around
-    kind, first, second, way, ascending, pct = DISTINCT, 0.0, 0.0, 0, False, False
-    if isinstance(statistic, Quantile):
-        kind, first, way = QUANTILE, float(statistic.q), statistic.way
-    elif not isinstance(statistic, Distinct):
-        kind, (first, second) = RANK, RANKS[statistic.method]
-        ascending, pct = statistic.ascending, statistic.pct
-    asked = kind, first, second, way, ascending, pct, least
-    run_kernel(len(out), _walking(), values, starts, stops, shift, width, *asked, out)
+    asked = as_numbers(statistic)
+    run_kernel(len(out), _walking(), values, starts, stops, shift, width, *asked, least, out)
     return out
 
 

@@ -4,7 +4,6 @@ The matrix holds the places of values: see `kernels.cpu.windows.order_statistics
 """
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import cupy
@@ -15,13 +14,11 @@ from ...windows import BoundWindows, Windows, pieces
 from ..core.device_arrays import readable
 from ..sort.permute import put
 from ..sort.sort import sort
-from .sorted_windows import LONGEST, sorted_windows
+from .sorted_windows import LONGEST, sorted_windows, source
 from .tuning import ORDER_PIECE
 
 THREADS = 256
 """Of a block; one row, or one window, each."""
-
-SOURCES = tuple(Path(__file__).with_name(name) for name in ("order_answers.cuh", "wavelet.cuh"))
 
 
 class Matrix(NamedTuple):
@@ -67,12 +64,7 @@ def run(name: str, threads: int, *given: Any) -> None:
 @lru_cache(maxsize=8)
 def _kernel(name: str) -> Any:
     # the answers are those of CPUs bit by bit, so products and sums are rounded one by one
-    return cupy.RawKernel(source(), name, ("--fmad=false",))
-
-
-def source() -> str:
-    """Return the source of the kernels."""
-    return "\n".join(path.read_text() for path in SOURCES)
+    return cupy.RawKernel(source("wavelet"), name, ("--fmad=false",))
 
 
 def order_statistics(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from ...options import RANKS, Distinct, OrderStatistic, Quantile
+from ...options import OrderStatistic, as_numbers
 from ...windows import Windows
 from ..core.device_arrays import readable
 from .tuning import SORTED_SHAPES, SORTED_THREADS
@@ -18,14 +18,11 @@ LONGEST = max(SORTED_SHAPES)
 NO_BOUNDS = np.uint64(0)
 """A pointer to nothing."""
 
-SOURCES = tuple(
-    Path(__file__).with_name(name) for name in ("order_answers.cuh", "sorted_windows.cuh")
-)
 
-
-def source() -> str:
-    """Return the source of the kernel."""
-    return "\n".join(path.read_text() for path in SOURCES)
+def source(name: str) -> str:
+    """Return the source of kernels in the file of this name, after what they answer."""
+    files = (f"{each}.cuh" for each in ("order_answers", name))
+    return "\n".join(Path(__file__).with_name(file).read_text() for file in files)
 
 
 def options(lanes: int, slots: int, items: int) -> tuple[str, ...]:
@@ -37,7 +34,7 @@ def options(lanes: int, slots: int, items: int) -> tuple[str, ...]:
 
 @cache
 def _kernel(lanes: int, slots: int, items: int) -> Any:
-    return cupy.RawKernel(source(), "sorted_windows", options(lanes, slots, items))
+    return cupy.RawKernel(source("sorted_windows"), "sorted_windows", options(lanes, slots, items))
 
 
 def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, least: int) -> Any:
@@ -48,6 +45,7 @@ def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, lea
         return out
     shift, width = windows.around
     lanes, slots, items = SORTED_SHAPES[next(most for most in SORTED_SHAPES if width <= most)]
+    kind, first, second, *flags = as_numbers(statistic)
     starts, stops = [*map(readable, windows.bounds), NO_BOUNDS, NO_BOUNDS][:2]
     given = (
         readable(values),
@@ -55,25 +53,12 @@ def sorted_windows(statistic: OrderStatistic, values: Any, windows: Windows, lea
         stops,
         *map(np.int64, (len(values), count, shift)),
         np.int32(width),
-        *_asked(statistic),
+        np.int32(kind),
+        *map(np.float64, (first, second)),
+        *map(np.int32, flags),
         np.int64(least),
         out,
     )
     blocks = -(-count // (SORTED_THREADS // lanes * items))
     _kernel(lanes, slots, items)((blocks,), (SORTED_THREADS,), given)
     return out
-
-
-def _asked(statistic: OrderStatistic) -> tuple[Any, ...]:
-    """Return what kernels know of a statistic."""
-    kind, first, second, way, ascending, pct = 2, 0.0, 0.0, 0, False, False
-    if isinstance(statistic, Quantile):
-        kind, first, way = 0, statistic.q, statistic.way
-    elif not isinstance(statistic, Distinct):
-        kind, (first, second) = 1, RANKS[statistic.method]
-        ascending, pct = statistic.ascending, statistic.pct
-    return (
-        np.int32(kind),
-        *map(np.float64, (first, second)),
-        *map(np.int32, (way, ascending, pct)),
-    )

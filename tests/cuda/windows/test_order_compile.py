@@ -6,7 +6,7 @@ import re
 import pytest
 
 from cuda.core import Program, ProgramOptions
-from dask_gpuscan.kernels.cuda.windows import order_statistics, sorted_windows
+from dask_gpuscan.kernels.cuda.windows import sorted_windows
 from dask_gpuscan.kernels.cuda.windows.tuning import SORTED_SHAPES
 from helpers.architectures import EVERY
 
@@ -28,7 +28,7 @@ def compiled(source, capability, given=()):
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_a_wavelet_matrix(capability):
-    code, spilt = compiled(order_statistics.source(), capability)
+    code, spilt = compiled(sorted_windows.source("wavelet"), capability)
     for name in (b"count_zeros", b"part_rows", b"quantiles", b"ranks", b"count_again"):
         assert b".text." + name in code
     assert spilt == {"0"}
@@ -37,6 +37,8 @@ def test_a_wavelet_matrix(capability):
 @pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("shape", SORTED_SHAPES.values())
 def test_values_in_order(capability, shape):
-    code, spilt = compiled(sorted_windows.source(), capability, sorted_windows.options(*shape))
+    code, spilt = compiled(
+        sorted_windows.source("sorted_windows"), capability, sorted_windows.options(*shape)
+    )
     assert b".text.sorted_windows" in code
     assert spilt == {"0"}
