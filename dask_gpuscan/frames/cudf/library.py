@@ -32,6 +32,7 @@ from .lists import CudfLists
 from .memory import MANY_ROWS, warn_if_unpooled
 from .nan import assume_no_nan, in_band, resolved
 from .schema import CudfDTypes, CudfIndex
+from .small_blocks import allocate
 
 _INT64, _INT32 = np.dtype(np.int64), np.dtype(np.int32)
 
@@ -147,7 +148,8 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     def join_columns(
         self, frames: Sequence[cudf.DataFrame], names: Sequence[Hashable], like: cudf.DataFrame
     ) -> cudf.DataFrame:
-        arrays = [c.copy(deep=True) for frame in frames for c in frame._columns]
+        # cuDF copies the memory of a shallow copy before either is written to
+        arrays = [c.copy(deep=False) for frame in frames for c in frame._columns]
         return self.frame(arrays, names, like.index)
 
     def series(self, array: ColumnBase, index: cudf.Index, name: Hashable = None) -> cudf.Series:
@@ -158,7 +160,7 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
             warn_if_unpooled()
         if get_global_manager() is not None:
             return _unspilled(frame)
-        return cupy.cuda.using_allocator(rmm_cupy_allocator)  # type: ignore[no-any-return]
+        return cupy.cuda.using_allocator(allocate)  # type: ignore[no-any-return]
 
     def pair_names(self, frame: cudf.DataFrame, pairs: list[Any]) -> cudf.MultiIndex:
         return PANDAS.pair_names(frame, pairs)
