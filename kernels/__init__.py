@@ -27,7 +27,7 @@ from .compact import (
     select,
     unique,
 )
-from .factorize import factorize, hash_codes, value_range
+from .factorize import factorize, first_met, hash_codes, value_range
 from .grids import box_filter, summed_area_table, window_sum
 from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
@@ -106,6 +106,7 @@ __all__ = [
     "clamped_add",
     "difference",
     "factorize",
+    "first_met",
     "flags",
     "fold",
     "hash_codes",

@@ -149,6 +149,7 @@ class Backend(Protocol):
         carry_codes: Any,
         *,
         write: bool,
+        check: bool,
     ) -> tuple[Answer, Answer]:
         """Scan, or without `write` reduce, groups of rows in any order; see `kernels.scan_by_code`."""
 
@@ -186,8 +187,11 @@ class Backend(Protocol):
     ) -> Any:
         """Return an order statistic of each window; see `kernels.order_statistics`."""
 
-    def factorize(self, codes: Any, groups: int) -> tuple[Any, Any]:
+    def factorize(self, codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
         """Return codes that each have a row; see `kernels.factorize`."""
+
+    def first_met(self, codes: Any, groups: int) -> Any:
+        """Return whether each row is the first one of its code; see `kernels.first_met`."""
 
     def hash_codes(self, words: Any) -> tuple[Any, int]:
         """Return codes that are equal where words are; see `kernels.hash_codes`."""

@@ -60,6 +60,7 @@ def scan_by_code(
     carry_codes: Array | None = None,
     dtype: Any = None,
     mark_nulls: bool = False,
+    check: bool = True,
 ) -> tuple[Any, Any]:
     """Scan within groups of rows in any order: each row goes on from the state of its group.
 
@@ -77,6 +78,8 @@ def scan_by_code(
         States of groups before the first row; default the identity.
     carry_codes : array of integers, optional
         Which groups these are of; default the first ones.
+    check : bool, default True
+        Look for codes of no group, for which a GPU is waited for. Without, there must be none.
 
     Returns
     -------
@@ -110,7 +113,9 @@ def scan_by_code(
     """
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, -1, exclusive, False, dtype, mark_nulls)
-    return _by_code(op, codes, values, groups, options, carry_in, carry_codes, write=True)
+    return _by_code(
+        op, codes, values, groups, options, carry_in, carry_codes, write=True, check=check
+    )
 
 
 def reduce_by_code(
@@ -121,6 +126,7 @@ def reduce_by_code(
     *,
     nulls: Nulls = None,
     dtype: Any = None,
+    check: bool = True,
 ) -> Any:
     """Reduce groups of rows in any order: the states that `scan_by_code` returns.
 
@@ -136,7 +142,8 @@ def reduce_by_code(
     """
     dtype = None if dtype is None else np.dtype(dtype)
     options = ScanOptions(nulls, dtype=dtype)
-    return _by_code(op, codes, values, groups, options, None, None, write=False)[1]
+    found = _by_code(op, codes, values, groups, options, None, None, write=False, check=check)
+    return found[1]
 
 
 def _by_code(
@@ -148,6 +155,7 @@ def _by_code(
     carry_in: State | None,
     carry_codes: Array | None,
     write: bool,
+    check: bool,
 ) -> tuple[Any, Any]:
     if not isinstance(codes, np.ndarray) or codes.dtype not in CODES:
         check_codes(codes)
@@ -155,7 +163,9 @@ def _by_code(
     check_groups(groups, backend, backend.max_groups())
     if op.check and (not write or not isinstance(arrays[0], np.ndarray)):
         try_on(op, arrays, options)
-    return backend.by_code(op, codes, arrays, groups, options, carry_in, carry_codes, write=write)
+    return backend.by_code(
+        op, codes, arrays, groups, options, carry_in, carry_codes, write=write, check=check
+    )
 
 
 def grouped_values(

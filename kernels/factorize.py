@@ -9,7 +9,7 @@ from .backends import BACKENDS, backend_of
 from .by_code import check_codes, check_groups
 
 
-def factorize(codes: Array, groups: int) -> tuple[Any, Any]:
+def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, Any]:
     """Return codes that each have a row, in the order of those given, and the first row of each.
 
     Parameters
@@ -18,6 +18,8 @@ def factorize(codes: Array, groups: int) -> tuple[Any, Any]:
         The group of each row, from 0 to `groups` - 1.
     groups : int
         CuPy arrays may be in `max_groups` groups.
+    check : bool, default True
+        As for `scan_by_code`.
 
     Returns
     -------
@@ -46,7 +48,40 @@ def factorize(codes: Array, groups: int) -> tuple[Any, Any]:
     check_groups(groups, backend, backend.max_groups())
     if codes.ndim != 1:
         raise ValueError(f"codes must be 1-d, found {codes.ndim}-d")
-    return backend.factorize(codes, groups)
+    return backend.factorize(codes, groups, check=check)
+
+
+def first_met(codes: Array, groups: int) -> Any:
+    """Return whether each row is the first one of its code.
+
+    Parameters
+    ----------
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1; there must be no others.
+    groups : int
+
+    Returns
+    -------
+    array of bool
+
+    Raises
+    ------
+    TypeError
+        For other arrays.
+
+    See Also
+    --------
+    factorize : The first row of each code.
+
+    Examples
+    --------
+    >>> first_met(np.array([7, 3, 7, 4]), 8)
+    array([ True,  True, False,  True])
+    """
+    check_codes(codes)
+    backend = BACKENDS[frozenset([type(codes)])]
+    check_groups(groups, backend)
+    return backend.first_met(codes, groups)
 
 
 def hash_codes(words: Array) -> tuple[Any, int]:

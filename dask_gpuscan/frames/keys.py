@@ -24,7 +24,7 @@ from ..kernels.messages import not_among, shown
 from .messages import ColumnError
 from .protocol import Library
 from .registry import column_of, library_of, names_of
-from .types import Array, Column, Frame, HostRow, Values, View
+from .types import Array, Column, Frame, GroupIds, HostRow, Values, View
 
 
 @dataclass(frozen=True)
@@ -149,17 +149,6 @@ class Keys:
         return kernels.head_flags(self.arrays, nulls=self.nulls)
 
 
-@dataclass(frozen=True)
-class GroupIds:
-    """The group of each row, as a number from 0 to `groups` - 1: equal where keys are."""
-
-    array: Values
-    groups: int
-
-    def __repr__(self) -> str:
-        return f"<GroupIds of {len(self.array)} rows in {self.groups} groups>"
-
-
 def are_factorized(series: Sequence[Column]) -> bool:
     """Return whether some keys, such as text, are factorized before kernels see them, which takes long."""
     return any(library_of(c).moved_layout(c.dtype) is None for c in series)
@@ -280,31 +269,30 @@ def _head_flags(series: Sequence[Column], start: int, stop: int) -> Values:
     return key_arrays([library_of(c).slice_column(c, start, stop) for c in series]).head_flags()
 
 
-_GroupIds = tuple[Values, int]
-"""Group ids of rows, and a number above all of them."""
-
-
 def mixed_group_ids(
     arrays: Sequence[Array],
-    ids_of: Callable[[Array, int], _GroupIds | None],
+    ids_of: Callable[[Array, int], GroupIds | None],
     most: int,
     dtype: type[np.integer],
-) -> _GroupIds | None:
-    """Return group ids that are equal where the rows of all arrays are, and a number above all of them.
+) -> GroupIds | None:
+    """Return group ids that are equal where the rows of all arrays are.
 
     None if an array has no ids by `ids_of`, or there would be more than `most`. Ids of several arrays are of `dtype`.
     """
-    found: list[_GroupIds] = []
+    found: list[GroupIds] = []
     product = 1
     for array in arrays:
         one = ids_of(array, most)
-        if one is None or product * one[1] > most:
+        if one is None or product * one.groups > most:
             return None
         found.append(one)
-        product *= one[1]
-    return reduce(
-        lambda a, b: (a[0].astype(dtype, copy=False) * dtype(b[1]) + b[0], a[1] * b[1]), found
-    )
+        product *= one.groups
+
+    def pair(a: GroupIds, b: GroupIds) -> GroupIds:
+        ids = a.array.astype(dtype, copy=False) * dtype(b.groups) + b.array
+        return GroupIds(ids, a.groups * b.groups, a.ordered and b.ordered)
+
+    return reduce(pair, found)
 
 
 # --- values that are the same key -------------------------------------------------------------------

@@ -144,12 +144,8 @@ def _same_names(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
 def schema_of(frame: Any) -> Schema:
     """Return the names and dtypes of the columns of a frame, or of a series, and of its index."""
     library = library_of(frame)
-    found = [
-        (name, library.index_level(frame, i).dtype)
-        for i, name in enumerate(library.index_names(frame))
-        if name is not None
-    ]
-    levels = tuple((name, _plain(dtype)) for name, dtype in found)
+    found = zip(library.index_names(frame), library.index_dtypes(frame), strict=True)
+    levels = tuple((name, _plain(dtype)) for name, dtype in found if name is not None)
     return replace(schema_of_columns(columns_of(frame)), levels=levels)
 
 

@@ -69,6 +69,19 @@ Scalar: TypeAlias = Any
 
 
 @dataclass(frozen=True)
+class GroupIds:
+    """The group of each row, as a number from 0 to `groups` - 1: equal where keys are."""
+
+    array: Values
+    groups: int
+    ordered: bool = False
+    """Whether numbers are in the order of the keys, and no key is null."""
+
+    def __repr__(self) -> str:
+        return f"<GroupIds of {len(self.array)} rows in {self.groups} groups>"
+
+
+@dataclass(frozen=True)
 class View:
     """A column's numbers, its nulls as a kernel takes them, and its nulls as an array of bool."""
 

@@ -8,7 +8,7 @@ from .asof import asof
 from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
-from .columns.factorize import factorize, hash_codes, value_range
+from .columns.factorize import factorize, first_met, hash_codes, value_range
 from .core.launch import available
 from .grids.grids import box_filter, summed_area_table
 from .intervals import copy_intervals, intervals
@@ -28,6 +28,7 @@ __all__ = [
     "compact",
     "copy_intervals",
     "factorize",
+    "first_met",
     "fold",
     "hash_codes",
     "head_flags",

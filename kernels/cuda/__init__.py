@@ -21,7 +21,14 @@ vars(np).setdefault("row_stack", np.vstack)
 require()
 
 from .asof import asof
-from .codes.by_code import by_code, factorize, hash_codes, max_groups, value_range
+from .codes.by_code import (
+    by_code,
+    factorize,
+    first_met,
+    hash_codes,
+    max_groups,
+    value_range,
+)
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, run_lengths
 from .columns.selection import head_flags
@@ -50,6 +57,7 @@ __all__ = [
     "compact",
     "copy_intervals",
     "factorize",
+    "first_met",
     "hash_codes",
     "head_flags",
     "intervals",

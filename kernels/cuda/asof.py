@@ -7,13 +7,13 @@ import numpy as np
 
 from ..options import AsOfOptions, SortKey, Unsorted
 from .core.device_arrays import readable
-from .sort.sort import is_sorted, searchsorted_sorted, sort
+from .sort.sort import are_sorted, searchsorted_sorted, sort
 
 
 def asof(left: Any, right: Any, codes: Any, groups: int, options: AsOfOptions) -> Any:
     """Return the row of the right side for each of the left; see `kernels.asof`."""
     left, right = readable(left), readable(right)
-    if not (is_sorted(left, None) and is_sorted(right, None)):
+    if not are_sorted([left, right]):
         raise Unsorted("left and right must not decrease")
     rows, *other = [_one_way(left, right, codes, options.exact, w) for w in options.ways]
     if other:

@@ -19,10 +19,17 @@ def test_codes_are_equal_where_keys_are(data, count):
     rows = min(map(len, every))
     step = data.draw(st.sampled_from([1, -1, 2]))
     arrays = [column.iloc[:rows].iloc[::step].array for column in every]
-    codes, most = PANDAS.dense_group_ids(arrays)
+    ids = PANDAS.dense_group_ids(arrays)
+    codes = ids.array
     assert codes.dtype in (np.int32, np.int64)
     assert len(codes) == len(arrays[0])
-    assert not len(codes) or 0 <= codes.min() <= codes.max() < most
+    assert not len(codes) or 0 <= codes.min() <= codes.max() < ids.groups
+    if ids.ordered:
+        assert not any(pd.isna(array).any() for array in arrays)
+        rows = list(zip(*(np.asarray(array) for array in arrays), strict=True))
+        assert sorted(range(len(codes)), key=codes.__getitem__) == sorted(
+            range(len(codes)), key=rows.__getitem__
+        )
     keys = [pd.Series(array) for array in arrays]
     expected = keys[0].groupby(keys, sort=False, dropna=False, observed=True).ngroup()
     np.testing.assert_array_equal(pd.factorize(codes)[0], pd.factorize(expected)[0])
@@ -43,14 +50,14 @@ def test_codes_are_equal_where_keys_are(data, count):
     ],
 )
 def test_integers_are_coded_by_their_range(keys, found):
-    codes, most = PANDAS.dense_group_ids([keys.array])
-    assert codes.tolist() == found
-    assert max(found) < most
+    ids = PANDAS.dense_group_ids([keys.array])
+    assert ids.array.tolist() == found
+    assert max(found) < ids.groups
 
 
 def test_integers_that_are_codes_are_not_copied():
     keys = np.array([3, 1, 2], np.int32)
-    assert range_group_ids([keys])[0] is keys
+    assert range_group_ids([keys]).array is keys
 
 
 @pytest.mark.parametrize(
@@ -65,5 +72,5 @@ def test_integers_that_are_codes_are_not_copied():
 )
 def test_other_keys_are_hashed(keys):
     assert range_group_ids([keys.to_numpy()]) is None
-    codes, most = PANDAS.dense_group_ids([keys.array])
-    assert (codes.tolist(), most) == ([0, 1], 2)
+    ids = PANDAS.dense_group_ids([keys.array])
+    assert (ids.array.tolist(), ids.groups) == ([0, 1], 2)

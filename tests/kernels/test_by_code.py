@@ -11,6 +11,7 @@ from dask_gpuscan.kernels import (
     InBand,
     byte_mask,
     factorize,
+    first_met,
     operator,
     reduce_by_code,
     scan_by_code,
@@ -89,6 +90,21 @@ def test_codes_of_no_group(backend, code, dtype):
     codes, x = backend.array(np.array([0, code], dtype)), backend.array(np.array([1, 2]))
     with pytest.raises(ValueError, match=f"codes must be from 0 to 1, found {code}$"):
         scan_by_code(ADD, codes, x, 2)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize(("count", "groups"), [(0, 0), (0, 3), (1, 1), (4097, 9), (100_000, 1500)])
+def test_first_rows(backend, count, groups, dtype):
+    codes = np.random.default_rng(count).integers(0, max(1, groups), count).astype(dtype)
+    codes[codes == 7] = 0  # a number without rows
+    _, first, numbers = np.unique(codes, return_index=True, return_inverse=True)
+    ours = backend.array(codes)
+    for check in (True, False):
+        found, rows = factorize(ours, groups, check=check)
+        assert backend.to_numpy(found).tolist() == numbers.tolist()
+        assert backend.to_numpy(rows).tolist() == first.tolist()
+    flags = backend.to_numpy(first_met(ours, groups))
+    assert np.flatnonzero(flags).tolist() == sorted(first.tolist())
 
 
 def test_bad_input():

@@ -39,6 +39,8 @@ def test_codes_without_gaps(threads, groups, dtype):
     assert found.dtype == codes.dtype
     assert found.tolist() == numbers.tolist()
     assert first_rows.tolist() == rows.tolist()
+    assert kernels.factorize(codes, groups, check=False)[0].tolist() == numbers.tolist()
+    assert np.flatnonzero(kernels.first_met(codes, groups)).tolist() == sorted(rows.tolist())
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, ROWS])

@@ -169,7 +169,7 @@ def merge_asof(
     left, right = map(engine.collection, given_sides)
     for side in (left, right):
         engine.check_labels(side)
-    frames = [engine.meta(side).iloc[:0] for side in (left, right)]
+    frames = [engine.meta(side) for side in (left, right)]
     libraries = [library_of(frame) for frame in frames]
     if libraries[0] is not libraries[1]:
         raise TypeError(
@@ -221,10 +221,9 @@ def _answer_names(
 
 def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
     library = library_of(frame)
-    levels = range(len(library.index_names(frame)))
-    columns = [*columns_of(frame), *(library.index_level(frame, i) for i in levels)]
-    dtypes = tuple((column.dtype, str(column.dtype)) for column in columns)
-    return library, tuple(names_of(frame)), tuple(library.index_names(frame)), dtypes
+    dtypes = [*(column.dtype for column in columns_of(frame)), *library.index_dtypes(frame)]
+    texts = tuple((dtype, str(dtype)) for dtype in dtypes)
+    return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
 
 
 def _asked_names(
@@ -233,7 +232,8 @@ def _asked_names(
     keys: dict[str, list[Hashable] | None],
     options: dict[str, Any],
 ) -> list[Hashable]:
-    hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in frames]
+    empty = [frame.iloc[:0] for frame in frames]
+    hosts = [f.to_pandas() if hasattr(f, "to_pandas") else f for f in empty]
     names = list(pd.merge_asof(*hosts, **keys, **options).columns)
     kept = hosts[1].drop(columns=dropped(sides))
     if len(names) <= hosts[0].shape[1] + kept.shape[1]:

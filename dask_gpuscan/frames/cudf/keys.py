@@ -16,7 +16,7 @@ from ... import kernels
 from ...kernels import BUILT_IN, Nulls, Operator
 from ..keys import mixed_group_ids
 from ..messages import column_title
-from ..types import DType, Values
+from ..types import DType, GroupIds, Values
 from .layouts import LAYOUT, layout_of, nulls_of, view_of
 
 
@@ -36,12 +36,12 @@ class CudfGrouping:
         _, codes = plc.transform.encode(plc.Table([a.plc_column for a in arrays]))
         return view_of(ColumnBase.create(codes, np.dtype(np.int32))).values
 
-    def dense_group_ids(self, arrays: list[ColumnBase]) -> tuple[Values, int]:
+    def dense_group_ids(self, arrays: list[ColumnBase]) -> GroupIds:
         found = range_group_ids(arrays)
         if found is not None:
             return found
         codes = self._group_ids(arrays)
-        return codes, int(codes.max()) + 1 if len(codes) else 0
+        return GroupIds(codes, int(codes.max()) + 1 if len(codes) else 0)
 
     def own_group_ids(self, array: ColumnBase) -> None:
         return None  # to join columns costs little
@@ -91,8 +91,8 @@ def _differences() -> Any:
     )
 
 
-def range_group_ids(arrays: Sequence[ColumnBase]) -> tuple[Values, int] | None:
-    """Return group ids that are equal where the rows of all arrays are, and a number above all of them.
+def range_group_ids(arrays: Sequence[ColumnBase]) -> GroupIds | None:
+    """Return group ids that are equal where the rows of all arrays are.
 
     None if an array holds no integers, or the ranges are too wide for so many rows.
     """
@@ -100,7 +100,7 @@ def range_group_ids(arrays: Sequence[ColumnBase]) -> tuple[Values, int] | None:
     return mixed_group_ids(arrays, _range_ids, most, np.int32)
 
 
-def _range_ids(array: ColumnBase, most: int) -> tuple[Values, int] | None:
+def _range_ids(array: ColumnBase, most: int) -> GroupIds | None:
     """Return group ids of one array; None if there would be more than `most`."""
     if isinstance(array.dtype, cudf.CategoricalDtype):
         array = array.codes
@@ -119,12 +119,12 @@ def _range_ids(array: ColumnBase, most: int) -> tuple[Values, int] | None:
     if span >= most:
         return None
     if values.dtype == np.int32 and view.nulls is None and low >= 0 and high < most:
-        return values, high + 1
+        return GroupIds(values, high + 1, ordered=True)
     # a difference of unsigned numbers that fits is right whatever their signs are
     codes = _differences()(values, values.dtype.type(low))
     if view.nulls is None:
-        return codes, span
-    return cp.where(view.missing(), np.int32(span), codes), span + 1
+        return GroupIds(codes, span, ordered=True)
+    return GroupIds(cp.where(view.missing(), np.int32(span), codes), span + 1)
 
 
 _NESTED = (cudf.ListDtype, cudf.StructDtype)

@@ -123,6 +123,12 @@ class CudfIndex:
     def index_names(self, frame: cudf.DataFrame) -> list[Hashable]:
         return list(frame.index.names)
 
+    def index_dtypes(self, frame: cudf.DataFrame) -> list[DType]:
+        index = frame.index
+        # a range has no column before it is asked for it
+        is_range = isinstance(index, cudf.RangeIndex)
+        return [index.dtype] if is_range else [level.dtype for level in index._columns]
+
     def index_level(self, frame: cudf.DataFrame, number: int) -> cudf.Series:
         index = frame.index
         return cudf.Series._from_column(index._columns[number], name=index.names[number])

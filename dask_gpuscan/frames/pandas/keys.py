@@ -13,7 +13,7 @@ import pyarrow as pa
 from ...kernels import INT128, InBand, Nulls, bitmap, byte_mask, hash_codes, value_range
 from ..keys import Duration, Instant, key_text, key_value, mixed_group_ids
 from ..messages import column_title, first_line
-from ..types import DType, Values
+from ..types import DType, GroupIds, Values
 from .layouts import PandasArray, bare, layout_of, nullable, one_chunk, with_null
 
 
@@ -212,11 +212,11 @@ class PandasGrouping:
                 f"leave it out of the keys, or cast it with astype"
             ) from error
 
-    def dense_group_ids(self, arrays: list[PandasArray]) -> tuple[Values, int]:
+    def dense_group_ids(self, arrays: list[PandasArray]) -> GroupIds:
         found = [bare(a) for a in arrays]
         return range_group_ids(found) or hashed_group_ids(found)
 
-    def own_group_ids(self, array: PandasArray) -> tuple[Values, int] | None:
+    def own_group_ids(self, array: PandasArray) -> GroupIds | None:
         return own_group_ids(bare(array))
 
     def reduces_groups(self, keys: list[pd.Series], dtypes: list[DType]) -> bool:
@@ -261,8 +261,8 @@ WIDE = 1 << 24
 """The number of group ids from which on a table takes much memory: beyond, there may be two a row."""
 
 
-def range_group_ids(arrays: Sequence[PandasArray]) -> tuple[Values, int] | None:
-    """Return group ids that are equal where the rows of all arrays are, and a number above all of them.
+def range_group_ids(arrays: Sequence[PandasArray]) -> GroupIds | None:
+    """Return group ids that are equal where the rows of all arrays are.
 
     None if an array holds no integers, or the ranges are too wide for so many rows. Integers that can be group ids
     are not copied.
@@ -281,14 +281,14 @@ def _has_own_ids(array: PandasArray) -> bool:
     return categories or (layout is not None and layout.storage(array.dtype).kind in "biufmM")
 
 
-def hashed_group_ids(arrays: Sequence[PandasArray]) -> tuple[Values, int]:
-    """Return group ids that are equal where the rows of all arrays are, and a number above all of them, by hashes."""
+def hashed_group_ids(arrays: Sequence[PandasArray]) -> GroupIds:
+    """Return group ids that are equal where the rows of all arrays are, by hashes."""
     most = _most_ids(len(arrays[0]))
     found = [_range_ids(array, most) or _hashed_ids(array) for array in arrays]
     return reduce(partial(_pair_ids, most), found)
 
 
-def _hashed_ids(array: PandasArray) -> tuple[Values, int]:
+def _hashed_ids(array: PandasArray) -> GroupIds:
     """Return group ids of one array, by the hashes of its values."""
     array = comparable(array)
     layout = layout_of(array.dtype)
@@ -296,15 +296,15 @@ def _hashed_ids(array: PandasArray) -> tuple[Values, int]:
     if view is None or view.values.dtype.kind in "cV":
         key = pd.Series(array, dtype=array.dtype, copy=False)
         groups = key.groupby([key], sort=False, dropna=False, observed=True).ngroup().to_numpy()
-        return groups, int(groups.max()) + 1 if len(groups) else 0
+        return GroupIds(groups, int(groups.max()) + 1 if len(groups) else 0)
     values = view.values
     if values.dtype.kind == "f":
         values = one_nan(values)
     codes, groups = hash_codes(_words(values))
     if view.nulls is None or isinstance(view.nulls, InBand):
-        return codes, groups
+        return GroupIds(codes, groups)
     codes[view.missing()] = groups
-    return codes, groups + 1
+    return GroupIds(codes, groups + 1)
 
 
 def _words(values: Values) -> Values:
@@ -312,29 +312,30 @@ def _words(values: Values) -> Values:
     return values.view(f"u{values.itemsize}").astype(np.uint64, copy=False)
 
 
-def _pair_ids(most: int, a: tuple[Values, int], b: tuple[Values, int]) -> tuple[Values, int]:
+def _pair_ids(most: int, a: GroupIds, b: GroupIds) -> GroupIds:
     """Return group ids that are equal where both are."""
-    words = a[0].astype(np.uint64) * np.uint64(b[1]) + b[0].astype(np.uint64)
-    if a[1] * b[1] <= most:
-        return words.view(np.int64), a[1] * b[1]
-    return hash_codes(words)
+    words = a.array.astype(np.uint64) * np.uint64(b.groups) + b.array.astype(np.uint64)
+    if a.groups * b.groups <= most:
+        return GroupIds(words.view(np.int64), a.groups * b.groups)
+    return GroupIds(*hash_codes(words))
 
 
-def own_group_ids(array: PandasArray) -> tuple[Values, int] | None:
-    """Return the numbers of an array and a number above all, if they can be group ids; else None."""
+def own_group_ids(array: PandasArray) -> GroupIds | None:
+    """Return the numbers of an array, if they can be group ids; else None."""
     rows = len(array)
     found = None if isinstance(array, pd.Categorical) else range_group_ids([array])
     layout = layout_of(array.dtype)
     if found is None or layout is None or not rows:
         return None
-    return found if found[0] is layout.view(array).values else None
+    return found if found.array is layout.view(array).values else None
 
 
-def _range_ids(array: PandasArray, most: int) -> tuple[Values, int] | None:
+def _range_ids(array: PandasArray, most: int) -> GroupIds | None:
     """Return group ids of one array; None if there would be more than `most`."""
-    array = comparable(array) if isinstance(array, pd.Categorical) else array
+    is_key = not isinstance(array, pd.Categorical)  # and not what stands for categories
+    array = array if is_key else comparable(array)
     if isinstance(array, pd.Categorical):
-        return array.codes.astype(np.int32) + 1, len(array.categories) + 1
+        return GroupIds(array.codes.astype(np.int32) + 1, len(array.categories) + 1)
     layout = layout_of(array.dtype)
     view = None if layout is None else layout.view(array)
     if view is None or view.values.dtype.kind not in "biu" or isinstance(view.nulls, InBand):
@@ -348,13 +349,13 @@ def _range_ids(array: PandasArray, most: int) -> tuple[Values, int] | None:
     if span >= most:
         return None
     if null is None and low >= 0 and high < most and values.dtype.kind == "i":
-        return values, high + 1
+        return GroupIds(values, high + 1, ordered=is_key)
     codes = np.empty(len(values), np.int32 if span < 1 << 31 else np.int64)
     np.subtract(values, values.dtype.type(low), out=codes, casting="unsafe")
     if null is None:
-        return codes, span
+        return GroupIds(codes, span, ordered=is_key)
     codes[null] = span
-    return codes, span + 1
+    return GroupIds(codes, span + 1)
 
 
 class PandasOrdering:

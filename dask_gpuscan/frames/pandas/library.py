@@ -142,6 +142,10 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
     def index_names(self, frame: pd.DataFrame) -> list[Hashable]:
         return list(frame.index.names)
 
+    def index_dtypes(self, frame: pd.DataFrame) -> list[DType]:
+        index = frame.index
+        return list(index.dtypes) if isinstance(index, pd.MultiIndex) else [index.dtype]
+
     def index_level(self, frame: pd.DataFrame, number: int) -> pd.Series:
         index = frame.index
         if not isinstance(index, pd.MultiIndex):

@@ -65,7 +65,7 @@ class Arrays(Protocol):
     ) -> Frame:
         """Return one frame of the columns of several frames, which have the same index.
 
-        It shares no memory with them. Without frames it has the index of `like`.
+        It is as if it shared no memory with them. Without frames it has the index of `like`.
         """
 
     def series(self, array: Array, index: Labels | None, name: Hashable = None) -> Frame:

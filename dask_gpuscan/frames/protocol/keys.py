@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any, Protocol
 
 from ...kernels import Nulls
-from ..types import Array, Column, DType, Frame, Values
+from ..types import Array, Column, DType, Frame, GroupIds, Values
 
 
 class Grouping(Protocol):
@@ -18,14 +18,14 @@ class Grouping(Protocol):
         Raises a TypeError for values that cannot be hashed.
         """
 
-    def dense_group_ids(self, arrays: list[Array]) -> tuple[Values, int]:
-        """Return the group of each row, equal where the rows of all arrays are, and a number above all of them.
+    def dense_group_ids(self, arrays: list[Array]) -> GroupIds:
+        """Return the group of each row, equal where the rows of all arrays are.
 
-        Nulls equal nulls. Numbers are at least 0, and some below may have no row.
+        Nulls equal nulls. Some numbers may have no row.
         """
 
-    def own_group_ids(self, array: Array) -> tuple[Values, int] | None:
-        """Return an array's numbers, without a copy, and a number above all, if they can be group ids; else None."""
+    def own_group_ids(self, array: Array) -> GroupIds | None:
+        """Return an array's numbers, without a copy, if they can be group ids; else None."""
 
     def reduces_groups(self, keys: list[Column], dtypes: list[DType]) -> bool:
         """Return whether the library's own group-by reduces columns of these dtypes.

@@ -68,6 +68,9 @@ class Index(Protocol):
     def index_names(self, frame: Frame) -> list[Hashable]:
         """Return the names of the levels of the index of a frame."""
 
+    def index_dtypes(self, frame: Frame) -> list[DType]:
+        """Return the dtypes of the levels of the index of a frame."""
+
     def index_level(self, frame: Frame, number: int) -> Column:
         """Return the level of the index of a frame or series that has this number."""
 

@@ -16,7 +16,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import GroupIds, Keys
+from ...frames.keys import Keys
+from ...frames.types import GroupIds
 from ...kernels import Nulls, Operator
 from ..core.carry import Carry
 from ..core.groups import (

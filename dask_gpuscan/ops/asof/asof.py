@@ -144,8 +144,11 @@ class AsOf:
 
 
 def _any_negative(rows: Values) -> bool:
-    """Tell whether any row is negative; mostly, the first or the last one is."""
-    return bool(len(rows)) and bool(rows[0] < 0 or rows[-1] < 0 or rows.min() < 0)
+    """Tell whether any row is negative: mostly, the first or the last one is, where a look at one costs little."""
+    if not len(rows):
+        return False
+    ends = isinstance(rows, np.ndarray) and (rows[0] < 0 or rows[-1] < 0)
+    return bool(ends or rows.min() < 0)
 
 
 def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Values], int]:
@@ -154,11 +157,10 @@ def _codes(library: Library, sides: list[list[Array]]) -> tuple[tuple[Values, Va
     if len(left) == 1:
         own = [library.own_group_ids(array) for (array,) in sides]
         if own[0] is not None and own[1] is not None:
-            return (own[0][0], own[1][0]), max(own[0][1], own[1][1])
+            return (own[0].array, own[1].array), max(own[0].groups, own[1].groups)
     joined = [library.concatenate(list(pair)) for pair in zip(left, right, strict=True)]
-    codes, groups = library.dense_group_ids(joined)
-    count = len(left[0])
-    return (codes[:count], codes[count:]), groups
+    ids, count = library.dense_group_ids(joined), len(left[0])
+    return (ids.array[:count], ids.array[count:]), ids.groups
 
 
 def _selected(library: Library, frame: Any, numbers: list[int]) -> Any:
@@ -195,6 +197,8 @@ def _has_outer_null(column: Column) -> bool:
     array, layout = library.array(column), library.layout(column.dtype)
     assert layout is not None
     view = layout.raw(array)
+    if view.nulls is None and layout.nulls == "mask":
+        return False
     if not isinstance(view.nulls, kernels.Mask):
         view = layout.raw(library.slice_array(array, 0, min(len(column), 1)))
     return bool(view.missing().any())
@@ -343,8 +347,8 @@ class NearestRows(Summary):
                 values, codes, groups = numbers(self.side.on_column(frame)), None, 0
                 if by is not None:
                     arrays = [library.array(c) for c in by.series(frame)]
-                    every, groups = library.dense_group_ids(arrays)
-                    codes = every[rows], every
+                    ids = library.dense_group_ids(arrays)
+                    codes, groups = (ids.array[rows], ids.array), ids.groups
                 way = "forward" if self.forward else "backward"
                 other = kernels.asof(
                     values[rows], values, codes, groups, direction=way, exact=False

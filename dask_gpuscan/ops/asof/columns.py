@@ -98,7 +98,7 @@ def plan_of(
     Parameters
     ----------
     left, right : DataFrame
-        Without rows.
+        Any with the columns of the sides.
     sides : pair of AsOfSide
     names : sequence
         Of the columns of both sides, but for those of the right one that are `dropped`, with suffixes.

@@ -17,7 +17,8 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import GroupIds, Keys
+from ...frames.keys import Keys
+from ...frames.types import GroupIds
 from ...kernels import BUILT_IN, Nulls, Operator
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.operators.product import product
@@ -33,7 +34,12 @@ ANY = BUILT_IN["logical_any"]
 
 def ones(xp: Any, count: int, dtype: Any = INT64) -> Any:
     """Return an array of ones for kernels to read: of NumPy it is one number, as they read any strides."""
-    return np.broadcast_to(np.ones((), dtype), count) if xp is np else xp.ones(count, dtype)
+    return one_each(xp, count, dtype) if xp is np else xp.ones(count, dtype)
+
+
+def one_each(xp: Any, count: int, dtype: Any = INT64) -> Any:
+    """Return an array of ones that is one number in memory, by which it is known for what it is."""
+    return xp.broadcast_to(xp.ones((), dtype), count)
 
 
 def fields_of(state: Any) -> States:
@@ -287,7 +293,7 @@ class NumberedGroups(ReducibleGroups):
     def scan(self, op: Operator, values: Any, **options: Unpack[GroupScanArguments]) -> Any:
         codes = self.codes
         out, _ = kernels.scan_by_code(
-            op, codes.array, values, codes.groups, carry_codes=self.before, **options
+            op, codes.array, values, codes.groups, carry_codes=self.before, check=False, **options
         )
         return out
 
@@ -296,7 +302,7 @@ class NumberedGroups(ReducibleGroups):
     ) -> Callable[[], States]:
         codes = self.codes
         states = kernels.reduce_by_code(
-            op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype
+            op, codes.array, values, codes.groups, nulls=nulls, dtype=dtype, check=False
         )
         return lambda: fields_of(states)
 

@@ -19,7 +19,7 @@ from ...frames.registry import library_of
 from ..core.carry import DataFrameCarry
 from ..core.groups import INT64, AdjacentGroups, OneGroup
 from ..runs import EndedRuns, Open, OpenRuns, places, runs_of
-from .hashed import first_rows, reducible
+from .hashed import NumberedRows, first_rows
 from .spec import GroupBySpec
 
 
@@ -231,7 +231,7 @@ class CheckAdjacent(DataFrameCarry):
             for each in zip(*(a.arrays for a in aggregates), strict=True)
         ]
         # a run that crosses a border is one run
-        starts, _ = kernels.run_length_encode(library.dense_group_ids(arrays)[0])
+        starts, _ = kernels.run_length_encode(library.dense_group_ids(arrays).array)
         return RunKeys(library, [library.take(a, starts) for a in arrays])
 
     def apply(self, partition: Any, prefix: RunKeys | None) -> Any:
@@ -242,7 +242,7 @@ class CheckAdjacent(DataFrameCarry):
         with library.acquire(partition):
             columns = [library.as_column(a) for a in found.arrays]
             again = library.xp.ones(len(columns[0]), bool)
-            again[first_rows(*reducible(library, found.arrays))] = False
+            again[first_rows(*NumberedRows.of(library, found.arrays).reducible())] = False
             null = any_null(columns) if self.dropna else None
             if null is not None:
                 again &= ~null

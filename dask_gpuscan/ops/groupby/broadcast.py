@@ -21,10 +21,10 @@ def _places(library: Library, rows: Any, groups: Any, by: By) -> Values:
             keys = library.cast(keys, column.dtype)
         arrays.append(library.concatenate([keys, library.array(column)]))
     with named_keys(series):
-        ids, most = library.dense_group_ids(arrays)
-    places = library.xp.full(most, -1, INT64)
-    places[ids[:count]] = library.xp.arange(count, dtype=INT64)
-    return places[ids[count:]]
+        ids = library.dense_group_ids(arrays)
+    places = library.xp.full(ids.groups, -1, INT64)
+    places[ids.array[:count]] = library.xp.arange(count, dtype=INT64)
+    return places[ids.array[count:]]
 
 
 def broadcast(rows: Any, groups: Any, by: By, nullable: bool) -> Any:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ... import kernels
-from ...frames.keys import GroupIds, Keys, any_null, named_keys
+from ...frames.keys import Keys, any_null, named_keys
 from ...frames.protocol import Library
 from ...frames.registry import Schema, common_schema, library_of, schema_of
+from ...frames.types import GroupIds
 from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs
 from ..core.groups import AdjacentGroups, Groups, NumberedGroups, SortedGroups
@@ -32,6 +33,8 @@ class Table:
     states: list[tuple[Any, ...]]
     schema: Schema
     """The schema of the partitions that it stands for."""
+    ordered: bool = False
+    """Whether groups are known to be in the order of their keys, of which none is null."""
 
 
 def _rows(library: Library, x: Any, positions: Any) -> Any:
@@ -63,50 +66,42 @@ def put_back(library: Library, array: Any, order: Any) -> Any:
 
 @dataclass(frozen=True)
 class NumberedRows:
-    """The number of each row's group, from 0 to `most` - 1; numbers may be unused."""
+    """The number of each row's group; numbers may be unused."""
 
     library: Library
-    codes: Any
-    most: int
+    ids: GroupIds
 
     @classmethod
     def of(cls, library: Library, keys: list[Any]) -> NumberedRows:
         """Return the numbers of the groups of rows with these keys, one array a column."""
-        return cls(library, *library.dense_group_ids(keys))
+        return cls(library, library.dense_group_ids(keys))
 
     @property
     def are_few(self) -> bool:
         """Whether there is room for the states of all groups: then no row is moved, which takes longer."""
-        most = kernels.max_groups(self.codes)
-        return most is None or self.most <= most
+        most = kernels.max_groups(self.ids.array)
+        return most is None or self.ids.groups <= most
 
-    def groups(self) -> NumberedGroups:
-        """Return the groups that have rows."""
-        codes, first_rows = kernels.factorize(self.codes, self.most)
-        return NumberedGroups(GroupIds(codes, len(first_rows)), first_rows=first_rows)
+    def reducible(self, adjacent: bool = False) -> tuple[NumberedGroups | AdjacentGroups, Any]:
+        """Return the groups that have rows, which can be reduced, and a new order of the rows or None."""
+        if self.are_few and not adjacent:
+            ids = self.ids
+            codes, first_rows = kernels.factorize(ids.array, ids.groups, check=False)
+            return NumberedGroups(GroupIds(codes, len(first_rows)), first_rows=first_rows), None
+        order, keys = self.sorted()
+        return AdjacentGroups(keys), order
 
     def scannable(self) -> Groups:
         """Return all groups, whose rows can be scanned; some may have no rows."""
         if self.are_few:
-            return NumberedGroups(GroupIds(self.codes, self.most))
+            return NumberedGroups(self.ids)
         order, keys = self.sorted()
         return SortedGroups(self.library.xp, keys, order, 0)
 
     def sorted(self) -> tuple[Any, Keys]:
         """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
-        (codes,), (order,) = kernels.sort_pairs(self.codes, [], positions="narrow")
+        (codes,), (order,) = kernels.sort_pairs(self.ids.array, [], positions="narrow")
         return order, Keys([codes], [None])
-
-
-def reducible(
-    library: Library, keys: list[Any], adjacent: bool = False
-) -> tuple[NumberedGroups | AdjacentGroups, Any]:
-    """Return rows with these keys, one array a column, as groups that can be reduced, and a new order or None."""
-    ids = NumberedRows.of(library, keys)
-    if ids.are_few and not adjacent:
-        return ids.groups(), None
-    order, sorted_keys = ids.sorted()
-    return AdjacentGroups(sorted_keys), order
 
 
 def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
@@ -128,7 +123,8 @@ def _grouped(
         series = spec.by.series(partition)
         arrays = [library.array(c) for c in series]
         with named_keys(series):
-            groups, order = reducible(library, arrays, adjacent)
+            numbered = NumberedRows.of(library, arrays)
+            groups, order = numbered.reducible(adjacent)
         begun = [
             p.operation.aggregate(in_order(library, spec.columns(partition, p), order), groups)
             for p in spec.parts
@@ -136,7 +132,7 @@ def _grouped(
         states = [wait() for wait in begun]
         first = first_rows(groups, order)
         taken = [library.take(a, first) for a in arrays]
-        found = Table(library, taken, states, schema_of(partition))
+        found = Table(library, taken, states, schema_of(partition), numbered.ids.ordered)
         return (found if spec.sort else _by_appearance(found, first)), groups
 
 
@@ -155,13 +151,15 @@ def _merged(
         tuple(_joined(library, list(f)) for f in zip(*(t.states[i] for t in tables), strict=True))
         for i in range(len(spec.parts))
     ]
-    groups, order = reducible(library, arrays, adjacent)
+    numbered = NumberedRows.of(library, arrays)
+    groups, order = numbered.reducible(adjacent)
     if order is not None:
         fields = [tuple(_rows(library, f, order) for f in each) for each in fields]
     pairs = zip(spec.parts, fields, strict=True)
     states = [part.operation.merge(library, f, groups) for part, f in pairs]
     first = first_rows(groups, order)
-    found = Table(library, [library.take(a, first) for a in arrays], states, schema)
+    keys = [library.take(a, first) for a in arrays]
+    found = Table(library, keys, states, schema, numbered.ids.ordered)
     return (found if spec.sort else _by_appearance(found, first)), groups
 
 
@@ -170,7 +168,8 @@ def _by_appearance(found: Table, first: Any) -> Table:
     order = kernels.argsort(first)
     library = found.library
     states = [tuple(_rows(library, f, order) for f in each) for each in found.states]
-    return replace(found, keys=[library.take(k, order) for k in found.keys], states=states)
+    keys = [library.take(k, order) for k in found.keys]
+    return replace(found, keys=keys, states=states, ordered=False)
 
 
 # --- scans -------------------------------------------------------------------------------------------
@@ -233,8 +232,8 @@ class HashedScan(DataFrameCarry):
             with named_keys(series):
                 ids = NumberedRows.of(library, arrays)
             if ids.are_few and not self._adjacent:
-                codes = ids.codes
-                rest = GroupIds(codes[before:], ids.most)
+                codes = ids.ids.array
+                rest = GroupIds(codes[before:], ids.ids.groups)
                 groups = NumberedGroups(rest, codes[:before])
             else:
                 order, keys = ids.sorted()
@@ -314,4 +313,5 @@ class HashedReduce(TreeReduction):
         pairs = zip(spec.parts, found.states, strict=True)
         arrays = [p.operation.finalize(spec.columns(frame, p), states) for p, states in pairs]
         answer = spec.from_groups(frame, found.keys, arrays)
-        return found.library.sort_by_index(answer) if spec.sort else answer
+        sorts = spec.sort and not found.ordered
+        return found.library.sort_by_index(answer) if sorts else answer

@@ -16,7 +16,17 @@ from ...frames.registry import library_of
 from ...frames.types import DType, View
 from ...kernels import BUILT_IN, Operator
 from ...kernels.nulls import missing_in_band
-from ..core.groups import INT64, ReducibleGroups, States, fields_of, folded, merged, on_states, ones
+from ..core.groups import (
+    INT64,
+    ReducibleGroups,
+    States,
+    fields_of,
+    folded,
+    merged,
+    on_states,
+    one_each,
+    ones,
+)
 from ..core.operation import StateReduction
 from ..runs import EndedRuns
 from ..scan.host_scan import check_reproducible
@@ -252,7 +262,7 @@ class NullIfNone(StateReduction):
             found = reduced()  # after this, it is known whether any value is NaN
             if not groups.is_one and library.missing(columns[0]) is None:
                 # each group has a row, and so a value
-                return (*found, library.xp.ones(len(found[0]), INT64))
+                return (*found, one_each(library.xp, len(found[0])))
             return (*found, *_VALUES.aggregate(columns, groups)())
 
         return states
@@ -279,6 +289,8 @@ class NullIfNone(StateReduction):
         return self._nulled(columns, self.inner.finalize(columns, states[:-1]), states[-1])
 
     def _nulled(self, columns: Sequence[Any], array: Any, counts: Any) -> Any:
+        if counts.strides == (0,):  # ones
+            return array
         return nulled(library_of(columns[0]), array, counts == 0)
 
 

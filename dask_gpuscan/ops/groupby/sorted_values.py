@@ -101,7 +101,7 @@ class CountDistinct(SortedReduction):
         values = key_arrays([column]).arrays[0]
         if values.dtype.kind == "c":  # which have no order
             library = library_of(column)
-            return library.dense_group_ids([library.array(column)])[0]
+            return library.dense_group_ids([library.array(column)]).array
         return values
 
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:

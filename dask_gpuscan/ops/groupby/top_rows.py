@@ -343,7 +343,7 @@ class TopRows(TreeReduction):
     def _ordered(self, rows: TopRowsTable, final: bool) -> tuple[Values, Values, Values]:
         """Rows by group and value, the place of each in its group, and its group; without those in no group."""
         library = rows.library
-        codes, _ = library.dense_group_ids(rows.groups)
+        codes = library.dense_group_ids(rows.groups).array
         null_key = any_null([library.as_column(k) for k in rows.keys]) if self.dropna else None
         columns = [library.as_column(rows.values)]
         order, places = self.top.order(library, columns, codes, null_key, final)

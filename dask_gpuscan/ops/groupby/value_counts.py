@@ -16,7 +16,7 @@ from ...kernels import BUILT_IN
 from ..core.carry import TreeReduction
 from ..core.groups import INT64, ones
 from ..statistics.groups import FLOAT64
-from .hashed import first_rows, reducible
+from .hashed import NumberedRows, first_rows
 from .whole_groups import sorted_rows
 
 
@@ -93,7 +93,7 @@ class ValueCounts(TreeReduction):
     def _added(self, found: Counts) -> Counts:
         """Add the counts of equal values; they stay in the order in which they are met first."""
         library = found.library
-        groups, order = reducible(library, found.values)
+        groups, order = NumberedRows.of(library, found.values).reducible()
         counts = found.counts if order is None else found.counts[order]
         (sums,) = groups.reduce(BUILT_IN["add"], counts, dtype=INT64)()
         first = first_rows(groups, order)
@@ -138,7 +138,8 @@ class ValueCounts(TreeReduction):
         if not self.keys:
             return None
         xp, keys = library.xp, values[: self.keys]
-        codes, most = library.dense_group_ids(keys)
+        ids = library.dense_group_ids(keys)
+        codes, most = ids.array, ids.groups
         rows = xp.full(most, -1, INT64)
         rows[codes] = xp.arange(len(codes), dtype=INT64)
         present = xp.flatnonzero(rows >= 0)

@@ -22,7 +22,7 @@ from ..core.carry import TreeReduction
 from ..core.groups import INT64, AdjacentGroups, ReducibleGroups, States
 from ..core.operation import AnswerRuns, Needs
 from ..runs import EndedRuns
-from .hashed import first_rows, in_order, reducible
+from .hashed import NumberedRows, first_rows, in_order
 from .spec import GroupBySpec
 
 INT32 = np.dtype(np.int32)
@@ -36,6 +36,8 @@ class Answers:
     keys: list[Any]
     arrays: list[Any]
     schema: Schema
+    ordered: bool = False
+    """Whether groups are known to be in the order of their keys, of which none is null."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ class WholeGroupReduce(TreeReduction):
             series = self.spec.by.series(partition)
             keys = [library.array(c) for c in series]
             with named_keys(series):
-                groups, order = reducible(library, keys, adjacent=True)
+                numbered = NumberedRows.of(library, keys)
+                groups, order = numbered.reducible(adjacent=True)
             first = first_rows(groups, order)
             runs = EndedRuns(series, groups.first_rows, None, False)
             arrays = []
@@ -78,7 +81,7 @@ class WholeGroupReduce(TreeReduction):
                 columns = in_order(library, self.spec.columns(partition, part), order)
                 arrays.append(part.operation.reduce_runs(columns, groups)(runs, None))
             keys = [library.take(key, first) for key in keys]
-        return Answers(library, keys, arrays, schema_of(partition))
+        return Answers(library, keys, arrays, schema_of(partition), numbered.ids.ordered)
 
     def merge(self, tables: Sequence[Answers]) -> Answers:
         """Return the answers of several partitions."""
@@ -97,7 +100,7 @@ class WholeGroupReduce(TreeReduction):
         library = found.library
         keys, arrays = found.keys, found.arrays
         index = library.key_index(keys, spec.by.columns)
-        if not library.is_sorted(index):  # codes of integers are in their order
+        if not (found.ordered or library.is_sorted(index)):
             order = sorted_rows(library, index)
             keys = [library.take(a, order) for a in keys]
             arrays = [spec.take_groups(library, a, order) for a in arrays]

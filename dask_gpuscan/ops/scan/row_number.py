@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from ... import kernels
 from ...frames.protocol import Library
 from ...frames.registry import library_of
 from ...kernels import BUILT_IN
 from ..core.carry import DataFrameCarry
-from ..core.groups import ANY, INT64, Groups, ReducibleGroups, States, merged, ones
+from ..core.groups import (
+    ANY,
+    INT64,
+    Groups,
+    NumberedGroups,
+    ReducibleGroups,
+    States,
+    merged,
+    ones,
+)
 from ..core.operation import Needs
 
 _ADD = BUILT_IN["add"]
@@ -68,6 +78,10 @@ class FirstMet:
         return merged(ANY, states, groups)
 
     def apply(self, columns: Sequence[Any], groups: Groups, prior: States | None) -> Any:
+        if prior is None and isinstance(groups, NumberedGroups):
+            codes = groups.codes
+            first = kernels.first_met(codes.array, codes.groups)
+            return library_of(columns[0]).from_integers(first)
         before = None if prior is None else prior[0]
         met = groups.any_so_far(self._rows(columns), exclusive=True, carry_in=before)
         return library_of(columns[0]).from_integers(~met)

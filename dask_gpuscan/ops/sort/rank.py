@@ -221,7 +221,7 @@ class RankOptions:
             ranks = kernels.tied_ranks(keys[0], self.method)
             return kernels.put(ranks / count if self.pct else ranks, order)
         if values.dtype.kind == "V":  # of 128 bits, which only codes compare
-            keys[-1] = library.dense_group_ids([library.array(column)])[0][order]
+            keys[-1] = library.dense_group_ids([library.array(column)]).array[order]
         null = None if missing is None else missing[order]
         found = self._runs(xp, keys[0] if outer else None, keys[-1], nulls, null)
         ranks = found.ranks(self.method, found.sizes(self.method) if self.pct else None)
@@ -237,7 +237,7 @@ class RankOptions:
         missing = library.missing(column)
         values, nulls = self._key(library, column, missing)
         if values.dtype.kind == "V":
-            values = library.dense_group_ids([library.array(column)])[0]
+            values = library.dense_group_ids([library.array(column)]).array
         return self._runs(library.xp, groups, values, nulls, missing)
 
     def _runs(
@@ -372,7 +372,7 @@ class RankGroups:
                 codes = library.xp.cumsum(key_arrays(series).head_flags())
             else:
                 with named_keys(series):
-                    codes, _ = library.dense_group_ids([library.array(c) for c in series])
+                    codes = library.dense_group_ids([library.array(c) for c in series]).array
             null = self.no_group(frame)
             pairs = zip(self.columns(frame), self.dtypes(frame), strict=True)
             arrays = [self.rank.of(column, dtype, codes, null) for column, dtype in pairs]

@@ -243,7 +243,7 @@ class RankBucket:
         *groups, values = columns = library.columns(rows)
         codes = None
         if groups:
-            codes, _ = library.dense_group_ids([library.array(column) for column in groups])
+            codes = library.dense_group_ids([library.array(column) for column in groups]).array
         found = self.rank.runs_of_sorted(library, values, codes)
         keys = tuple(boundary_key(columns, row).values for row in (0, len(rows) - 1))
         sizes = None

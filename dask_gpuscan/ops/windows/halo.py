@@ -16,7 +16,7 @@ from ... import kernels
 from ...frames.keys import key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import columns_of, library_of
-from ...frames.types import Array, Column, Values
+from ...frames.types import Array, Column, GroupIds, Values
 from ...kernels import BUILT_IN
 from ..core.carry import Summary
 from ..core.groups import INT64, Groups
@@ -223,10 +223,10 @@ def near(rows: RowArrays, extent: WindowExtent, reverse: bool) -> tuple[int, int
         found = extent.near(rows.count, rows.times, reverse)
         return found if rows.keys is None else _open_group(rows, *found, reverse)
     library, xp, step = rows.library, rows.library.xp, 1 if reverse else -1
-    codes, most = library.dense_group_ids(rows.keys)
-    codes = xp.ascontiguousarray(codes[::step])
+    ids = library.dense_group_ids(rows.keys)
+    codes = xp.ascontiguousarray(ids.array[::step])
     times = None if rows.times is None else xp.ascontiguousarray(rows.times[::step])
-    groups = NumberedRows(library, codes, most).scannable()
+    groups = NumberedRows(library, GroupIds(codes, ids.groups)).scannable()
     ones = xp.ones(rows.count, np.bool_)
     return xp.flatnonzero(extent.near_in_groups(groups, ones, times, reverse)[::step])
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import GroupIds
 from ...frames.registry import library_of, stored_numbers
-from ...frames.types import DType, Values
+from ...frames.types import DType, GroupIds, Values
 from ...kernels import Distinct, OrderStatistic, Rank
 from ..scan.overflow import are_exact
 from ..statistics.inputs import VALUES, check_columns, holds_integers

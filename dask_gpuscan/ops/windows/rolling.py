@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import GroupIds, missing_in
+from ...frames.keys import missing_in
 from ...frames.messages import name_columns
 from ...frames.registry import library_of
-from ...frames.types import DType, Values
+from ...frames.types import DType, GroupIds, Values
 from ...kernels import BUILT_IN, BoundWindows, Operator, RowWindows, segmented
 from ..core.groups import INT64
 from ..scan.plan import ScanPlan, scan_plan

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import GroupIds
 from ...frames.messages import HINT, column_title, first_line
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Array, Column, DType, Values
+from ...frames.types import Array, Column, DType, GroupIds, Values
 from ...kernels import RowWindows
 from ...kernels.messages import shown
 from ..core.groups import INT64

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from ... import kernels
-from ...frames.keys import GroupIds, Keys, any_null, key_arrays
+from ...frames.keys import Keys, any_null, key_arrays
 from ...frames.protocol import Library
 from ...frames.registry import library_of
-from ...frames.types import Array, Values
+from ...frames.types import Array, GroupIds, Values
 from ..core.carry import OverlapCarry
 from ..core.columnwise import EachColumn, FrameColumns, NamedColumns
 from ..core.operation import ColumnOperation, Part
@@ -321,7 +321,7 @@ class _Arranged:
         if seen.clustered:
             keys = key_arrays(series)
         else:
-            codes = GroupIds(*library.dense_group_ids(seen.keys))
+            codes = library.dense_group_ids(seen.keys)
             if all(part.operation.takes_group_ids(codes) for part in carry.parts):
                 self.rows = WindowRows(
                     library, seen.count, 0, seen.count, group_ids=codes, ungrouped=ungrouped

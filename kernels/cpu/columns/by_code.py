@@ -71,8 +71,9 @@ def by_code(
     carry_codes: np.ndarray | None,
     *,
     write: bool,
+    check: bool,
 ) -> tuple[Any, Any]:
-    """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
+    """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`. Codes are always checked."""
     given = dtypes_of(values), options.dtype, type(options.nulls), options.mark_nulls
     key = op.token, *given, options.exclusive, codes.dtype, write
     work, kernel = _CODES.get(key) or _CODES.store(

@@ -60,24 +60,38 @@ def value_range(values: np.ndarray) -> tuple[int, int]:
 # --- of codes ---------------------------------------------------------------------------------------
 
 
-def factorize(codes: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return codes without gaps, and the first row of each; see `kernels.factorize`."""
     codes = np.require(codes, requirements=["C", "A"])
-    low, high = value_range(codes) if len(codes) else (0, -1)
+    low, high = value_range(codes) if check and len(codes) else (0, -1)
     if low < 0 or high >= groups:
         wrong = codes[np.argmax((codes < 0) | (codes >= groups))]
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
-    number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
-    rows = np.full(groups, -1, number)
-    find, renumber = _numbering(codes.dtype, number)
-    run_shares(codes, groups, find, codes, rows)
+    rows = _first_rows(codes, groups)
     found = rows >= 0
     first_rows = rows[found].astype(WORD)
     if len(first_rows) < groups:
         out = empty(len(codes), codes.dtype)
-        run_kernel(len(codes), renumber, codes, np.cumsum(found, dtype=codes.dtype), out)
+        counts = np.cumsum(found, dtype=codes.dtype)
+        run_kernel(len(codes), _renumbering(codes.dtype), codes, counts, out)
         codes = out
     return codes, first_rows
+
+
+def _first_rows(codes: np.ndarray, groups: int) -> np.ndarray:
+    """Return the first row of each code, -1 where there is none."""
+    number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
+    rows = np.full(groups, -1, number)
+    run_shares(codes, groups, _finding(codes.dtype, number), codes, rows)
+    return rows
+
+
+def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
+    """Return whether each row is the first one of its code; see `kernels.first_met`."""
+    rows = _first_rows(np.require(codes, requirements=["C", "A"]), groups)
+    found = np.zeros(len(codes), np.bool_)
+    found[rows[rows >= 0]] = True
+    return found
 
 
 @cached_njit
@@ -108,11 +122,16 @@ def renumber_codes(codes, counts, out, control):
             out[at] = counts[np.uintp(codes[at])] - 1
 
 
-@lru_cache(maxsize=4)
-def _numbering(dtype: np.dtype, row: np.dtype) -> tuple[Kernel, Kernel]:
-    given, numbers = array_type(dtype, True, "C"), array_type(dtype, layout="C")
-    find = entry(find_rows, (given, array_type(row, layout="C"), SHARES, CONTROL))
-    return find, entry(renumber_codes, (given, numbers, numbers, CONTROL))
+@lru_cache(maxsize=8)
+def _finding(dtype: np.dtype, row: np.dtype) -> Kernel:
+    codes, rows = array_type(dtype, True, "C"), array_type(row, layout="C")
+    return entry(find_rows, (codes, rows, SHARES, CONTROL))
+
+
+@lru_cache(maxsize=8)
+def _renumbering(dtype: np.dtype) -> Kernel:
+    codes, numbers = array_type(dtype, True, "C"), array_type(dtype, layout="C")
+    return entry(renumber_codes, (codes, numbers, numbers, CONTROL))
 
 
 # --- of words, by their hashes ----------------------------------------------------------------------

@@ -20,7 +20,7 @@ struct Params {
   State* table;               // a row a chunk
   const u8* initial[FIELDS];  // one item a group, or null
   u8* states[FIELDS];         // likewise, after the last row
-  u64* wrong;                 // a code of no group, if there is one: never 0
+  u64* wrong;                 // a code of no group, if there is one: never 0; null where it is not asked
   u64* scratch;
   u8* carry_out;
   i64 mask_offset;
@@ -68,7 +68,7 @@ struct Row {
 __device__ __forceinline__ Row row_of(const Params& p, const Unread& read, i64 at, bool there) {
   Row row = {u32(read.code), !there, read.element};
   if (u64(read.code) >= u64(p.groups)) {
-    if (there) atomicMax(p.wrong, u64(read.code) > 1 ? u64(read.code) : 1);
+    if (there && p.wrong) atomicMax(p.wrong, u64(read.code) > 1 ? u64(read.code) : 1);
     there = false;
   }
   if (!there) row.group = NO_GROUP;

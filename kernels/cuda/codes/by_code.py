@@ -7,7 +7,6 @@ import cupy
 import numpy as np
 
 from ...nulls import Mask
-from ...operators.built_in import BUILT_IN
 from ...operators.operator import Operator
 from ...operators.signature import Signature, signature_of
 from ...options import Exclusive, ScanOptions
@@ -20,7 +19,7 @@ from ..core.tuning import LARGE_SHARED
 from ..scan.scan import check_markers
 from ..scan.sequential_product import StableProduct, stable_product
 from .code_pass import STEPS, CodePass
-from .tuning import CHUNK_GROUPS, CHUNK_ROWS, FEW_CODES
+from .tuning import CHUNKS, FEW_CODES, LEAST_ROWS, MOST_ROWS
 
 BUCKET = 4096
 """Bytes of states by which passes differ, so that there are not too many of them."""
@@ -29,6 +28,12 @@ BUCKET = 4096
 def max_groups() -> int:
     """Return how many groups `by_code` takes on the current device."""
     return FEW_CODES[device(launch.current_device()).capability in LARGE_SHARED]
+
+
+def chunk_rows(length: int, groups: int) -> int:
+    """Return the rows of a chunk, a power of two, so that there are few sizes."""
+    least, most = (max(rows, each * groups) for rows, each in (LEAST_ROWS, MOST_ROWS))
+    return 1 << (min(max(length // CHUNKS, least), most) - 1).bit_length()
 
 
 def by_code(
@@ -41,13 +46,14 @@ def by_code(
     carry_codes: Any,
     *,
     write: bool,
+    check: bool,
 ) -> tuple[Any, Any]:
     """Scan, or without `write` reduce, group by group; see `kernels.scan_by_code`."""
     nulls, length = options.nulls, len(codes)
     dtypes = tuple([v.dtype for v in values])
     asked, types_, stable, passes, numbers = _steps(
         op, dtypes, options.dtype, codes.itemsize, kind_of_nulls(nulls), options.exclusive,
-        options.mark_nulls, groups, write,
+        options.mark_nulls, groups, chunk_rows(length, groups), write,
     )  # fmt: skip
     outs = [cupy.ndarray(length, d) for d in types_.outputs] if write else []
     states = [cupy.ndarray(groups, d) for d in types_.state]
@@ -57,7 +63,7 @@ def by_code(
     reduce, scan_table, scan_chunks = passes
     chunks = -(-length // reduce.chunk)
     table = cupy.ndarray(max(1, chunks * groups), state_dtype(types_.state))
-    wrong = cupy.zeros(1, np.uint64)
+    wrong = cupy.zeros(1, np.uint64) if check else None
     arrays = [readable(v, d) for v, d in zip(values, types_.inputs, strict=True)]
     codes = readable(codes)
     mask, offset, null = 0, 0, 0
@@ -67,7 +73,7 @@ def by_code(
     pointers = [a.data.ptr for a in (*arrays, *outs)] + [0] * (len(types_.outputs) - len(outs))
     pointers += [codes.data.ptr, mask, table.data.ptr]
     pointers += [0 if f is None else f.data.ptr for f in initial]
-    pointers += [f.data.ptr for f in states] + [wrong.data.ptr]
+    pointers += [f.data.ptr for f in states] + [0 if wrong is None else wrong.data.ptr]
     work = [(reduce, length), (scan_table, groups), (scan_chunks, length)]
     for each, extent in work if write else work[:2]:
         if not extent:
@@ -75,7 +81,7 @@ def by_code(
         begun = launch.Launch(launch.current_space(Plan((each,)), Extent(extent)), False)
         integers = reduce.chunk, chunks, groups, null
         begun.run(0, pointers, offsets=(offset,), options=integers, numbers=numbers)
-    if code := np.uint64(wrong[0].get()):  # its bits
+    if wrong is not None and (code := np.uint64(wrong[0].get())):  # its bits
         found_code = code.astype(f"u{codes.itemsize}").view(codes.dtype)
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {found_code}")
     out = None
@@ -88,12 +94,42 @@ def by_code(
     return out, found
 
 
-def factorize(codes: Any, groups: int) -> tuple[Any, Any]:
+@lru_cache(maxsize=1)
+def _find_first() -> Any:
+    # most rows see a row before them, and write nothing
+    text = "if (first[code] > i) atomicMin(&first[code], (R)i)"
+    return cupy.ElementwiseKernel("C code", "raw R first", text, "find_first")
+
+
+@lru_cache(maxsize=1)
+def _is_first() -> Any:
+    return cupy.ElementwiseKernel(
+        "C code, raw R first", "bool found", "found = first[code] == i", "is_first"
+    )
+
+
+def _first_rows(codes: Any, groups: int) -> Any:
+    """Return the first row of each code, and the number of all rows where there is none."""
+    length = len(codes)
+    first = cupy.ndarray(groups, np.int32 if length < 1 << 31 else np.int64)
+    first.fill(length)
+    _find_first()(codes, first)
+    return first
+
+
+def first_met(codes: Any, groups: int) -> Any:
+    """Return whether each row is the first one of its code; see `kernels.first_met`."""
+    return _is_first()(codes, _first_rows(codes, groups))
+
+
+def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
     """Return codes that each have a row; see `kernels.factorize`."""
-    rows = cupy.arange(len(codes), dtype=np.int32 if len(codes) < 1 << 31 else np.int64)
-    minimum = BUILT_IN["minimum"]
-    _, first = by_code(minimum, codes, (rows,), groups, ScanOptions(), None, None, write=False)
-    there = cupy.flatnonzero(first < len(codes))
+    length = len(codes)
+    low, high = value_range(codes) if check and length else (0, -1)
+    if low < 0 or high >= groups:
+        raise ValueError(f"codes must be from 0 to {groups - 1}, found {low if low < 0 else high}")
+    first = _first_rows(codes, groups)
+    there = cupy.flatnonzero(first < length)
     first = first.astype(np.int64, copy=False)
     if len(there) == groups:
         return codes, first
@@ -142,6 +178,7 @@ def _steps(
     exclusive: Exclusive,
     mark_nulls: bool,
     groups: int,
+    chunk: int,
     write: bool,
 ) -> tuple[Signature, Signature, StableProduct | None, list[CodePass], bytes]:
     """Return the types that were asked for, those of the operator that is run, what it stands for, passes, numbers."""
@@ -154,7 +191,6 @@ def _steps(
     op, numbers = shared_code(op, types_.inputs)
     of = typed(op, types_)
     bytes_ = -(-groups * state_dtype(types_.state).itemsize // BUCKET) * BUCKET
-    chunk = -(-max(CHUNK_ROWS, CHUNK_GROUPS * groups) // CHUNK_ROWS) * CHUNK_ROWS
     passes = [
         CodePass(of, step, code, nulls, exclusive, mark_nulls, write, bytes_, chunk)
         for step in STEPS

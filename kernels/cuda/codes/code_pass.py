@@ -8,7 +8,16 @@ import numpy as np
 
 from ...options import Exclusive
 from ..core.closure_constants import numbers_size
-from ..core.plan import Capability, Extent, Geometry, OfOperator, TypedOperator, state_dtype
+from ..core.plan import (
+    NO_CARRY,
+    Capability,
+    Extent,
+    Geometry,
+    OfOperator,
+    Tickets,
+    TypedOperator,
+    state_dtype,
+)
 from ..core.source import (
     constants_source,
     exclusive_bits,
@@ -68,7 +77,7 @@ class CodePass(OfOperator):
     bytes: int
     chunk: int
     visitor: ClassVar[VisitorSpec] = BY_CODE
-    carry: ClassVar[np.dtype] = np.dtype(np.uint64)
+    carry: ClassVar[np.dtype] = NO_CARRY
 
     @cached_property
     def parameters(self) -> str:
@@ -104,7 +113,7 @@ class CodePass(OfOperator):
             blocks = max(1, min(CODE_BLOCKS, room // (shared + 1024)))
         return Geometry(
             threads=32 * warps, shared=shared, items=items, lines=1, blocks=blocks, descriptor=0,
-            described_from=1, tickets=False,
+            described_from=1, tickets=Tickets.NEVER,
         )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from ..core.plan import (
     Form,
     Geometry,
     Nullness,
+    Tickets,
     TypedOperator,
     in_words,
     state_dtype,
@@ -269,7 +270,7 @@ class ColumnPass:
             threads=32 * (self.shape[0] + 3 * pipelined),
             shared=self.shared(schedule, capability), items=self.tile, lines=1,
             blocks=1 if pipelined else COLUMN_LIMITS.blocks,
-            descriptor=8 * (words + words % 2), described_from=1, tickets=True,
+            descriptor=8 * (words + words % 2), described_from=1, tickets=Tickets.ALWAYS,
         )  # fmt: skip
 
 

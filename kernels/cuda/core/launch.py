@@ -19,7 +19,7 @@ from cuda.bindings import driver
 
 from .build import Kernel, kernel
 from .devices import check, device
-from .plan import Extent, Geometry, Plan
+from .plan import Extent, Geometry, Plan, Tickets
 
 SCHEDULE = os.environ.get("DASK_GPUSCAN_SCHEDULE", "")
 """Force "classic" or "pipelined" for long lines; by default the device and the number of tiles choose."""
@@ -71,8 +71,9 @@ def grid(geometry: Geometry, multiprocessors: int, extent: Extent) -> tuple[int,
     block_lines = inner if inner > 1 else lines  # lines that may share a block
     total = lines // block_lines * -(-block_lines // geometry.lines) * tiles
     blocks = min(total, geometry.blocks * multiprocessors)
-    described = geometry.items and tiles >= geometry.described_from
-    if not (geometry.tickets or described or (geometry.items and total > blocks)):
+    described = geometry.descriptor and geometry.items and tiles >= geometry.described_from
+    few = geometry.tickets is Tickets.WHERE_BLOCKS_ARE_FEW and geometry.items and total > blocks
+    if not (geometry.tickets is Tickets.ALWAYS or described or few):
         return blocks, tiles, 0
     groups = -(-tiles // 32)
     descriptors = lines * (tiles + groups + -(-groups // 32)) if described else 0
@@ -128,15 +129,19 @@ class Launch:
         Whether the carry-out of the last pass will be read.
     """
 
-    __slots__ = ("_block", "_done", "_pinned", "_space", "_stream")
+    __slots__ = ("_at", "_block", "_done", "_pinned", "_space", "_stream")
 
     def __init__(self, found: Space, waits: bool) -> None:
         self._space = found
         self._stream = cupy.cuda.get_current_stream().ptr
-        self._block = cupy.cuda.alloc(found.bytes)
+        self._block: Any = None
+        self._at = 0
+        if found.bytes:
+            self._block = cupy.cuda.alloc(found.bytes)
+            self._at = self._block.ptr
         if found.zeros:
             runtime = cupy.cuda.runtime
-            runtime.memsetAsync(self._block.ptr + found.scratch, 0, found.zeros, self._stream)
+            runtime.memsetAsync(self._at + found.scratch, 0, found.zeros, self._stream)
         self._pinned: Any = None
         self._done: Any = None
         if waits and found.carry_bytes <= PINNED_BYTES:
@@ -176,7 +181,7 @@ class Launch:
         numbers : bytes, optional
             The numbers of an operator or a predicate.
         """
-        step, base = self._space.steps[which], self._block.ptr
+        step, base = self._space.steps[which], self._at
         chosen = step.kernel
         is_read = self._pinned is not None and step is self._space.steps[-1]
         carry_out = self._pinned.ptr if is_read else base + step.carry
@@ -210,7 +215,7 @@ class Launch:
             self._done.synchronize()
             return np.frombuffer(self._pinned, dtype, lines).copy()
         host = np.empty(lines, dtype)
-        carry, kind = self._block.ptr + self._space.steps[-1].carry, runtime.memcpyDeviceToHost
+        carry, kind = self._at + self._space.steps[-1].carry, runtime.memcpyDeviceToHost
         runtime.memcpyAsync(host.ctypes.data, carry, host.nbytes, kind, self._stream)
         runtime.streamSynchronize(self._stream)
         return host

@@ -7,6 +7,7 @@ memory. `ScanPass` is over lines of an operator's inputs, `ColumnPass` over colu
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -30,6 +31,15 @@ class Extent(NamedTuple):
     inner: int = 1
 
 
+class Tickets(Enum):
+    """When blocks take their tiles by ticket, for which a launch has some memory that is set to zero before it."""
+
+    NEVER = "never"
+    WHERE_BLOCKS_ARE_FEW = "where blocks are few"
+    """If there are more tiles than blocks."""
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True)
 class Geometry:
     """The size of a kernel's blocks, and of what they take in scratch space."""
@@ -47,8 +57,8 @@ class Geometry:
     """Bytes that a tile publishes its state in."""
     described_from: int
     """Tiles of a line from which on they are described."""
-    tickets: bool
-    """Whether blocks take their tiles by ticket even if there are blocks enough."""
+    tickets: Tickets
+    """Whether blocks take their tiles by ticket."""
 
 
 class Pass(Protocol):
@@ -193,7 +203,7 @@ NOWHERE = Nullness()
 """No element is missing."""
 
 
-NO_CARRY = np.dtype(np.uint64)
+NO_CARRY = np.dtype([])
 
 
 class PlainPass:
@@ -219,5 +229,5 @@ class PlainPass:
         """Return the size of the blocks."""
         return Geometry(
             threads=PLAIN_THREADS, shared=0, items=PLAIN_THREADS * PLAIN_ITEMS, lines=1, blocks=4,
-            descriptor=0, described_from=1, tickets=True,
+            descriptor=0, described_from=1, tickets=Tickets.NEVER,
         )  # fmt: skip

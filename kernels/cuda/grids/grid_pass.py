@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ..core.plan import Capability, Geometry, PlainPass, state_words
+from ..core.plan import Capability, Geometry, PlainPass, Tickets, state_words
 from ..core.source import constants_source, include, words_of
 from ..core.tuning import LARGE_SHARED
 from ..core.visitors import AREA_TABLE, BOX_IMAGE, BOX_LINE, VisitorSpec
@@ -92,7 +92,7 @@ class AreaTablePass(GridPass):
         sums, read = 2 * self.state.itemsize, 2 * rows * self.values.itemsize
         return Geometry(
             threads=32 * warps, shared=column * (sums + read), items=32 * vector, lines=1,
-            blocks=blocks, descriptor=8 * state_words((self.state,)), described_from=1, tickets=True,
+            blocks=blocks, descriptor=8 * state_words((self.state,)), described_from=1, tickets=Tickets.ALWAYS,
         )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ class BoxImagePass(BoxPass):
         """Return the size of the blocks."""
         return Geometry(
             threads=self.columns, shared=self.shared, items=self.columns, lines=1, blocks=BOX_BLOCKS,
-            descriptor=0, described_from=1, tickets=False,
+            descriptor=0, described_from=1, tickets=Tickets.NEVER,
         )  # fmt: skip
 
 
@@ -240,7 +240,7 @@ class BoxLinePass(BoxPass):
         """Return the size of the blocks."""
         return Geometry(
             threads=BOX_THREADS, shared=0, items=BOX_THREADS, lines=1, blocks=BOX_LINE_BLOCKS,
-            descriptor=0, described_from=1, tickets=False,
+            descriptor=0, described_from=1, tickets=Tickets.NEVER,
         )  # fmt: skip
 
 

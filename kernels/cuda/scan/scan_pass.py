@@ -18,6 +18,7 @@ from ..core.plan import (
     Extent,
     Geometry,
     OfOperator,
+    Tickets,
     TypedOperator,
     in_words,
     state_dtype,
@@ -160,7 +161,7 @@ class ScanPass(OfOperator):
         return Geometry(
             threads=32 * warps, shared=shared, items=items, lines=lines, blocks=most,
             descriptor=8 if words == 1 else 8 * (words + words % 2), described_from=2,
-            tickets=schedule in STRIDED,
+            tickets=Tickets.ALWAYS if schedule in STRIDED else Tickets.WHERE_BLOCKS_ARE_FEW,
         )  # fmt: skip
 
 

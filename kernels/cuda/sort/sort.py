@@ -85,11 +85,18 @@ def _falls(has_heads: bool) -> Any:
 
 def is_sorted(values: Any, heads: Any) -> bool:
     """Return whether values never decrease; see `kernels.is_sorted`."""
-    values, count, found = readable(values), len(values), cupy.zeros(1, np.bool_)
-    blocks = -(-count // 1024)
-    _falls(heads is not None)(
-        values, found if heads is None else heads, count, found, size=256 * blocks
-    )
+    return are_sorted([values], heads)
+
+
+def are_sorted(arrays: Sequence[Any], heads: Any = None) -> bool:
+    """Return whether the values of each array never decrease, and wait for that once."""
+    found = cupy.zeros(1, np.bool_)
+    for array in arrays:
+        count = len(array)
+        _falls(heads is not None)(
+            readable(array), found if heads is None else heads, count, found,
+            size=256 * -(-count // 1024),
+        )  # fmt: skip
     return not found[0]
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...options import RANKS
-from ..core.plan import Capability, Geometry, PlainPass
+from ..core.plan import Capability, Geometry, PlainPass, Tickets
 from ..core.source import constants_source, include
 from ..core.tuning import LARGE_SHARED, PLAIN_ITEMS, PLAIN_THREADS
 from ..core.visitors import (
@@ -78,7 +78,10 @@ class CountPass(PlainPass):
         threads, rows, copies, resident = self.shape
         shared = 4 * self.code.size * BINS * copies
         plain = super().geometry(schedule, capability)
-        return replace(plain, threads=threads, items=threads * rows, shared=shared, blocks=resident)
+        return replace(
+            plain, threads=threads, items=threads * rows, shared=shared, blocks=resident,
+            tickets=Tickets.ALWAYS,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,7 @@ class DigitPass(PlainPass):
         return Geometry(
             threads=threads, shared=tile * (self.code.size + self.value) + threads // 32 * 3 * 4 * BINS,
             items=tile, lines=1, blocks=resident, descriptor=BINS * (8 if self.wide else 4),
-            described_from=1, tickets=True,
+            described_from=1, tickets=Tickets.ALWAYS,
         )  # fmt: skip
 
 

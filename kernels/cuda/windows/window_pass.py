@@ -14,6 +14,7 @@ from ..core.plan import (
     Geometry,
     OfOperator,
     PlainPass,
+    Tickets,
     TypedOperator,
     state_words,
 )
@@ -131,7 +132,8 @@ class WindowPass(OfOperator):
         items = self.items if self.step in TILED else 1
         return Geometry(
             threads=WINDOW_THREADS, shared=self.shared, items=WINDOW_THREADS * items, lines=1,
-            blocks=SPAN_BLOCKS if self.step in SPANS else WINDOW_BLOCKS, descriptor=0, described_from=1, tickets=False,
+            blocks=SPAN_BLOCKS if self.step in SPANS else WINDOW_BLOCKS, descriptor=0,
+            described_from=1, tickets=Tickets.NEVER,
         )  # fmt: skip
 
 
@@ -214,7 +216,7 @@ class WindowStartsPass(PlainPass):
         held = STARTS_HALO + 2 * tile  # of values, and of rows
         return Geometry(
             threads=STARTS_THREADS, shared=8 * (held + held // STARTS_ITEMS), items=tile, lines=1,
-            blocks=STARTS_BLOCKS, descriptor=0, described_from=1, tickets=False,
+            blocks=STARTS_BLOCKS, descriptor=0, described_from=1, tickets=Tickets.NEVER,
         )  # fmt: skip
 
 

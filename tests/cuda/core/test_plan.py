@@ -10,7 +10,7 @@ from dask_gpuscan.kernels.cuda.columns.compact import POSITIONS, gathering
 from dask_gpuscan.kernels.cuda.columns.selection import visited
 from dask_gpuscan.kernels.cuda.core import launch
 from dask_gpuscan.kernels.cuda.core.build import build
-from dask_gpuscan.kernels.cuda.core.plan import NOWHERE, Extent, Geometry, Plan
+from dask_gpuscan.kernels.cuda.core.plan import NOWHERE, Extent, Geometry, Plan, Tickets
 from dask_gpuscan.kernels.cuda.core.visitors import HEAD_FLAGS, SELECT, UNIQUE
 
 BOOL, I4 = np.dtype("?"), np.dtype("i4")
@@ -23,7 +23,9 @@ TWO = Plan((FLAGS_OF_RUNS, OF_FLAGS))
 
 def geometry(**options):
     usual = {"threads": 256, "shared": 0, "items": 1024, "lines": 1, "blocks": 8, "descriptor": 8}
-    return Geometry(**usual | {"described_from": 2, "tickets": False} | options)
+    return Geometry(
+        **usual | {"described_from": 2, "tickets": Tickets.WHERE_BLOCKS_ARE_FEW} | options
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,8 +35,8 @@ def geometry(**options):
         ({}, Extent(1025), (2, 2, 16 + 8 * 4)),  # two tiles, their block and its superblock
         ({}, Extent(1024, 9), (8, 1, 16)),  # more lines than blocks: tickets
         ({"items": 0, "lines": 8}, Extent(20, 17), (3, 1, 0)),
-        ({"lines": 32, "tickets": True}, Extent(9, 80, 40), (4, 1, 16)),
-        ({"described_from": 1, "tickets": True}, Extent(5), (1, 1, 16 + 8 * 3)),
+        ({"lines": 32, "tickets": Tickets.ALWAYS}, Extent(9, 80, 40), (4, 1, 16)),
+        ({"described_from": 1, "tickets": Tickets.ALWAYS}, Extent(5), (1, 1, 16 + 8 * 3)),
     ],
 )
 def test_grids(options, extent, expected):
