@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .protocol import Library
-from .types import Column, Values
+from .types import Column, DType, Values
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,11 @@ def names_of(frame: Any) -> list[Any]:
     return [frame.name] if frame.ndim == 1 else library_of(frame).names(frame)
 
 
+def dtypes_of(frame: Any) -> list[DType]:
+    """Return the dtypes of the columns of a frame, in order; of a series, its own."""
+    return [frame.dtype] if frame.ndim == 1 else library_of(frame).dtypes(frame)
+
+
 def unused_name(name: str, known: Sequence[Hashable]) -> str:
     """Return a name that is not among these: this name, followed by underscores if need be."""
     while name in known:
@@ -146,7 +151,7 @@ def schema_of(frame: Any) -> Schema:
     library = library_of(frame)
     found = zip(library.index_names(frame), library.index_dtypes(frame), strict=True)
     levels = tuple((name, _plain(dtype)) for name, dtype in found if name is not None)
-    return replace(schema_of_columns(columns_of(frame)), levels=levels)
+    return Schema(tuple(names_of(frame)), tuple(map(_plain, dtypes_of(frame))), levels)
 
 
 def schema_of_columns(columns: Sequence[Column]) -> Schema:

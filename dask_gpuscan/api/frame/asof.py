@@ -16,7 +16,7 @@ import pandas as pd
 from ...engines.run import engine_of, meta_of
 from ...frames.keys import is_name
 from ...frames.messages import ColumnError, column_title
-from ...frames.registry import columns_of, library_of, names_of
+from ...frames.registry import dtypes_of, library_of, names_of
 from ...kernels.bounded_cache import BoundedCache
 from ...kernels.messages import not_among, shown
 from ...ops.asof.asof import AsOf
@@ -221,7 +221,7 @@ def _answer_names(
 
 def _names_and_dtypes(frame: Any) -> tuple[Any, ...]:
     library = library_of(frame)
-    dtypes = [*(column.dtype for column in columns_of(frame)), *library.index_dtypes(frame)]
+    dtypes = [*dtypes_of(frame), *library.index_dtypes(frame)]
     texts = tuple((dtype, str(dtype)) for dtype in dtypes)
     return library, tuple(names_of(frame)), tuple(library.index_names(frame)), texts
 

@@ -94,6 +94,9 @@ class Cudf(CudfDTypes, CudfIndex, CudfGrouping, CudfOrdering, CudfLists):
     def column(self, frame: cudf.DataFrame, name: Hashable) -> Column:
         return CudfColumn(name, frame._data[name])
 
+    def dtypes(self, frame: cudf.DataFrame) -> list[DType]:
+        return [column.dtype for column in frame._columns]
+
     def columns(self, frame: cudf.DataFrame) -> list[Column]:
         return [CudfColumn(name, column) for name, column in frame._data.items()]
 

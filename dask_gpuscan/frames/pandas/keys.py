@@ -252,7 +252,7 @@ Measured for sums by int32 keys, milliseconds, pandas and ours: 10**5 rows of 1,
 FEW = 1 << 16
 """The most group ids for any number of rows: a table of so many costs nothing."""
 
-ROOM = 8
+ROOM = 16
 """The most group ids a row, up to `WIDE`: such a table is cheaper than to hash the rows.
 
 Measured on 20 million rows, two cores, milliseconds for a running sum: hashed 540 by 10**6 keys, by range 190."""

@@ -30,6 +30,9 @@ class Arrays(Protocol):
     def column(self, frame: Frame, name: Hashable) -> Column:
         """Return one column of a frame, as `columns` does."""
 
+    def dtypes(self, frame: Frame) -> list[DType]:
+        """Return the dtypes of the columns of a frame, in order."""
+
     def columns(self, frame: Frame) -> list[Column]:
         """Return the columns of a frame, in order."""
 

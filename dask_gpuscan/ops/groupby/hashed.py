@@ -109,6 +109,19 @@ def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:
     return groups.first_rows if order is None else order[groups.first_rows]
 
 
+def order_met(groups: NumberedGroups | AdjacentGroups, first: Any) -> Any:
+    """Return the groups in the order in which they are met first, given the rows where."""
+    if isinstance(groups, NumberedGroups):
+        codes = groups.codes.array
+        if len(codes) < MANY_GROUPS * len(first):
+            return codes[kernels.first_met(codes, len(first))]
+    return kernels.argsort(first)
+
+
+MANY_GROUPS = 8
+"""Rows a group up to which to look at each row is faster than to sort the groups."""
+
+
 def table(spec: GroupBySpec, partition: Any, adjacent: bool = False) -> Table:
     """Return the states of a partition by key; operations may need equal keys to be adjacent."""
     return _grouped(spec, partition, adjacent)[0]
@@ -133,7 +146,7 @@ def _grouped(
         first = first_rows(groups, order)
         taken = [library.take(a, first) for a in arrays]
         found = Table(library, taken, states, schema_of(partition), numbered.ids.ordered)
-        return (found if spec.sort else _by_appearance(found, first)), groups
+        return (found if spec.sort else _by_appearance(found, groups, first)), groups
 
 
 def merge(spec: GroupBySpec, tables: Sequence[Table], adjacent: bool = False) -> Table:
@@ -160,13 +173,12 @@ def _merged(
     first = first_rows(groups, order)
     keys = [library.take(a, first) for a in arrays]
     found = Table(library, keys, states, schema, numbered.ids.ordered)
-    return (found if spec.sort else _by_appearance(found, first)), groups
+    return (found if spec.sort else _by_appearance(found, groups, first)), groups
 
 
-def _by_appearance(found: Table, first: Any) -> Table:
+def _by_appearance(found: Table, groups: NumberedGroups | AdjacentGroups, first: Any) -> Table:
     """Return a table with its groups in the order of the rows in which they are met first."""
-    order = kernels.argsort(first)
-    library = found.library
+    order, library = order_met(groups, first), found.library
     states = [tuple(_rows(library, f, order) for f in each) for each in found.states]
     keys = [library.take(k, order) for k in found.keys]
     return replace(found, keys=keys, states=states, ordered=False)

@@ -13,7 +13,7 @@ from ... import kernels
 from ...frames.keys import By, Keys, key_arrays
 from ...frames.messages import name_columns
 from ...frames.protocol import Library
-from ...frames.registry import columns_of, library_of
+from ...frames.registry import dtypes_of, library_of, names_of
 from ..core.groups import (
     FORWARD,
     INT64,
@@ -301,8 +301,8 @@ def _asked(
     """Ask the library's groups of these columns, or what is chosen of the groups; return None where it refuses."""
     key = by.columns[0] if len(by.columns) == 1 else list(by.columns)
     try:
-        columns = columns_of(obj)
-        dtypes: list[Any] = [c.dtype for c in columns if obj.ndim == 1 or c.name in names]
+        pairs = zip(names_of(obj), dtypes_of(obj), strict=True)
+        dtypes: list[Any] = [dtype for name, dtype in pairs if obj.ndim == 1 or name in names]
         if len(dtypes) > len(names):  # ours refuse columns of one name
             dtypes.append(object)
         keys = by.series(obj)

@@ -16,7 +16,7 @@ from ...kernels import BUILT_IN
 from ..core.carry import TreeReduction
 from ..core.groups import INT64, ones
 from ..statistics.groups import FLOAT64
-from .hashed import NumberedRows, first_rows
+from .hashed import NumberedRows, first_rows, order_met
 from .whole_groups import sorted_rows
 
 
@@ -97,7 +97,7 @@ class ValueCounts(TreeReduction):
         counts = found.counts if order is None else found.counts[order]
         (sums,) = groups.reduce(BUILT_IN["add"], counts, dtype=INT64)()
         first = first_rows(groups, order)
-        met = kernels.argsort(first)
+        met = order_met(groups, first)
         values = [library.take(array, first[met]) for array in found.values]
         return Counts(library, values, sums[met], found.schema)
 

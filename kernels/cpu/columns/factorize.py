@@ -68,12 +68,11 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
         wrong = codes[np.argmax((codes < 0) | (codes >= groups))]
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
     rows = _first_rows(codes, groups)
-    found = rows >= 0
-    first_rows = rows[found].astype(WORD)
+    first_rows = empty(min(groups, len(codes)) + 1, WORD)
+    first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
     if len(first_rows) < groups:
         out = empty(len(codes), codes.dtype)
-        counts = np.cumsum(found, dtype=codes.dtype)
-        run_kernel(len(codes), _renumbering(codes.dtype), codes, counts, out)
+        run_kernel(len(codes), _renumbering(codes.dtype, rows.dtype), codes, rows, out)
         codes = out
     return codes, first_rows
 
@@ -88,9 +87,9 @@ def _first_rows(codes: np.ndarray, groups: int) -> np.ndarray:
 
 def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
     """Return whether each row is the first one of its code; see `kernels.first_met`."""
-    rows = _first_rows(np.require(codes, requirements=["C", "A"]), groups)
-    found = np.zeros(len(codes), np.bool_)
-    found[rows[rows >= 0]] = True
+    codes = np.require(codes, requirements=["C", "A"])
+    rows, found = _first_rows(codes, groups), empty(len(codes), np.dtype(np.bool_))
+    run_kernel(len(codes), _marking(codes.dtype, rows.dtype), codes, rows, found)
     return found
 
 
@@ -111,15 +110,43 @@ def find_rows(codes, rows, shares, control):
 
 
 @cached_njit
-def renumber_codes(codes, counts, out, control):
-    """Number the codes that have rows; `counts` has how many there are up to each."""
-    codes, counts, out, control = borrow(codes), borrow(counts), borrow(out), borrow(control)
+def number_codes(rows, first_rows):
+    """Number the codes that have rows, in the place of their first rows; return how many there are.
+
+    No branch depends on what is there: `first_rows` has an item more than there may be codes.
+    """
+    rows, first_rows = borrow(rows), borrow(first_rows)
+    known = np.uintp(0)
+    for code in range(len(rows)):
+        row = rows[np.uintp(code)]
+        first_rows[known] = row
+        rows[np.uintp(code)] = known
+        known += np.uintp(row >= 0)
+    return np.int64(known)
+
+
+@cached_njit
+def renumber_codes(codes, numbers, out, control):
+    """Write the number of the code of each row."""
+    codes, numbers, out, control = borrow(codes), borrow(numbers), borrow(out), borrow(control)
     while True:
         start = take_ticket(control, TICKET) * SLICE
         if start >= len(codes):
             break
         for at in range(start, min(len(codes), start + SLICE)):
-            out[at] = counts[np.uintp(codes[at])] - 1
+            out[at] = numbers[np.uintp(codes[at])]
+
+
+@cached_njit
+def mark_first(codes, rows, out, control):
+    """Write whether each row is the first one of its code."""
+    codes, rows, out, control = borrow(codes), borrow(rows), borrow(out), borrow(control)
+    while True:
+        start = take_ticket(control, TICKET) * SLICE
+        if start >= len(codes):
+            break
+        for at in range(start, min(len(codes), start + SLICE)):
+            out[at] = rows[np.uintp(codes[at])] == at
 
 
 @lru_cache(maxsize=8)
@@ -128,10 +155,22 @@ def _finding(dtype: np.dtype, row: np.dtype) -> Kernel:
     return entry(find_rows, (codes, rows, SHARES, CONTROL))
 
 
+@lru_cache(maxsize=2)
+def _numbering(row: np.dtype) -> Kernel:
+    return entry(number_codes, (array_type(row, layout="C"), array_type(WORD, layout="C")))
+
+
 @lru_cache(maxsize=8)
-def _renumbering(dtype: np.dtype) -> Kernel:
-    codes, numbers = array_type(dtype, True, "C"), array_type(dtype, layout="C")
-    return entry(renumber_codes, (codes, numbers, numbers, CONTROL))
+def _renumbering(dtype: np.dtype, row: np.dtype) -> Kernel:
+    codes, numbers = array_type(dtype, True, "C"), array_type(row, layout="C")
+    return entry(renumber_codes, (codes, numbers, array_type(dtype, layout="C"), CONTROL))
+
+
+@lru_cache(maxsize=8)
+def _marking(dtype: np.dtype, row: np.dtype) -> Kernel:
+    codes, rows = array_type(dtype, True, "C"), array_type(row, layout="C")
+    out = array_type(np.dtype(np.bool_), layout="C")
+    return entry(mark_first, (codes, rows, out, CONTROL))
 
 
 # --- of words, by their hashes ----------------------------------------------------------------------
@@ -140,7 +179,12 @@ PARTS = 4
 """Tables a thread: a smaller one stays in its cache."""
 
 SPACE = 1 << 10
-"""Words that the first table of a share has room for; a table that is half full is made four times as large."""
+"""Words that the first table of a share has room for."""
+
+LARGER = 4, 16
+"""How many times as large a table that is half full is made: at least, and at most if nearly all words are new.
+
+10**5 words on one core, all different: 3.0 ms with 4 alone, 2.1 with both."""
 
 
 def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
@@ -158,14 +202,17 @@ def hash_codes(words: np.ndarray) -> tuple[np.ndarray, int]:
     def number(_: bool) -> None:
         for share in waiting:  # of all threads: each takes the next
             begin, end = bounds[share : share + 2]
-            space, known = SPACE, 0
+            first, space, known = begin, SPACE, 0
             table, first_rows = np.zeros(4 * space, np.uint64), np.empty(space, WORD)
             while True:
                 given = words, rows, begin, end, share, count
                 begin, known = insert(*given, known, table, first_rows, codes)
                 if begin == end:
                     break
-                space *= 4
+                least, most = LARGER
+                expected = known * (end - first) // (begin - first)
+                while space < min(expected, most * known) or space < least * known:
+                    space *= 2
                 table, first_rows = np.zeros(4 * space, np.uint64), np.resize(first_rows, space)
                 reinsert(words, first_rows, known, table)
             found.append(known)
