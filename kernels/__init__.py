@@ -27,7 +27,14 @@ from .compact import (
     select,
     unique,
 )
-from .factorize import factorize, first_met, hash_codes, value_range
+from .factorize import (
+    arrange_by_code,
+    factorize,
+    first_met,
+    hash_codes,
+    most_arranged,
+    value_range,
+)
 from .grids import box_filter, summed_area_table, window_sum
 from .intervals import interval_expand, interval_gather, interval_move, interval_scatter
 from .nulls import NAT, InBand, Mask, Nulls, bitmap, byte_mask
@@ -95,6 +102,7 @@ __all__ = [
     "aggregate",
     "aggregating",
     "argsort",
+    "arrange_by_code",
     "asof",
     "bitmap",
     "box_filter",
@@ -118,6 +126,7 @@ __all__ = [
     "is_array",
     "is_sorted",
     "max_groups",
+    "most_arranged",
     "operator",
     "order_statistics",
     "partition",

@@ -193,6 +193,12 @@ class Backend(Protocol):
     def first_met(self, codes: Any, groups: int) -> Any:
         """Return whether each row is the first one of its code; see `kernels.first_met`."""
 
+    def most_arranged(self) -> int:
+        """Return how many groups `arrange` takes at most."""
+
+    def arrange(self, codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Bring the rows of each group together; see `kernels.arrange_by_code`."""
+
     def hash_codes(self, words: Any) -> tuple[Any, int]:
         """Return codes that are equal where words are; see `kernels.hash_codes`."""
 

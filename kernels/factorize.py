@@ -84,6 +84,60 @@ def first_met(codes: Array, groups: int) -> Any:
     return backend.first_met(codes, groups)
 
 
+def most_arranged(codes: Array) -> int:
+    """Return how many groups `arrange_by_code` takes at most for arrays like these codes: of CuPy none.
+
+    Examples
+    --------
+    >>> most_arranged(np.array([0, 1]))
+    4096
+    """
+    return BACKENDS[frozenset([type(codes)])].most_arranged()
+
+
+def arrange_by_code(codes: Array, groups: int, arrays: list[Any]) -> tuple[Any, list[Any]]:
+    """Bring the rows of each group together, and leave them in their order within it.
+
+    Parameters
+    ----------
+    codes : array of int32 or int64
+        The group of each row, from 0 to `groups` - 1; there must be no others.
+    groups : int
+        `most_arranged` at most.
+    arrays : list of arrays
+        As long as the codes, of elements of 1, 2, 4 or 8 bytes.
+
+    Returns
+    -------
+    starts : array of int64
+        Where each group starts.
+    arrays : list of arrays
+
+    Raises
+    ------
+    TypeError, ValueError
+        For other arrays, and too many groups.
+
+    See Also
+    --------
+    sort_pairs : The same for any number of groups.
+
+    Examples
+    --------
+    >>> arrange_by_code(np.array([1, 0, 1]), 2, [np.array([10, 20, 30])])
+    (array([0, 1]), [array([20, 10, 30])])
+    """
+    check_codes(codes)
+    backend = backend_of([codes, *arrays])
+    check_groups(groups, backend, backend.most_arranged())
+    for array in arrays:
+        if array.shape != codes.shape or array.itemsize not in (1, 2, 4, 8):
+            raise ValueError(
+                f"arrays must be as long as the codes, of 1 to 8 bytes, found {brief(array)}"
+            )
+    return backend.arrange(codes, groups, arrays)
+
+
 def hash_codes(words: Array) -> tuple[Any, int]:
     """Return codes that are equal where words are, and a number above all of them.
 

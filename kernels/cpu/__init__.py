@@ -5,6 +5,7 @@ pandas or CuPy.
 """
 
 from .asof import asof
+from .columns.arrange import arrange, most_arranged
 from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
@@ -21,6 +22,7 @@ from .windows.rolling import most_ring_rows, rolling, rolling_by_code, window_st
 from .windows.shift import rows_before, shift, subtract
 
 __all__ = [
+    "arrange",
     "asof",
     "available",
     "box_filter",
@@ -35,6 +37,7 @@ __all__ = [
     "intervals",
     "is_sorted",
     "max_groups",
+    "most_arranged",
     "most_ring_rows",
     "order_statistics",
     "put",

@@ -22,11 +22,13 @@ require()
 
 from .asof import asof
 from .codes.by_code import (
+    arrange,
     by_code,
     factorize,
     first_met,
     hash_codes,
     max_groups,
+    most_arranged,
     value_range,
 )
 from .columns.by_key import reduce_by_key, scan_by_key
@@ -50,6 +52,7 @@ from .windows.rolling import (
 from .windows.shift import rows_before, shift, subtract
 
 __all__ = [
+    "arrange",
     "asof",
     "available",
     "box_filter",
@@ -63,6 +66,7 @@ __all__ = [
     "intervals",
     "is_sorted",
     "max_groups",
+    "most_arranged",
     "most_ring_rows",
     "order_statistics",
     "put",

@@ -28,6 +28,12 @@ class FlatColumn:
     masked: bool
     """Whether the next array tells where it is null."""
 
+    def wrapped(self, arrays: Sequence[Values]) -> Array:
+        """Return the column with these arrays in the place of its frame's."""
+        assert self.layout is not None
+        missing = arrays[self.start + 1] if self.masked else None
+        return self.layout.wrap(arrays[self.start], missing, self.dtype)
+
 
 @dataclass(frozen=True)
 class FlatFrame:
@@ -55,8 +61,7 @@ class FlatFrame:
             if c.layout is None:
                 made.append(library.take(c.array, positions))
             else:
-                missing = arrays[c.start + 1] if c.masked else None
-                made.append(c.layout.wrap(arrays[c.start], missing, c.dtype))
+                made.append(c.wrapped(arrays))
         if index is None:
             index = library.take_index(library.index(self.frame), positions)
         return library.rebuild(self.frame, made, index)

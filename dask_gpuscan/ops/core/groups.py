@@ -184,11 +184,31 @@ class GroupsAsRuns(ReducibleGroups):
 class AdjacentGroups(GroupsAsRuns):
     """Equal keys are adjacent: groups are runs, of which the first may go on with the group that is open before."""
 
-    def __init__(self, keys: Keys, continues: bool = False, reverse: bool = False) -> None:
-        self.keys = keys
+    def __init__(
+        self, keys: Keys | Callable[[], Keys], continues: bool = False, reverse: bool = False,
+        starts: Any = None,
+    ) -> None:  # fmt: skip
+        self._keys = keys
         self.continues = continues
         self.reverse = reverse
-        self._starts: Any = None
+        self._starts = starts
+
+    @classmethod
+    def at(cls, starts: Any, rows: int) -> AdjacentGroups:
+        """Return groups of so many NumPy rows that are known by where each starts."""
+
+        def keys() -> Keys:
+            numbers = np.arange(len(starts), dtype=np.int32)
+            return Keys([np.repeat(numbers, np.diff(starts, append=rows))], [None])
+
+        return cls(keys, starts=starts)
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of the rows."""
+        if not isinstance(self._keys, Keys):
+            self._keys = self._keys()
+        return self._keys
 
     def _runs(self) -> RunArguments:
         return {"keys": self.keys.arrays, "key_nulls": self.keys.nulls}

@@ -19,6 +19,7 @@ from ...frames.registry import Schema, common_schema, library_of, schema_of
 from ...frames.types import GroupIds
 from ..core.carry import DataFrameCarry, TreeReduction
 from ..core.columnwise import map_outputs
+from ..core.flat_frame import flat_columns
 from ..core.groups import AdjacentGroups, Groups, NumberedGroups, SortedGroups
 from ..core.operation import Needs
 from .spec import GroupBySpec
@@ -91,6 +92,23 @@ class NumberedRows:
         order, keys = self.sorted()
         return AdjacentGroups(keys), order
 
+    def together(self, columns: Sequence[Any]) -> GroupedRows:
+        """Return columns with the rows of each group together."""
+        library, ids = self.library, self.ids
+        most = kernels.most_arranged(ids.array)
+        if most and ids.groups <= SPARSE:
+            flat, arrays = flat_columns(columns)
+            if all(c.layout is not None for c in flat) and all(a.itemsize <= 8 for a in arrays):
+                codes, met = kernels.factorize(ids.array, ids.groups, check=False)
+                if len(met) <= most:
+                    starts, arrays = kernels.arrange_by_code(codes, len(met), arrays)
+                    moved = [library.as_column(c.wrapped(arrays)) for c in flat]
+                    return GroupedRows(moved, AdjacentGroups.at(starts, len(codes)), met)
+        order, sorted_keys = self.sorted()
+        groups = AdjacentGroups(sorted_keys)
+        met = first_rows(groups, order)
+        return GroupedRows(in_order(library, columns, order), groups, met)
+
     def scannable(self) -> Groups:
         """Return all groups, whose rows can be scanned; some may have no rows."""
         if self.are_few:
@@ -102,6 +120,20 @@ class NumberedRows:
         """Return an order of rows in which equal keys are adjacent and else as they were, and the keys in it."""
         (codes,), (order,) = kernels.sort_pairs(self.ids.array, [], positions="narrow")
         return order, Keys([codes], [None])
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """Rows with those of each group together, and else in their order."""
+
+    columns: list[Any]
+    groups: AdjacentGroups
+    met: Any
+    """The row in which each group was met first."""
+
+
+SPARSE = 1 << 18
+"""Numbers of groups up to which those that have rows are counted, before rows are sorted."""
 
 
 def first_rows(groups: NumberedGroups | AdjacentGroups, order: Any) -> Any:

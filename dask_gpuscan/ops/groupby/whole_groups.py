@@ -22,7 +22,7 @@ from ..core.carry import TreeReduction
 from ..core.groups import INT64, AdjacentGroups, ReducibleGroups, States
 from ..core.operation import AnswerRuns, Needs
 from ..runs import EndedRuns
-from .hashed import NumberedRows, first_rows, in_order
+from .hashed import NumberedRows
 from .spec import GroupBySpec
 
 INT32 = np.dtype(np.int32)
@@ -73,14 +73,14 @@ class WholeGroupReduce(TreeReduction):
             keys = [library.array(c) for c in series]
             with named_keys(series):
                 numbered = NumberedRows.of(library, keys)
-                groups, order = numbered.reducible(adjacent=True)
-            first = first_rows(groups, order)
-            runs = EndedRuns(series, groups.first_rows, None, False)
-            arrays = []
-            for part in self.spec.parts:
-                columns = in_order(library, self.spec.columns(partition, part), order)
-                arrays.append(part.operation.reduce_runs(columns, groups)(runs, None))
-            keys = [library.take(key, first) for key in keys]
+            columns = [self.spec.columns(partition, part) for part in self.spec.parts]
+            rows = numbered.together([c for each in columns for c in each])
+            moved, runs = iter(rows.columns), EndedRuns(series, rows.groups.first_rows, None, False)
+            arrays = [
+                part.operation.reduce_runs([next(moved) for _ in each], rows.groups)(runs, None)
+                for part, each in zip(self.spec.parts, columns, strict=True)
+            ]
+            keys = [library.take(key, rows.met) for key in keys]
         return Answers(library, keys, arrays, schema_of(partition), numbered.ids.ordered)
 
     def merge(self, tables: Sequence[Answers]) -> Answers:

@@ -9,7 +9,6 @@ them: after Odeh, Green, Mwassi, Shmueli and Birk, *Merge path: parallel merging
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numba
@@ -17,7 +16,7 @@ import numpy as np
 
 from ...arrays import is_int128
 from ...compiler.jit import OPTIONS, cached_njit
-from ...nulls import NAT, InBand, Mask
+from ...nulls import NAT, Mask
 from ...options import Positions, SortKey
 from ..core.engine import STATUS, TICKET
 from ..core.launch import (
@@ -33,6 +32,7 @@ from ..core.launch import (
 from ..core.memory import borrow, take_ticket
 from .permute import take
 from .radix_sort import LEAF, NO_CODES, order
+from .segments import are_times, sorted_segments, takes_segments
 from .sort_codes import WORD_BITS, chunks_of, fields_of, tells_values, unpack
 
 SLICE = 1 << 16
@@ -60,7 +60,7 @@ def is_sorted_by_value(key: SortKey) -> bool:
 def sorted_values(key: SortKey) -> np.ndarray:
     """Return such a key in order."""
     values: Any = key.values
-    times = _are_times(key)
+    times = are_times(key)
     if times:
         values = values.view(np.int64)
     count = helpers_for(len(values)) + 1 if values.itemsize >= MERGED else 1
@@ -86,55 +86,6 @@ def sorted_values(key: SortKey) -> np.ndarray:
     if key.descending or any(map(len, missing)):
         found = np.concatenate([*missing, found] if key.nulls_first else [found, *missing])
     return found.view(key.values.dtype)
-
-
-SEGMENT = 64, 256
-"""Rows that segments have on average from which on NumPy sorts them, each by itself, and not the radix sort: on one
-thread, and on several, which wait for each other between short segments."""
-
-SORTED = 256
-"""Rows up to which NumPy sorts by networks without a branch, sooner than it selects: 256 float64 0.8 us and 1.3, 512
-4.6 us and 2.1."""
-
-LONG = 1 << 13
-"""Rows from which on the radix sort is faster again, but to select takes NumPy less than either.
-
-Measured for two million float64 on two cores, milliseconds, NumPy and the radix sort: segments of 256 rows 17 and 37,
-of 4,000 rows 23 and 32, of 16,000 rows 31 and 25, of 64,000 rows 40 and 27."""
-
-
-def takes_segments(key: SortKey, starts: np.ndarray, selects: bool) -> bool:
-    """Return whether NumPy puts the elements of segments in the order of a key, or selects some."""
-    ascending = not (key.descending or key.nulls_first or _are_times(key))
-    most = np.inf if selects else LONG
-    least = SEGMENT[helpers_for(len(key.values)) > 0]
-    return ascending and least * len(starts) <= len(key.values) < most * len(starts)
-
-
-def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = None) -> np.ndarray:
-    """Return such a key in order within each segment; of some positions, only these are."""
-    values: Any = key.values
-    out, ends = empty(len(values), values.dtype), np.append(starts, len(values))
-    places = np.arange(0) if kth is None else kth
-    firsts = np.searchsorted(places, ends)
-    waiting = iter(list(zip(pairwise(ends.tolist()), pairwise(firsts.tolist()), strict=True)))
-
-    def sort_segments(_: bool) -> None:
-        for (start, end), (first, last) in waiting:  # of all threads: each takes the next
-            segment = out[start:end]
-            segment[...] = values[start:end]
-            if kth is None or end - start <= SORTED:
-                segment.sort()
-            elif first < last:
-                segment.partition(places[first:last] - start)
-
-    run_team(len(values), np.zeros(STATUS, np.int64), sort_segments)
-    return out
-
-
-def _are_times(key: SortKey) -> bool:
-    dtype = key.values.dtype
-    return dtype.kind in "mM" or (isinstance(key.nulls, InBand) and dtype == np.int64)
 
 
 def _merged(left: np.ndarray, right: np.ndarray | None = None) -> np.ndarray:

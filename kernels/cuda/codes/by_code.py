@@ -138,6 +138,16 @@ def factorize(codes: Any, groups: int, *, check: bool) -> tuple[Any, Any]:
     return numbers[codes], first[there]
 
 
+def most_arranged() -> int:
+    """Return that rows of no groups are brought together so: the sort of positions is as fast."""
+    return 0
+
+
+def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
+    """Return rows of no groups."""
+    return cupy.empty(0, np.int64), list(arrays)
+
+
 def hash_codes(words: Any) -> tuple[Any, int]:
     """Raise a TypeError: cuDF numbers the keys of its columns."""
     raise TypeError("hash_codes takes NumPy arrays; cuDF numbers the keys of its columns")

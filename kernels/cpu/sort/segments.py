@@ -1,0 +1,166 @@
+"""Values of NumPy arrays in order within segments, or only some of them where they belong.
+
+Threads select by partitions without a branch on values: after Hoare, *Algorithm 65: find* (CACM 1961), with the
+median of three as pivot, and Lomuto's partition. NumPy sorts segments, by the instructions that each CPU has.
+"""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from ...compiler.jit import OPTIONS, cached_njit
+from ...nulls import InBand
+from ...options import SortKey
+from ..core.engine import STATUS, TICKET
+from ..core.launch import (
+    CONTROL,
+    WORD,
+    Kernel,
+    array_type,
+    empty,
+    entry,
+    helpers_for,
+    run_kernel,
+    run_team,
+)
+from ..core.memory import borrow, take_ticket
+
+SEGMENT = 64, 256
+"""Rows that segments have on average from which on NumPy sorts them, each by itself, and not the radix sort: on one
+thread, and on several, which wait for each other between short segments."""
+
+LONG = 1 << 13
+"""Rows from which on the radix sort is faster again.
+
+Measured for two million float64 on two cores, milliseconds, NumPy and the radix sort: segments of 256 rows 17 and 37,
+of 4,000 rows 23 and 32, of 16,000 rows 31 and 25, of 64,000 rows 40 and 27."""
+
+PARTED = 24
+"""Rows from which on a segment is parted, and not sorted by insertion."""
+
+MIX = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number whose products have no order (Knuth, *The Art of Computer Programming*, 6.4)."""
+
+SHARE = 1 << 14
+"""Rows of the segments that a thread takes at once, at least."""
+
+
+def are_times(key: SortKey) -> bool:
+    """Return whether a key's least integer stands for nulls."""
+    dtype = key.values.dtype
+    return dtype.kind in "mM" or (isinstance(key.nulls, InBand) and dtype == np.int64)
+
+
+def takes_segments(key: SortKey, starts: np.ndarray, selects: bool) -> bool:
+    """Return whether `sorted_segments` puts the elements of segments in the order of a key, or selects some."""
+    if key.descending or key.nulls_first or are_times(key):
+        return False
+    if selects:
+        return key.values.dtype != np.float16
+    least = SEGMENT[helpers_for(len(key.values)) > 0]
+    return least * len(starts) <= len(key.values) < LONG * len(starts)
+
+
+def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = None) -> np.ndarray:
+    """Return such a key in order within each segment; of some positions, only these are."""
+    values: Any = key.values
+    out, ends = empty(len(values), values.dtype), np.append(starts, len(values))
+    if kth is not None:
+        values = values.view(np.uint8) if values.dtype == np.bool_ else values
+        target = out.view(values.dtype)
+        firsts = np.searchsorted(kth, ends)
+        given = values, ends, kth, firsts, max(1, SHARE * len(starts) // max(1, len(values)))
+        run_kernel(len(values), _selecting(values.dtype), *given, target)
+        return out
+    waiting = iter(list(pairwise(ends.tolist())))
+
+    def sort_segments(_: bool) -> None:
+        for start, end in waiting:  # of all threads: each takes the next
+            segment = out[start:end]
+            segment[...] = values[start:end]
+            segment.sort()
+
+    run_team(len(values), np.zeros(STATUS, np.int64), sort_segments)
+    return out
+
+
+@cached_njit
+def select_segments(values, ends, places, firsts, share, out, control):
+    """Copy segments, and put the elements of some places there; `firsts` has the first place of each segment."""
+    values, ends, places = borrow(values), borrow(ends), borrow(places)
+    firsts, out, control = borrow(firsts), borrow(out), borrow(control)
+    count = len(ends) - 1
+    while True:
+        first = take_ticket(control, TICKET) * share
+        if first >= count:
+            break
+        for segment in range(first, min(count, first + share)):
+            start, end = ends[segment], ends[segment + 1]
+            # NaN goes to the end, in any order
+            low, high = start, end
+            for at in range(start, end):
+                value = values[np.uintp(at)]
+                is_nan = np.intp(value != value)
+                high -= is_nan
+                place = high if is_nan else low
+                out[np.uintp(place)] = value
+                low += 1 - is_nan
+            low = start
+            for i in range(firsts[segment], firsts[segment + 1]):
+                place = places[i]
+                if place >= high:
+                    break
+                if low <= place:
+                    _select(out, low, high, place)
+                    low = place + 1
+
+
+@numba.njit(**OPTIONS)
+def _select(values, low, high, place):
+    """Put the element there that a sort of these positions would; none before is greater, and none behind is less."""
+    while high - low > PARTED:
+        # at random places, as rows may be in any order that there is
+        width, mixed = np.uint64(high - low), np.uint64(low + 1) * MIX + np.uint64(high)
+        a = values[low + np.intp((mixed >> np.uint64(33)) % width)]
+        b = values[low + np.intp((mixed >> np.uint64(13)) % width)]
+        c = values[low + np.intp((mixed * MIX >> np.uint64(33)) % width)]
+        pivot = max(min(a, b), min(max(a, b), c))
+        less = low
+        for at in range(low, high):
+            value = values[np.uintp(at)]
+            values[np.uintp(at)] = values[np.uintp(less)]
+            values[np.uintp(less)] = value
+            less += np.intp(value < pivot)
+        if place < less:
+            high = less
+            continue
+        # those that equal the pivot are next: there is one, so that each round leaves fewer
+        equal = less
+        for at in range(less, high):
+            value = values[np.uintp(at)]
+            values[np.uintp(at)] = values[np.uintp(equal)]
+            values[np.uintp(equal)] = value
+            equal += np.intp(value == pivot)
+        if place < equal:
+            return
+        low = equal
+    for at in range(low + 1, high):
+        value, before = values[np.uintp(at)], at
+        while before > low and values[np.uintp(before - 1)] > value:
+            values[np.uintp(before)] = values[np.uintp(before - 1)]
+            before -= 1
+        values[np.uintp(before)] = value
+
+
+@lru_cache(maxsize=16)
+def _selecting(dtype: np.dtype) -> Kernel:
+    words = array_type(WORD, layout="C")
+    given = array_type(dtype, True, "C"), words, words, words, types.int64
+    return entry(select_segments, (*given, array_type(dtype, layout="C"), CONTROL))
