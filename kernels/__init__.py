@@ -29,6 +29,7 @@ from .compact import (
 )
 from .factorize import (
     arrange_by_code,
+    count_distinct,
     factorize,
     first_met,
     hash_codes,
@@ -112,6 +113,7 @@ __all__ = [
     "carry_operator",
     "check_associative",
     "clamped_add",
+    "count_distinct",
     "difference",
     "factorize",
     "first_met",

@@ -199,6 +199,9 @@ class Backend(Protocol):
     def arrange(self, codes: Any, groups: int, arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Bring the rows of each group together; see `kernels.arrange_by_code`."""
 
+    def count_distinct(self, words: Any, ends: Any, missing: Any) -> Any:
+        """Return how many distinct words each segment has; see `kernels.count_distinct`."""
+
     def hash_codes(self, words: Any) -> tuple[Any, int]:
         """Return codes that are equal where words are; see `kernels.hash_codes`."""
 

@@ -138,6 +138,41 @@ def arrange_by_code(codes: Array, groups: int, arrays: list[Any]) -> tuple[Any, 
     return backend.arrange(codes, groups, arrays)
 
 
+def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -> Any:
+    """Return how many distinct words each segment has.
+
+    Parameters
+    ----------
+    words : array of uint64
+    offsets : array of int64
+        Where segments start, from 0 on and not decreasing, and at last where the last one ends.
+    missing : array of bool, optional
+        Which words are left out.
+
+    Returns
+    -------
+    array of int64
+
+    Raises
+    ------
+    TypeError
+        For other arrays, CuPy's among them.
+
+    See Also
+    --------
+    segmented_sort : The words of each segment in order.
+
+    Examples
+    --------
+    >>> count_distinct(np.array([7, 3, 7, 7], np.uint64), np.array([0, 3, 4]))
+    array([2, 1])
+    """
+    if not is_array(words) or words.dtype != np.uint64 or words.ndim != 1:
+        raise TypeError(f"words must be a 1-d array of uint64, found {brief(words)}")
+    given = [words, offsets] if missing is None else [words, offsets, missing]
+    return backend_of(given).count_distinct(words, offsets, missing)
+
+
 def hash_codes(words: Array) -> tuple[Any, int]:
     """Return codes that are equal where words are, and a number above all of them.
 

@@ -9,6 +9,7 @@ from .columns.arrange import arrange, most_arranged
 from .columns.by_code import by_code, max_groups
 from .columns.by_key import reduce_by_key, scan_by_key
 from .columns.compact import compact, head_flags, run_lengths
+from .columns.distinct import count_distinct
 from .columns.factorize import factorize, first_met, hash_codes, value_range
 from .core.launch import available
 from .grids.grids import box_filter, summed_area_table
@@ -29,6 +30,7 @@ __all__ = [
     "by_code",
     "compact",
     "copy_intervals",
+    "count_distinct",
     "factorize",
     "first_met",
     "fold",

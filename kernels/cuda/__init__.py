@@ -24,6 +24,7 @@ from .asof import asof
 from .codes.by_code import (
     arrange,
     by_code,
+    count_distinct,
     factorize,
     first_met,
     hash_codes,
@@ -59,6 +60,7 @@ __all__ = [
     "by_code",
     "compact",
     "copy_intervals",
+    "count_distinct",
     "factorize",
     "first_met",
     "hash_codes",

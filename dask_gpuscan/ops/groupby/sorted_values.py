@@ -104,6 +104,18 @@ class CountDistinct(SortedReduction):
             return library.dense_group_ids([library.array(column)]).array
         return values
 
+    def _answers(self, column: Any, array: Any, starts: Values) -> Any:
+        library = library_of(column)
+        values = self.numbers(library.as_column(array))
+        if library.xp is not np or values.dtype.kind not in "biufmM" or not len(starts):
+            return super()._answers(column, array, starts)
+        missing = library.missing(library.as_column(array))
+        ends = np.append(starts, len(values))
+        distinct = kernels.count_distinct(words_of(values), ends, missing)
+        if missing is not None and not self.dropna:
+            distinct += np.logical_or.reduceat(missing, starts)
+        return self._wrapped([column], distinct, None)
+
     def answer(self, found: SortedValues, dtype: Any) -> tuple[Values, Values | None]:
         xp, starts, counts = found.library.xp, found.starts, found.counts
         ends = xp.append(starts[1:], xp.asarray([len(found.values)], INT64))[: len(starts)]
@@ -114,6 +126,20 @@ class CountDistinct(SortedReduction):
         if not self.dropna:
             distinct = distinct + (starts + counts < ends)
         return distinct, None
+
+
+def words_of(values: Values) -> Values:
+    """Return fixed-width values of NumPy as words that are equal where the values are, and where both are NaN."""
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64, copy=False) + 0.0  # of one zero
+        values[np.isnan(values)] = np.nan
+    if values.itemsize < WORD:
+        return values.astype(np.uint64)
+    return values.view(np.uint64)
+
+
+WORD = 8
+"""Bytes of a word."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +171,10 @@ class Quantiles(SortedReduction):
             for q in self.qs:
                 lower, part = _place(xp, counts, q)
                 found += [starts + lower, starts + lower + (part > 0)]
-            return xp.unique(xp.concatenate(found)[xp.tile(counts > 0, len(found))])
+            table = xp.stack(found, axis=1)[
+                counts > 0
+            ]  # groups are in order, and quantiles may not be
+            return (table if len(self.qs) == 1 else xp.sort(table, axis=1)).ravel()
 
         return places
 

@@ -68,7 +68,7 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
         wrong = codes[np.argmax((codes < 0) | (codes >= groups))]
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
     rows = _first_rows(codes, groups)
-    first_rows = empty(min(groups, len(codes)) + 1, WORD)
+    first_rows = np.empty(min(groups, len(codes)) + 1, WORD)
     first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
     if len(first_rows) < groups:
         out = empty(len(codes), codes.dtype)

@@ -148,6 +148,11 @@ def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
     return cupy.empty(0, np.int64), list(arrays)
 
 
+def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
+    """Raise a TypeError: the values of segments are sorted."""
+    raise TypeError("count_distinct takes NumPy arrays; sort the segments of others")
+
+
 def hash_codes(words: Any) -> tuple[Any, int]:
     """Raise a TypeError: cuDF numbers the keys of its columns."""
     raise TypeError("hash_codes takes NumPy arrays; cuDF numbers the keys of its columns")

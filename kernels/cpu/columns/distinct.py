@@ -1,0 +1,68 @@
+"""How many distinct words the segments of a NumPy array have, each by a hash table of its own."""
+
+# Numba reads these functions; annotations would say less than its own types do.
+# mypy: disable-error-code="no-untyped-def"
+
+from functools import lru_cache, partial
+
+import numpy as np
+
+from ...compiler.jit import ALLOCATING, cached_njit
+from ..core.engine import TICKET
+from ..core.launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel
+from ..core.memory import borrow, take_ticket
+from ..core.shares import hash_of
+
+SHARE = 1 << 14
+"""Rows of the segments that a thread takes at once, at least."""
+
+
+def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
+    """Return how many distinct words each segment has; see `kernels.count_distinct`."""
+    words, count = np.require(words, requirements=["C", "A"]), len(ends) - 1
+    left_out = np.empty(0, np.uint8) if missing is None else np.ascontiguousarray(missing)
+    out, share = np.zeros(count, np.int64), max(1, SHARE * count // max(1, len(words)))
+    given = words, ends, left_out.view(np.uint8), np.array([share]), out
+    run_kernel(len(words), _counting(), *given)
+    return out
+
+
+@partial(cached_njit, options=ALLOCATING)
+def count_words(words, ends, missing, share, out, control):
+    """Count the distinct words of segments, but for those that are missing; a slot of a table that is 0 is empty."""
+    words, ends, missing = borrow(words), borrow(ends), borrow(missing)
+    out, control, size = borrow(out), borrow(control), share[0]
+    table = np.empty(64, np.uint64)
+    while True:
+        first = take_ticket(control, TICKET) * size
+        if first >= len(out):
+            break
+        for segment in range(first, min(len(out), first + size)):
+            start, end = ends[segment], ends[segment + 1]
+            slots = 64
+            while slots < 2 * (end - start):
+                slots *= 2
+            if slots > len(table):
+                table = np.empty(slots, np.uint64)
+            table[:slots] = 0
+            mask, known, has_zero = np.uintp(slots - 1), np.int64(0), np.int64(0)
+            for at in range(start, end):
+                if len(missing) and missing[np.uintp(at)]:
+                    continue
+                word = words[np.uintp(at)]
+                if word == 0:
+                    has_zero = np.int64(1)
+                    continue
+                slot = np.uintp(hash_of(word)) & mask
+                while table[slot] != 0 and table[slot] != word:
+                    slot = (slot + np.uintp(1)) & mask
+                known += np.int64(table[slot] == 0)
+                table[slot] = word
+            out[segment] = known + has_zero
+
+
+@lru_cache(maxsize=1)
+def _counting() -> Kernel:
+    words, flags = (array_type(np.dtype(d), True, "C") for d in (np.uint64, np.uint8))
+    numbers = array_type(WORD, layout="C")
+    return entry(count_words, (words, numbers, flags, numbers, numbers, CONTROL))
