@@ -181,7 +181,7 @@ def test_a_fill_value_that_integers_cannot_hold_is_refused():
 PICKS = {"min": min, "max": max, "first": lambda v: v[0], "last": lambda v: v[-1]}
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint64", "Int64", "int64[pyarrow]", "bool"])
+@pytest.mark.parametrize("dtype", ["uint64", "Int64", "bool"])
 def test_values_that_windows_pick_are_exact(dtype):
     values = [BIG, 1, BIG + 2, 3, BIG + 4, 5, BIG + 6, 7]
     if dtype == "bool":

@@ -8,13 +8,13 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-from helpers.scripts import A_GPU, EXAMPLES, PROCESSES, THREADS, run
+from helpers.scripts import A_GPU, EXAMPLES, PROCESSES, run
 
 ROWS, PARTITIONS = 300_000, 7
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", [THREADS, PROCESSES, A_GPU])
+@pytest.mark.parametrize("where", [PROCESSES, A_GPU])
 def test_clicks(tmp_path: Path, where: list[str]) -> None:
     options = ["--rows", ROWS, "--partitions", PARTITIONS]
     said = run("clicks_etl.py", tmp_path, *options, *where).stdout

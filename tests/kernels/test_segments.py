@@ -11,7 +11,7 @@ from dask_gpuscan.kernels.cpu.core import launch
 from dask_gpuscan.kernels.cpu.sort import segments
 
 RNG = np.random.default_rng(5)
-KINDS = ("random", "few", "ascending", "descending", "equal", "nan")
+KINDS = ("random", "few", "descending", "nan")
 
 
 @pytest.fixture(params=[1, 3])
@@ -29,10 +29,8 @@ def _values(kind: str, count: int, dtype: str) -> np.ndarray:
     found = RNG.standard_normal(count) * 1000
     if kind == "few":
         found = np.round(found / 500) + 0.0
-    if kind == "equal":
-        found[:] = 3
-    if kind in ("ascending", "descending"):
-        found = np.sort(found)[:: 1 if kind == "ascending" else -1]
+    if kind == "descending":
+        found = np.sort(found)[::-1]
     if kind == "nan" and dtype[0] == "f":
         found[RNG.random(count) < 0.3] = np.nan
     if dtype == "?":
@@ -45,7 +43,7 @@ def _offsets(count: int, most: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u8", "u2", "?"])
+@pytest.mark.parametrize("dtype", ["f8", "i4", "u2", "?"])
 @pytest.mark.parametrize(("count", "most"), [(1, 1), (50, 7), (3000, 40), (20_000, 2)])
 def test_some_places_are_as_in_a_sort(threads, kind, dtype, count, most):
     values, offsets = _values(kind, count, dtype), _offsets(count, most)

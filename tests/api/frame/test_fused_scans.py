@@ -14,7 +14,7 @@ from helpers.backends import same
 from helpers.strategies import cuts, partitioned
 from helpers.widened import nullable
 
-few = settings(max_examples=max(4, settings.default.max_examples // 2))
+few = settings(max_examples=max(3, settings.default.max_examples // 4))
 
 least = 1
 count = operator(lambda a, b: a + b, identity=0, lift=lambda x: 1)

@@ -156,7 +156,7 @@ def test_no_spills(kernel, capability, schedule, record_property):
         ("classic", False),
     ],
 )
-@pytest.mark.parametrize("kernel", KERNELS[2::4], ids=name_of)
+@pytest.mark.parametrize("kernel", KERNELS[2::8], ids=name_of)
 def test_lines_and_reductions(kernel, schedule, write):
     op, dtypes, nulls, options = kernel
     _, log = build(pass_of(op, dtypes, nulls, options | {"write": write}), schedule, (9, 0))
