@@ -267,7 +267,7 @@ def segmented_sort(
         Instead of offsets, keys whose runs are the segments, as for `head_flags`.
     kth : callable, optional
         Returns positions in ascending order, as int64. Only they need what a sort has there, with nothing greater
-        before and nothing less behind, as by `numpy.partition`. It is called where that takes less time.
+        before and nothing less behind, as by `numpy.partition`; of zeros, any. It is called where that takes less time.
 
     Returns
     -------

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from ... import kernels
+from ...kernels import BUILT_IN
 from ...kernels.messages import shown
 from ..messages import check_one_level, refuse_categories
 from ..protocol import Library
@@ -44,6 +46,9 @@ from .layouts import (
 )
 from .lists import PandasLists
 from .schema import PandasDTypes
+
+SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
+"""The dtypes of floats that kernels add."""
 
 
 @lru_cache(maxsize=256)
@@ -355,6 +360,13 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         if isinstance(dtype, np.dtype) and dtype.kind in "biu":
             return None
         is_float = isinstance(dtype, np.dtype) and dtype.kind in "fc"
+        # NaN among numbers makes their sum NaN, for which all cores read them once
+        if (
+            dtype in SUMMED
+            and len(column) >= MANY
+            and not np.isnan(kernels.reduce(BUILT_IN["add"], bare(column.array)))
+        ):
+            return None
         missing = np.isnan(bare(column.array)) if is_float else ~self.valid(column)
         return missing if missing.any() else None
 

@@ -194,6 +194,8 @@ class Quantiles(SortedReduction):
         lower, part = _place(xp, counts, q)
         at = xp.minimum(starts + lower, len(values) - 1)
         below, above = values[at], values[xp.minimum(at + (part > 0), len(values) - 1)]
+        if values.dtype.kind == "f":  # of zeros of two signs, it is not said which is selected
+            below, above = below + 0, above + 0
         if self.interpolation == "lower":
             return below
         if self.interpolation == "higher":

@@ -45,13 +45,16 @@ _SIGN = {width: np.iinfo(f"i{width}").min for width in (2, 4, 8)}
 """The bits of -0.0 as an integer."""
 
 
-def is_sorted_by_value(key: SortKey) -> bool:
-    """Return whether equal elements of a key have the same bits, if they are not NaN, and NumPy sorts them fast."""
+def is_sorted_by_value(key: SortKey, selects: bool) -> bool:
+    """Return whether equal elements of a key have the same bits, if they are not NaN, and NumPy sorts them fast.
+
+    Zeros of two signs may be selected for each other.
+    """
     values: Any = key.values
     width = values.itemsize
     if isinstance(key.nulls, Mask) or is_int128(values.dtype) or width == 1:
         return False
-    if values.dtype.kind != "f":
+    if values.dtype.kind != "f" or selects:
         return True
     parts = np.array_split(values.view(f"i{width}"), len(values) // SLICE + 1)
     return not any((part == _SIGN[width]).any() for part in parts)
@@ -163,7 +166,7 @@ def sort(
     """Return arrays in the order of keys; see `kernels.sort_pairs`."""
     alone = not positions and len(keys) == len(arrays) == 1 and arrays[0] is keys[0].values
     alone = alone and (starts is None or takes_segments(keys[0], starts, kth is not None))
-    if alone and is_sorted_by_value(keys[0]):
+    if alone and is_sorted_by_value(keys[0], starts is not None and kth is not None):
         if starts is None:
             return [sorted_values(keys[0])]
         return [sorted_segments(keys[0], starts, kth and kth())]
