@@ -167,14 +167,16 @@ class Quantiles(SortedReduction):
 
     def kth(self, xp: Any, starts: Values, counts: Values) -> Callable[[], Values]:
         def places() -> Values:
-            found = []
-            for q in self.qs:
+            table = xp.empty((len(starts), 2 * len(self.qs)), INT64)
+            for i, q in enumerate(self.qs):
                 lower, part = _place(xp, counts, q)
-                found += [starts + lower, starts + lower + (part > 0)]
-            table = xp.stack(found, axis=1)[
-                counts > 0
-            ]  # groups are in order, and quantiles may not be
-            return (table if len(self.qs) == 1 else xp.sort(table, axis=1)).ravel()
+                table[:, 2 * i] = starts + lower
+                table[:, 2 * i + 1] = table[:, 2 * i] + (part > 0)
+            if not counts.all():
+                table = table[counts > 0]
+            if len(self.qs) > 1:  # groups are in order, and quantiles may not be
+                table.sort(axis=1)
+            return table.ravel()
 
         return places
 

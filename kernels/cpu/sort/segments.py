@@ -75,9 +75,8 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = N
     if kth is not None:
         values = values.view(np.uint8) if values.dtype == np.bool_ else values
         target = out.view(values.dtype)
-        firsts = np.searchsorted(kth, ends)
-        given = values, ends, kth, firsts, max(1, SHARE * len(starts) // max(1, len(values)))
-        run_kernel(len(values), _selecting(values.dtype), *given, target)
+        share = max(1, SHARE * len(starts) // max(1, len(values)))
+        run_kernel(len(values), _selecting(values.dtype), values, ends, kth, share, target)
         return out
     waiting = iter(list(pairwise(ends.tolist())))
 
@@ -92,15 +91,21 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = N
 
 
 @cached_njit
-def select_segments(values, ends, places, firsts, share, out, control):
-    """Copy segments, and put the elements of some places there; `firsts` has the first place of each segment."""
+def select_segments(values, ends, places, share, out, control):
+    """Copy segments, and put the elements of some places there, which ascend."""
     values, ends, places = borrow(values), borrow(ends), borrow(places)
-    firsts, out, control = borrow(firsts), borrow(out), borrow(control)
-    count = len(ends) - 1
+    out, control, count = borrow(out), borrow(control), len(ends) - 1
     while True:
         first = take_ticket(control, TICKET) * share
         if first >= count:
             break
+        at_least, i, behind = ends[first], np.int64(0), np.int64(len(places))
+        while i < behind:  # the first place of the first segment
+            middle = (i + behind) // 2
+            if places[middle] < at_least:
+                i = middle + 1
+            else:
+                behind = middle
         for segment in range(first, min(count, first + share)):
             start, end = ends[segment], ends[segment + 1]
             # NaN goes to the end, in any order
@@ -113,13 +118,11 @@ def select_segments(values, ends, places, firsts, share, out, control):
                 out[np.uintp(place)] = value
                 low += 1 - is_nan
             low = start
-            for i in range(firsts[segment], firsts[segment + 1]):
-                place = places[i]
-                if place >= high:
-                    break
-                if low <= place:
-                    _select(out, low, high, place)
-                    low = place + 1
+            while i < len(places) and places[i] < end:
+                if low <= places[i] < high:
+                    _select(out, low, high, places[i])
+                    low = places[i] + 1
+                i += 1
 
 
 @numba.njit(**OPTIONS)
@@ -162,5 +165,5 @@ def _select(values, low, high, place):
 @lru_cache(maxsize=16)
 def _selecting(dtype: np.dtype) -> Kernel:
     words = array_type(WORD, layout="C")
-    given = array_type(dtype, True, "C"), words, words, words, types.int64
+    given = array_type(dtype, True, "C"), words, words, types.int64
     return entry(select_segments, (*given, array_type(dtype, layout="C"), CONTROL))
