@@ -27,7 +27,7 @@ os.environ.setdefault("DASK_GPUSCAN_CACHE", str(KERNELS))
 settings.register_profile(
     "default",
     deadline=None,  # the first example of a kind compiles a kernel
-    max_examples=int(os.environ.get("EXAMPLES", "10")),
+    max_examples=int(os.environ.get("EXAMPLES", "6")),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("default")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dask_gpuscan.kernels import BUILT_IN, operator
-from dask_gpuscan.kernels.cuda.codes.by_code import _steps
+from dask_gpuscan.kernels.cuda.codes.by_code import _steps, chunk_rows
 from dask_gpuscan.kernels.cuda.core.build import build, source
 from dask_gpuscan.kernels.cuda.core.plan import NULL_KINDS
 from dask_gpuscan.kernels.cuda.sort.sort_pass import (
@@ -37,9 +37,8 @@ pair = operator(
 
 def by_code(name, dtypes, nulls="none", exclusive=False, groups=1000):
     forms = tuple(map(np.dtype, dtypes))
-    return _steps(BUILT_IN.get(name, name), forms, None, 4, nulls, exclusive, False, groups, True)[
-        3
-    ]
+    op, chunk = BUILT_IN.get(name, name), chunk_rows(1 << 20, groups)
+    return _steps(op, forms, None, 4, nulls, exclusive, False, groups, chunk, True)[3]
 
 
 PASSES = {
