@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Array, brief, is_array
+from .arrays import Array, brief, check_one_length, is_array
 from .backends import BACKENDS, backend_of
 from .by_code import check_codes, check_groups
+from .sort import check_offsets
 
 
 def factorize(codes: Array, groups: int, *, check: bool = True) -> tuple[Any, Any]:
@@ -157,6 +158,8 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
     ------
     TypeError
         For other arrays, CuPy's among them.
+    ValueError
+        For offsets of other rows, and another number of flags than of words.
 
     See Also
     --------
@@ -169,6 +172,9 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
     """
     if not is_array(words) or words.dtype != np.uint64 or words.ndim != 1:
         raise TypeError(f"words must be a 1-d array of uint64, found {brief(words)}")
+    check_offsets(offsets, len(words))
+    if missing is not None:
+        check_one_length("words and missing", [words, missing])
     given = [words, offsets] if missing is None else [words, offsets, missing]
     return backend_of(given).count_distinct(words, offsets, missing)
 

@@ -312,6 +312,12 @@ def check_values(keys: Sequence[SortKey], values: Any) -> list[Any]:
 
 def _starts(offsets: Any, length: int) -> Any:
     """Return where segments start that have rows."""
+    lengths = check_offsets(offsets, length)
+    return offsets[:-1][lengths > 0]
+
+
+def check_offsets(offsets: Any, length: int) -> Any:
+    """Return the lengths of segments; raises a TypeError or ValueError for offsets that are none of so many rows."""
     if not is_array(offsets) or offsets.dtype != np.int64 or offsets.ndim != 1:
         found = brief(offsets) if is_array(offsets) else type(offsets).__name__
         raise TypeError(f"offsets must be a 1-d array of int64, found {found}")
@@ -320,7 +326,7 @@ def _starts(offsets: Any, length: int) -> Any:
     lengths = offsets[1:] - offsets[:-1]
     if bool((lengths < 0).any()):
         raise ValueError("offsets must not decrease")
-    return offsets[:-1][lengths > 0]
+    return lengths
 
 
 def _sorted(

@@ -62,6 +62,19 @@ def test_some_places_are_as_in_a_sort(threads, kind, dtype, count, most):
                 assert not (found[place:end] < one).any()
 
 
+@pytest.mark.parametrize("step", [-1, 2])
+def test_arrays_of_any_strides(threads, step):
+    values, offsets = RNG.random(200)[::step], np.array([0, 40, 100])[:: abs(step)]
+    offsets = np.append(offsets[:-1], len(values))
+    places = offsets[:-1] + 3
+    (found,), _ = kernels.segmented_sort(values, offsets=offsets, kth=lambda: places)
+    for start, end, place in zip(offsets[:-1], offsets[1:], places, strict=True):
+        assert found[place] == np.sort(values[start:end])[place - start]
+    words, ends = np.arange(10, dtype=np.uint64)[::step], np.array([0, 99, 3, 99, 10, 99])[::2]
+    ends[-1] = len(words)
+    assert kernels.count_distinct(words, ends).tolist() == np.diff(ends).tolist()
+
+
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 @pytest.mark.parametrize(("count", "groups"), [(0, 0), (0, 3), (1, 1), (5000, 7), (5000, 3000)])
 def test_rows_are_brought_together(threads, count, groups, dtype):
@@ -97,3 +110,9 @@ def test_distinct_words_are_counted(threads, distinct, count, most):
     assert found.tolist() == [len(np.unique(words[a:b][~missing[a:b]])) for a, b in pairs]
     with pytest.raises(TypeError, match="words must be a 1-d array of uint64"):
         kernels.count_distinct(words.view(np.int64), offsets)
+    with pytest.raises(TypeError, match="offsets must be a 1-d array of int64"):
+        kernels.count_distinct(words, offsets.astype(np.int32))
+    with pytest.raises(ValueError, match="end with the number of rows"):
+        kernels.count_distinct(words, offsets + 1)
+    with pytest.raises(ValueError, match="words and missing"):
+        kernels.count_distinct(words, offsets, np.append(missing, True))

@@ -19,7 +19,8 @@ SHARE = 1 << 14
 
 def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
     """Return how many distinct words each segment has; see `kernels.count_distinct`."""
-    words, count = np.require(words, requirements=["C", "A"]), len(ends) - 1
+    words, ends = (np.require(array, requirements=["C", "A"]) for array in (words, ends))
+    count = len(ends) - 1
     left_out = np.empty(0, np.uint8) if missing is None else np.ascontiguousarray(missing)
     out, share = np.zeros(count, np.int64), max(1, SHARE * count // max(1, len(words)))
     given = words, ends, left_out.view(np.uint8), np.array([share]), out

@@ -73,10 +73,12 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = N
     values: Any = key.values
     out, ends = empty(len(values), values.dtype), np.append(starts, len(values))
     if kth is not None:
+        values = np.require(values, requirements=["C", "A"])
         values = values.view(np.uint8) if values.dtype == np.bool_ else values
         target = out.view(values.dtype)
         share = max(1, SHARE * len(starts) // max(1, len(values)))
-        run_kernel(len(values), _selecting(values.dtype), values, ends, kth, share, target)
+        places = np.ascontiguousarray(kth, WORD)
+        run_kernel(len(values), _selecting(values.dtype), values, ends, places, share, target)
         return out
     waiting = iter(list(pairwise(ends.tolist())))
 

@@ -233,3 +233,15 @@ def test_groups_of_unknown_categories(ordered, way):
         for by in ("k", ["k", "j"]):
             found = lazy.gpuscan.groupby(by)["x"].median().compute()
             same(found, df.groupby(by, observed=True)["x"].median())
+
+
+@pytest.mark.parametrize("clustered", [True, None])
+def test_columns_of_any_strides(clustered):
+    table = np.random.default_rng(0).normal(size=(1000, 3))
+    whole = pd.DataFrame(table, columns=list("abc"), copy=False)
+    whole["k"] = np.repeat(np.arange(10), 100)
+    for frame in (whole, whole.iloc[::-1], whole.iloc[::2], whole.astype({"b": "int64"})):
+        ours, theirs = frame.gpuscan.groupby("k", clustered=clustered), frame.groupby("k")
+        for method in ("median", "nunique"):
+            found = getattr(ours, method)().sort_index()
+            pd.testing.assert_frame_equal(found, getattr(theirs, method)())
