@@ -170,8 +170,7 @@ def count_distinct(words: Array, offsets: Array, missing: Array | None = None) -
     >>> count_distinct(np.array([7, 3, 7, 7], np.uint64), np.array([0, 3, 4]))
     array([2, 1])
     """
-    if not is_array(words) or words.dtype != np.uint64 or words.ndim != 1:
-        raise TypeError(f"words must be a 1-d array of uint64, found {brief(words)}")
+    _check_words(words)
     check_offsets(offsets, len(words))
     if missing is not None:
         check_one_length("words and missing", [words, missing])
@@ -211,9 +210,13 @@ def hash_codes(words: Array) -> tuple[Any, int]:
     >>> hash_codes(np.array([7, 3, 7], np.uint64))
     (array([0, 1, 0], dtype=int32), 2)
     """
+    _check_words(words)
+    return backend_of([words]).hash_codes(words)
+
+
+def _check_words(words: Any) -> None:
     if not is_array(words) or words.dtype != np.uint64 or words.ndim != 1:
         raise TypeError(f"words must be a 1-d array of uint64, found {brief(words)}")
-    return backend_of([words]).hash_codes(words)
 
 
 def value_range(values: Array) -> tuple[int, int]:

@@ -301,6 +301,20 @@ def mixed_group_ids(
 # (instants of NumPy, pandas and Python), and for `pandas.NA`, which equals nothing.
 
 
+def one_nan(values: Values) -> Values:
+    """Return floats or complex numbers of NumPy with 0.0 for -0.0, and with NaN of one kind."""
+    if values.dtype == np.clongdouble:
+        values = values.astype(np.complex128)
+    return np.where(np.isnan(values), np.nan, values + 0.0)
+
+
+def words_of(values: Values) -> Values:
+    """Return values of NumPy, of 8 bytes at most, as words that are equal where they are the same key."""
+    if values.dtype.kind == "f":
+        values = one_nan(values)
+    return values.view(f"u{values.itemsize}").astype(np.uint64, copy=False)
+
+
 class Missing(Enum):
     """Stands for values that do not equal themselves; equals itself, in every process."""
 

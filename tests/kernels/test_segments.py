@@ -7,7 +7,7 @@ import pytest
 
 from dask_gpuscan import kernels
 from dask_gpuscan.kernels.cpu.columns import arrange
-from dask_gpuscan.kernels.cpu.core import launch
+from dask_gpuscan.kernels.cpu.core import launch, shares
 from dask_gpuscan.kernels.cpu.sort import segments
 
 RNG = np.random.default_rng(5)
@@ -21,7 +21,7 @@ def threads(request, monkeypatch) -> int:
         monkeypatch.setattr(module, "helpers_for", lambda _: request.param - 1)
     monkeypatch.setattr(launch, "PARALLEL", 0)
     monkeypatch.setattr(arrange, "ROWS", 64)
-    monkeypatch.setattr(segments, "SHARE", 64)
+    monkeypatch.setattr(shares, "SHARE", 64)
     return request.param
 
 

@@ -50,14 +50,6 @@ SUMMED = (np.dtype(np.float64), np.dtype(np.float32))
 """The dtypes of floats that kernels add."""
 
 
-def labels_of(names: Sequence[Hashable]) -> Sequence[Hashable]:
-    """Return names as labels of columns: text as an index, of which a frame makes one in three times the time."""
-    if isinstance(names, pd.Index) or not names or not all(type(n) is str for n in names):
-        return names
-    found: Sequence[Hashable] = pd.Index(list(names))
-    return found
-
-
 class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, PandasLists):
     """The library of pandas: its arrays are those of series, NumPy's or pandas' own."""
 
@@ -133,14 +125,14 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             for i, a in enumerate(map(bare, arrays))
         }
         out = pd.DataFrame(columns, index=index, copy=False)
-        out.columns = labels_of(names)
+        out.columns = names
         return out
 
     def join_columns(
         self, frames: Sequence[pd.DataFrame], names: Sequence[Hashable], like: pd.DataFrame
     ) -> pd.DataFrame:
         out = pd.concat(frames, axis=1) if frames else like.iloc[:, :0]
-        out.columns = labels_of(names)
+        out.columns = names
         return out
 
     def series(self, array: PandasArray, index: pd.Index, name: Hashable = None) -> pd.Series:
@@ -353,7 +345,6 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
         dtype = column.dtype
         if isinstance(dtype, np.dtype) and dtype.kind in "biu":
             return None
-        is_float = isinstance(dtype, np.dtype) and dtype.kind in "fc"
         # NaN among numbers makes their sum NaN, for which all cores read them once
         if (
             dtype in SUMMED
@@ -361,15 +352,11 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
             and not np.isnan(kernels.reduce(BUILT_IN["add"], bare(column.array)))
         ):
             return None
-        missing = np.isnan(bare(column.array)) if is_float else ~self.valid(column)
+        missing = _are_null(column)
         return missing if missing.any() else None
 
     def valid(self, column: pd.Series) -> Values:
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
-            return ~np.isnan(bare(column.array))
-        if is_dictionary(column.dtype):
-            column = self.series(decoded(column.array), None)
-        return np.asarray(column.notna())
+        return ~_are_null(column)
 
     def set_null(self, array: PandasArray, missing: Values) -> PandasArray:
         array = self.to_nullable(array)
@@ -438,6 +425,14 @@ class Pandas(PandasDTypes, PandasChanges, PandasGrouping, PandasOrdering, Pandas
 
     def prepend_number(self, number: Scalar, values: Values) -> Values:
         return np.concatenate([np.asarray([number], values.dtype), values])
+
+
+def _are_null(column: pd.Series) -> Values:
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fc":
+        return np.isnan(bare(column.array))
+    if is_dictionary(column.dtype):
+        column = PANDAS.series(decoded(column.array), None)
+    return np.asarray(column.isna())
 
 
 def _timed(index: pd.Index) -> pd.Index:

@@ -274,13 +274,13 @@ class HashedScan(DataFrameCarry):
             groups: Groups
             alone = False  # whether the groups of all rows had none before, and rows are sorted
             with named_keys(series):
-                ids = NumberedRows.of(library, arrays)
-            if ids.are_few and not self._adjacent:
-                codes = ids.ids.array
-                rest = GroupIds(codes[before:], ids.ids.groups)
-                groups = NumberedGroups(rest, codes[:before])
+                numbered = NumberedRows.of(library, arrays)
+            if numbered.are_few and not self._adjacent:
+                ids = numbered.ids
+                rest = GroupIds(ids.array[before:], ids.groups)
+                groups = NumberedGroups(rest, ids.array[:before])
             else:
-                order, keys = ids.sorted()
+                order, keys = numbered.sorted()
                 groups = SortedGroups(library.xp, keys, order, before)
                 alone = prefix is None
             states = [None] * len(spec.parts) if prefix is None else prefix.states

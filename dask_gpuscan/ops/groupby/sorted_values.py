@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
-from ...frames.keys import key_arrays
+from ...frames.keys import key_arrays, words_of
 from ...frames.messages import HINT
 from ...frames.protocol import Library
 from ...frames.registry import library_of, stored_numbers
@@ -22,6 +22,9 @@ from ..core.groups import INT64
 from ..statistics.groups import FLOAT64
 from .spec import GroupBySpec
 from .whole_groups import ListOfValues, WholeGroupReduction
+
+WORD = 8
+"""Bytes of a word."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,12 @@ class CountDistinct(SortedReduction):
 
     def _answers(self, column: Any, array: Any, starts: Values) -> Any:
         library = library_of(column)
-        values = self.numbers(library.as_column(array))
-        if library.xp is not np or values.dtype.kind not in "biufmM" or not len(starts):
+        own = library.as_column(array)
+        values = self.numbers(own)
+        are_words = values.dtype.kind in "biufmM" and values.itemsize <= WORD
+        if library.xp is not np or not are_words or not len(starts):
             return super()._answers(column, array, starts)
-        missing = library.missing(library.as_column(array))
+        missing = library.missing(own)
         ends = np.append(starts, len(values))
         distinct = kernels.count_distinct(words_of(values), ends, missing)
         if missing is not None and not self.dropna:
@@ -126,20 +131,6 @@ class CountDistinct(SortedReduction):
         if not self.dropna:
             distinct = distinct + (starts + counts < ends)
         return distinct, None
-
-
-def words_of(values: Values) -> Values:
-    """Return fixed-width values of NumPy as words that are equal where the values are, and where both are NaN."""
-    if values.dtype.kind == "f":
-        values = values.astype(np.float64, copy=False) + 0.0  # of one zero
-        values[np.isnan(values)] = np.nan
-    if values.itemsize < WORD:
-        return values.astype(np.uint64)
-    return values.view(np.uint64)
-
-
-WORD = 8
-"""Bytes of a word."""
 
 
 @dataclass(frozen=True)

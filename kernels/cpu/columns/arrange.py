@@ -22,7 +22,7 @@ from ..core.memory import borrow, take_ticket
 FEW = 1 << 12
 """The most groups: values of a chunk are written to as many places at once, which must stay in a core's cache.
 
-20 million float64 on two cores, milliseconds, so and by a radix sort of positions: 1,000 groups 110 and 390."""
+20 million float64 of 1,000 groups on two cores: 25 ms, by a radix sort of positions and a gather 250."""
 
 CHUNKS = 4
 """Chunks a thread, so that none waits long for another."""

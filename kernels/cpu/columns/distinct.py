@@ -6,15 +6,13 @@
 from functools import lru_cache, partial
 
 import numpy as np
+from numba import types
 
 from ...compiler.jit import ALLOCATING, cached_njit
 from ..core.engine import TICKET
 from ..core.launch import CONTROL, WORD, Kernel, array_type, entry, run_kernel
 from ..core.memory import borrow, take_ticket
-from ..core.shares import hash_of
-
-SHARE = 1 << 14
-"""Rows of the segments that a thread takes at once, at least."""
+from ..core.shares import hash_of, segments_at_once
 
 
 def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | None) -> np.ndarray:
@@ -22,9 +20,8 @@ def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | No
     words, ends = (np.require(array, requirements=["C", "A"]) for array in (words, ends))
     count = len(ends) - 1
     left_out = np.empty(0, np.uint8) if missing is None else np.ascontiguousarray(missing)
-    out, share = np.zeros(count, np.int64), max(1, SHARE * count // max(1, len(words)))
-    given = words, ends, left_out.view(np.uint8), np.array([share]), out
-    run_kernel(len(words), _counting(), *given)
+    out, share = np.zeros(count, np.int64), segments_at_once(count, len(words))
+    run_kernel(len(words), _counting(), words, ends, left_out.view(np.uint8), share, out)
     return out
 
 
@@ -32,13 +29,13 @@ def count_distinct(words: np.ndarray, ends: np.ndarray, missing: np.ndarray | No
 def count_words(words, ends, missing, share, out, control):
     """Count the distinct words of segments, but for those that are missing; a slot of a table that is 0 is empty."""
     words, ends, missing = borrow(words), borrow(ends), borrow(missing)
-    out, control, size = borrow(out), borrow(control), share[0]
+    out, control = borrow(out), borrow(control)
     table = np.empty(64, np.uint64)
     while True:
-        first = take_ticket(control, TICKET) * size
+        first = take_ticket(control, TICKET) * share
         if first >= len(out):
             break
-        for segment in range(first, min(len(out), first + size)):
+        for segment in range(first, min(len(out), first + share)):
             start, end = ends[segment], ends[segment + 1]
             slots = 64
             while slots < 2 * (end - start):
@@ -66,4 +63,4 @@ def count_words(words, ends, missing, share, out, control):
 def _counting() -> Kernel:
     words, flags = (array_type(np.dtype(d), True, "C") for d in (np.uint64, np.uint8))
     numbers = array_type(WORD, layout="C")
-    return entry(count_words, (words, numbers, flags, numbers, numbers, CONTROL))
+    return entry(count_words, (words, numbers, flags, types.int64, numbers, CONTROL))

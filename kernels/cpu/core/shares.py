@@ -73,6 +73,15 @@ def row_at(shares, position):
     return np.int64(shares.rows[np.uintp(position)]) if len(shares.rows) else position
 
 
+SHARE = 1 << 14
+"""Rows of the segments that a thread takes at once, at least."""
+
+
+def segments_at_once(segments: int, rows: int) -> int:
+    """Return how many of so many segments of rows a thread takes at once."""
+    return max(1, SHARE * segments // max(1, rows))
+
+
 CHUNK = 1 << 18
 """Rows of a chunk, which has a table of its own. How a group is combined depends on it, not on threads."""
 

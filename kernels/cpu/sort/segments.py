@@ -31,6 +31,7 @@ from ..core.launch import (
     run_team,
 )
 from ..core.memory import borrow, take_ticket
+from ..core.shares import segments_at_once
 
 SEGMENT = 64, 256
 """Rows that segments have on average from which on NumPy sorts them, each by itself, and not the radix sort: on one
@@ -47,9 +48,6 @@ PARTED = 24
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 """An odd number whose products have no order (Knuth, *The Art of Computer Programming*, 6.4)."""
-
-SHARE = 1 << 14
-"""Rows of the segments that a thread takes at once, at least."""
 
 
 def are_times(key: SortKey) -> bool:
@@ -76,7 +74,7 @@ def sorted_segments(key: SortKey, starts: np.ndarray, kth: np.ndarray | None = N
         values = np.require(values, requirements=["C", "A"])
         values = values.view(np.uint8) if values.dtype == np.bool_ else values
         target = out.view(values.dtype)
-        share = max(1, SHARE * len(starts) // max(1, len(values)))
+        share = segments_at_once(len(starts), len(values))
         places = np.ascontiguousarray(kth, WORD)
         run_kernel(len(values), _selecting(values.dtype), values, ends, places, share, target)
         return out

@@ -144,8 +144,8 @@ def most_arranged() -> int:
 
 
 def arrange(codes: Any, groups: int, arrays: Any) -> tuple[Any, list[Any]]:
-    """Return rows of no groups."""
-    return cupy.empty(0, np.int64), list(arrays)
+    """Raise a TypeError: rows are sorted by their codes."""
+    raise TypeError("arrange_by_code takes NumPy arrays; sort others by their codes")
 
 
 def count_distinct(words: Any, ends: Any, missing: Any) -> Any:
