@@ -67,7 +67,9 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
     if low < 0 or high >= groups:
         wrong = codes[np.argmax((codes < 0) | (codes >= groups))]
         raise ValueError(f"codes must be from 0 to {groups - 1}, found {wrong}")
-    rows = _first_rows(codes, groups)
+    number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
+    rows = np.full(groups, -1, number)
+    run_shares(codes, groups, _finding(codes.dtype, number), codes, rows)
     first_rows = np.empty(min(groups, len(codes)) + 1, WORD)
     first_rows = first_rows[: _numbering(rows.dtype)(rows, first_rows)]
     if len(first_rows) < groups:
@@ -77,19 +79,11 @@ def factorize(codes: np.ndarray, groups: int, *, check: bool) -> tuple[np.ndarra
     return codes, first_rows
 
 
-def _first_rows(codes: np.ndarray, groups: int) -> np.ndarray:
-    """Return the first row of each code, -1 where there is none."""
-    number = np.dtype(np.int32 if len(codes) < 1 << 31 else np.int64)  # less to keep in cache
-    rows = np.full(groups, -1, number)
-    run_shares(codes, groups, _finding(codes.dtype, number), codes, rows)
-    return rows
-
-
 def first_met(codes: np.ndarray, groups: int) -> np.ndarray:
     """Return whether each row is the first one of its code; see `kernels.first_met`."""
     codes = np.require(codes, requirements=["C", "A"])
-    rows, found = _first_rows(codes, groups), empty(len(codes), np.dtype(np.bool_))
-    run_kernel(len(codes), _marking(codes.dtype, rows.dtype), codes, rows, found)
+    found = empty(len(codes), np.dtype(np.bool_))
+    run_shares(codes, groups, _meeting(codes.dtype), codes, np.zeros(groups, np.bool_), found)
     return found
 
 
@@ -138,15 +132,20 @@ def renumber_codes(codes, numbers, out, control):
 
 
 @cached_njit
-def mark_first(codes, rows, out, control):
-    """Write whether each row is the first one of its code."""
-    codes, rows, out, control = borrow(codes), borrow(rows), borrow(out), borrow(control)
+def meet_codes(codes, met, out, shares, control):
+    """Write whether each row is the first one of its code; all are of groups."""
+    codes, met, out = borrow(codes), borrow(met), borrow(out)
+    shares, control = borrow(shares), borrow(control)
     while True:
-        start = take_ticket(control, TICKET) * SLICE
-        if start >= len(codes):
+        share = take_ticket(control, TICKET)
+        if share >= shares.tickets:
             break
-        for at in range(start, min(len(codes), start + SLICE)):
-            out[at] = rows[np.uintp(codes[at])] == at
+        begin, end = positions_of(shares, share, len(codes))
+        for position in range(begin, end):
+            at = np.uintp(row_at(shares, position))
+            code = np.uintp(codes[at])
+            out[at] = not met[code]
+            met[code] = True
 
 
 @lru_cache(maxsize=8)
@@ -166,11 +165,10 @@ def _renumbering(dtype: np.dtype, row: np.dtype) -> Kernel:
     return entry(renumber_codes, (codes, numbers, array_type(dtype, layout="C"), CONTROL))
 
 
-@lru_cache(maxsize=8)
-def _marking(dtype: np.dtype, row: np.dtype) -> Kernel:
-    codes, rows = array_type(dtype, True, "C"), array_type(row, layout="C")
-    out = array_type(np.dtype(np.bool_), layout="C")
-    return entry(mark_first, (codes, rows, out, CONTROL))
+@lru_cache(maxsize=2)
+def _meeting(dtype: np.dtype) -> Kernel:
+    flags = array_type(np.dtype(np.bool_), layout="C")
+    return entry(meet_codes, (array_type(dtype, True, "C"), flags, flags, SHARES, CONTROL))
 
 
 # --- of words, by their hashes ----------------------------------------------------------------------
